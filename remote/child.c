@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Three of the ways to a pod: each stream is a child process, `sh -c` for the
- * machine itself, `ssh -T` for what libssh2 cannot reach, and whatever program
- * brings a shell (`docker exec -i POD sh`).
- */
+/* Three of the transports: each stream is a child process, `sh -c` for this machine, `ssh -T` for
+ * pods that libssh2 cannot reach, or any program that provides a shell (`docker exec -i POD
+ * sh`). */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,32 +14,32 @@
 #include "remote/process.h"
 #include "remote/shell_marks.h"
 
-/* From SIGTERM to SIGKILL for a cancelled command. */
+/* Time between SIGTERM and SIGKILL for a cancelled command. */
 #define GRACE_MS 2000
-/* For connecting, host key and authentication together. */
+/* Limit for connecting, host key and authentication together. */
 #define CONNECT_MS 40000
 #define DIAG_CAP   8192
-/* What a shell may print before it answers. */
+/* Maximum output of a shell before it answers. */
 #define BANNER_CAP (1U << 20)
-/* A command, each byte of it quoted. */
+/* Append a command with every byte quoted. */
 #define HEAD_CAP (1U << 18)
 
-/* One child; outlives its stream by the grace of a cancelled command. */
+/* One child process; it outlives its stream until a cancelled command has ended. */
 struct child_run {
 	struct list in_link; /* in remote_link.runs */
 	struct remote_link *link;
 	struct stream *s; /* NULL: cancelled */
 	struct process process;
-	struct loop_timer *timer; /* connect deadline, then the grace */
+	struct loop_timer *timer; /* deadline for connecting, later for SIGKILL */
 	struct gate_ticket ticket;
-	bool up;	 /* what comes is the command's */
-	bool late;	 /* killed for the connect deadline */
-	struct buf diag; /* what came before it was up; then stderr's tail */
+	bool up;	 /* the output now belongs to the command */
+	bool late;	 /* killed because of the connect deadline */
+	struct buf diag; /* output before the start, then the end of stderr */
 	int status, signum;
-	/* Of a shell: */
+	/* Only for a shell: */
 	struct shell_marks marks;
-	struct buf head; /* of its stdin: the line that starts the command */
-	size_t n_before; /* bytes it printed before the command */
+	struct buf head; /* bytes of its stdin up to the line that starts the command */
+	size_t n_before; /* bytes printed before the command started */
 };
 
 static void free_run(struct child_run *run)
@@ -60,7 +58,7 @@ static bool is_ssh(const struct child_run *run)
 	return run->link->pod.transport == REMOTE_OPENSSH;
 }
 
-/* The child is a program of which only a shell behind it is known. */
+/* The transport is a program behind which only a shell is known. */
 static bool is_shell(const struct child_run *run)
 {
 	return run->link->pod.transport == REMOTE_COMMAND;
@@ -79,7 +77,7 @@ static void run_is_up(struct child_run *run)
 	link_live(run->link);
 }
 
-/* Nothing but this runs on the link any more. */
+/* Only this command is left on the connection. */
 static bool is_alone(const struct child_run *run)
 {
 	list_each (const struct child_run, other, &run->link->runs, in_link)
@@ -88,10 +86,8 @@ static bool is_alone(const struct child_run *run)
 	return true;
 }
 
-/*
- * ssh leaves with 255 for its own errors; a command may leave with it too.  A
- * shell tells the end of its command.
- */
+/* ssh exits with 255 for its own errors, but a command may exit with 255 too. A shell reports the
+ * end of its command. */
 static bool is_lost(const struct child_run *run)
 {
 	static const char *const words[] = { "Connection to ",	  "Connection closed",
@@ -108,7 +104,7 @@ static bool is_lost(const struct child_run *run)
 	return any_of(i, LENGTH(words), str_find(buf_str(&run->diag), words[i]) != NULL);
 }
 
-/* The program that brings the shell ended before the command did. */
+/* The program that provides the shell ended before the command did. */
 static void shell_error(const struct child_run *run, struct err *err)
 {
 	const char *name = run->link->pod.name;
@@ -116,7 +112,9 @@ static void shell_error(const struct child_run *run, struct err *err)
 
 	utf8_clean(clean, sizeof(clean), openssh_last_line(buf_str(&run->diag)));
 	if (run->n_before > BANNER_CAP)
-		err_set(err, ERR_NET, "%s: it prints without an end, and no shell answers", name);
+		err_set(err, ERR_NET,
+			"%s: endless output and no shell prompt; check the \"command\" of this pod",
+			name);
 	else
 		err_set(err, ERR_NET, "%s: \"%s\" ended with %s %d %s%s%s", name,
 			run->link->pod.command[0], run->signum != 0 ? "signal" : "exit status",
@@ -125,7 +123,7 @@ static void shell_error(const struct child_run *run, struct err *err)
 			clean[0] != '\0' ? ": " : "", clean);
 }
 
-/* ssh could not connect, or lost the connection: its words tell why. */
+/* ssh could not connect, or lost the connection: its messages give the reason. */
 static void tell_lost(const struct child_run *run, struct stream_exit *exit)
 {
 	bool final = false;
@@ -179,7 +177,7 @@ static void give_stderr(struct child_run *run, const char *data, size_t len)
 	stream_deliver_stderr(run->s, data, len);
 }
 
-/* The command runs: all but the first bytes of diag were its own. */
+/* The command is running: only the first bytes of diag were not its own. */
 static void begin_output(struct child_run *run, size_t n_of_ssh)
 {
 	struct buf diag = run->diag;
@@ -190,7 +188,7 @@ static void begin_output(struct child_run *run, size_t n_of_ssh)
 	buf_release(&diag);
 }
 
-/* ssh's own words up to the mark; what follows is the command's. */
+/* ssh's own messages up to the marker; what follows comes from the command. */
 static void take_stderr(struct child_run *run, const char *data, size_t len)
 {
 	if (run->up) {
@@ -224,7 +222,7 @@ static void drain_stderr(struct child_run *run)
 		process_close_pipe(&run->process, 2);
 }
 
-/* Tell the end once the child is gone and its last byte is taken. */
+/* Report the end after the child has exited and its last byte was read. */
 static void maybe_finish(struct child_run *run)
 {
 	struct remote_link *link = run->link;
@@ -237,7 +235,7 @@ static void maybe_finish(struct child_run *run)
 		free_run(run);
 		return;
 	}
-	/* What follows the end of a command is nobody's. */
+	/* Ignore output after the end of a command. */
 	if (run->process.fds[1] >= 0 && !(run->marks.over && stream_is_open(s)))
 		return;
 	drain_stderr(run);
@@ -264,7 +262,7 @@ static void on_child_exit(void *user, int exit_status, int term_signal)
 	maybe_finish(run);
 }
 
-/* What its stdin gets next; a shell the command's only when that runs. */
+/* The next part of stdin; for a shell, the command's input only once it runs. */
 static struct buf *next_input(struct child_run *run)
 {
 	if (run->head.len > 0)
@@ -272,7 +270,7 @@ static struct buf *next_input(struct child_run *run)
 	return is_shell(run) && !run->up ? NULL : &run->s->in;
 }
 
-/* Send what waits; the end of it closes the pipe. */
+/* Send waiting input; its end closes the pipe. */
 static void push_stdin(struct child_run *run)
 {
 	struct stream *s = run->s;
@@ -319,7 +317,7 @@ static void watch_stdout(struct child_run *run)
 		loop_fd_set(run->process.watches[1], stream_is_open(run->s) ? LOOP_READ : 0);
 }
 
-/* What came before the command, without an end: no shell will answer. */
+/* Endless output before the command: no shell will answer. */
 static void take_banner(struct child_run *run, struct str before)
 {
 	run->n_before += before.len;
@@ -328,7 +326,7 @@ static void take_banner(struct child_run *run, struct str before)
 		loop_child_kill(run->process.child, SIGKILL);
 }
 
-/* Part the command's bytes from those of the shell. */
+/* Separate the output of the command from that of the shell. */
 static struct str part_stdout(struct child_run *run, struct str data)
 {
 	bool was_over = run->marks.over;
@@ -342,7 +340,7 @@ static struct str part_stdout(struct child_run *run, struct str data)
 		begin_output(run, 0);
 		push_stdin(run);
 	}
-	/* The program has time to follow its shell. */
+	/* Give the program time to exit after its shell. */
 	if (run->marks.over && !was_over)
 		loop_timer_start(run->timer, GRACE_MS, 0);
 	return output;
@@ -371,7 +369,8 @@ static void on_stdout(void *user, unsigned int events)
 		output = part_stdout(run, output);
 	else if (!run->up) {
 		drain_stderr(run);
-		/* It never says that it is up, but the command speaks. */
+		/* No start marker came, but the command prints already: keep its output from the
+		 * first byte. */
 		if (!run->up)
 			begin_output(run, 0);
 	}
@@ -432,7 +431,7 @@ static void on_admit(void *user)
 	}
 	err_prefix(&err, "%s", run->link->pod.name);
 	s->run = NULL;
-	/* For want of descriptors, or of processes, it may start later. */
+	/* Without free descriptors or processes it may start later. */
 	if (err.code == ERR_CONFIG)
 		link_refused(run->link, &err);
 	else if (is_alone(run))
@@ -477,7 +476,7 @@ static void child_kick(struct stream *s)
 		maybe_finish(run);
 }
 
-/* The command is told to go, later made to. */
+/* Ask the command to end (SIGTERM), then kill it. */
 static void child_detach(struct stream *s)
 {
 	struct child_run *run = s->run;
@@ -506,7 +505,7 @@ static void child_release(struct remote_link *link)
 		free_run(run);
 }
 
-/* ssh(1) has its ServerAliveInterval, and asks no questions here. */
+/* ssh(1) has its own ServerAliveInterval, and must not ask questions. */
 const struct link_ops child_link_ops = {
 	.start = child_start,
 	.kick = child_kick,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Resolves the name of a host, and connects to its addresses a little after
- * each other; for ssh_conn.c.
- */
+/* Resolves a host name and connects to its addresses, each a little after the previous one; for
+ * ssh_conn.c. */
 #include "remote/dial.h"
 
 #include <errno.h>
@@ -14,9 +12,9 @@
 #include "base/fd.h"
 #include "base/xalloc.h"
 
-/* A job; lives on when it is cancelled before it is done. */
+/* A job; if cancelled, it lives on until it is done. */
 struct resolve {
-	resolve_fn fn; /* NULL: nobody waits any more */
+	resolve_fn fn; /* NULL: cancelled */
 	void *user;
 	char *host;
 	char port[8];
@@ -68,7 +66,7 @@ struct attempt {
 	struct dial *dial;
 	struct sockaddr_storage addr;
 	socklen_t len;
-	int fd; /* -1: not yet begun, or failed */
+	int fd; /* -1: not started, or failed */
 	struct loop_fd *watch;
 };
 
@@ -79,7 +77,7 @@ struct dial {
 	struct attempt tries[DIAL_MAX_ADDRS];
 	size_t n, begun, failed;
 	struct loop_timer *next;
-	int error; /* of the one that failed last */
+	int error; /* of the last one that failed */
 };
 
 static void close_attempt(struct attempt *attempt)
@@ -99,10 +97,8 @@ void dial_cancel(struct dial *dial)
 	free(dial);
 }
 
-/*
- * A dead peer is to be noticed: unacknowledged data for 20 s ends the
- * connection, an idle one is asked every 5 s after 10.
- */
+/* Detect dead peers: unacknowledged data for 20 s ends the connection, and an idle one is probed
+ * every 5 s after 10. */
 static void set_options(int fd)
 {
 	static const struct {
@@ -135,7 +131,7 @@ static void dial_finish(struct dial *dial, int fd)
 	fn(user, fd, error);
 }
 
-/* One more is out; the next is due at once. */
+/* One more has failed; the next starts at once. */
 static void note_failure(struct dial *dial, int error)
 {
 	dial->failed++;
@@ -143,7 +139,7 @@ static void note_failure(struct dial *dial, int error)
 	loop_timer_start(dial->next, 0, 0);
 }
 
-/* The connect is through, or failed. */
+/* A connection attempt has succeeded or failed. */
 static void on_connect(void *user, unsigned int events)
 {
 	struct attempt *attempt = user;
@@ -203,7 +199,7 @@ static void add_address(struct dial *dial, const struct addrinfo *addr)
 	dial->n++;
 }
 
-/* In the order given, but the family of the first and the others in turn. */
+/* In the given order, but alternating between address families, starting with that of the first. */
 static void add_addresses(struct dial *dial, const struct addrinfo *addrs)
 {
 	const struct addrinfo *turns[2 * DIAL_MAX_ADDRS] = { NULL };

@@ -5,36 +5,30 @@
 
 #include "loop/loop.h"
 
-/* From the name of a host to a connected socket. */
+/* From a host name to a connected socket. */
 
 struct resolve;
-/* addrs: borrowed during the call; NULL: there are none, as error says. */
+/* addrs: borrowed during the call; NULL on error. */
 typedef void (*resolve_fn)(void *user, const struct addrinfo *addrs, const char *error);
 
-/* Ask for the addresses of a host, in a job; fn is called once, on the loop. */
+/* Resolve the addresses of a host in a job; fn is called once, on the loop. */
 struct resolve *resolve_new(struct loop *loop, const char *host, int port, resolve_fn fn,
 			    void *user);
-/* NULL: nothing; fn is not called any more. */
+/* NULL: no-op; fn is not called any more. */
 void resolve_cancel(struct resolve *resolve);
 
-/*
- * A connection to the first of several addresses that answers (RFC 8305,
- * "happy eyeballs"): the families in turn, the next address when one fails
- * or after DIAL_NEXT_MS without an answer; the others go on meanwhile and are
- * closed once one is through.
- */
+/* Connects to the first of several addresses that answers (RFC 8305, "happy eyeballs"): address
+ * families alternate, and the next attempt starts when one fails or after DIAL_NEXT_MS without an
+ * answer; earlier attempts continue and are closed once one succeeds. */
 #define DIAL_NEXT_MS   250
 #define DIAL_MAX_ADDRS 16
 
 struct dial;
-/* fd: connected, non-blocking, given; -1: none is, the errno of the last. */
+/* fd: connected, non-blocking, owned by the callee; -1: all failed, with the errno of the last. */
 typedef void (*dial_fn)(void *user, int fd, int error);
 
-/*
- * fn is called once, on the loop, not from within this call; it has no time
- * limit but the kernel's.  addrs is copied; what is more than DIAL_MAX_ADDRS
- * is left out.
- */
+/* fn is called once, on the loop, not during this call; the only time limit is the kernel's. addrs
+ * is copied; addresses beyond DIAL_MAX_ADDRS are ignored. */
 struct dial *dial_new(struct loop *loop, const struct addrinfo *addrs, dial_fn fn, void *user);
-/* Close all (NULL: nothing); fn is not called any more. */
+/* Close all (NULL: no-op); fn is not called any more. */
 void dial_cancel(struct dial *dial);

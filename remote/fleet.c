@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * All pods behind transport.h; the app, checks and benches hold one fleet. What
- * the ways to a pod share: link states with back-off, streams, and who may
- * shake hands.
- */
+/* All pods behind transport.h; the app, checks and benches each hold one fleet. Contains what the
+ * transports share: states of a connection with back-off, streams, and the limit on simultaneous
+ * handshakes. */
 #include "remote/fleet.h"
 
 #include <assert.h>
@@ -15,16 +13,14 @@
 #include "remote/ssh_priv.h"
 
 #define HEALTHY_MS 60000
-/* Told late, so that a caller who asks again at once does not spin. */
+/* Reported with a delay, so that a caller that retries at once does not spin. */
 #define REFUSED_DELAY_MS 500
-/*
- * The time to the next login on a pod that took none of our keys.  Each attempt
- * is a failed login in the server's log, and fail2ban's default bans an address
- * after five of them in ten minutes: this is at most three.
- */
+/* Time until the next login on a pod that accepted none of our keys. Each attempt is a failed login
+ * in the server's log, and fail2ban by default bans an address after five of them in ten minutes:
+ * this makes at most three. */
 #define DENIED_RETRY_MS 300000
 #define SLEEP_CHECK_MS	5000
-/* What fits into one packet of SSH, with room to spare. */
+/* Fits into one SSH packet. */
 #define COMMAND_MAX_BYTES 30000
 
 int64_t link_now_ms(const struct remote_link *link)
@@ -32,7 +28,7 @@ int64_t link_now_ms(const struct remote_link *link)
 	return link->fleet->clock->mono_ms(link->fleet->clock);
 }
 
-/* delay_ms: until the next try; 0: none is planned. */
+/* delay_ms: until the next attempt; 0: none is planned. */
 static void set_state(struct remote_link *link, enum link_state state, const struct err *why,
 		      int64_t delay_ms)
 {
@@ -47,7 +43,7 @@ static void set_state(struct remote_link *link, enum link_state state, const str
 	link->info.since_ms = link_now_ms(link);
 	link->info.why = why != NULL ? *why : (struct err){ .code = ERR_NONE };
 	link->info.retry_at_ms = delay_ms > 0 ? link->info.since_ms + delay_ms : 0;
-	/* A spare one is nobody's concern: its streams tell. */
+	/* A spare connection is not reported: its streams are. */
 	if (link->fleet->options.on_link != NULL && link->depth == 0)
 		link->fleet->options.on_link(link->fleet->options.user, link->index);
 }
@@ -105,7 +101,7 @@ void link_fail_streams(struct remote_link *link, const struct err *why)
 	struct err copy = *why;
 	struct list streams;
 
-	/* Only those of now: on_close may ask for new ones. */
+	/* Only the current ones: on_close may start new ones. */
 	list_init(&streams);
 	list_each_safe (struct stream, s, &link->streams, in_link) {
 		list_remove(&s->in_link);
@@ -115,7 +111,7 @@ void link_fail_streams(struct remote_link *link, const struct err *why)
 		stream_fail(list_entry(streams.next, struct stream, in_link), &copy);
 }
 
-/* Start what waits, if the state lets it. */
+/* Start waiting streams if the state allows it. */
 static void on_pump(void *user)
 {
 	struct remote_link *link = user;
@@ -140,7 +136,7 @@ void link_pump_soon(struct remote_link *link)
 	loop_post(link->fleet->loop, on_pump, link);
 }
 
-/* The wait is over, or what was refused is to be told. */
+/* The back-off has ended, or a refusal must be reported. */
 static void on_retry(void *user)
 {
 	struct remote_link *link = user;
@@ -205,7 +201,7 @@ static size_t count_streams(const struct remote_link *link)
 	return n;
 }
 
-/* The link of the chain that has room for one stream more, or the last. */
+/* The connection of the pod that has room for one more stream, or the last one. */
 static struct remote_link *link_with_room(struct remote_link *link)
 {
 	while (link->spare != NULL && link->sessions_most > 0 &&
@@ -227,8 +223,7 @@ bool link_spill(struct stream *s, size_t n_open)
 		link->spare->depth = link->depth + 1;
 	}
 	log_debug("link",
-		  "%s: %zu sessions are all it opens; one more goes to "
-		  "connection %u",
+		  "%s: it allows %zu sessions per connection; the next one uses connection %u",
 		  link->pod.name, n_open, link->depth + 2);
 	list_remove(&s->in_link);
 	s->run = NULL;
@@ -272,7 +267,7 @@ void stream_finish(struct stream *s, const struct stream_exit *exit)
 	if (s->run != NULL)
 		s->link->ops->detach(s);
 	s->link->fleet->n_streams--;
-	s->cancelled = true; /* whatever the user still does to it */
+	s->cancelled = true; /* whatever the user does to it meanwhile */
 	s->cb.on_close(s->user, exit);
 	loop_unpost(s->link->fleet->loop, on_kick, s);
 	buf_release(&s->in);
@@ -288,7 +283,7 @@ void stream_fail(struct stream *s, const struct err *why)
 	stream_finish(s, &exit);
 }
 
-/* Hand out what was held; true when the stream may be read again. */
+/* Deliver held data; true if the stream may be read again. */
 static bool deliver_held(struct stream *s)
 {
 	struct buf held = s->held;
@@ -300,7 +295,7 @@ static bool deliver_held(struct stream *s)
 	return stream_is_open(s);
 }
 
-/* What the user did to a stream comes into force, outside his call. */
+/* Apply a user's calls on a stream, outside of these calls. */
 static void on_kick(void *user)
 {
 	struct stream *s = user;
@@ -320,7 +315,7 @@ static void on_kick(void *user)
 		s->link->ops->kick(s);
 }
 
-/* Have the link look at it, soon. */
+/* Let the connection process it soon. */
 static void stream_kick_soon(struct stream *s)
 {
 	loop_post(s->link->fleet->loop, on_kick, s);
@@ -351,7 +346,7 @@ static void on_admitted(void *user)
 	ticket->on_admit(ticket->user);
 }
 
-/* Let in all that have room, the first that came first. */
+/* Admit waiting logins in order of arrival. */
 static void admit(struct gate *gate)
 {
 	list_each_safe (struct gate_ticket, t, &gate->waiting, link) {
@@ -406,10 +401,8 @@ static int64_t asleep_ms(const struct fleet *fleet)
 	return fleet->clock->boot_ms(fleet->clock) - fleet->clock->mono_ms(fleet->clock);
 }
 
-/*
- * The machine may have slept since the last look: CLOCK_BOOTTIME counts
- * that, CLOCK_MONOTONIC does not.  Connections are then older than they look.
- */
+/* Detect suspend since the last look: CLOCK_BOOTTIME includes it, CLOCK_MONOTONIC does not.
+ * Connections are then older than they seem. */
 static void on_watch(void *user)
 {
 	struct fleet *fleet = user;
@@ -420,7 +413,8 @@ static void on_watch(void *user)
 		loop_timer_stop(fleet->watch);
 	if (fleet->asleep_ms - before < SLEEP_CHECK_MS)
 		return;
-	log_debug("fleet", "the machine slept %lld ms", (long long)(fleet->asleep_ms - before));
+	log_debug("fleet", "this machine was suspended for %lld ms",
+		  (long long)(fleet->asleep_ms - before));
 	for (size_t i = 0; i < fleet->n_links; i++)
 		for (struct remote_link *link = &fleet->links[i]; link != NULL;
 		     link = link->spare) {
@@ -439,7 +433,7 @@ static struct stream *fleet_exec(struct transport *t, size_t pod, const char *co
 
 	if (pod >= fleet->n_links || command == NULL || cb->on_data == NULL ||
 	    cb->on_close == NULL) {
-		err_set(err, ERR_USAGE, "there is no such pod");
+		err_set(err, ERR_USAGE, "unknown pod");
 		return NULL;
 	}
 	if (strlen(command) > COMMAND_MAX_BYTES) {
@@ -523,7 +517,7 @@ static const struct transport_ops fleet_ops = {
 	.reconnect = fleet_reconnect,
 };
 
-/* A copy of a text that goes with the fleet; NULL of NULL. */
+/* A copy of a text that is freed with the fleet; NULL for NULL. */
 static const char *keep_text(struct fleet *fleet, const char *text)
 {
 	if (text == NULL)
@@ -534,7 +528,7 @@ static const char *keep_text(struct fleet *fleet, const char *text)
 	return kept;
 }
 
-/* The same of argv; NULL of NULL. */
+/* The same for argv; NULL for NULL. */
 static const char **keep_words(struct fleet *fleet, const char *const *words)
 {
 	const char **kept;

@@ -4,12 +4,9 @@
 #include "loop/loop.h"
 #include "transport.h"
 
-/*
- * All pods behind src/transport.h: one link a pod, over libssh2, a child ssh,
- * a child sh or a program that brings a shell; connected when the first command
- * is asked for, and again after a loss while there are commands that wait (0.5,
- * 1, 2 .. 30 s).
- */
+/* All pods behind src/transport.h: one connection per pod, over libssh2, a child ssh, a child sh or
+ * a program that provides a shell. It is established for the first command, and again after a loss
+ * if commands are waiting (after 0.5, 1, 2 .. 30 s). */
 
 enum remote_transport {
 	REMOTE_LIBSSH2,
@@ -21,23 +18,23 @@ enum remote_transport {
 /* How to reach a pod. */
 struct remote_pod {
 	const char *name;
-	/* A host alias of the OpenSSH configuration or [user@]host[:port];
-	 * NULL with REMOTE_LOCAL and REMOTE_COMMAND. */
+	/* A host of the OpenSSH configuration or [user@]host[:port]; NULL with REMOTE_LOCAL and
+	 * REMOTE_COMMAND. */
 	const char *ssh;
-	/* NULL: as the OpenSSH configuration says. */
+	/* NULL: from the OpenSSH configuration. */
 	const char *identity;	    /* path of a private key; ~ is expanded */
 	const char *known_hosts;    /* path; ~ is expanded */
 	const char *proxy_jump;	    /* [user@]host[:port], or an alias */
 	const char *host_key_alias; /* its name in known_hosts */
 	enum remote_transport transport;
-	/* Of REMOTE_COMMAND: a program and its arguments, ended by NULL, with
-	 * a POSIX shell behind its stdin and stdout. */
+	/* For REMOTE_COMMAND: a program and its arguments, NULL-terminated, that provides a POSIX
+	 * shell on its stdin and stdout. */
 	const char *const *command;
 };
 
-/* What only a person can answer. */
+/* Questions that only a person can answer. */
 enum fleet_ask {
-	FLEET_ASK_HOST_KEY,   /* is this new host key right? */
+	FLEET_ASK_HOST_KEY,   /* accept this new host key? */
 	FLEET_ASK_PASSPHRASE, /* of an encrypted private key */
 };
 
@@ -48,20 +45,17 @@ struct fleet_question {
 	char key_type[64];    /* HOST_KEY: "ssh-ed25519" */
 	char fingerprint[64]; /* HOST_KEY: "SHA256:..." */
 	char path[512];	      /* PASSPHRASE: of the key file */
-	bool again;	      /* PASSPHRASE: the last one was wrong */
+	bool again;	      /* PASSPHRASE: the previous one was wrong */
 };
 
 struct fleet_options {
-	/*
-	 * Called on the loop; answered by fleet_answer, then or later (a pod
-	 * has at most one open question).  NULL: nobody is there, what would
-	 * be asked is refused.
-	 */
+	/* Called on the loop; answered by fleet_answer, immediately or later (a pod has at most one
+	 * open question). NULL: unattended; what would be asked is refused. */
 	void (*on_ask)(void *user, const struct fleet_question *question);
-	/* A pod's link_info changed; may be NULL. */
+	/* The link_info of a pod changed; may be NULL. */
 	void (*on_link)(void *user, size_t pod);
 	void *user;
-	/* Take an unknown host key without asking and remember it. */
+	/* Accept unknown host keys without asking, and store them. */
 	bool accept_new;
 };
 
@@ -69,13 +63,10 @@ struct fleet;
 /* pods, with their strings, and options are copied. */
 struct fleet *fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
 			const struct fleet_options *options);
-/* Cancels all streams (on_close is called for each), closes all links. */
+/* Cancels all streams (on_close is called for each) and closes all connections. */
 void fleet_free(struct fleet *fleet);
 struct transport *fleet_transport(struct fleet *fleet);
 
-/*
- * The answer to a pod's open question.  HOST_KEY: "yes" or NULL for no;
- * PASSPHRASE: the passphrase (kept in memory only, wiped after use), or NULL
- * for none.
- */
+/* Answer a pod's open question. HOST_KEY: "yes", or NULL for no; PASSPHRASE: the passphrase (kept
+ * in memory only, wiped after use), or NULL for none. */
 void fleet_answer(struct fleet *fleet, size_t pod, const char *answer);

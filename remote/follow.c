@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The logs of a pod from start to end: the command that follows them there,
- * its streams one after the other, and when the next one is tried. */
+/* The logs of a pod from start to end: the command that follows them on the pod, its successive
+ * streams, and the time of the next attempt. */
 #include "remote/follow.h"
 
 #include <inttypes.h>
@@ -14,13 +14,13 @@
 #define TICK_MS		  1000
 #define POLL_MS		  200
 #define HEALTHY_MS	  60000
-#define AGAIN_MS	  20	 /* the link itself waits, if it must */
-#define LIMIT_MS	  600000 /* a pod that wants too much is left alone */
+#define AGAIN_MS	  20	 /* the connection itself backs off if necessary */
+#define LIMIT_MS	  600000 /* a pod that requires too much is left alone */
 #define PING_MS		  5000
-#define SILENCE_MS	  15000 /* then a stream is dead */
-#define LINK_SILENT_MS	  10000 /* longer than its pings take */
+#define SILENCE_MS	  15000 /* after this a stream is dead */
+#define LINK_SILENT_MS	  10000 /* longer than the interval of its pings */
 #define LINK_FIRST_MS	  2000
-#define HELLO_MS	  20000 /* on a link that is live */
+#define HELLO_MS	  20000 /* on a live connection */
 #define COMMAND_MAX_BYTES (256U * 1024)
 #define LIST_MAX_BYTES	  (1000U * 1000)
 
@@ -40,7 +40,7 @@ static void follow_link(const struct follow *follow, struct link_info *link)
 	follow->transport->ops->link_info(follow->transport, follow->pod, link);
 }
 
-/* What the state is now, from the session and its link. */
+/* Derive the state from the session and its connection. */
 void follow_get_status(const struct follow *follow, struct follow_status *status)
 {
 	const struct follow_session *session = follow->session;
@@ -96,7 +96,7 @@ static void follow_plan_retry(struct follow *follow, const struct follow_session
 	}
 	if (session->hello && now_ms - follow->status.since_ms >= HEALTHY_MS)
 		follow->failures = 0;
-	/* A lost link waits by itself, for all that use it. */
+	/* A lost connection reconnects by itself, for all its users. */
 	if (why->code == ERR_LIMIT) {
 		delay_ms = LIMIT_MS;
 	} else if (link.state != LINK_WAITING) {
@@ -110,7 +110,7 @@ static void follow_plan_retry(struct follow *follow, const struct follow_session
 	loop_timer_start(follow->retry, delay_ms, 0);
 }
 
-/* ---- the lines to a follower, and the command that starts it */
+/* ---- the lines sent to a follower, and the command that starts it */
 
 static void make_nonce(char nonce[FOLLOW_NONCE_SIZE])
 {
@@ -121,11 +121,8 @@ static void make_nonce(char nonce[FOLLOW_NONCE_SIZE])
 	(void)snprintf(nonce, FOLLOW_NONCE_SIZE, "%016" PRIx64, random);
 }
 
-/*
- * Both scripts travel; a first shell ($0 and $1 are the scripts, $2 the nonce)
- * finds out which one runs.  No quote, backslash, "!" or newline may stand
- * in these texts.
- */
+/* Both scripts are sent; a first shell ($0 and $1 are the scripts, $2 the nonce) decides which one
+ * to run. These texts must not contain quotes, backslashes, "!" or newlines. */
 #define BE_NICE                                \
 	"renice -n 10 -p $$ >/dev/null 2>&1; " \
 	"ionice -c 2 -n 7 -p $$ >/dev/null 2>&1; "
@@ -227,7 +224,7 @@ static void on_hello(struct follow_session *session, const struct frame *frame)
 	ping(session);
 }
 
-/* It cannot run there: what it needs has to be installed first. */
+/* It cannot run on this pod until the missing tool is installed. */
 static int lacks(const struct frame *frame, struct err *err)
 {
 	AUTO_BUF clean = buf_new(200);
@@ -250,7 +247,7 @@ static void on_beat(struct follow_session *session, const struct frame *frame)
 	follow->status.lag_ms = clock_mono_ms() - session->ping_ms;
 }
 
-/* Take one frame; -1 with err when it is not true, 1 when it is not whole. */
+/* Process one frame; -1 with err if it is invalid, 1 if it is incomplete. */
 static int take_frame(struct follow_session *session, const struct frame *frame, struct str *in,
 		      struct err *err)
 {
@@ -311,7 +308,7 @@ static void session_on_stderr(void *user, const void *data, size_t len)
 	session->said_len += len;
 }
 
-/* Why a follower that ended by itself did. */
+/* Why a follower exited by itself. */
 static void explain(const struct follow_session *session, const struct stream_exit *exit,
 		    struct err *err)
 {
@@ -391,10 +388,8 @@ static void session_open(struct follow *follow)
 	session_list(session);
 }
 
-/*
- * Is a follower that said hello dead?  Where nothing else came over the link
- * either, its own pings are about to tell: it goes first.
- */
+/* Is a follower that has started dead? If nothing else arrived over the connection either, the
+ * connection's own pings will tell first. */
 static bool is_silent(const struct follow_session *session, const struct link_info *link,
 		      int64_t now)
 {
@@ -455,7 +450,7 @@ static void follow_on_tick(void *user)
 	if (session != NULL && !session->lost) {
 		session_watch(session, now_ms);
 	} else if (follow->status.state == LINK_REFUSED) {
-		/* Someone may have had the link tried again. */
+		/* The user may have triggered an attempt. */
 		follow_link(follow, &link);
 		if (link.state != LINK_REFUSED && session == NULL)
 			session_open(follow);
@@ -521,7 +516,7 @@ void follow_set_quiet(struct follow *follow, bool quiet)
 	if (follow->session == NULL || follow->session->lost)
 		return;
 	buf_appendf(&follow->session->out, "Q %d\n", quiet);
-	/* What was not looked for in quiet times is looked for now. */
+	/* Look now for what was not looked for during quiet times. */
 	if (!quiet)
 		session_list(follow->session);
 	else

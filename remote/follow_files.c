@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of a follower: which file is which, by what its frames say and
- * what we had before; for follow.c. */
+/* Identifies the files of a follower from its frames and from the known files; for follow.c. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 #include "base/xalloc.h"
 #include "remote/follow_priv.h"
 
-static int untrue(struct err *err, const char *what)
+static int protocol_error(struct err *err, const char *what)
 {
 	return err_set(err, ERR_REMOTE, "the follower on the pod %s", what);
 }
@@ -35,7 +34,7 @@ bool follow_is_live(const struct follow_file *file)
 	return file->id > 0;
 }
 
-/* The generation that a name has next. */
+/* The next generation number of a name. */
 static unsigned int next_generation(const struct follow *follow, const char *name)
 {
 	return (unsigned int)(uintptr_t)map_get(&follow->generations, str_from(name));
@@ -49,7 +48,7 @@ static void use_generation(struct follow *follow, const char *name, unsigned int
 		(void)map_set(&follow->generations, str_from(name), (void *)next);
 }
 
-/* Too many ended ones: those that ended first are forgotten. */
+/* Too many ended files: forget those that ended first. */
 static void forget_ended(struct follow *follow)
 {
 	list_each_safe (struct follow_file, file, &follow->files, in_follow) {
@@ -94,7 +93,7 @@ struct follow_file *follow_know(struct follow *follow, const struct follow_known
 	return file;
 }
 
-/* The follower has it no more. */
+/* The follower no longer has it. */
 static void leave(struct follow *follow, struct follow_file *file)
 {
 	file->sum = follow->cb.sum(follow->user, file);
@@ -113,9 +112,9 @@ static void end_file(struct follow *follow, struct follow_file *file)
 	tell_file(follow, file, FOLLOW_ENDS);
 }
 
-/* ---- which file is which */
+/* ---- identifying files */
 
-/* It is that file: take over what the follower says of it. */
+/* It is that file: take over the follower's report on it. */
 static void take_place(struct follow_session *session, uint32_t id, struct follow_file *file)
 {
 	struct follow_seen *seen = &session->seen[id - 1];
@@ -157,7 +156,7 @@ static int begin_file(struct follow_session *session, uint32_t id, struct err *e
 	if (follow->begins++ > FOLLOW_BEGINS_MAX + s / FOLLOW_BEGINS_EVERY)
 		return err_set(err, ERR_LIMIT,
 			       "the pod had %d new logs within %" PRId64
-			       " s: no more are taken for a while",
+			       " s: further ones are ignored for now",
 			       FOLLOW_BEGINS_MAX, s);
 	struct follow_file *file = file_new(follow, seen->path, seen->path);
 	file->generation = next_generation(follow, file->name);
@@ -167,7 +166,7 @@ static int begin_file(struct follow_session *session, uint32_t id, struct err *e
 	return 0;
 }
 
-/* A file that is known goes on; where nothing changed, when it changes. */
+/* A known file continues; if nothing changed, once it changes. */
 static void resume_file(struct follow_session *session, uint32_t id, struct follow_file *file)
 {
 	struct follow *follow = session->follow;
@@ -182,7 +181,7 @@ static void resume_file(struct follow_session *session, uint32_t id, struct foll
 		ask_bytes(session, file);
 }
 
-/* Whether a is the likelier one. */
+/* Is a the more likely one? */
 static bool comes_before(const struct follow_file *a, const struct follow_file *b)
 {
 	if (b == NULL || a->ended != b->ended)
@@ -190,10 +189,8 @@ static bool comes_before(const struct follow_file *a, const struct follow_file *
 	return a->sum.len > b->sum.len;
 }
 
-/*
- * The likeliest of the known files that what was seen may be; NULL: none.
- * *waits: one that lay there may still be found elsewhere.
- */
+/* The most likely known file for what the follower found, or NULL. *waits: a file last seen there
+ * may still be found elsewhere. */
 static struct follow_file *find_candidate(const struct follow_session *session, uint32_t id,
 					  bool *waits)
 {
@@ -202,7 +199,7 @@ static struct follow_file *find_candidate(const struct follow_session *session, 
 
 	*waits = false;
 	list_each (struct follow_file, file, &session->follow->files, in_follow) {
-		/* What ended without a byte may be any file: it is none. */
+		/* A file that ended without a byte matches everything, so it identifies nothing. */
 		if (file->id > 0 || file->tried > 0 || file->not_id == id ||
 		    (file->ended && file->sum.len == 0))
 			continue;
@@ -219,7 +216,7 @@ static struct follow_file *find_candidate(const struct follow_session *session, 
 	return by_inode != NULL ? by_inode : by_path;
 }
 
-/* Those that lay under that inode are not what lies there now. */
+/* The files last seen under that inode are not the current one. */
 static void end_replaced(struct follow *follow, uint64_t dev, uint64_t ino)
 {
 	list_each (struct follow_file, file, &follow->files, in_follow) {
@@ -229,7 +226,7 @@ static void end_replaced(struct follow *follow, uint64_t dev, uint64_t ino)
 	}
 }
 
-/* Which file is it?  Asks for a sum where that has to tell. */
+/* Identify a file. Requests a checksum if that is needed to decide. */
 static int decide(struct follow_session *session, uint32_t id, struct err *err)
 {
 	struct follow_seen *seen = &session->seen[id - 1];
@@ -271,7 +268,7 @@ static struct follow_file *end_trial(struct follow_session *session, struct foll
 	return file;
 }
 
-/* What was told of that number is void. */
+/* Discard what was reported under that number. */
 static void clear_seen(struct follow_session *session, uint32_t id)
 {
 	struct follow_seen *seen = &session->seen[id - 1];
@@ -283,7 +280,7 @@ static void clear_seen(struct follow_session *session, uint32_t id)
 	session->n_live--;
 }
 
-/* The numbered file, NULL when it was let go or never was. */
+/* The file with that number; NULL if it was dropped or never existed. */
 static struct follow_seen *find_seen(const struct follow_session *session, uint32_t id)
 {
 	struct follow_seen *seen = id <= session->n_seen ? &session->seen[id - 1] : NULL;
@@ -291,7 +288,7 @@ static struct follow_seen *find_seen(const struct follow_session *session, uint3
 	return seen != NULL && (seen->file != NULL || seen->path != NULL) ? seen : NULL;
 }
 
-/* The file of which bytes were asked for. */
+/* The file whose bytes were requested. */
 static struct follow_file *sent_file(const struct follow_session *session, uint32_t id)
 {
 	const struct follow_seen *seen = find_seen(session, id);
@@ -301,7 +298,7 @@ static struct follow_file *sent_file(const struct follow_session *session, uint3
 
 /* ---- frames */
 
-/* The path of a frame as a string of ours; NULL when it is none. */
+/* The path of a frame as a string; NULL if it is invalid. */
 static char *frame_path(struct str path)
 {
 	if (path.len > 0 && memchr(path.p, '\0', path.len) == NULL)
@@ -314,7 +311,7 @@ static int on_new(struct follow_session *session, const struct frame *frame, str
 	struct follow_seen *seen;
 
 	if (frame->id != session->n_seen + 1)
-		return untrue(err, "numbered its files wrongly");
+		return protocol_error(err, "sent file numbers out of order");
 	if (session->n_seen >= FOLLOW_IDS_MAX || session->n_live >= FOLLOW_LIVE_MAX)
 		return err_set(err, ERR_LIMIT, "the pod names more than %u logs at once",
 			       FOLLOW_LIVE_MAX);
@@ -329,18 +326,16 @@ static int on_new(struct follow_session *session, const struct frame *frame, str
 	if (seen->path == NULL) {
 		free(seen->real);
 		session->n_seen--;
-		return untrue(err, "sent a path that is none");
+		return protocol_error(err, "sent an invalid path");
 	}
 	session->n_live++;
 	return decide(session, frame->id, err);
 }
 
-/* ---- is it still what was sent? */
+/* ---- has the sent part changed? */
 
-/*
- * It came to rest, or has grown for a while: the follower is to compare all
- * that was sent with what is there.
- */
+/* The file came to rest, or has grown for a while: ask the follower to compare everything sent with
+ * the file. */
 static bool is_compare_due(const struct follow *follow, const struct follow_file *file)
 {
 	if (!file->is_sent || file->is_rewound || follow->quiet)
@@ -358,7 +353,7 @@ static void compare_if_due(struct follow_session *session, struct follow_file *f
 	if (!is_compare_due(follow, file) || clock_mono_ms() < follow->compare_ms)
 		return;
 	struct cksum sum = follow->cb.sum(follow->user, file);
-	/* Not all that was sent is here. */
+	/* Not all sent bytes have arrived. */
 	if (sum.len != file->offset || sum.len == 0)
 		return;
 	file->asked = sum;
@@ -382,7 +377,7 @@ static void note_rest(struct follow_session *session, struct follow_file *file, 
 	tell_file(session->follow, file, FOLLOW_RESTS);
 }
 
-/* It was compared, and nothing came since. */
+/* It was compared, and nothing was added since. */
 static void on_compared(struct follow_session *session, struct follow_file *file,
 			const struct frame *frame)
 {
@@ -391,7 +386,7 @@ static void on_compared(struct follow_session *session, struct follow_file *file
 		note_rest(session, file, file->rest);
 }
 
-/* A file whose bytes are sent rests. */
+/* A file whose bytes are being sent came to rest. */
 static void on_sent_rest(struct follow_session *session, struct follow_seen *seen,
 			 const struct frame *frame)
 {
@@ -412,14 +407,14 @@ static void on_sent_rest(struct follow_session *session, struct follow_seen *see
 	compare_if_due(session, file);
 }
 
-/* It rests; one that rested before has changed: is it still the same? */
+/* It is at rest; if it rested before and has changed, is its content still the same? */
 static int on_rest(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	struct follow_seen *seen = find_seen(session, frame->id);
 	struct follow_file *file;
 
 	if (seen == NULL)
-		return untrue(err, "told of a file that it let go");
+		return protocol_error(err, "reported a file that it had dropped");
 	file = seen->file;
 	if (file != NULL && file->is_sent) {
 		on_sent_rest(session, seen, frame);
@@ -446,19 +441,19 @@ static int on_sum(struct follow_session *session, const struct frame *frame, str
 		return 0;
 	}
 	if (file == NULL)
-		return untrue(err, "summed a file unasked");
+		return protocol_error(err, "sent a checksum that was not requested");
 	if (frame->offset == file->sum.len && frame->sum == cksum_value(&file->sum)) {
 		resume_file(session, frame->id, file);
 		return 0;
 	}
 	file->not_id = frame->id;
-	/* It lay there, and nothing else is it. */
+	/* Its last path names another file, and no other file is it. */
 	if (session->has_looked && !file->ended)
 		end_file(session->follow, file);
 	return decide(session, frame->id, err);
 }
 
-/* The file was cut or written anew: it ends, its next generation begins. */
+/* The file was truncated or rewritten: it ends, and its next generation starts. */
 static int on_reset(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	struct follow_file *file = sent_file(session, frame->id);
@@ -467,17 +462,17 @@ static int on_reset(struct follow_session *session, const struct frame *frame, s
 	struct follow_seen *seen;
 
 	if (file == NULL)
-		return untrue(err, "reset a file that is not open");
-	/* Each makes a generation, which must be kept. */
+		return protocol_error(err, "reset a file that is not open");
+	/* Each one creates a generation, which must be stored. */
 	if (session->resets++ > FOLLOW_RESETS_MAX + FOLLOW_RESETS_PER_S * s)
-		return err_set(err, ERR_LIMIT, "logs are cut too often on the pod");
+		return err_set(err, ERR_LIMIT, "logs on the pod are truncated too often");
 	seen = &session->seen[frame->id - 1];
 	seen->path = xstrdup(file->path);
 	seen->real = xstrdup_null(file->real);
 	seen->size = frame->size;
 	end_file(follow, file);
 	int rc = begin_file(session, frame->id, err);
-	/* Its bytes come unasked. */
+	/* Its bytes were not requested. */
 	if (rc == 0)
 		begin_sent(seen->file);
 	file_free(follow, file);
@@ -492,7 +487,7 @@ static int on_moved(struct follow_session *session, const struct frame *frame, s
 
 	if (seen == NULL || (path == NULL && frame->data.len > 0)) {
 		free(path);
-		return untrue(err, "renamed a file that is not open");
+		return protocol_error(err, "renamed a file that is not open");
 	}
 	if (path == NULL) {
 		if (seen->file != NULL && !seen->file->away) {
@@ -523,13 +518,13 @@ static int on_gone(struct follow_session *session, const struct frame *frame, st
 	struct follow_file *file = seen != NULL ? seen->file : NULL;
 
 	if (seen == NULL)
-		return untrue(err, "let go a file that is not open");
+		return protocol_error(err, "dropped a file that is not open");
 	if (file != NULL && file->is_sent && !file->is_rewound && frame->offset != file->offset)
-		return untrue(err, "left out the end of a file");
+		return protocol_error(err, "skipped the end of a file");
 	clear_seen(session, frame->id);
 	if (file == NULL)
 		return 0;
-	/* Without an M before it there was no room for it any more. */
+	/* Without a preceding M frame, the follower had no room for it any more. */
 	if (file->away)
 		end_file(session->follow, file);
 	else
@@ -559,8 +554,7 @@ static void ask_look(struct follow_session *session, const struct follow_file *f
 	buf_append_char(&session->out, '\n');
 }
 
-/* What is known and was not found: look near where it lay; true: it is asked
- * for. */
+/* A known file was not found: search near its last path; true if that was requested. */
 static bool look_for_missed(struct follow_session *session)
 {
 	bool asked = false;
@@ -569,7 +563,7 @@ static bool look_for_missed(struct follow_session *session)
 		if (file->id > 0 || file->tried > 0 || file->ended || file->missed >= FOLLOW_LOOKS)
 			continue;
 		asked = true;
-		/* The others with the next look. */
+		/* The others follow with the next scan. */
 		if (session->out.len > FOLLOW_LOOK_BYTES)
 			break;
 		file->missed++;
@@ -582,12 +576,9 @@ static bool look_for_missed(struct follow_session *session)
 	return asked;
 }
 
-/*
- * A look is done.  Look for the known files that it did not find near where
- * they were.  Those that are not there either now have another inode, or have
- * ended.  A file that could not be opened has not ended, and neither has one
- * of a pod with more logs than the follower has room for.
- */
+/* A scan is complete. Search for known files that it did not find, near their last paths. Files
+ * that are not found then either have another inode, or have ended. A file that could not be opened
+ * has not ended, nor has any file of a pod with more logs than the follower has room for. */
 static int on_scanned(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	struct follow *follow = session->follow;
@@ -618,7 +609,7 @@ static int on_preview(struct follow_session *session, const struct frame *frame,
 	struct follow_file *file = sent_file(session, frame->id);
 
 	if (file == NULL)
-		return untrue(err, "showed a file that is not open");
+		return protocol_error(err, "sent a preview of a file that is not open");
 	if (frame->offset + frame->data.len > file->size)
 		file->size = frame->offset + frame->data.len;
 	if (follow->cb.on_preview != NULL)
@@ -634,12 +625,12 @@ static int on_data(struct follow_session *session, const struct frame *frame, si
 	struct str data = frame->data;
 
 	if (file == NULL)
-		return untrue(err, "sent bytes of a file that is not open");
-	/* Sent before it heard that others are wanted. */
+		return protocol_error(err, "sent bytes of a file that is not open");
+	/* Sent before the request for other bytes arrived. */
 	if (file->is_rewound && frame->offset != file->offset)
 		return 0;
 	if (frame->offset != file->offset)
-		return untrue(err, "left out bytes of a file");
+		return protocol_error(err, "skipped bytes of a file");
 	file->is_rewound = false;
 	data.len = follow->cb.on_bytes(follow->user, file, data);
 	assert(data.len <= frame->data.len);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The frames of a follower, read from whatever a pod may send; for follow.c. */
+/* Reads the frames of a follower from arbitrary bytes of a pod; for follow.c. */
 #include "remote/frame.h"
 
 #include <assert.h>
 
-/* The words of a header line, a letter each; frame_word reads them. */
+/* The words of a header line, one letter each; frame_word reads them. */
 static const struct frame_form {
 	char letter;
 	enum frame_type type;
@@ -26,7 +26,7 @@ void frame_reader_init(struct frame_reader *reader, const char *nonce)
 	reader->state = FRAME_IN_NOISE;
 }
 
-/* A whole number of at most `most`. */
+/* An integer of at most `most`. */
 static bool number(struct str word, uint64_t most, uint64_t *out)
 {
 	return word.len > 0 && word.p[0] >= '0' && word.p[0] <= '9' && str_to_u64(word, out) &&
@@ -44,7 +44,7 @@ static bool number_pair(struct str word, uint64_t *dev, uint64_t *ino)
 #define FAR	      (INT64_MAX - FRAME_DATA_MAX)
 #define FIELD(member) offsetof(struct frame, member), sizeof(((struct frame *)0)->member)
 
-/* The words that are numbers: where they go, and how large they may be. */
+/* Words that are numbers: where they are stored, and their maximum. */
 static const struct frame_number {
 	char kind;
 	size_t at, size;
@@ -65,7 +65,7 @@ static const struct frame_number {
 	{ 'm', FIELD(pod_ms), 0, UINT64_MAX },
 };
 
-/* Read one word of a header into the frame; false when it is none. */
+/* Read one word of a header into the frame; false if it is invalid. */
 static bool frame_word(struct frame *frame, char kind, struct str word)
 {
 	const struct frame_number *to = numbers;
@@ -88,7 +88,7 @@ static const struct frame_form *find_form(struct str line)
 			  line.len >= 2 && line.p[0] == one->letter && line.p[1] == ' ');
 }
 
-/* Read a header line into reader->frame and say what follows it. */
+/* Read a header line into reader->frame and determine what follows it. */
 static int frame_parse(struct frame_reader *reader, struct str line, struct err *err)
 {
 	const struct frame_form *form = find_form(line);
@@ -120,10 +120,8 @@ static int frame_parse(struct frame_reader *reader, struct str line, struct err 
 	return 0;
 }
 
-/*
- * Collect bytes of *in up to a '\n' into text, at most `room` of them; what
- * is more is dropped and sets overlong.  True when the line is whole.
- */
+/* Collect bytes of *in up to a '\n' into text, at most `room` of them; further bytes are dropped
+ * and set overlong. True when the line is complete. */
 static bool frame_collect(struct frame_reader *reader, struct str *in, size_t room)
 {
 	const char *end = memchr(in->p, '\n', in->len);
@@ -140,7 +138,7 @@ static bool frame_collect(struct frame_reader *reader, struct str *in, size_t ro
 	return end != NULL;
 }
 
-/* A line of noise, or the one that ends the noise; 1 for the latter. */
+/* A line of noise, or the line that ends the noise; 1 for the latter. */
 static int frame_take_noise(struct frame_reader *reader, struct frame *frame)
 {
 	struct str line = { reader->text, reader->len };
@@ -182,7 +180,7 @@ static int next_noise(struct frame_reader *reader, struct str *in, struct frame 
 	return found;
 }
 
-/* Collect and read a header; 1 when it is a frame by itself. */
+/* Collect and read a header; 1 if it is a complete frame. */
 static int next_line(struct frame_reader *reader, struct str *in, struct frame *frame,
 		     struct err *err)
 {
@@ -202,7 +200,7 @@ static int next_line(struct frame_reader *reader, struct str *in, struct frame *
 	return reader->state == FRAME_IN_LINE;
 }
 
-/* Collect a path; 1 when it is whole. */
+/* Collect a path; 1 when it is complete. */
 static int next_path(struct frame_reader *reader, struct str *in, struct frame *frame)
 {
 	size_t n = in->len < reader->want ? in->len : reader->want;
@@ -244,7 +242,7 @@ int frame_next(struct frame_reader *reader, struct str *in, struct frame *frame,
 	int found = 0;
 
 	while (found == 0) {
-		/* An empty path needs no byte more. */
+		/* An empty path needs no further byte. */
 		if (in->len == 0 && (reader->state != FRAME_IN_PATH || reader->want > 0))
 			return 0;
 		switch (reader->state) {

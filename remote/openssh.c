@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What names mean to ssh(1), its command lines, and its errors. */
+/* What host names mean to ssh(1), its command lines, and its errors. */
 #include "remote/openssh.h"
 
 #include <assert.h>
@@ -21,7 +21,7 @@ static const char *local_user(void)
 	return user != NULL ? user : "root";
 }
 
-/* host, host:port, [host], [host]:port, or an IPv6 address as it is. */
+/* host, host:port, [host], [host]:port, or an IPv6 address. */
 static bool parse_host(struct ssh_dest *dest, char *text)
 {
 	char *end = strrchr(text, ']'), *port = strchr(text, ':');
@@ -84,7 +84,7 @@ static void add_path(char **list, size_t *n, char *path)
 		free(path);
 }
 
-/* %d %h %i %k %n %p %r %u %% (ssh_config(5), TOKENS); others stay. */
+/* %d %h %i %k %n %p %r %u %% (ssh_config(5), TOKENS); others are left unchanged. */
 static char *expand_tokens(const struct ssh_target *target, const char *name, struct str text)
 {
 	AUTO_TEXT uid = xasprintf("%lu", (unsigned long)getuid());
@@ -148,7 +148,7 @@ static void add_known_hosts(struct ssh_target *target, const char *name, struct 
 				 expand_path(target, name, piece));
 }
 
-/* The value of the next line with that key in what `ssh -G` printed. */
+/* The value of the next line with that key in the output of `ssh -G`. */
 static bool next_value(struct str *rest, const char *key, struct str *value)
 {
 	size_t len = strlen(key);
@@ -170,7 +170,7 @@ static bool find_value(struct str text, const char *key, struct str *value)
 	return next_value(&text, key, value);
 }
 
-/* The value of a key as a text in place of another. */
+/* Replace a text by the value of a key. */
 static void take_text(char **place, struct str text, const char *key)
 {
 	struct str value;
@@ -181,13 +181,13 @@ static void take_text(char **place, struct str text, const char *key)
 	*place = xstrndup(value.p, value.len);
 }
 
-/* What a key holds, unless it is "none". */
+/* The value of a key, unless it is "none". */
 static bool is_set(struct str text, const char *key, struct str *value)
 {
 	return find_value(text, key, value) && !str_eq_cstr(*value, "none");
 }
 
-/* The names first: the tokens in the others stand for them. */
+/* The names first, because tokens in the other values refer to them. */
 static void read_answer(struct ssh_target *target, const char *name, struct str text)
 {
 	struct str rest = text, value;
@@ -217,7 +217,7 @@ static void read_answer(struct ssh_target *target, const char *name, struct str 
 		add_known_hosts(target, name, value);
 }
 
-/* What ssh would take without a word in any configuration. */
+/* Names that ssh accepts with any configuration. */
 static void set_defaults(struct ssh_target *target, const struct ssh_dest *dest)
 {
 	target->host = xstrdup(dest->host);
@@ -244,7 +244,7 @@ static void clear_list(char **list, size_t *n)
 	*n = 0;
 }
 
-/* The keys of the pod itself win over what ssh says. */
+/* The keys of the pod itself take precedence over ssh's configuration. */
 static void apply_pod(struct ssh_target *target, const struct remote_pod *pod)
 {
 	if (pod->identity != NULL) {
@@ -348,7 +348,7 @@ int ssh_words_add_host(struct ssh_words *words, const char *text, struct err *er
 	return 0;
 }
 
-/* Options of an ssh(1) that asks nobody. */
+/* Options for an unattended ssh(1). */
 static void add_unasked(struct ssh_words *words, bool accept_new)
 {
 	ssh_words_add_all(words, "ssh", "-oBatchMode=yes", "-oConnectTimeout=10",
@@ -424,11 +424,10 @@ static const struct {
 	const char *hint;
 } ssh_says[] = {
 	{ "HOST IDENTIFICATION HAS CHANGED", ERR_HOSTKEY, true,
-	  "the host key is not the one that is known: " },
+	  "the host key differs from the known one: " },
 	{ "REVOKED HOST KEY", ERR_HOSTKEY, true, "" },
 	{ "host key is known for", ERR_HOSTKEY, true,
-	  "no host key of it is known (log in once with ssh, or see "
-	  "--accept-new): " },
+	  "its host key is unknown (log in once with ssh, or use --accept-new): " },
 	{ "Host key verification failed", ERR_HOSTKEY, true, "" },
 	{ "Too many authentication failures", ERR_AUTH, true, "" },
 	{ "Permission denied", ERR_AUTH, true, "" },
@@ -464,6 +463,6 @@ bool openssh_error(struct err *err, const char *whom, struct str text)
 		i++;
 	utf8_clean(clean, sizeof(clean), openssh_last_line(text));
 	err_set(err, ssh_says[i].code, "%s: %s%s", whom, ssh_says[i].hint,
-		clean[0] != '\0' ? clean : "ssh gave up without a word");
+		clean[0] != '\0' ? clean : "ssh exited without a message");
 	return ssh_says[i].final;
 }

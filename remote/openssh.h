@@ -3,16 +3,12 @@
 
 #include "remote/fleet.h"
 
-/*
- * OpenSSH: what its configuration makes of a name, command lines for ssh(1),
- * and what that says when it gives up.
- */
+/* OpenSSH: the meaning of a name in its configuration, command lines for ssh(1), and its error
+ * messages. */
 
-/*
- * What a pod's name stands for: `ssh -G -- NAME` asked as a child, so that
- * Host, Match and Include mean what they mean to ssh(1); without an ssh
- * program [user@]host[:port] as it stands.
- */
+/* The meaning of a pod's name, from `ssh -G -- NAME` as a child process, so that Host, Match and
+ * Include mean the same as to ssh(1); without an ssh program [user@]host[:port] is used
+ * directly. */
 #define SSH_TARGET_FILES 16
 
 struct ssh_target {
@@ -23,29 +19,27 @@ struct ssh_target {
 	char *identities[SSH_TARGET_FILES]; /* expanded paths */
 	size_t n_identities;
 	bool identities_only;
-	char *agent;			     /* socket; NULL: none is to be used */
+	char *agent;			     /* socket; NULL: do not use an agent */
 	char *proxy_jump;		     /* NULL: none */
 	char *proxy_command;		     /* expanded; NULL: none */
-	char *known_hosts[SSH_TARGET_FILES]; /* the first is written to */
+	char *known_hosts[SSH_TARGET_FILES]; /* new keys are written to the first */
 	size_t n_known_hosts;
 };
 
 /* Parts of [user@]host[:port] or [user@][host]:port; owned. */
 struct ssh_dest {
-	char *user; /* NULL: none was given */
+	char *user; /* NULL: not given */
 	char *host;
-	int port; /* 0: none was given */
+	int port; /* 0: not given */
 };
 
-/* -1 with err: empty, a port out of range, a host that begins with '-'. */
+/* -1 with err: empty, a port out of range, a host that starts with '-'. */
 int ssh_dest_parse(struct ssh_dest *dest, const char *text, struct err *err)
 	__attribute__((warn_unused_result));
 void ssh_dest_release(struct ssh_dest *dest);
 
-/*
- * Read what `ssh -G` printed for that name into target (zeroed before);
- * explicit keys of the pod win.  Pure but for the environment and passwd.
- */
+/* Read the output of `ssh -G` for that name into target (zeroed before); explicit keys of the pod
+ * take precedence. Depends only on its arguments, the environment and passwd. */
 int ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod, struct str text,
 		     struct err *err) __attribute__((warn_unused_result));
 void ssh_target_release(struct ssh_target *target);
@@ -55,7 +49,7 @@ char *ssh_target_known_name(const struct ssh_target *target);
 
 #define SSH_WORDS_MAX 24
 
-/* The words of a command line, NULL-ended; zeroed before the first is added. */
+/* The words of a command line, NULL-terminated; zeroed before the first is added. */
 struct ssh_words {
 	const char *argv[SSH_WORDS_MAX + 1];
 	char *owned[SSH_WORDS_MAX];
@@ -64,34 +58,29 @@ struct ssh_words {
 
 void ssh_words_add(struct ssh_words *words, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Several words as they stand, up to a NULL. */
+/* Several literal words, up to a NULL. */
 void ssh_words_add_list(struct ssh_words *words, ...) __attribute__((sentinel));
 #define ssh_words_add_all(words, ...) ssh_words_add_list((words), __VA_ARGS__, (char *)NULL)
-/* The host of [user@]host[:port], and before it "--" and what it takes. */
+/* Append "--" and the host of [user@]host[:port], and before them the options for user and port. */
 int ssh_words_add_host(struct ssh_words *words, const char *text, struct err *err)
 	__attribute__((warn_unused_result));
-/* Add the words; release them in any case. */
+/* Append the words; release them in any case. */
 
-/*
- * `ssh POD COMMAND`: never a question, never a terminal, never an unknown
- * host key in silence.  It prints SSH_UP_MARK to stderr once it is through.
- */
+/* `ssh POD COMMAND`: never asks, uses no terminal, accepts no unknown host key. It prints
+ * SSH_UP_MARK to stderr once it is connected. */
 #define SSH_UP_MARK "hgym-tui-link-up\n"
 int ssh_words_command(struct ssh_words *words, const struct remote_pod *pod, bool accept_new,
 		      const char *command, struct err *err) __attribute__((warn_unused_result));
 /* `ssh -t POD`: for a person, who may be asked. */
 int ssh_words_shell(struct ssh_words *words, const struct remote_pod *pod, struct err *err)
 	__attribute__((warn_unused_result));
-/* `ssh -W host:port JUMP`; of the jumps "a,b" b is reached through a. */
+/* `ssh -W host:port JUMP`; for the jumps "a,b", b is reached through a. */
 int ssh_words_jump(struct ssh_words *words, const char *jumps, bool accept_new, const char *host,
 		   int port, struct err *err) __attribute__((warn_unused_result));
 void ssh_words_release(struct ssh_words *words);
 
-/*
- * What ssh(1) wrote to stderr before it gave up, as an error: its last line
- * that says something, and a code by it (AUTH, HOSTKEY, TIMEOUT, NET).
- * Returns true when another try cannot help.
- */
+/* Convert ssh(1)'s stderr before it gave up to an error: its last meaningful line, and a code
+ * derived from it (AUTH, HOSTKEY, TIMEOUT, NET). Returns true if a retry cannot help. */
 bool openssh_error(struct err *err, const char *whom, struct str text);
-/* The last line with letters in it, less its end. */
+/* The last line with letters in it, without its line end. */
 struct str openssh_last_line(struct str text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that run here: for child.c, ssh_conn.c, and what is captured. */
+/* Local programs: for child.c, ssh_conn.c, and captured output. */
 #include "remote/process.h"
 
 #include <errno.h>
@@ -20,10 +20,8 @@ static bool is_variable(const char *entry, const char *name)
 	return strncmp(entry, name, len) == 0 && entry[len] == '=';
 }
 
-/*
- * Our environment, but ssh(1) asks nobody and says its errors in English;
- * free the vector alone.
- */
+/* Our environment, changed so that ssh(1) does not prompt and prints its errors in English; free
+ * only the vector. */
 static const char **quiet_environment(void)
 {
 	size_t n = 0, used = 0;
@@ -40,7 +38,7 @@ static const char **quiet_environment(void)
 	return vector;
 }
 
-/* Our end is watched and does not block; both close on exec. */
+/* Our end is watched and non-blocking; both are closed on exec. */
 static int open_pipe(struct process *process, struct loop *loop, const struct process_plan *plan,
 		     int i, int *theirs, struct err *err)
 {
@@ -153,7 +151,7 @@ static void capture_on_exit(void *user, int exit_status, int term_signal)
 		capture_finish(capture);
 }
 
-/* A grandchild may hold the pipe open: that is no reason to wait longer. */
+/* A grandchild may hold the pipe open: do not wait for that. */
 static void capture_on_timeout(void *user)
 {
 	struct capture *capture = user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The marks around a command in somebody's shell; pure but for the random. */
+/* The markers around a command in an unknown shell; pure except for the random number. */
 #include "remote/shell_marks.h"
 
 #include <sys/random.h>
@@ -21,7 +21,7 @@ void shell_marks_init(struct shell_marks *marks)
 
 void shell_marks_line(const struct shell_marks *marks, struct buf *out, const char *command)
 {
-	/* In two parts: a shell that echoes the line prints no mark. */
+	/* In two parts, so that a shell that echoes the line prints no marker. */
 	static const char script[] = "printf %s%s000 \"$1\" \"$2\"; sh -c \"$3\"; "
 				     "printf %s%s%03d \"$1\" \"$2\" $?";
 	const char *const argv[] = {
@@ -32,10 +32,8 @@ void shell_marks_line(const struct shell_marks *marks, struct buf *out, const ch
 	buf_append(out, "\n", 1);
 }
 
-/*
- * Where the mark begins, or may begin at the end of text; *whole: all of it is
- * there.  The length of text: it does not.
- */
+/* Where the marker starts, or may start at the end of text; *whole: all of it is there. The length
+ * of text if it does not. */
 static size_t find_mark(const struct shell_marks *marks, struct str text, bool *whole)
 {
 	const char *found = str_find(text, marks->mark);
@@ -75,7 +73,7 @@ void shell_marks_take(struct shell_marks *marks, struct str data, struct str *be
 	}
 	if (marks->over || data.len == 0)
 		return;
-	/* It may be a part of a mark. */
+	/* It may be a part of a marker. */
 	marks->n_held = data.len;
 	memcpy(marks->held, data.p, data.len);
 }

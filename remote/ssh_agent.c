@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A client of ssh-agent that cannot hang; used by ssh_auth.c in its job. */
+/* An ssh-agent client that cannot hang; used by ssh_auth.c in its job. */
 #include "remote/ssh_agent.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define AGENT_MAX_BYTES (256U * 1024)
 #define LIST_TIMEOUT_MS 5000
-/* How long it may take to notice that it was cancelled. */
+/* Maximum delay until it notices that it was cancelled. */
 #define SLICE_US 100000
 
 enum agent_message {
@@ -23,7 +23,7 @@ enum agent_message {
 	AGENT_SIGN_RESPONSE = 14,
 };
 
-/* Sending or receiving gave nothing: is it worth another try? */
+/* A send or receive failed: is a retry useful? */
 static bool may_try_again(struct ssh_agent *agent, ssize_t n, int64_t deadline_ms)
 {
 	if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -48,7 +48,7 @@ static bool send_all(struct ssh_agent *agent, const struct buf *data, int64_t de
 	return true;
 }
 
-/* Exactly len bytes into agent->answer. */
+/* Read exactly len bytes into agent->answer. */
 static bool receive(struct ssh_agent *agent, size_t len, int64_t deadline_ms)
 {
 	char data[4096];
@@ -67,7 +67,7 @@ static bool receive(struct ssh_agent *agent, size_t len, int64_t deadline_ms)
 	return true;
 }
 
-/* One request, one answer of that type; *body is what follows the type. */
+/* Send one request and read one answer of that type; *body is the content after the type. */
 static bool agent_ask(struct ssh_agent *agent, const struct buf *request, char type,
 		      int64_t timeout_ms, struct str *body)
 {
@@ -127,7 +127,7 @@ bool ssh_agent_open(struct ssh_agent *agent, const char *path, const atomic_bool
 		agent->is_connected = true;
 		return list_keys(agent);
 	}
-	/* One that hangs has a queue that fills. */
+	/* The queue of an agent that hangs fills up. */
 	agent->is_connected = errno == EAGAIN;
 	return false;
 }

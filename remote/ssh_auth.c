@@ -8,27 +8,27 @@
 #include "base/xalloc.h"
 #include "remote/ssh_agent.h"
 
-/* For one exchange with the server. */
+/* Limit for one exchange with the server. */
 #define SERVER_MS 20000
-/* For a signature: the agent may ask its owner for a touch. */
+/* Limit for a signature: the agent may ask its owner for a touch. */
 #define SIGN_MS 60000
 /* libssh2 signs RSA keys with SHA-2 from 1.11.0 on. */
 #define LIBSSH2_RSA_SHA2 0x010b00
 
-/* What a key came to. */
+/* The result for one key. */
 enum offer {
 	OFFER_DONE,  /* logged in */
-	OFFER_NEXT,  /* not this key */
-	OFFER_WOULD, /* the server would take it, if it were signed */
-	OFFER_LOST,  /* the connection is gone, or the time is over */
+	OFFER_NEXT,  /* rejected */
+	OFFER_WOULD, /* the server would accept it with a signature */
+	OFFER_LOST,  /* the connection was lost, or the time has run out */
 };
 
-/* A signature in the making: `abstract` of the sign callback. */
+/* State of a signature: `abstract` of the sign callback. */
 struct signer {
 	struct ssh_auth *auth;
-	struct ssh_agent *agent; /* NULL: only ask whether it would do */
+	struct ssh_agent *agent; /* NULL: only ask whether the key is acceptable */
 	struct str blob;
-	bool asked; /* the server said that the key would do */
+	bool asked; /* the server accepted the key */
 };
 
 static int64_t time_left_ms(const struct ssh_auth *auth)
@@ -36,10 +36,8 @@ static int64_t time_left_ms(const struct ssh_auth *auth)
 	return auth->deadline_ms - clock_mono_ms();
 }
 
-/*
- * The flags for the algorithm named in what is to be signed (RFC 4252,
- * section 7): session, byte, user, service, "publickey", TRUE, algorithm.
- */
+/* The flags for the algorithm named in the data to be signed (RFC 4252, section 7): session, byte,
+ * user, service, "publickey", TRUE, algorithm. */
 static uint32_t sign_flags(struct str data)
 {
 	struct str part = { NULL, 0 };
@@ -53,7 +51,7 @@ static uint32_t sign_flags(struct str data)
 	return str_eq_cstr(part, "rsa-sha2-256") ? 2 : str_eq_cstr(part, "rsa-sha2-512") ? 4 : 0;
 }
 
-/* libssh2's sign callback; the signature is malloc'ed, libssh2 frees it. */
+/* libssh2's sign callback; the signature is allocated with malloc, libssh2 frees it. */
 static int on_sign(LIBSSH2_SESSION *session, unsigned char **sig, size_t *sig_len,
 		   const unsigned char *data, size_t data_len, void **abstract)
 {
@@ -81,7 +79,7 @@ static bool is_lost(const struct ssh_auth *auth, int rc)
 	       rc == LIBSSH2_ERROR_TIMEOUT || rc == LIBSSH2_ERROR_PROTO;
 }
 
-/* Show a public key; sign with the agent, or only ask (agent NULL). */
+/* Offer a public key; sign with the agent, or only ask (agent NULL). */
 static enum offer offer_blob(struct ssh_auth *auth, struct ssh_agent *agent, struct str blob)
 {
 	struct signer signer = { .auth = auth, .agent = agent, .blob = blob };
@@ -98,7 +96,7 @@ static enum offer offer_blob(struct ssh_auth *auth, struct ssh_agent *agent, str
 	return signer.asked && agent == NULL ? OFFER_WOULD : OFFER_NEXT;
 }
 
-/* Keys that cannot be served are noted, and not shown. */
+/* Keys that cannot be used are noted and not offered. */
 static bool is_usable(struct ssh_auth *auth, const char *type)
 {
 	if (strncmp(type, "sk-", 3) == 0)
@@ -118,17 +116,15 @@ static bool is_weak_rsa(struct ssh_auth *auth, const char *type)
 	return true;
 }
 
-/* Is that key of the agent the public half of one of our files? */
+/* Is that key of the agent the public half of one of the key files? */
 static bool is_named(const struct ssh_auth *auth, struct str blob)
 {
 	return any_of(i, auth->target->n_identities,
 		      blob.len > 0 && str_eq(buf_str(&auth->keys[i].blob), blob));
 }
 
-/*
- * The agent's keys of one sort: those named by a file or the others, RSA
- * keys that only an old server takes or the others.
- */
+/* The agent's keys of one kind: those that belong to a file or the others, RSA keys that only an
+ * old server accepts or the others. */
 static enum offer offer_agent_sort(struct ssh_auth *auth, struct ssh_agent *agent, bool named,
 				   bool weak)
 {
@@ -162,12 +158,12 @@ static enum offer offer_agent(struct ssh_auth *auth)
 	return offer;
 }
 
-/* A key file with its passphrase, or without. */
+/* A key file, with or without its passphrase. */
 static enum offer offer_file(struct ssh_auth *auth, size_t i, const char *passphrase)
 {
 	const char *user = auth->target->user;
 
-	/* The session's clock counts the key's derivation, too. */
+	/* The session's time limit includes deriving the key. */
 	if (passphrase != NULL)
 		libssh2_session_set_timeout(auth->session->ssh2, SSH_AUTH_MS);
 	auth->offered++;
@@ -186,7 +182,7 @@ static enum offer offer_file(struct ssh_auth *auth, size_t i, const char *passph
 	return OFFER_NEXT;
 }
 
-/* An encrypted file: ask for its passphrase if the server wants the key. */
+/* An encrypted file: ask for its passphrase if the server would accept the key. */
 static enum offer offer_encrypted(struct ssh_auth *auth, size_t i)
 {
 	const struct ssh_key *key = &auth->keys[i];
@@ -210,7 +206,7 @@ static enum offer offer_encrypted(struct ssh_auth *auth, size_t i)
 	return OFFER_NEXT;
 }
 
-/* Plain files first, then encrypted ones, then RSA that may be refused. */
+/* Plain files first, then encrypted ones, then RSA keys that may be refused. */
 static enum offer offer_files(struct ssh_auth *auth)
 {
 	enum offer offer = OFFER_NEXT;
@@ -233,15 +229,15 @@ static enum offer offer_files(struct ssh_auth *auth)
 	return offer;
 }
 
-/* What may be the matter with the keys that were, or were not, shown. */
+/* Append likely reasons why the offered keys, or those not offered, failed. */
 static void add_hints(const struct ssh_auth *auth, struct buf *text)
 {
 	if (auth->saw_rsa)
-		buf_appendf(text,
-			    "; libssh2 %s signs RSA keys with SHA-1 only, "
-			    "which servers refuse: use an ed25519 key, or "
-			    "\"transport\": \"openssh\"",
-			    libssh2_version(0));
+		buf_appendf(
+			text,
+			"; libssh2 %s signs RSA keys with SHA-1 only, which servers refuse: use an "
+			"ed25519 key, or \"transport\": \"openssh\"",
+			libssh2_version(0));
 	if (auth->saw_cert || auth->saw_hardware)
 		buf_appendf(text, "; %s need \"transport\": \"openssh\"",
 			    auth->saw_cert ? "certificates" : "hardware keys");
@@ -251,7 +247,7 @@ static void add_hints(const struct ssh_auth *auth, struct buf *text)
 				     "\"transport\": \"openssh\"");
 }
 
-/* The key files, and what keeps one of them from being used. */
+/* Append the key files, and what prevents one of them from being used. */
 static void list_identities(const struct ssh_auth *auth, struct buf *text)
 {
 	unsigned int n = 0;
@@ -290,8 +286,8 @@ static void refuse(struct ssh_auth *auth)
 	err_set(&auth->err, ERR_AUTH, "%s", utf8_clean(clean, sizeof(clean), buf_str(&text)));
 }
 
-/* The connection ended during the login: the server had seen too many keys, or
- * the connection broke, which says nothing about the keys. */
+/* The connection ended during the login: the server had seen too many keys, or the connection was
+ * lost, which does not reject any key. */
 static void lose(struct ssh_auth *auth)
 {
 	char message[SSH_MESSAGE_SIZE];
@@ -335,7 +331,7 @@ static void try_keys(struct ssh_auth *auth)
 		buf_release(&auth->keys[i].blob);
 }
 
-/* Which methods the server takes; false when that ends it already. */
+/* Which methods does the server accept? False if that already ends the login. */
 static bool may_try_keys(struct ssh_auth *auth)
 {
 	const char *user = auth->target->user;

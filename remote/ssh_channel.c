@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands over one libssh2 session: a channel each; for ssh_conn.c. */
+/* Commands over one libssh2 session, one channel each; for ssh_conn.c. */
 #include "remote/ssh_priv.h"
 
 #include <errno.h>
@@ -11,15 +11,14 @@
 
 #define PACKET_BYTES 32768U
 #define WINDOW_BYTES (2U * 1024 * 1024)
-/* Received in one turn of the loop by one session. */
+/* Maximum received in one turn of the loop by one session. */
 #define RECEIVE_BUDGET (256U * 1024)
-/* A channel that is refused (MaxSessions) is tried again for so long. */
+/* A refused channel (MaxSessions) is retried for this long. */
 #define REOPEN_MS	2000
 #define REOPEN_EVERY_MS 200
-/* For a server to open a channel and start a command. */
+/* Limit for a server to open a channel and start a command. */
 #define ANSWER_MS 20000
-/* After so long without a byte the server is asked for a sign of life; it is
- * dead after so much longer without any. */
+/* After this time without a byte the server is probed; it is dead after as long again. */
 #define SILENT_MS 5000
 #define PROBE_MS  10000
 #define TICK_MS	  100
@@ -33,13 +32,13 @@ struct ssh_channel {
 	struct stream *s; /* NULL: cancelled, or a probe */
 	LIBSSH2_CHANNEL *channel;
 	enum channel_step step;
-	char *command;	   /* owned: it outlives the stream while it is sent */
-	int64_t begun_ms;  /* of the open */
+	char *command;	   /* owned: must outlive the stream while it is being sent */
+	int64_t begun_ms;  /* of the open request */
 	int64_t reopen_ms; /* not before; 0: at once */
-	char *chunk;	   /* of stdin, kept until libssh2 took it; owned */
+	char *chunk;	   /* part of stdin, kept until libssh2 has accepted it; owned */
 	size_t chunk_len, chunk_sent;
 	bool eof_sent;
-	bool write_closed; /* the pod takes no more */
+	bool write_closed; /* the pod accepts no more */
 	struct stream_exit exit;
 };
 
@@ -53,18 +52,16 @@ static void channel_free(struct ssh_channel *c)
 	free(c);
 }
 
-/*
- * What a channel does returns 1 when it did something, 0 when there is nothing
- * to do now, -1 when the session is lost.
- */
+/* Functions of a channel return 1 if they made progress, 0 if there is nothing to do now, -1 if the
+ * session is lost. */
 
-/* A negative code of libssh2. */
+/* A negative libssh2 error code. */
 static int blocked_or_lost(ssize_t rc)
 {
 	return rc == LIBSSH2_ERROR_EAGAIN ? 0 : -1;
 }
 
-/* The stream, if there is one still, ends with c->exit; c goes. */
+/* End the stream, if there still is one, with c->exit, and free c. */
 static int channel_finish(struct ssh_channel *c)
 {
 	struct stream_exit exit = c->exit;
@@ -87,7 +84,7 @@ static size_t count_running(const struct ssh_channels *channels)
 	return n;
 }
 
-/* The server will not open one more: soon again, elsewhere, or never. */
+/* The server refuses another channel: retry soon, use another connection, or give up. */
 static int open_refused(struct ssh_channel *c)
 {
 	struct remote_link *link = c->channels->link;
@@ -136,11 +133,9 @@ static int channel_open(struct ssh_channel *c)
 	return blocked_or_lost(rc);
 }
 
-/*
- * The turn that channel_open took is kept until the command runs: libssh2 1.10
- * at times fails to wait for one channel's answer while others are being opened
- * ("Failed waiting for channel success").
- */
+/* The slot taken by channel_open is held until the command runs: libssh2 1.10 sometimes fails to
+ * wait for one channel's answer while others are being opened ("Failed waiting for channel
+ * success"). */
 static int channel_exec(struct ssh_channel *c)
 {
 	int rc = libssh2_channel_process_startup(c->channel, "exec", 4, c->command,
@@ -157,7 +152,7 @@ static int channel_exec(struct ssh_channel *c)
 	return 1;
 }
 
-/* The next piece of stdin; false when there is none. */
+/* The next part of stdin; false if there is none. */
 static bool fill_chunk(struct ssh_channel *c)
 {
 	size_t len;
@@ -180,7 +175,7 @@ static int write_stdin(struct ssh_channel *c)
 {
 	if (c->write_closed && c->s != NULL)
 		buf_clear(&c->s->in);
-	/* What waits for the socket is enough. */
+	/* Enough data is waiting for the socket. */
 	if (c->write_closed || c->channels->session->out.len > 0 || !fill_chunk(c))
 		return 0;
 	ssize_t n = libssh2_channel_write(c->channel, c->chunk + c->chunk_sent,
@@ -202,13 +197,13 @@ static int close_stdin(struct ssh_channel *c)
 	return rc == 0 || rc == LIBSSH2_ERROR_CHANNEL_CLOSED ? 1 : blocked_or_lost(rc);
 }
 
-/* Its stream may be read: the socket is worth polling for it. */
+/* Its stream accepts data, so the socket should be polled. */
 static bool may_read(const struct ssh_channel *c)
 {
 	return c->s == NULL || stream_is_open(c->s);
 }
 
-/* Read stdout (id 0) or stderr (1): until EAGAIN, or its share of the turn. */
+/* Read stdout (id 0) or stderr (1) until EAGAIN, or until its share of the turn is used. */
 static int read_stream(struct ssh_channel *c, int id)
 {
 	char *data = c->channels->link->fleet->block;
@@ -258,7 +253,7 @@ static int channel_run(struct ssh_channel *c)
 	return 1;
 }
 
-/* The end of the output is there: wait for the end of the command. */
+/* The output has ended: wait for the end of the command. */
 static int channel_wait(struct ssh_channel *c)
 {
 	int rc = libssh2_channel_wait_closed(c->channel);
@@ -280,7 +275,7 @@ static int channel_wait(struct ssh_channel *c)
 	return 1;
 }
 
-/* Send CLOSE where it was not sent, and wait for the other side's. */
+/* Send CLOSE if it was not sent, and wait for the other side's. */
 static int channel_close(struct ssh_channel *c)
 {
 	if (libssh2_channel_free(c->channel) == LIBSSH2_ERROR_EAGAIN)
@@ -302,7 +297,7 @@ static void channels_lost(struct ssh_channels *channels)
 	channels->on_lost(channels->user, &err);
 }
 
-/* Poll for what the session waits for; a paused pod's bytes may wait. */
+/* Poll for what the session is waiting for; data of a paused pod stays in the socket. */
 static void poll_again(struct ssh_channels *channels)
 {
 	bool wants_input = list_is_empty(&channels->all);
@@ -312,7 +307,7 @@ static void poll_again(struct ssh_channels *channels)
 	ssh_session_poll(channels->session, wants_input);
 }
 
-/* Nothing runs and the socket has something: its end, or a request. */
+/* No command is running and the socket is readable: EOF or a request. */
 static void read_idle(struct ssh_channels *channels)
 {
 	char byte;
@@ -371,10 +366,8 @@ static bool is_probe(const struct ssh_channel *c)
 	return c->s == NULL && c->command == NULL;
 }
 
-/*
- * Has the server left this channel without an answer for too long?  Behind
- * many bytes of others an answer comes late: a probe asks for any byte.
- */
+/* Has the server left this channel without an answer for too long? An answer may be queued behind
+ * many bytes of other channels, so for a probe any byte counts. */
 static bool is_late(const struct ssh_channel *c, int64_t now_ms, struct err *err)
 {
 	int64_t silent_ms = now_ms - c->channels->link->info.last_byte_ms;
@@ -389,7 +382,7 @@ static bool is_late(const struct ssh_channel *c, int64_t now_ms, struct err *err
 	return waits_ms >= ANSWER_MS;
 }
 
-/* Channels that wait for the server: not for ever, and again if refused. */
+/* Channels waiting for the server: check their time limits, and retry refused ones. */
 static void on_tick(void *user)
 {
 	struct ssh_channels *channels = user;
@@ -412,7 +405,7 @@ static void on_tick(void *user)
 		loop_timer_stop(channels->tick);
 }
 
-/* Our own ping: nothing came for a while, so ask; on_tick judges. */
+/* Our own keepalive: after a silence, probe; on_tick decides. */
 static void on_pulse(void *user)
 {
 	struct ssh_channels *channels = user;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * One libssh2 session a pod: the steps that lead to it, and its end.  What the
- * steps do is in files of their own, which know nothing of this one.
- */
+/* One libssh2 session per pod: the steps to establish it, and its end. The steps are implemented in
+ * separate files that do not depend on this one. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,9 +14,9 @@
 #include "remote/process.h"
 #include "remote/ssh_priv.h"
 
-/* Wrong passphrases until it is given up. */
+/* Number of wrong passphrases before giving up. */
 #define PASSPHRASE_TRIES 3
-/* Received in one turn of the loop while shaking hands. */
+/* Maximum received in one turn of the loop during the handshake. */
 #define HANDSHAKE_BUDGET (64U * 1024)
 
 enum ssh_step {
@@ -32,7 +30,7 @@ enum ssh_step {
 	SSH_READY,
 };
 
-/* Its words in errors, and how long it may take; 0: for ever. */
+/* Its name in error messages, and its time limit; 0: none. */
 static const struct {
 	const char *words;
 	int limit_s;
@@ -48,21 +46,21 @@ static const struct {
 };
 
 struct ssh_conn {
-	struct remote_link *link; /* NULL: closed, waits for its job */
+	struct remote_link *link; /* NULL: closed, waiting for its job */
 	struct loop *loop;
 	enum ssh_step step;
-	struct err why; /* it ends */
+	struct err why; /* it is ending */
 	struct loop_timer *deadline;
 	struct ssh_target target;
 	char *name; /* of the target in known_hosts */
 	struct capture *capture;
-	size_t file; /* known_hosts file that is asked next */
+	size_t file; /* the next known_hosts file to ask */
 	struct known_keys known;
 	struct gate_ticket ticket;
 	struct resolve *resolve; /* in SSH_RESOLVE */
 	struct dial *dial;	 /* in SSH_CONNECT */
-	struct process proxy;	 /* through which the server is reached */
-	struct buf proxy_words;	 /* the newest of its stderr */
+	struct process proxy;	 /* the proxy to the server */
+	struct buf proxy_words;	 /* the last part of its stderr */
 	struct ssh_session session;
 	struct ssh_channels channels; /* in SSH_READY */
 
@@ -70,10 +68,10 @@ struct ssh_conn {
 	char key_type[64]; /* of the host key */
 	struct buf key_base64;
 	enum known_verdict verdict;
-	bool asks_host; /* waits for an answer */
+	bool asks_host; /* waiting for an answer */
 	struct ssh_auth auth;
-	bool in_job;	       /* which has the session now */
-	struct list in_asking; /* in fleet.asking: waits for a passphrase */
+	bool in_job;	       /* which is using the session */
+	struct list in_asking; /* in fleet.asking: waiting for a passphrase */
 	unsigned int passphrase_tries;
 };
 
@@ -100,7 +98,7 @@ static void free_conn(struct ssh_conn *conn)
 	free(conn);
 }
 
-/* All that the loop watches goes now: it may end before the job. */
+/* Stop watching everything on the loop: the connection may end before the job does. */
 static void close_conn(struct ssh_conn *conn)
 {
 	conn->link->conn = NULL;
@@ -124,7 +122,7 @@ static void close_conn(struct ssh_conn *conn)
 	shutdown(conn->session.fd, SHUT_RDWR);
 }
 
-/* End the connection and all streams of its link, and tell why. */
+/* End the connection and all streams of its link, with a reason. */
 static void end_conn(struct ssh_conn *conn,
 		     void (*tell)(struct remote_link *link, const struct err *why))
 {
@@ -147,7 +145,7 @@ static void on_proxy_words(void *user, unsigned int events)
 	(void)process_read(&conn->proxy, 2, &conn->proxy_words);
 }
 
-/* The end of its socket tells the session. */
+/* The socket's end determines the reason. */
 static void on_proxy_exit(void *user, int exit_status, int term_signal)
 {
 	struct ssh_conn *conn = user;
@@ -157,7 +155,7 @@ static void on_proxy_exit(void *user, int exit_status, int term_signal)
 	conn->proxy.child = NULL;
 }
 
-/* It failed on the way there, of which a proxy may know more. */
+/* It failed before the session; a proxy may have printed the reason. */
 static void end_on_way(struct ssh_conn *conn)
 {
 	bool final = false;
@@ -198,7 +196,7 @@ static void on_channels_lost(void *user, const struct err *why)
 	link_pump_soon(link);
 }
 
-/* Put a question to a person; must be the last that touches conn. */
+/* Ask a person a question; must be the last call that uses conn. */
 static void ask(struct ssh_conn *conn, const struct fleet_question *question)
 {
 	const struct fleet_options *options = &conn->link->fleet->options;
@@ -213,7 +211,7 @@ static const char *needed_path(const struct ssh_conn *conn)
 	return conn->target.identities[conn->auth.needs];
 }
 
-/* A connection that waits for that passphrase. */
+/* A connection waiting for that passphrase. */
 static struct ssh_conn *find_asking(const struct fleet *fleet, const char *path)
 {
 	list_each (struct ssh_conn, conn, &fleet->asking, in_asking)
@@ -253,7 +251,7 @@ static void refuse_passphrase(struct ssh_conn *conn)
 
 static void try_keys(struct ssh_conn *conn);
 
-/* The server wants a key whose passphrase is not known, or was wrong. */
+/* The server accepts a key whose passphrase is unknown, or was wrong. */
 static void need_passphrase(struct ssh_conn *conn)
 {
 	struct fleet *fleet = conn->link->fleet;
@@ -326,7 +324,7 @@ static void try_keys(struct ssh_conn *conn)
 	loop_job(conn->loop, JOB_AUTH, auth_work, auth_done, conn);
 }
 
-/* All that wait for the same passphrase go on together. */
+/* All connections waiting for the same passphrase continue together. */
 static void answer_passphrase(struct ssh_conn *conn, const char *answer)
 {
 	struct fleet *fleet = conn->link->fleet;
@@ -343,7 +341,7 @@ static void answer_passphrase(struct ssh_conn *conn, const char *answer)
 	}
 }
 
-/* Type, base64 and fingerprint of the key that the server showed. */
+/* Type, base64 and fingerprint of the key that the server presented. */
 static bool take_host_key(struct ssh_conn *conn)
 {
 	char *print = conn->link->info.host_key_sha256;
@@ -357,12 +355,12 @@ static bool take_host_key(struct ssh_conn *conn)
 	ssh_key_type(conn->key_type, (struct str){ blob, len });
 	base64_encode(&conn->key_base64, (struct str){ blob, len });
 	base64_encode(&text, (struct str){ hash, 32 });
-	/* As ssh prints it: without the padding. */
+	/* As ssh prints it: without padding. */
 	snprintf(print, sizeof(conn->link->info.host_key_sha256), "SHA256:%.43s", text.data);
 	return conn->key_type[0] != '\0';
 }
 
-/* Remember the host key, and go on. */
+/* Store the host key and continue. */
 static void accept_host(struct ssh_conn *conn)
 {
 	const struct ssh_target *target = &conn->target;
@@ -385,16 +383,14 @@ static void refuse_host(struct ssh_conn *conn)
 		const char *before, *between, *after;
 	} words[] = {
 		[KNOWN_NEW] = { "the host key of ", " is not known: ",
-				"; hold it against the pod's own, then accept "
-				"it in the program or with --accept-new" },
-		[KNOWN_OTHER_TYPE] = { "",
-				       " shows a host key of another type "
-				       "than the known ones: ",
-				       "; hold it against the pod's own, then "
-				       "accept it in the program" },
+				". Compare it with the fingerprint your provider shows, then accept "
+				"it in the dashboard or with --accept-new" },
+		[KNOWN_OTHER_TYPE] = { "", " presents a host key of a type that is not known yet: ",
+				       ". Compare it with the fingerprint your provider shows, then "
+				       "accept it in the dashboard" },
 		[KNOWN_CHANGED] = { "THE HOST KEY OF ", " HAS CHANGED to ",
-				    ": another machine answers, or the pod was "
-				    "made anew; if so, remove the old key with "
+				    ": either another machine is answering, or the pod was "
+				    "recreated. If it was recreated, remove the old key with "
 				    "ssh-keygen -R" },
 		[KNOWN_REVOKED] = { "the host key of ", " is revoked: ", "" },
 	};
@@ -417,7 +413,7 @@ static void ask_host(struct ssh_conn *conn)
 	ask(conn, &question);
 }
 
-/* Nobody is asked about a key that must not be taken. */
+/* A key that must not be accepted is never asked about. */
 static void begin_login(struct ssh_conn *conn)
 {
 	const struct fleet_options *options = &conn->link->fleet->options;
@@ -442,7 +438,7 @@ static void begin_login(struct ssh_conn *conn)
 		refuse_host(conn);
 }
 
-/* It failed: what can be said of it, and whether to try again. */
+/* It failed: report the reason, and whether to retry. */
 static void handshake_failed(struct ssh_conn *conn, int rc)
 {
 	if (!conn->session.ended &&
@@ -532,7 +528,7 @@ static void on_resolved(void *user, const struct addrinfo *addrs, const char *er
 	end_conn(conn, link_lost);
 }
 
-/* One end of a socket is the program's stdin and stdout, the other ours. */
+/* One end of a socket pair is the program's stdin and stdout, the other is ours. */
 static int start_proxy(struct ssh_conn *conn, const char *const *argv, struct err *err)
 {
 	int pair[2], rc;
@@ -600,7 +596,7 @@ static void on_known(void *user, int status, struct str out)
 	look_up_next(conn);
 }
 
-/* Ask one file after the other; where ssh-keygen is missing, read it. */
+/* Ask one file after the other; without ssh-keygen, read it directly. */
 static void look_up_next(struct ssh_conn *conn)
 {
 	const char *argv[] = { "ssh-keygen", "-F", conn->name, "-f", NULL, NULL };
@@ -643,7 +639,7 @@ static void on_name(void *user, int status, struct str out)
 	end_conn(conn, status < 0 ? link_lost : link_refused);
 }
 
-/* Without an ssh program the name is taken as it stands. */
+/* Without an ssh program the name is used unchanged. */
 static void ask_name(struct ssh_conn *conn)
 {
 	struct ssh_words words = { .n = 0 };

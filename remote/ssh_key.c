@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys: in files, as far as they can be read without a passphrase, and those
- * of known hosts. */
+/* Keys: in files, as far as they can be read without a passphrase, and in known_hosts. */
 #include "remote/ssh_key.h"
 
 #include <arpa/inet.h>
@@ -80,7 +79,7 @@ static void read_public(struct ssh_key *key, const char *path)
 	}
 }
 
-/* Of a private key nothing stays in memory. */
+/* Nothing of a private key stays in memory. */
 static void release_secret(struct buf *buf)
 {
 	if (buf->room > 0)
@@ -88,7 +87,7 @@ static void release_secret(struct buf *buf)
 	buf_release(buf);
 }
 
-/* Ciphers that libssh2 can decrypt a key with. */
+/* Ciphers of key files that libssh2 can decrypt. */
 static bool is_known_cipher(struct str name)
 {
 	return str_starts_with(name, "aes") &&
@@ -149,7 +148,7 @@ void ssh_key_read(struct ssh_key *key, const char *path)
 	read_public(key, path);
 	if (file_read(path, &text, NULL) == 0) {
 		key->is_garbage = str_find(buf_str(&text), "PRIVATE KEY") == NULL;
-		/* What ssh(1) refuses: one of ours that others may read. */
+		/* Permissions that ssh(1) refuses: one of our files that others may read. */
 		if (stat(path, &st) == 0 && st.st_uid == getuid() && (st.st_mode & 077) != 0)
 			key->mode = st.st_mode & 0777;
 		key->exists = !key->is_garbage && key->mode == 0;
@@ -161,11 +160,11 @@ void ssh_key_read(struct ssh_key *key, const char *path)
 	release_secret(&text);
 }
 
-/* All that some version of libssh2 can do; it drops what it cannot. */
+/* Everything that any version of libssh2 supports; it ignores unknown ones. */
 static const char host_key_algorithms[] = "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,"
 					  "ecdsa-sha2-nistp521,rsa-sha2-512,rsa-sha2-256,ssh-rsa";
 
-/* Cut the next word off *rest; blanks and tabs part words. */
+/* Cut the next word off *rest; spaces and tabs separate words. */
 static struct str next_word(struct str *rest)
 {
 	struct str word = *rest = str_trim(*rest);
@@ -177,7 +176,7 @@ static struct str next_word(struct str *rest)
 	return word;
 }
 
-/* A key whose base64 says the same type as the word before it. */
+/* A key whose base64 contains the same type as the word before it. */
 static bool is_sound(struct str type, struct str base64)
 {
 	char inner[64];
@@ -201,7 +200,7 @@ static bool names_host(struct str names, const char *name)
 	return false;
 }
 
-/* [marker] names type key [comment]; a certificate authority is no key. */
+/* [marker] names type key [comment]; a certificate authority is not a host key. */
 static void add_line(struct known_keys *known, struct str line, const char *name)
 {
 	struct str marker = { NULL, 0 }, names, type, base64;
@@ -250,7 +249,7 @@ void known_keys_clear(struct known_keys *known)
 	known->n = 0;
 }
 
-/* A key of type ssh-rsa is shown under three names. */
+/* A key of type ssh-rsa can be presented under three names. */
 static bool is_known_type(const struct known_keys *known, struct str type)
 {
 	if (str_starts_with(type, "rsa-"))
@@ -293,7 +292,7 @@ enum known_verdict known_keys_judge(const struct known_keys *known, const char *
 	return verdict;
 }
 
-/* A last line without its end must not be joined with ours. */
+/* An unterminated last line must not be joined with ours. */
 static bool ends_open(int fd)
 {
 	off_t size = lseek(fd, 0, SEEK_END);
@@ -309,7 +308,7 @@ int known_keys_append(const char *path, const char *name, const char *type, cons
 	AUTO_TEXT folder = file_folder(path);
 	int fd, rc = 0;
 
-	mkdir(folder, 0700); /* where it is missing */
+	mkdir(folder, 0700); /* if it does not exist */
 	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
 	if (fd < 0)
 		return err_set_errno(err, ERR_IO, "cannot write %s", path);

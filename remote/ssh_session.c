@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session of libssh2: its bytes, its algorithms, its errors. */
+/* A libssh2 session: its bytes, its algorithms, its errors. */
 #include "remote/ssh_priv.h"
 
 #include <errno.h>
@@ -11,11 +11,11 @@
 #include "base/sha256.h"
 #include "base/utf8.h"
 
-/* A server that says more before the end of the handshake is none. */
+/* A server that sends more before the end of the handshake does not speak SSH. */
 #define EARLY_MAX_BYTES (128U * 1024)
-/* One that never reads, but has us answer, is given up. */
+/* A server that never reads, but requires answers, is given up. */
 #define OUT_CAP_BYTES (4U << 20)
-/* How long a send of a job waits. */
+/* How long a send in a job waits. */
 #define BLOCK_MS 20000
 
 void ssh_session_init(struct ssh_session *session)
@@ -40,7 +40,7 @@ void ssh_session_release(struct ssh_session *session, bool bye)
 	buf_release(&session->out);
 }
 
-/* What a server says first tells why it does not let anybody in. */
+/* The first bytes of a server can give the reason why it refuses connections. */
 static void keep_greeting(struct ssh_session *session, const char *p, size_t n)
 {
 	size_t at = session->early_bytes;
@@ -142,7 +142,7 @@ static void set_callback(LIBSSH2_SESSION *ssh2, int type, void (*fn)(void))
 #ifdef HAVE_LIBSSH2_SESSION_CALLBACK_SET2 /* from 1.11.1 on */
 	libssh2_session_callback_set2(ssh2, type, fn);
 #else
-	/* The older call takes them as data pointers. */
+	/* The older call takes callbacks as data pointers. */
 	union {
 		void (*in)(void);
 		void *out;
@@ -152,10 +152,8 @@ static void set_callback(LIBSSH2_SESSION *ssh2, int type, void (*fn)(void))
 #endif
 }
 
-/*
- * Prefer the wanted methods in their order.  What this libssh2 does not know
- * is left out here: its own way to drop names copies overlapping memory.
- */
+/* Prefer the wanted methods in their order. Methods unknown to this libssh2 are removed here: its
+ * own way to drop names copies overlapping memory. */
 static void prefer(LIBSSH2_SESSION *session, int method, const char *wanted)
 {
 	struct str rest = str_from(wanted), name;
@@ -173,10 +171,8 @@ static void prefer(LIBSSH2_SESSION *session, int method, const char *wanted)
 		libssh2_free(session, names);
 }
 
-/*
- * No CBC (it is weak).  The MAC costs more than the cipher: first the one
- * that is the fastest here, and probably on the pod.
- */
+/* No CBC, which is weak. The MAC costs more than the cipher: first the one that is fastest on this
+ * machine, and probably on the pod. */
 static void set_preferences(LIBSSH2_SESSION *session, const char *host_keys)
 {
 	static const char ciphers[] = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes128-ctr,"
@@ -224,7 +220,7 @@ const char *ssh_session_message(LIBSSH2_SESSION *ssh2, char out[SSH_MESSAGE_SIZE
 	return utf8_clean(out, SSH_MESSAGE_SIZE, str_from(message != NULL ? message : ""));
 }
 
-/* What OpenSSH's server says before it closes (its sshd.c). */
+/* Messages of OpenSSH's server before it closes the connection (its sshd.c). */
 static const char *refusal_of(const char *greeting)
 {
 	if (strstr(greeting, "Not allowed at this time") != NULL)

@@ -89,7 +89,7 @@ LIES = {
         "out.write(hello)\n"
         "for i in range(1, 70000): out.write("
         "b'N %d 1:%d 4 7 5 0\\n%05dM %d 0 0\\nX %d 0\\n' % (i, i, i, i, i))",
-        "no more are taken"),
+        "further ones are ignored"),
     "endless cuts": (
         "out.write(hello + new)\n"
         "for i in range(99999): out.write(b'T 1 0\\n')", "too often"),

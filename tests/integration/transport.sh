@@ -84,7 +84,7 @@ liars() {
 	says "what it said" 'no shell here'
 	t command:yes 'exit 0' </dev/null
 	is "$?" "$NET" "one that prints and prints"
-	says "that is told" "it prints without an end"
+	says "that is told" "endless output and no shell prompt"
 	t -c 300 'command:sleep 100' 'exit 0' </dev/null
 	is "$?" "$CANCELLED" "one that hangs can be cancelled"
 	# shellcheck disable=SC2016 # for the pod's shell

@@ -153,8 +153,8 @@ static void test_ssh_words(void)
 		{ "No ED25519 host key is known for h and you have requested "
 		  "strict checking.\r\nHost key verification failed.\r\n",
 		  ERR_HOSTKEY, true,
-		  "pod: no host key of it is known (log in once with ssh, or "
-		  "see --accept-new): Host key verification failed." },
+		  "pod: its host key is unknown (log in once with ssh, or use --accept-new): "
+		  "Host key verification failed." },
 		{ "ssh: connect to host h port 22: Connection timed out\n", ERR_TIMEOUT, false,
 		  NULL },
 		{ "ssh: Could not resolve hostname h: Name or service not "

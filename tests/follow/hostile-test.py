@@ -49,43 +49,43 @@ LIES = {
     "a negative length": (
         "out.write(hello + new + b'D 1 0 -1\\n')", "wrong D frame"),
     "bytes at a wrong offset": (
-        "out.write(hello + new + b'D 1 7 1\\nx')", "left out bytes"),
+        "out.write(hello + new + b'D 1 7 1\\nx')", "skipped bytes"),
     "bytes twice": (
         "out.write(hello + new + b'D 1 0 1\\nxD 1 0 1\\nx')",
-        "left out bytes"),
-    "bytes of no file": (
+        "skipped bytes"),
+    "bytes of an unknown file": (
         "out.write(hello + b'D 1 0 1\\nx')", "not open"),
-    "a file out of turn": (
-        "out.write(hello + new.replace(b'N 1', b'N 2'))", "numbered"),
-    "a start beyond the start": (
-        "out.write(hello + new + b'D 1 5 1\\nx')", "left out bytes"),
-    "a sum unasked": (
-        "out.write(hello + new + b'C 1 4 5\\n')", "unasked"),
-    "a sum of no file": ("out.write(hello + b'C 9 4 5\\n')", "unasked"),
-    "rest of no file": ("out.write(hello + b'U 9 4 5\\n')", "let go"),
-    "bytes of a file that is let go": (
+    "a file out of order": (
+        "out.write(hello + new.replace(b'N 1', b'N 2'))", "out of order"),
+    "a start after the first byte": (
+        "out.write(hello + new + b'D 1 5 1\\nx')", "skipped bytes"),
+    "a checksum that was not requested": (
+        "out.write(hello + new + b'C 1 4 5\\n')", "not requested"),
+    "a checksum of an unknown file": ("out.write(hello + b'C 9 4 5\\n')", "not requested"),
+    "rest of an unknown file": ("out.write(hello + b'U 9 4 5\\n')", "dropped"),
+    "bytes of a dropped file": (
         "out.write(hello + new + b'M 1 0 0\\nX 1 0\\nD 1 0 1\\nx')",
         "not open"),
     "an end without its name": (
         "out.write(hello + new + b'X 1 0\\nX 1 0\\n')", "not open"),
     "a path with a NUL": (
-        "out.write(hello + b'N 1 1:1 9 7 3 0\\na\\0b')", "path that is none"),
+        "out.write(hello + b'N 1 1:1 9 7 3 0\\na\\0b')", "invalid path"),
     "no path": ("out.write(hello + b'N 1 1:1 9 7 0 0\\n')",
-                "path that is none"),
+                "invalid path"),
     "a path without an end": (
         "out.write(hello + b'N 1 1:1 9 7 1025 0\\n')", "wrong N frame"),
-    "tools that are not there": (
+    "missing tools": (
         "out.write(hello.replace(b'OK py 1', b'LACKS stat \\x1b[31m'))",
         "neither python3 nor stat"),
-    "an end too early": (
-        "out.write(hello + new + b'X 1 9\\n')", "left out the end"),
-    "a rename of no file": ("out.write(hello + b'M 9 1 0\\nx')", "not open"),
+    "an early end": (
+        "out.write(hello + new + b'X 1 9\\n')", "skipped the end"),
+    "a rename of an unknown file": ("out.write(hello + b'M 9 1 0\\nx')", "not open"),
     "endless files": (
         "out.write(hello)\n"
         "for i in range(1, 70000): "
         "out.write(b'N %d 1:%d 4 7 5 0\\n%05d' % (i, i, i))",
         "more than"),
-    "endless files, each let go": (
+    "endless files, each dropped": (
         "out.write(hello)\n"
         "for i in range(1, 70000): out.write("
         "b'N %d 1:%d 4 7 5 0\\n%05dM %d 0 0\\nX %d 0\\n' % (i, i, i, i, i))",

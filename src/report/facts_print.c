@@ -31,7 +31,7 @@ static void put_styled(struct buf *out, const struct facts_look *look, enum fact
 		buf_append_str(out, text);
 }
 
-static void pad(struct buf *out, size_t from, size_t to)
+static void put_spaces(struct buf *out, size_t from, size_t to)
 {
 	for (; from < to; from++)
 		buf_append_char(out, ' ');
@@ -59,7 +59,7 @@ static void put_folded(struct buf *out, struct str text, size_t indent, size_t h
 			buf_append_char(out, '\n');
 			indent += hang;
 			hang = 0;
-			pad(out, 0, indent);
+			put_spaces(out, 0, indent);
 			column = indent;
 		} else if (column > indent) {
 			buf_append_char(out, ' ');
@@ -80,11 +80,11 @@ static void print_facts(struct buf *out, const struct fact *fact, size_t n,
 	for (size_t i = 0; i < n; i++, fact++) {
 		size_t width = utf8_width(str_from(fact->label));
 
-		pad(out, 0, look->indent);
+		put_spaces(out, 0, look->indent);
 		utf8_sanitize(out, str_from(fact->label));
 		if (width > 0)
 			indent = look->indent + (width > LABEL ? width : LABEL) + 1;
-		pad(out, look->indent + width, indent);
+		put_spaces(out, look->indent + width, indent);
 		value_text(&value, fact);
 		buf_clear(&folded);
 		put_folded(&folded, str_from(value.data), indent, width == 0 ? look->hang : 0,
@@ -112,7 +112,7 @@ static void cell_text(struct buf *text, const struct facts *facts, const struct 
 	utf8_sanitize(text, str_from(s->columns[column].label));
 }
 
-static size_t rows_of(const struct facts_section *s)
+static size_t count_rows(const struct facts_section *s)
 {
 	return 1 + s->n / s->n_columns;
 }
@@ -125,7 +125,7 @@ struct layout {
 };
 
 /* Decimals of a number with a decimal point. */
-static size_t tail_of(const struct facts_column *column, const char *text)
+static size_t count_decimals(const struct facts_column *column, const char *text)
 {
 	const char *point = strrchr(text, '.');
 
@@ -137,7 +137,7 @@ static size_t tail_of(const struct facts_column *column, const char *text)
 /* Spaces after a number with fewer decimals than others in its column. */
 static size_t tail_pad(const struct layout *layout, size_t column, const char *text)
 {
-	size_t tail = tail_of(&layout->s->columns[column], text);
+	size_t tail = count_decimals(&layout->s->columns[column], text);
 
 	return tail > 0 ? layout->tails[column] - tail : 0;
 }
@@ -150,36 +150,20 @@ static bool have_same_columns(const struct facts_section *a, const struct facts_
 }
 
 /* Add the sizes of a table's cells: first the decimals, then the widths. */
-static void measure(struct layout *layout, const struct facts *facts, const struct facts_section *s,
-		    bool tails)
+static void measure_cells(struct layout *layout, const struct facts *facts,
+			  const struct facts_section *s, bool tails)
 {
 	AUTO_BUF text = buf_new(MAX_VALUE);
 
-	for (size_t k = 0; k < rows_of(s) * s->n_columns; k++) {
+	for (size_t k = 0; k < count_rows(s) * s->n_columns; k++) {
 		size_t i = k % s->n_columns, size;
 		size_t *most = tails ? &layout->tails[i] : &layout->widths[i];
 
 		cell_text(&text, facts, s, k / s->n_columns, i);
-		size = tails ? tail_of(&s->columns[i], text.data)
+		size = tails ? count_decimals(&s->columns[i], text.data)
 			     : utf8_width(str_from(text.data)) + tail_pad(layout, i, text.data);
 		*most = size > *most ? size : *most;
 	}
-}
-
-/* Cut a text so that a mark fits after it, or fold it: then it is in the last column, and ends at
- * the edge of the screen. */
-static void fit_text(struct buf *text, size_t room, const struct facts_look *look)
-{
-	AUTO_BUF whole = buf_new(MAX_VALUE);
-
-	if (look->is_whole) {
-		buf_append(&whole, text->data, text->len);
-		buf_clear(text);
-		put_folded(text, buf_str(&whole), look->columns - room, 0, look->columns);
-		return;
-	}
-	text->len = utf8_prefix(str_from(text->data), room - 1);
-	buf_append_str(text, "…");
 }
 
 static size_t layout_width(const struct layout *layout)
@@ -215,7 +199,7 @@ static bool is_cut_before(const struct layout *layout, size_t a, size_t b)
 }
 
 /* Cut texts, widest first, then drop columns, until everything fits. */
-static void fit(struct layout *layout, size_t room)
+static void fit_columns(struct layout *layout, size_t room)
 {
 	const struct facts_column *columns = layout->s->columns;
 	size_t *widths = layout->widths, first = widths[0], width;
@@ -246,21 +230,6 @@ static void fit(struct layout *layout, size_t room)
 	widths[0] += first < room - width ? first : room - width;
 }
 
-/* Give the last column the remaining width, in which its text folds. False if that is too little,
- * or the last column is not text. */
-static bool fold_last(struct layout *layout, size_t room)
-{
-	size_t last = layout->s->n_columns - 1;
-	size_t width = layout_width(layout), *its = &layout->widths[last];
-
-	if (width <= room)
-		return true;
-	if (layout->s->columns[last].kind != FMT_TEXT || width - *its + LEAST_TEXT > room)
-		return false;
-	*its -= width - room;
-	return true;
-}
-
 /* Print a row without trailing spaces. */
 static void print_row(struct buf *out, const struct facts *facts, const struct layout *layout,
 		      size_t row, const struct facts_look *look)
@@ -278,12 +247,21 @@ static void print_row(struct buf *out, const struct facts *facts, const struct l
 			continue;
 		cell_text(&text, facts, s, row, i);
 		tail = tail_pad(layout, i, text.data);
-		if (is_text && utf8_width(str_from(text.data)) > room)
-			fit_text(&text, room, look);
+		if (is_text && utf8_width(str_from(text.data)) > room && !look->is_whole) {
+			text.len = utf8_prefix(str_from(text.data), room - 1);
+			buf_append_str(&text, "…");
+		} else if (is_text && utf8_width(str_from(text.data)) > room) {
+			/* Only the last column folds; it ends at the edge of the screen. */
+			AUTO_BUF whole = buf_new(MAX_VALUE);
+
+			buf_append(&whole, text.data, text.len);
+			buf_clear(&text);
+			put_folded(&text, buf_str(&whole), look->columns - room, 0, look->columns);
+		}
 		width = utf8_width(str_from(text.data)) + tail;
 		owed += is_text ? 0 : room - width;
 		if (text.len > 0) {
-			pad(out, 0, owed);
+			put_spaces(out, 0, owed);
 			put_styled(out, look, style, text.data);
 			owed = 0;
 		}
@@ -305,9 +283,9 @@ static void print_title(struct buf *out, const struct facts_section *s,
 	left = utf8_width(buf_str(&title));
 	if (right > 0 && left + GAP + right > edge) {
 		buf_append_char(out, '\n');
-		pad(out, 0, look->indent + 1);
+		put_spaces(out, 0, look->indent + 1);
 	} else if (right > 0) {
-		pad(out, left + right, edge);
+		put_spaces(out, left + right, edge);
 	}
 	if (right > 0)
 		put_styled(out, look, s->beside_style, beside);
@@ -321,7 +299,7 @@ static void print_records(struct buf *out, const struct facts *facts, const stru
 {
 	struct facts_look page = { .fold = look->columns };
 
-	for (size_t row = 1; row < rows_of(s); row++) {
+	for (size_t row = 1; row < count_rows(s); row++) {
 		if (row > 1)
 			buf_append_char(out, '\n');
 		for (size_t i = 0; i < s->n_columns; i++) {
@@ -342,15 +320,21 @@ static void print_table(struct buf *out, const struct facts *facts, const struct
 	for (int tails = 1; tails >= 0; tails--)
 		for (size_t i = 0; i < facts->n_sections; i++)
 			if (have_same_columns(s, &facts->sections[i]))
-				measure(&layout, facts, &facts->sections[i], tails == 1);
+				measure_cells(&layout, facts, &facts->sections[i], tails == 1);
 	size_t room = look->columns > look->indent ? look->columns - look->indent : 0;
 	if (room > 0 && !look->is_whole)
-		fit(&layout, room);
-	bool as_records = room > 0 && look->is_whole && !fold_last(&layout, room);
+		fit_columns(&layout, room);
+	/* Give the last column the remaining width, in which its text folds. */
+	size_t last = s->n_columns - 1, width = layout_width(&layout);
+	bool is_wide = room > 0 && look->is_whole && width > room;
+	bool as_records = is_wide && (s->columns[last].kind != FMT_TEXT ||
+				      width - layout.widths[last] + LEAST_TEXT > room);
+	if (is_wide && !as_records)
+		layout.widths[last] -= width - room;
 	print_title(out, s, look, look->indent + layout_width(&layout));
 	if (as_records)
 		print_records(out, facts, s, look);
-	for (size_t row = 0; row < rows_of(s) && !as_records; row++)
+	for (size_t row = 0; row < count_rows(s) && !as_records; row++)
 		print_row(out, facts, &layout, row, look);
 	free(layout.widths);
 	free(layout.tails);
@@ -390,28 +374,13 @@ static const char *md_mark(const struct fact *fact)
 	return fact->label[0] == '\0' && bold[fact->style] ? "**" : "";
 }
 
-/* A fact with a label is a list item; one without is usually a paragraph. */
-static void print_md_fact(struct buf *out, const struct fact *fact, bool is_item)
-{
-	AUTO_BUF text = buf_new(MAX_VALUE);
-
-	utf8_sanitize(&text, str_from(fact->label));
-	buf_append_str(out, is_item || text.len > 0 ? "- " : "");
-	fmt_add_md(out, text.data);
-	buf_append_str(out, text.len > 0 ? ": " : "");
-	value_text(&text, fact);
-	buf_append_str(out, md_mark(fact));
-	fmt_add_md(out, text.data);
-	buf_appendf(out, "%s\n", md_mark(fact));
-}
-
 void facts_print_md_table(struct buf *out, const struct facts *facts, size_t section, bool head)
 {
 	const struct facts_section *s = &facts->sections[section];
 	size_t n = s->n_columns;
 	AUTO_BUF text = buf_new(MAX_VALUE);
 
-	for (size_t i = head ? 0 : n; i < n * rows_of(s); i++) {
+	for (size_t i = head ? 0 : n; i < n * count_rows(s); i++) {
 		const char *mark =
 			i >= n && cell_at(facts, s, i / n, i % n)->style == FACT_STRONG ? "**" : "";
 
@@ -428,7 +397,7 @@ void facts_print_md_table(struct buf *out, const struct facts *facts, size_t sec
 
 void facts_print_md(struct buf *out, const struct facts *facts)
 {
-	AUTO_BUF title = buf_new(MAX_VALUE);
+	AUTO_BUF text = buf_new(MAX_VALUE);
 
 	for (size_t i = 0; i < facts->n_sections; i++) {
 		const struct facts_section *s = &facts->sections[i];
@@ -438,11 +407,11 @@ void facts_print_md(struct buf *out, const struct facts *facts)
 		const struct fact *fact = &facts->v[s->first];
 		if (out->len > 0)
 			buf_append_char(out, '\n');
-		buf_clear(&title);
-		utf8_sanitize(&title, str_from(s->title));
-		buf_append_str(out, title.len > 0 ? "### " : "");
-		fmt_add_md(out, title.data);
-		buf_append_str(out, title.len > 0 ? "\n\n" : "");
+		buf_clear(&text);
+		utf8_sanitize(&text, str_from(s->title));
+		buf_append_str(out, text.len > 0 ? "### " : "");
+		fmt_add_md(out, text.data);
+		buf_append_str(out, text.len > 0 ? "\n\n" : "");
 		if (s->columns != NULL)
 			facts_print_md_table(out, facts, i, true);
 		/* Blank lines separate paragraphs, but not items. */
@@ -450,7 +419,17 @@ void facts_print_md(struct buf *out, const struct facts *facts)
 			if (k > 0 && !s->is_list &&
 			    (fact[k].label[0] == '\0' || fact[k - 1].label[0] == '\0'))
 				buf_append_char(out, '\n');
-			print_md_fact(out, &fact[k], s->is_list);
+			/* A fact with a label is a list item; others are usually paragraphs. */
+			const char *mark = md_mark(&fact[k]);
+			buf_clear(&text);
+			utf8_sanitize(&text, str_from(fact[k].label));
+			buf_append_str(out, s->is_list || text.len > 0 ? "- " : "");
+			fmt_add_md(out, text.data);
+			buf_append_str(out, text.len > 0 ? ": " : "");
+			value_text(&text, &fact[k]);
+			buf_append_str(out, mark);
+			fmt_add_md(out, text.data);
+			buf_appendf(out, "%s\n", mark);
 		}
 	}
 }
@@ -461,7 +440,7 @@ void facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
 	size_t n = s->n_columns;
 	AUTO_BUF text = buf_new(MAX_VALUE);
 
-	for (size_t i = head ? 0 : n; i < n * rows_of(s); i++) {
+	for (size_t i = head ? 0 : n; i < n * count_rows(s); i++) {
 		const struct facts_column *column = &s->columns[i % n];
 		const struct fact *fact = i >= n ? cell_at(facts, s, i / n, i % n) : NULL;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* HarnessGym runs and comparisons in words; of pages and of the screen. */
+/* The words for HarnessGym runs and comparisons, for pages and the screen. */
 #include "report/harness_words.h"
 
 #define MAX_TOOLS  12
 #define TEXT_MAX   4096U
-#define TEXT_BYTES 65536U /* of a line about a run */
+#define TEXT_BYTES 65536U /* longest text of a fact */
 
-/* A number and a time, as a sentence has them. */
+/* A number and a duration as part of a sentence. */
 #define NUMBER(value)	str_number((value), 10, (char[STR_NUMBER_SIZE]){ "" })
 #define DURATION(value) duration((value), (char[FMT_SIZE]){ "" })
 
@@ -45,14 +45,6 @@ void harness_add_age(struct buf *text, int64_t age_ms)
 	buf_appendf(text, "as of %s ago", DURATION(floor((double)age_ms / 1000)));
 }
 
-/* An attempt without an end: whether somebody may still bring it. */
-static const char *open_attempt(const struct harness_run *run, const struct harness_iteration *it)
-{
-	if (run->has_summary || it != &run->iterations[run->n_iterations - 1])
-		return "no end told";
-	return run->life.state == HARNESS_STATE_RUNNING ? "under way" : "cut off";
-}
-
 /* "completed 5m01s", "timed out at 8m", "failed (3) 2 s". */
 static void add_phase(struct buf *text, const struct harness_phase *phase)
 {
@@ -75,7 +67,11 @@ void harness_add_attempt(struct buf *text, const struct harness_run *run,
 	if (run->table != NULL)
 		buf_append_str(text, it->status);
 	else if (it->attempt == NULL)
-		buf_append_str(text, open_attempt(run, it));
+		buf_append_str(text,
+			       run->has_summary || it != &run->iterations[run->n_iterations - 1]
+				       ? "no end recorded"
+			       : run->life.state == HARNESS_STATE_RUNNING ? "running"
+									  : "cut off");
 	else
 		add_phase(text, it->attempt);
 }
@@ -129,63 +125,49 @@ static void add_gain(struct buf *text, struct harness_number pct, const char *wh
 			    pct.value > 0 ? "better" : "worse", what);
 }
 
-/* Whether the agent's own tool saw more than the verifier confirmed. */
-static bool beats(const struct harness_run *run, const struct harness_iteration *it)
-{
-	return run->higher_is_better == HARNESS_YES
-		       ? it->session_score.value > it->verified_score.value
-		       : it->session_score.value < it->verified_score.value;
-}
-
-/* Why a command that was run gave no finite number. */
-static const char *no_score(const struct harness_post *post)
-{
-	bool completed = post->status != NULL && strcmp(post->status, "completed") == 0;
-
-	if (post->score.present)
-		return "it printed no finite number";
-	if (completed && post->is_empty)
-		return "verifier printed nothing";
-	if (completed && post->has_output && !post->has_json)
-		return "verifier printed more than one JSON object";
-	return post->passed == HARNESS_YES ? "verifier gave none" : "verifier failed";
-}
-
-/* A row of a table: what the agent claims, and what it is worth. */
-static void add_row(struct buf *text, const struct harness_iteration *it)
-{
-	add_claim(text, it->claimed_score,
-		  it->proof == HARNESS_PROOF_LOGGED ? "run.log says so too" : "claimed");
-	add_gain(text, it->claimed_pct, "the best kept before");
-	if (it->within_noise == HARNESS_YES)
-		buf_append_str(text, ", within noise");
-	if (text->len == 0)
-		buf_append_str(text, "no score");
-}
-
 void harness_add_result(struct buf *text, const struct harness_run *run,
 			const struct harness_iteration *it)
 {
-	if (run->table != NULL) {
-		add_row(text, it);
+	const struct harness_post *post = &it->post;
+
+	if (run->table != NULL) { /* what the agent claims, and how good it is */
+		add_claim(text, it->claimed_score,
+			  it->proof == HARNESS_PROOF_LOGGED ? "also in run.log" : "claimed");
+		add_gain(text, it->claimed_pct, "the best kept before");
+		if (it->within_noise == HARNESS_YES)
+			buf_append_str(text, ", within noise");
+		if (text->len == 0)
+			buf_append_str(text, "no score");
 		return;
 	}
 	if (it->verified_score.present) {
 		buf_append_str(text, "verified");
 	} else if (it->invalid_score.present) {
 		buf_appendf(text, "INVALID %s (%s)", NUMBER(it->invalid_score.value),
-			    it->post.doubt != NULL ? it->post.doubt : "verifier failed");
-	} else if (it->post.failure != HARNESS_FAILURE_NONE) {
-		buf_appendf(text, "no score (%s)", harness_failure_class(it->post.failure));
-	} else if (it->post.doubt != NULL) {
-		buf_appendf(text, "INVALID (%s)", it->post.doubt);
-	} else if (it->post.present && it->attempt != NULL && !harness_is_finite(it->post.score)) {
-		buf_appendf(text, "no score (%s)", no_score(&it->post));
+			    post->doubt != NULL ? post->doubt : "verifier failed");
+	} else if (post->failure != HARNESS_FAILURE_NONE) {
+		buf_appendf(text, "no score (%s)", harness_failure_class(post->failure));
+	} else if (post->doubt != NULL) {
+		buf_appendf(text, "INVALID (%s)", post->doubt);
+	} else if (post->present && it->attempt != NULL && !harness_is_finite(post->score)) {
+		bool is_silent = post->status != NULL && strcmp(post->status, "completed") == 0;
+
+		buf_appendf(text, "no score (%s)",
+			    post->score.present		  ? "it printed no finite number"
+			    : is_silent && post->is_empty ? "verifier printed nothing"
+			    : is_silent && post->has_output && !post->has_json
+				    ? "verifier printed more than one JSON object"
+			    : post->passed == HARNESS_YES ? "verifier printed no score"
+							  : "verifier failed");
 	}
-	if (it->post.stray_score.present)
-		add_claim(text, it->post.stray_score, "among other text, refused");
+	if (post->stray_score.present)
+		add_claim(text, post->stray_score, "printed among other text, not accepted");
 	add_claim(text, it->claimed_score, "claimed");
-	if (!it->verified_score.present || beats(run, it))
+	/* Unless the verifier confirmed at least what the agent's own tool measured. */
+	if (!it->verified_score.present ||
+	    (run->higher_is_better == HARNESS_YES
+		     ? it->session_score.value > it->verified_score.value
+		     : it->session_score.value < it->verified_score.value))
 		add_claim(text, it->session_score, "in session");
 	if (text->len == 0)
 		buf_append_str(text, "not measured");
@@ -225,7 +207,7 @@ void harness_add_verifier(struct buf *text, const struct harness_post *post)
 			    DURATION(post->elapsed_s.value));
 }
 
-/* What a line is about, and what it means. */
+/* What the current fact is about, and its style. */
 struct subject {
 	const struct harness_workspace *ws;
 	const struct harness_run *run;
@@ -255,7 +237,7 @@ static void add_task(struct buf *text, struct subject *s)
 	if (run->model != NULL)
 		buf_appendf(text, " (%s)", run->model);
 	if (run->planned.present)
-		buf_appendf(text, ", %zu of %.0f iterations begun", run->n_iterations,
+		buf_appendf(text, ", %zu of %.0f iterations started", run->n_iterations,
 			    run->planned.value);
 	if (run->optimization == HARNESS_YES)
 		buf_append_str(text, ", optimization");
@@ -272,24 +254,14 @@ static void add_score(struct buf *text, struct subject *s)
 	if (run->mode != NULL)
 		buf_appendf(text, ", mode %s", run->mode);
 	if (run->table != NULL) {
-		buf_append_str(text, ", as the agent claims: nothing "
-				     "verifies it");
+		buf_append_str(text, ", claimed by the agent; not verified");
 		return;
 	}
 	if (run->warmup.present && run->repeats.present)
 		buf_appendf(text, ", warm-up %.0f, repeats %.0f", run->warmup.value,
 			    run->repeats.value);
 	if (run->command == NULL)
-		buf_append_str(text, ", nothing measures it (no post-attempt "
-				     "command)");
-}
-
-static void add_time_left(struct buf *text, const struct harness_life *life)
-{
-	if (life->left_s.present)
-		buf_appendf(text,
-			    life->left_s.value < 0 ? ", over its time by %s" : ", at most %s to go",
-			    DURATION(fabs(life->left_s.value)));
+		buf_append_str(text, ", not measured (no post-attempt command)");
 }
 
 static void add_state(struct buf *text, struct subject *s)
@@ -312,13 +284,17 @@ static void add_state(struct buf *text, struct subject *s)
 	if (run->table == NULL && run->n_iterations > 0)
 		buf_appendf(text, " of iteration %u",
 			    run->iterations[run->n_iterations - 1].number);
-	add_time_left(text, life);
+	if (life->left_s.present)
+		buf_appendf(text,
+			    life->left_s.value < 0 ? ", %s over its time limit"
+						   : ", at most %s left",
+			    DURATION(fabs(life->left_s.value)));
 	if (life->silent_s.present)
-		buf_appendf(text, "; last sign of life %s ago", DURATION(life->silent_s.value));
+		buf_appendf(text, "; last activity %s ago", DURATION(life->silent_s.value));
 	if (life->process == HARNESS_NO)
-		buf_append_str(text, "; no process of it is on its machine");
+		buf_append_str(text, "; its process is not running");
 	if (run->torn > 0)
-		buf_appendf(text, "; %s is torn", run->torn_path);
+		buf_appendf(text, "; %s is incomplete", run->torn_path);
 	if (run->table == NULL)
 		buf_append_str(text, "; no summary, so no final status");
 }
@@ -338,11 +314,11 @@ static void add_baseline(struct buf *text, struct subject *s)
 		if (base->doubt != NULL)
 			buf_appendf(text, " (%s)", base->doubt);
 		else
-			buf_append_str(text, base->passed == HARNESS_NO ? " of a failed verifier"
-									: ", not known whether it "
+			buf_append_str(text, base->passed == HARNESS_NO ? " from a failed verifier"
+									: ", unknown whether it "
 									  "passed");
 	} else {
-		buf_append_str(text, "none: the verifier gave no score");
+		buf_append_str(text, "none: the verifier printed no score");
 	}
 }
 
@@ -366,7 +342,7 @@ static void add_best(struct buf *text, struct subject *s)
 	add_gain(text, run->previous_pct, what.data);
 }
 
-/* Of the best iteration, else of the baseline. */
+/* The verifier of the best iteration, else of the baseline. */
 static void add_verifier(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
@@ -388,9 +364,9 @@ static void add_earlier(struct buf *text, struct subject *s)
 	if (!run->earlier_pct.present)
 		return;
 	if (run->earlier_pct.value == 0)
-		buf_append_str(text, "; now equal to that");
+		buf_append_str(text, "; now equal");
 	else
-		buf_appendf(text, "; now %.1f %% %s than that", fabs(run->earlier_pct.value),
+		buf_appendf(text, "; now %.1f %% %s", fabs(run->earlier_pct.value),
 			    run->earlier_pct.value > 0 ? "better" : "worse");
 }
 
@@ -399,10 +375,10 @@ static const char *source_text(const char *source)
 	if (strcmp(source, "failed_verifier") == 0)
 		return "INVALID: printed by a verifier that failed";
 	if (strcmp(source, "run_log") == 0)
-		return "claimed by the agent; its run.log says so too";
+		return "claimed by the agent; also in its run.log";
 	if (strcmp(source, "in_session") == 0)
 		return "measured in session by the agent's own tool";
-	return "claimed by the agent, measured by nobody";
+	return "claimed by the agent, not measured";
 }
 
 static void add_unverified(struct buf *text, struct subject *s)
@@ -425,29 +401,27 @@ static void add_stop(struct buf *text, struct subject *s)
 			    run->stop_reached == HARNESS_YES ? "" : "not ");
 }
 
-static bool is_verified(const struct harness_run *run, double value)
-{
-	return any_of(i, run->n_iterations,
-		      run->iterations[i].verified_score.present &&
-			      run->iterations[i].verified_score.value == value) ||
-	       (run->best.present && run->best.value == value);
-}
-
-/* Where HarnessGym itself calls a number the best that nobody verified. */
-static void add_says(struct buf *text, struct subject *s)
+/* The best score according to HarnessGym, unless it was verified. */
+static void add_said_best(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
-	if (!run->said_best.present || is_verified(run, run->said_best.value))
+	double said = run->said_best.value;
+	bool is_verified = any_of(i, run->n_iterations,
+				  run->iterations[i].verified_score.present &&
+					  run->iterations[i].verified_score.value == said) ||
+			   (run->best.present && run->best.value == said);
+
+	if (!run->said_best.present || is_verified)
 		return;
-	buf_appendf(text, "best %s, which no verifier that passed has measured",
+	buf_appendf(text, "best %s, which no passing verifier measured",
 		    isfinite(run->said_best.value) ? NUMBER(run->said_best.value)
 		    : isnan(run->said_best.value)  ? "NaN"
 		    : run->said_best.value > 0	   ? "Infinity"
 						   : "-Infinity");
 }
 
-/* What says another thing than the verifier printed. */
+/* Where HarnessGym's own records contradict the verifier's output. */
 static void add_disputes(struct buf *text, struct subject *s)
 {
 	for (size_t i = 0; i < s->run->n_disputes; i++)
@@ -464,27 +438,7 @@ static void add_checkpoint(struct buf *text, struct subject *s)
 	if (point->score.present)
 		buf_appendf(text, " (%s)", NUMBER(point->score.value));
 	if (s->run->best.present && point->iteration.value != s->run->best.iteration)
-		buf_append_str(text, ": NOT the best verified one");
-}
-
-/* The score of a restore's verifier, or why there is none. */
-static void add_post_restore(struct buf *text, const struct harness_restore *r)
-{
-	buf_append_str(text, "; verifier after it ");
-	if (r->post_passed == HARNESS_YES) {
-		buf_append_str(text, "passed");
-		if (harness_is_finite(r->post.score))
-			buf_appendf(text, " with %s", NUMBER(r->post.score.value));
-		return;
-	}
-	if (r->post.doubt != NULL) {
-		buf_appendf(text, "is not believed (%s)", r->post.doubt);
-		return;
-	}
-	buf_append_str(text, "FAILED");
-	if (r->post.failure != HARNESS_FAILURE_NONE)
-		buf_appendf(text, " (%s): %s", harness_failure_class(r->post.failure),
-			    harness_failure_text(r->post.failure));
+		buf_append_str(text, ": NOT the best verified iteration");
 }
 
 static void add_restored(struct buf *text, struct subject *s)
@@ -498,14 +452,28 @@ static void add_restored(struct buf *text, struct subject *s)
 			buf_appendf(text, "from iteration %.0f", r->iteration.value);
 		else
 			buf_append_str(text, "from the checkpoint");
-		if (r->post.present)
-			add_post_restore(text, r);
+		if (!r->post.present)
+			return;
+		buf_append_str(text, "; verifier afterwards ");
+		if (r->post_passed == HARNESS_YES) {
+			buf_append_str(text, "passed");
+			if (harness_is_finite(r->post.score))
+				buf_appendf(text, " with %s", NUMBER(r->post.score.value));
+		} else if (r->post.doubt != NULL) {
+			buf_appendf(text, "not accepted (%s)", r->post.doubt);
+		} else {
+			buf_append_str(text, "FAILED");
+			if (r->post.failure != HARNESS_FAILURE_NONE)
+				buf_appendf(text, " (%s): %s",
+					    harness_failure_class(r->post.failure),
+					    harness_failure_text(r->post.failure));
+		}
 	} else if (r->present && r->reason != NULL) {
 		buf_appendf(text, "no: %s", r->reason);
 	}
 }
 
-/* As the agent's program tells it. */
+/* As reported by the agent's program. */
 static void add_usage(struct buf *text, struct subject *s)
 {
 	const struct harness_usage *usage = &s->run->usage;
@@ -515,7 +483,7 @@ static void add_usage(struct buf *text, struct subject *s)
 	} parts[] = {
 		{ usage->turns, "turns" },
 		{ usage->input_tokens, "tokens in" },
-		{ usage->cached_tokens, "tokens in from the cache" },
+		{ usage->cached_tokens, "tokens in from cache" },
 		{ usage->output_tokens, "tokens out" },
 	};
 
@@ -536,7 +504,7 @@ static void add_calls(struct buf *text, struct subject *s)
 	if (calls->known)
 		buf_appendf(text, "%u in this workspace", calls->total);
 	else
-		buf_append_str(text, "more than can be counted here");
+		buf_append_str(text, "too many to count");
 	for (size_t i = 0; i < calls->n_tools && i < MAX_TOOLS; i++)
 		buf_appendf(text, "%s %s %u", i == 0 ? ":" : ",", calls->tools[i].name,
 			    calls->tools[i].calls);
@@ -561,7 +529,8 @@ void harness_add_runs(struct buf *text, const struct harness_workspace *ws)
 
 static void add_rows(struct buf *text, struct subject *s)
 {
-	static const char *const names[] = { "kept", "discarded", "crashed", "of another status" };
+	static const char *const names[] = { "kept", "discarded", "crashed",
+					     "with another status" };
 	const struct harness_table *table = s->run->table;
 
 	buf_appendf(text, "%u in results.tsv", table->rows);
@@ -569,11 +538,11 @@ static void add_rows(struct buf *text, struct subject *s)
 		if (table->outcomes[i] > 0)
 			buf_appendf(text, ", %u %s", table->outcomes[i], names[i]);
 	if (table->broken > 0)
-		buf_appendf(text, "; %u line%s no row", table->broken,
-			    table->broken == 1 ? " is" : "s are");
+		buf_appendf(text, "; %u line%s could not be read", table->broken,
+			    table->broken == 1 ? "" : "s");
 }
 
-/* ? 0.9834 of row 9: of an agent alone. */
+/* "0.9834 of row 9, claimed by ..": a score from the agent alone. */
 static void add_claimed(struct buf *text, const struct harness_score *score)
 {
 	if (score->present)
@@ -581,7 +550,7 @@ static void add_claimed(struct buf *text, const struct harness_score *score)
 			    source_text(score->source));
 }
 
-static void add_first(struct buf *text, struct subject *s)
+static void add_claimed_baseline(struct buf *text, struct subject *s)
 {
 	add_claimed(text, &s->run->table->baseline);
 }
@@ -598,8 +567,7 @@ static void add_noise(struct buf *text, struct subject *s)
 
 	if (!table->noise.present) {
 		s->style = FACT_HINT;
-		buf_append_str(text, "not known: the baseline was not "
-				     "measured again");
+		buf_append_str(text, "unknown: the baseline was measured only once");
 		return;
 	}
 	buf_appendf(text, "%s, the range of %u baselines", NUMBER(table->noise.value),
@@ -613,7 +581,7 @@ static void add_log(struct buf *text, struct subject *s)
 	if (table->logged.present)
 		buf_append_str(text, NUMBER(table->logged.value));
 	if (table->logged_row > 0)
-		buf_appendf(text, ", as row %u says", table->logged_row);
+		buf_appendf(text, ", as in row %u", table->logged_row);
 	else if (table->log_is_newer)
 		buf_append_str(text,
 			       table->logged.present ? ", not in the table yet" : "no score yet");
@@ -627,7 +595,7 @@ static const struct fact_line {
 	{ "experiments", add_rows, FACT_PLAIN },
 	{ "score", add_score, FACT_PLAIN },
 	{ "state", add_state, FACT_PLAIN },
-	{ "? baseline", add_first, FACT_WARN },
+	{ "? baseline", add_claimed_baseline, FACT_WARN },
 	{ "? best kept", add_kept, FACT_WARN },
 	{ "noise floor", add_noise, FACT_PLAIN },
 	{ "run.log", add_log, FACT_PLAIN },
@@ -643,7 +611,7 @@ static const struct fact_line {
 	{ "earlier best", add_earlier, FACT_PLAIN },
 	{ "? unverified", add_unverified, FACT_WARN },
 	{ "stop score", add_stop, FACT_PLAIN },
-	{ "it says", add_says, FACT_WARN },
+	{ "HarnessGym says", add_said_best, FACT_WARN },
 	{ "contradiction", add_disputes, FACT_ALARM },
 	{ "checkpoint", add_checkpoint, FACT_PLAIN },
 	{ "restored", add_restored, FACT_PLAIN },
@@ -697,19 +665,6 @@ void harness_add_trial(struct buf *text, const struct harness_trial *t)
 		buf_appendf(text, "; %s", t->error);
 }
 
-static void add_group(struct buf *text, const struct harness_group *group)
-{
-	buf_appendf(text, "%u of %u trials valid", group->valid, group->count);
-	if (group->invalid > 0)
-		buf_appendf(text, ", %u INVALID", group->invalid);
-	if (group->not_run > 0)
-		buf_appendf(text, ", %u not measured", group->not_run);
-	if (group->median.present)
-		buf_appendf(text, "; median of the valid %s, from %s to %s",
-			    NUMBER(group->median.value), NUMBER(group->min.value),
-			    NUMBER(group->max.value));
-}
-
 void harness_add_compare_state(struct buf *text, const struct harness_compare *compare)
 {
 	buf_append_str(text,
@@ -724,25 +679,7 @@ void harness_add_compare_state(struct buf *text, const struct harness_compare *c
 		buf_appendf(text, ", %s of iteration %u", compare->live_phase,
 			    compare->live_iteration);
 	if (compare->process == HARNESS_NO)
-		buf_append_str(text, "; no process of it is on its machine");
-}
-
-/* No verdict without replicates. */
-static void add_verdict(struct buf *text, const struct harness_compare *compare)
-{
-	const struct harness_group *a = &compare->groups[0], *b = a + 1;
-
-	if (compare->n_groups < 2)
-		buf_append_str(text, "none: only one group has trials");
-	else if (a->median.present && b->median.present && a->min.value == b->min.value &&
-		 a->max.value == b->max.value && a->min.value == a->max.value)
-		buf_append_str(text, "none: all valid trials are equal");
-	else if (a->valid < 5 || b->valid < 5)
-		buf_append_str(text, "none: a side has less than 5 valid "
-				     "trials");
-	else
-		buf_append_str(text, "judge the trials' scores by `bench "
-				     "judge`");
+		buf_append_str(text, "; its process is not running");
 }
 
 void harness_compare_facts(struct facts *facts, const struct harness_compare *compare)
@@ -761,11 +698,26 @@ void harness_compare_facts(struct facts *facts, const struct harness_compare *co
 		   text.data);
 	array_each (group, compare->groups, compare->n_groups) {
 		buf_clear(&text);
-		add_group(&text, group);
+		buf_appendf(&text, "%u of %u trials valid", group->valid, group->count);
+		if (group->invalid > 0)
+			buf_appendf(&text, ", %u INVALID", group->invalid);
+		if (group->not_run > 0)
+			buf_appendf(&text, ", %u not measured", group->not_run);
+		if (group->median.present)
+			buf_appendf(&text, "; median of the valid %s, from %s to %s",
+				    NUMBER(group->median.value), NUMBER(group->min.value),
+				    NUMBER(group->max.value));
 		facts_text(facts, group->name, group->invalid > 0 ? FACT_WARN : FACT_PLAIN, "%s",
 			   text.data);
 	}
-	buf_clear(&text);
-	add_verdict(&text, compare);
-	facts_text(facts, "verdict", FACT_HINT, "%s", text.data);
+	/* There is no verdict without repeated trials. */
+	const struct harness_group *a = &compare->groups[0], *b = a + 1;
+	facts_text(facts, "verdict", FACT_HINT, "%s",
+		   compare->n_groups < 2 ? "none: only one group has trials"
+		   : a->median.present && b->median.present && a->min.value == b->min.value &&
+				   a->max.value == b->max.value && a->min.value == a->max.value
+			   ? "none: all valid trials are equal"
+		   : a->valid < 5 || b->valid < 5
+			   ? "none: one side has fewer than 5 valid trials"
+			   : "compare the trials' scores with `bench judge`");
 }

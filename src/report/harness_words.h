@@ -6,13 +6,11 @@
 #include "parsers/harness_run.h"
 #include "report/facts.h"
 
-/*
- * The words for a judged run, one way for the command and for the screen:
- * only what is verified is given as a plain number, all else is said to be
- * INVALID, unverified, or not measured.  Each appends; nothing appended means
- * that there is nothing to say.  Texts of runs in them are clean.
- */
-/* "+2.1 %", "2.1 %" without the sign; from a million on "1.2e+06 %". */
+/* The words for a judged run, the same for commands and the screen. Only verified scores are shown
+ * as plain numbers; all others are marked INVALID, unverified or not measured. Each function
+ * appends to text; if it appends nothing, there is nothing to show. Texts from runs are sanitised
+ * already. */
+/* "+2.1 %", or "2.1 %" without sign; "1.2e+06 %" from a million on. */
 #define HARNESS_PCT_SIZE 32
 const char *harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE]);
 
@@ -22,7 +20,7 @@ void harness_add_age(struct buf *text, int64_t age_ms);
 /* Cells of an iteration. */
 void harness_add_attempt(struct buf *text, const struct harness_run *run,
 			 const struct harness_iteration *it);
-/* The phases behind the attempt: status and duration. */
+/* The phases after the attempt, with status and duration. */
 void harness_add_phases(struct buf *text, const struct harness_iteration *it);
 void harness_add_calls(struct buf *text, const struct harness_iteration *it);
 void harness_add_result(struct buf *text, const struct harness_run *run,
@@ -30,21 +28,19 @@ void harness_add_result(struct buf *text, const struct harness_run *run,
 void harness_add_qualification(struct buf *text, const struct harness_iteration *it);
 
 void harness_add_names(struct buf *text, const struct harness_names *names);
-/* Device, versions and time, as a verifier tells them. */
+/* Device, versions and time, as reported by a verifier. */
 void harness_add_verifier(struct buf *text, const struct harness_post *post);
 
-/*
- * All that is known of a run but its iterations.  as_of (NULL: now) says how
- * old its state is: "2 min ago: ".
- */
+/* All facts of a run except its iterations. as_of is the age of its state, "2 min ago: ", or NULL
+ * for now. */
 void harness_facts(struct facts *facts, const struct harness_workspace *ws,
 		   const struct harness_run *run, const char *as_of);
-/* "3 in this workspace: ID .."; of one alone nothing. */
+/* "3 in this workspace: ID .."; nothing for a single run. */
 void harness_add_runs(struct buf *text, const struct harness_workspace *ws);
 
-/* A trial: valid, or why not. */
+/* "valid", or why not. */
 void harness_add_trial(struct buf *text, const struct harness_trial *trial);
-/* How many trials of each group count, their median, and the verdict. */
+/* Valid trials per group, their median, and the verdict. */
 void harness_compare_facts(struct facts *facts, const struct harness_compare *compare);
 /* Finished, running or aborted, and in which trial. */
 void harness_add_compare_state(struct buf *text, const struct harness_compare *compare);

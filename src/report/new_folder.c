@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders and files that are made anew; called by submission and export. */
+/* Create folders and files for `submission` and `export`. */
 #include "report/new_folder.h"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@ int new_folder_make(const char *folder, struct err *err)
 	if (mkdir(folder, 0777) == 0)
 		return 0;
 	if (errno != EEXIST)
-		return err_set_errno(err, ERR_IO, "cannot make %s", folder);
+		return err_set_errno(err, ERR_IO, "cannot create %s", folder);
 	DIR *dir = opendir(folder);
 	if (dir == NULL)
 		return err_set_errno(err, ERR_IO, "cannot open %s", folder);
@@ -36,7 +36,7 @@ FILE *new_folder_create(const char *folder, const char *name, char **path, struc
 	*path = xasprintf("%s/%s", folder, name);
 	FILE *stream = fopen(*path, "wbxe");
 	if (stream == NULL) {
-		err_set_errno(err, ERR_IO, "cannot make %s", *path);
+		err_set_errno(err, ERR_IO, "cannot create %s", *path);
 		free(*path);
 		*path = NULL;
 	}

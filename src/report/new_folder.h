@@ -5,14 +5,14 @@
 
 #include "base/err.h"
 
-/* Results go into a folder of their own; nothing that is there is touched. */
+/* Results are written to a new folder; existing files are never touched. */
 
-/* Make folder; one that is there already must be empty. */
+/* Create the folder; an existing one must be empty. */
 int new_folder_make(const char *folder, struct err *err) __attribute__((warn_unused_result));
 
-/* A file that is not there yet; *path is owned.  NULL with err. */
+/* Create a file, which must not exist; *path is owned by the caller.  NULL with err. */
 FILE *new_folder_create(const char *folder, const char *name, char **path, struct err *err);
 
-/* Close it and free path; -1 with err when not all of it was written. */
+/* Close the file and free path; -1 with err if it could not be written completely. */
 int new_folder_finish(FILE *stream, char *path, struct err *err)
 	__attribute__((warn_unused_result));

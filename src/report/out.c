@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows to a stream in four forms; every command that prints data uses it. */
+/* Print rows in one of four formats; used by every command that prints data. */
 #include "report/out.h"
 
 #include <stdlib.h>
@@ -9,8 +9,7 @@
 #include "parsers/json.h"
 #include "report/facts_print.h"
 
-#define CELL_MAX_BYTES 65536U
-#define HELD_CELLS     4096 /* before they are printed */
+#define HELD_CELLS 4096 /* CSV and Markdown are printed in batches of about this many cells */
 
 struct out_column {
 	const char *key, *title;
@@ -21,16 +20,16 @@ struct out_column {
 struct out {
 	FILE *stream;
 	enum out_format format;
-	char *text;		    /* owned; where the columns' texts are */
+	char *text;		    /* owned; the texts of the columns point into it */
 	struct out_column *columns; /* owned */
 	size_t n_columns, cap_columns;
-	struct facts rows; /* not printed yet; of a table all are held */
+	struct facts rows; /* not printed yet; a table keeps all of its rows */
 	bool head_done;
-	size_t screen; /* columns; 0: no limit */
+	size_t screen; /* width in columns; 0: unlimited */
 };
 
-/* Forget the rows that are held. */
-static void out_begin(struct out *out)
+/* Drop the rows that are not printed yet. */
+static void clear_rows(struct out *out)
 {
 	AUTO_FREE struct facts_column *columns = xcalloc(out->n_columns, sizeof(*columns));
 
@@ -42,9 +41,8 @@ static void out_begin(struct out *out)
 	facts_table(&out->rows, "", columns, out->n_columns);
 }
 
-/* End text before that mark, which is dropped; what stood behind it, or
- * otherwise. */
-static const char *cut(char *text, char mark, const char *otherwise)
+/* Cut text at a mark; returns the text after the mark, or `otherwise` without one. */
+static const char *cut_at(char *text, char mark, const char *otherwise)
 {
 	char *at = strchr(text, mark);
 
@@ -62,9 +60,9 @@ static void read_columns(struct out *out, const char *columns)
 		struct out_column *column = xplace(out->columns, out->n_columns, out->cap_columns);
 
 		text += strspn(text, " ");
-		column->scale = strtod(cut(text, '*', "1"), NULL);
-		column->decimals = (int)strtol(cut(text, ':', "-1"), NULL, 10);
-		column->title = cut(text, '=', text);
+		column->scale = strtod(cut_at(text, '*', "1"), NULL);
+		column->decimals = (int)strtol(cut_at(text, ':', "-1"), NULL, 10);
+		column->title = cut_at(text, '=', text);
 		column->key = text;
 	}
 }
@@ -89,7 +87,7 @@ struct out *out_new(FILE *stream, enum out_format format, const char *columns)
 	out->format = format;
 	read_columns(out, columns);
 	facts_init(&out->rows);
-	out_begin(out);
+	clear_rows(out);
 	return out;
 }
 
@@ -98,65 +96,18 @@ void out_fit(struct out *out, size_t columns)
 	out->screen = columns;
 }
 
-/* A number as it is shown: `decimals`, or as many as it has (at most 10). */
-static void format_number(struct buf *text, const struct out_column *column, double value)
-{
-	double scaled = value * column->scale;
-
-	if (column->decimals >= 0)
-		buf_appendf(text, "%.*f", column->decimals, scaled);
-	else
-		buf_append_str(text, fmt_raw(scaled).s);
-}
-
-/* The text of one cell; absent gives nothing. */
-static void cell_text(struct buf *text, const struct out_column *column, const cJSON *node)
-{
-	if (node == NULL || cJSON_IsNull(node))
-		return;
-	if (cJSON_IsString(node))
-		buf_append_str(text, node->valuestring);
-	else if (cJSON_IsNumber(node))
-		format_number(text, column, node->valuedouble);
-	else if (cJSON_IsBool(node))
-		buf_append_str(text, cJSON_IsTrue(node) ? "yes" : "no");
-	else
-		json_print(text, node);
-}
-
-/* A cell, which stands to the right where its column has numbers alone. */
-static void add_cell(struct out *out, const struct out_column *column, const cJSON *node)
-{
-	bool absent = node == NULL || cJSON_IsNull(node);
-	AUTO_BUF text = buf_new(CELL_MAX_BYTES);
-
-	cell_text(&text, column, node);
-	if (absent && out->format != OUT_CSV)
-		buf_append_str(&text, FMT_ABSENT);
-	facts_text(&out->rows, "", FACT_PLAIN, "%s", text.data)->kind =
-		absent || cJSON_IsNumber(node) ? FMT_NUMBER : FMT_TEXT;
-}
-
-/* A column is one of numbers when all its cells are numbers or absent. */
-static void find_kinds(struct out *out)
-{
-	struct facts_column *columns = out->rows.sections[0].columns;
-
-	for (size_t i = 0; i < out->n_columns; i++)
-		columns[i].kind = FMT_NUMBER;
-	for (size_t i = 0; i < out->rows.n; i++)
-		if (out->rows.v[i].kind == FMT_TEXT && out->rows.v[i].text[0] != '\0')
-			columns[i % out->n_columns].kind = FMT_TEXT;
-}
-
-/* Print the rows that are held. */
-static void out_print(struct out *out)
+static void print_rows(struct out *out)
 {
 	const struct facts_look look = { .columns = out->screen, .is_whole = true };
 	AUTO_BUF text = buf_new(SIZE_MAX / 2);
 
-	if (out->format != OUT_CSV)
-		find_kinds(out);
+	/* A column whose cells are all numbers or absent is aligned to the right. */
+	struct facts_column *columns = out->rows.sections[0].columns;
+	for (size_t i = 0; out->format != OUT_CSV && i < out->n_columns; i++)
+		columns[i].kind = FMT_NUMBER;
+	for (size_t i = 0; out->format != OUT_CSV && i < out->rows.n; i++)
+		if (out->rows.v[i].kind == FMT_TEXT && out->rows.v[i].text[0] != '\0')
+			columns[i % out->n_columns].kind = FMT_TEXT;
 	if (out->format == OUT_CSV)
 		facts_print_csv(&text, &out->rows, 0, !out->head_done);
 	else if (out->format == OUT_MD)
@@ -165,7 +116,7 @@ static void out_print(struct out *out)
 		facts_print(&text, &out->rows, &look);
 	(void)fwrite(text.data, 1, text.len, out->stream);
 	out->head_done = true;
-	out_begin(out);
+	clear_rows(out);
 }
 
 void out_row(struct out *out, const cJSON *row)
@@ -177,10 +128,30 @@ void out_row(struct out *out, const cJSON *row)
 		(void)fprintf(out->stream, "%s\n", line.data);
 		return;
 	}
-	for (size_t i = 0; i < out->n_columns; i++)
-		add_cell(out, &out->columns[i], json_get(row, out->columns[i].key));
+	for (size_t i = 0; i < out->n_columns; i++) {
+		const struct out_column *column = &out->columns[i];
+		const cJSON *node = json_get(row, column->key);
+		bool is_absent = node == NULL || cJSON_IsNull(node);
+		double value = cJSON_IsNumber(node) ? node->valuedouble * column->scale : 0;
+
+		buf_clear(&line);
+		if (is_absent)
+			buf_append_str(&line, out->format != OUT_CSV ? FMT_ABSENT : "");
+		else if (cJSON_IsString(node))
+			buf_append_str(&line, node->valuestring);
+		else if (cJSON_IsNumber(node) && column->decimals >= 0)
+			buf_appendf(&line, "%.*f", column->decimals, value);
+		else if (cJSON_IsNumber(node))
+			buf_append_str(&line, fmt_raw(value).s);
+		else if (cJSON_IsBool(node))
+			buf_append_str(&line, cJSON_IsTrue(node) ? "yes" : "no");
+		else
+			json_print(&line, node);
+		facts_text(&out->rows, "", FACT_PLAIN, "%s", line.data)->kind =
+			is_absent || cJSON_IsNumber(node) ? FMT_NUMBER : FMT_TEXT;
+	}
 	if (out->format != OUT_TABLE && out->rows.n > HELD_CELLS)
-		out_print(out);
+		print_rows(out);
 }
 
 void out_take(struct out *out, cJSON *row)
@@ -209,7 +180,7 @@ int out_free(struct out *out)
 {
 	if (out->format != OUT_JSON &&
 	    (out->rows.n > 0 || (out->format != OUT_TABLE && !out->head_done)))
-		out_print(out);
+		print_rows(out);
 	int failed = fflush(out->stream) != 0 || ferror(out->stream);
 	facts_release(&out->rows);
 	free(out->columns);

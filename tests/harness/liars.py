@@ -87,7 +87,7 @@ SAYS = {
     "judge and template swapped": "template changed: verifier.py",
     "output rewritten": "changed after it was printed",
     "output replaced": "changed after it was printed",
-    "post without a command": "nothing measures it",
+    "post without a command": "not measured",
     "run beside it": "another run was active",
     "template dropped": "template changed: qualification/workspace_template",
     "template emptied": "template changed: qualification",

@@ -421,8 +421,7 @@ static void test_usage(void)
 		   strchr(run->iterations[0].blockers.v[0], '\033') == NULL,
 	   "without escape sequences");
 	ok(has_fact(run, "agent used",
-		    "$0.75, 9 turns, 130 tokens in, 905 tokens in from the "
-		    "cache, 45 tokens out"),
+		    "$0.75, 9 turns, 130 tokens in, 905 tokens in from cache, 45 tokens out"),
 	   "the sentence of the page");
 	again();
 	(void)harness_files_put(&files, I2 "attempt.stdout.txt",
@@ -441,7 +440,7 @@ static const struct {
 } impossible[] = {
 	{ "{\"best_us\": 0}", "0", "INVALID 0 (not a possible measurement)" },
 	{ "{\"best_us\": -5}", "-5", "INVALID -5 (not a possible measurement)" },
-	{ "{\"best_us\": true}", "1.0", "no score (verifier gave none)" },
+	{ "{\"best_us\": true}", "1.0", "no score (verifier printed no score)" },
 	{ "{\"best_us\": -Infinity}", "-Infinity", "no score (it printed no finite number)" },
 	{ "{\"best_us\": NaN}", "NaN", "no score (it printed no finite number)" },
 	{ "{\"best_us\": 3}\n{\"best_us\": 4}\n", "null",
@@ -471,7 +470,8 @@ static void test_impossible(void)
 		is_str(text.data, impossible[i].words, "the printed score");
 		ok(!run->best.present, "is not the best");
 		buf_release(&text);
-		ok(has_fact(run, "it says", NULL) == (strcmp(impossible[i].said, "null") != 0),
+		ok(has_fact(run, "HarnessGym says", NULL) ==
+			   (strcmp(impossible[i].said, "null") != 0),
 		   "and what HarnessGym makes of it: %s", impossible[i].said);
 		free(summary);
 		free(result);

@@ -77,7 +77,7 @@ def test_honest(folder):
     ok([it["evidence"] for it in its] == ["none"] * 5 + ["run_log"] and
        run["contradictions"] == [], "evidence is of the last row", run)
     page = told("harness", folder).stdout
-    ok("within noise" in page and "nothing verifies it" in page and
+    ok("within noise" in page and "not verified" in page and
        "6 in results.tsv, 3 kept, 2 discarded, 1 crashed" in page,
        "a page for people", page)
     header = [line.split() for line in page.splitlines() if "notes" in line]

@@ -15,27 +15,29 @@ rooms() {
     sed -e ':a' -e '$!N' -e 's/\n  */ /' -e 'ta' -e 'P' -e 'D' <<'TABLE'
 src/base
 parsers     base
+parsers/harness base parsers
 src/conf    base parsers
-src/model   base parsers
+src/model   base parsers parsers/harness
 src/loop    base
 remote      base loop transport.h
 src/store   base loop model parsers/run.h parsers/run_series.h parsers/metric.h
-src/report  base parsers/json.h parsers/run.h parsers/harness_run.h
-            parsers/harness_compare.h
+src/report  base parsers/json.h parsers/run.h parsers/harness
 ui          base model command.h parsers/run.h parsers/run_series.h
             parsers/metric.h parsers/json.h report/facts.h report/fmt.h
             report/harness_words.h
 src/context base parsers/format.h model/track.h store conf
 src/pods    base parsers loop remote conf transport.h
 src/ingest  base parsers model loop remote store conf pods transport.h
-src/harness base parsers model loop remote report conf pods transport.h
-src/bench   base parsers model loop remote store report conf pods transport.h
-            context.h
-src/board   base parsers model store report conf harness ingest context.h
+src/harness base parsers parsers/harness model loop remote report conf pods
+            transport.h
+src/bench   base parsers parsers/harness model loop remote store report conf
+            pods transport.h context.h
+src/board   base parsers parsers/harness model store report conf harness
+            ingest context.h
 src/app     base parsers model loop remote report ui conf pods harness bench
             ingest board command.h context.h
-src/cmd     base parsers model remote store ui report conf pods harness
-            bench ingest board app context.h
+src/cmd     base parsers parsers/harness model remote store ui report conf pods
+            harness bench ingest board app context.h
 src         base conf app cmd context.h
 TABLE
 }
@@ -189,6 +191,8 @@ plant() {
 plant parsers/x.c '"remote/fleet.h"' bad
 plant parsers/x.c '"src/loop/loop.h"' bad
 plant src/base/x.c '"parsers/run.h"' bad
+plant parsers/x.c '"parsers/harness/run.h"' bad
+plant parsers/harness/x.c '"parsers/json.h"' good
 plant ui/x.c '<curses.h>' bad
 plant ui/x.c '"parsers/run_reader.h"' bad
 plant src/cmd/x.c '<sqlite3.h>' bad

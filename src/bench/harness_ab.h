@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "parsers/harness_compare.h"
+#include "parsers/harness/compare.h"
 #include "parsers/json.h"
 
 /*

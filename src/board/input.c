@@ -13,7 +13,7 @@
 #include "harness/dir.h"
 #include "harness/pod.h"
 #include "ingest/parse_files.h"
-#include "parsers/harness_run.h"
+#include "parsers/harness/run.h"
 #include "parsers/run_reader.h"
 #include "parsers/run_rows.h"
 #include "parsers/run_series.h"

@@ -13,7 +13,7 @@
 #include "harness/dir.h"
 #include "harness/pod.h"
 #include "harness/print.h"
-#include "parsers/harness_json.h"
+#include "parsers/harness/json.h"
 
 struct harness_call {
 	enum out_format format;

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "parsers/harness_compare.h"
-#include "parsers/harness_run.h"
+#include "parsers/harness/compare.h"
+#include "parsers/harness/run.h"
 #include "report/out.h"
 
 /*

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "parsers/harness_files.h"
+#include "parsers/harness/files.h"
 #include "transport.h"
 
 #define HARNESS_WIRE_DIRS 64

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "parsers/harness_compare.h"
-#include "parsers/harness_run.h"
+#include "parsers/harness/compare.h"
+#include "parsers/harness/run.h"
 
 /* What the dashboard shows of HarnessGym: the followed directories with their runs or their
  * comparison. Written on the loop thread when files change; the view reads it as const. */

@@ -2,7 +2,7 @@
 /* A HarnessGym directory as one input: "@path" lines, each followed by the content of that file.
  * For any content, verified scores are finite, the best is not worse than any other, and the pages
  * contain no escape sequence. */
-#include "parsers/harness_json.h"
+#include "parsers/harness/json.h"
 
 #include <string.h>
 

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "harness/pod.h"
-#include "parsers/harness_json.h"
+#include "parsers/harness/json.h"
 #include "tests/tools/harness_gen.h"
 
 #include "tests/support/tap.h"

@@ -5,7 +5,7 @@
 
 #include "base/xalloc.h"
 #include "model/harness_view.h"
-#include "parsers/harness_json.h"
+#include "parsers/harness/json.h"
 #include "report/harness_words.h"
 
 #include "tests/support/tap.h"

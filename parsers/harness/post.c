@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "parsers/harness_parts.h"
+#include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 
 static const struct {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Read a comparison: its trials, which of them count, and the statistics of both groups. */
-#include "parsers/harness_compare.h"
+#include "parsers/harness/compare.h"
 
 #include <stdio.h>
 
 #include "base/sort.h"
-#include "parsers/harness_parts.h"
+#include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 
 static const char *const group_names[] = { "plain", "harnessed" };

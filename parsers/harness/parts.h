@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "parsers/harness_run.h"
+#include "parsers/harness/run.h"
 
-/* Private to the harness_*.c files. */
+/* Private to the files of parsers/harness. */
 
 #define HARNESS_NAME_MAX 200U
 #define HARNESS_NOTE_MAX 400U
@@ -21,7 +21,7 @@ struct harness_build {
 	bool is_newest;	  /* no run of the workspace started later */
 };
 
-/* harness_proof.c */
+/* proof.c */
 /* Set b->ordered. Must be called before any other file of the run is read. */
 void harness_proof_begin(struct harness_build *b);
 /* Is the file left from an earlier run with the same id? */
@@ -37,7 +37,7 @@ void harness_proof_alone(struct harness_build *b, const struct harness_workspace
 void harness_dispute(struct harness_build *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* harness_post.c */
+/* post.c */
 /*
  * Read one execution of a measuring command. Score, cases and verdict come from
  * out, which the command printed (NULL: lost); node, HarnessGym's record of it
@@ -64,7 +64,7 @@ const cJSON *harness_json_file(const struct harness_build *b, enum harness_kind 
 /* The word after "--<name> " or "--<name>=" in a command line; empty: none. */
 struct str harness_flag(const char *command, const char *name);
 
-/* harness_calls.c */
+/* calls.c */
 void harness_calls_read(struct harness_pool *pool, struct harness_calls *calls,
 			const struct harness_files *files);
 /* Number of calls in the workspace before start_ms. */
@@ -72,15 +72,15 @@ unsigned int harness_calls_before(const struct harness_files *files, int64_t sta
 /* Set the best in-session score of each iteration, from the history files. */
 void harness_history_read(struct harness_build *b);
 
-/* harness_usage.c */
+/* usage.c */
 /* Add the usage that the phases of this iteration report. */
 void harness_usage_read(struct harness_build *b, struct harness_usage *usage, unsigned int number);
 void harness_usage_sum(struct harness_usage *sum, const struct harness_usage *more);
 
-/* harness_table.c */
+/* table.c */
 /* Do the files contain an agent's table of experiments? Read it as a run. */
 bool harness_table_is(const struct harness_files *files);
 void harness_table_read(struct harness_build *b);
 
-/* harness_life.c */
+/* life.c */
 void harness_life_read(struct harness_build *b, const struct harness_calls *calls);

@@ -7,7 +7,7 @@
 
 #include "base/map.h"
 #include "base/str.h"
-#include "parsers/harness_value.h"
+#include "parsers/harness/value.h"
 #include "parsers/json.h"
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "parsers/harness_run.h"
+#include "parsers/harness/run.h"
 
 /*
  * A HarnessGym comparison (`compare`): plain trials against harnessed ones. A

@@ -11,7 +11,7 @@
 #include <sys/param.h>
 
 #include "base/sort.h"
-#include "parsers/harness_parts.h"
+#include "parsers/harness/parts.h"
 
 #define DISPUTE_MAX   320
 #define MAX_DISPUTES  64

@@ -2,7 +2,7 @@
 /* Read the files that HarnessGym appends to: tool calls, and samples of its tools. */
 #include <stdlib.h>
 
-#include "parsers/harness_parts.h"
+#include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 
 #define MAX_TOOLS 512

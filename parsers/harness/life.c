@@ -5,7 +5,7 @@
  * process is looked for. If that is not possible, the age of the newest file
  * or record is compared with the time that the phase may take.
  */
-#include "parsers/harness_parts.h"
+#include "parsers/harness/parts.h"
 
 #define TRUST_MS	(300 * 1000) /* mtimes this close to records are not a copy's */
 #define MARGIN_S	60.0

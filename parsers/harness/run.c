@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Read the runs, calls and artifacts of a workspace, and check the scores again. */
-#include "parsers/harness_run.h"
+#include "parsers/harness/run.h"
 
 #include <stdlib.h>
 #include <sys/param.h>
 
-#include "parsers/harness_parts.h"
+#include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 
 static const char *text_at(struct harness_build *b, const cJSON *object, const char *key)

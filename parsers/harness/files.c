@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The files of a HarnessGym directory that are read, each with its last complete content. */
-#include "parsers/harness_files.h"
+#include "parsers/harness/files.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* HarnessGym runs and comparisons as JSON, for `harness --json`. */
-#include "parsers/harness_json.h"
+#include "parsers/harness/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "parsers/harness_files.h"
-#include "parsers/harness_value.h"
+#include "parsers/harness/files.h"
+#include "parsers/harness/value.h"
 
 /*
  * HarnessGym's runs, read from their files and checked again. HarnessGym's own

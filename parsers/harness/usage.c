@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Read the cost and token counts that agent programs print at the end of a phase. */
-#include "parsers/harness_parts.h"
+#include "parsers/harness/parts.h"
 
 /* Add a number that is known and not negative. */
 static void add_known(struct harness_number *sum, struct harness_number more)

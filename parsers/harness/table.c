@@ -10,7 +10,7 @@
 
 #include "base/map.h"
 #include "base/xalloc.h"
-#include "parsers/harness_parts.h"
+#include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 
 enum outcome { KEPT, DISCARDED, CRASHED, UNKNOWN };

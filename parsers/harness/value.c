@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Typed values from untrusted JSON, for the readers of HarnessGym's files. */
-#include "parsers/harness_value.h"
+#include "parsers/harness/value.h"
 
 #include <stdlib.h>
 

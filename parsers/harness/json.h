@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "parsers/harness_compare.h"
-#include "parsers/harness_run.h"
+#include "parsers/harness/compare.h"
+#include "parsers/harness/run.h"
 
 /*
  * The objects of `harness --json` (keys: man hgym-tui), owned by the caller.

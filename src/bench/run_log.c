@@ -233,7 +233,7 @@ static void finish_line(struct reading *r)
 		row->train_ms = (double)NAN;
 	if (r->minutes_line == row->line)
 		row->train_min = r->minutes;
-	/* The row of a validation has no time of its own, unless it is that of a training row. */
+	/* A validation row counts only if the line is also a training row: it has a loss then. */
 	if (row->step > 0.0 &&
 	    (!isnan(row->train_loss) ||
 	     (!r->is_val && !(isnan(row->train_ms) && isnan(row->step_ms) && isnan(row->tok_s)))))
@@ -551,7 +551,7 @@ static const struct run_event *find_event(const struct run *run, enum run_event_
 	return array_find(one, run->events, run->n_events, one->kind == kind);
 }
 
-/* Does the log say nothing of how many steps the run should have made? */
+/* Is the planned number of steps missing from the log? */
 static bool is_end_unknown(const struct run *run)
 {
 	return run->status == RUN_UNKNOWN ||

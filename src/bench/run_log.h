@@ -76,13 +76,13 @@ struct run_log {
 	unsigned int n_runs;	      /* in the file */
 	struct score_json score;      /* of RUN_LOG_SCORE */
 	const char *score_key;	      /* of the rule; borrowed */
-	enum tok_kind tok_kind;	      /* what its format says of tok/s */
+	enum tok_kind tok_kind;	      /* from its format: how it prints tok/s */
 	char sha256[SHA256_HEX_SIZE]; /* of the whole log */
 	/* Versions and GPU as printed before the first row: "torch 2.9.1; gpu NVIDIA H100". */
 	char runtime[256];
 };
 
-/* How the rows of a log print tok/s, unless kind says it. */
+/* How the rows of a log print tok/s, if kind leaves that open. */
 struct step_rates run_log_rates(const struct run_log *log, enum tok_kind kind);
 
 /* How to read a log. */

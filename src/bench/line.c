@@ -101,9 +101,9 @@ static cJSON *add_variant(cJSON *arms, const struct bench_line *line, const char
 
 	if (!plan_is_name(tag)) {
 		err_set(err, ERR_USAGE,
-			"--variant %s: expected TAG=%s, for example --variant new='%s'; TAG: " PLAN_NAME_WORDS,
+			"--variant %s: expected TAG=%s, for example --variant new='%s' (TAG: %s)",
 			text, line->kernel != NULL ? "FILE" : "COMMAND",
-			line->kernel != NULL ? "b.py" : "python3 b.py");
+			line->kernel != NULL ? "b.py" : "python3 b.py", PLAN_NAME_WORDS);
 		return NULL;
 	}
 	cJSON *arm = json_add(json_add_row(arms), JTEXT("tag", tag));

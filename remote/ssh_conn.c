@@ -383,11 +383,11 @@ static void refuse_host(struct ssh_conn *conn)
 		const char *before, *between, *after;
 	} words[] = {
 		[KNOWN_NEW] = { "the host key of ", " is not known: ",
-				". Compare it with the fingerprint your provider shows, then accept "
-				"it in the dashboard or with --accept-new" },
+				". Compare it with the fingerprint your provider shows, then "
+				"accept it in the dashboard or with --accept-new" },
 		[KNOWN_OTHER_TYPE] = { "", " presents a host key of a type that is not known yet: ",
-				       ". Compare it with the fingerprint your provider shows, then "
-				       "accept it in the dashboard" },
+				       ". Compare it with the fingerprint your provider shows, "
+				       "then accept it in the dashboard" },
 		[KNOWN_CHANGED] = { "THE HOST KEY OF ", " HAS CHANGED to ",
 				    ": either another machine is answering, or the pod was "
 				    "recreated. If it was recreated, remove the old key with "

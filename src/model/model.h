@@ -268,8 +268,8 @@ const struct series *model_run_series(const struct model_run *mr, const struct r
 /* Does the series contain the points of all rows that printed it? */
 bool model_run_has_all(const struct model_run *mr, const struct series *series);
 /* Mean step time and training time so far in milliseconds: as logged, else from a
- * throughput since the start (batch / tok_s). If a log has only the times of single steps, the step time is their
- * median and there is no training time. Absent if unknown. */
+ * throughput since the start (batch / tok_s). If a log has only the times of single steps, the step
+ * time is their median and there is no training time. Absent if unknown. */
 double model_run_ms_per_step(const struct model_run *mr);
 /* Tokens per second over the same steps as the step time; without one, or without a known batch,
  * the rate between the last two rows. */

@@ -320,8 +320,10 @@ static bool strip_clock(struct line_prefix *out)
 	at += 8 + frac;
 	if (at >= s.len || s.p[at] != ' ')
 		return false;
+	bool is_indented = at + 1 < s.len && s.p[at + 1] == ' ';
 	s = skip_blanks(str_skip(s, at));
-	if (s.len > 1 && (s.p[0] == '-' || s.p[0] == '|') && s.p[1] == ' ')
+	if (!is_indented && s.len > 2 && s.p[s.len - 1] != '|' &&
+	    (s.p[0] == '-' || s.p[0] == '|') && s.p[1] == ' ' && s.p[2] != ' ')
 		s = skip_blanks(str_skip(s, 1));
 	out->rest = s;
 	return true;
@@ -392,6 +394,7 @@ static size_t level_end(struct str s, bool stamped)
 
 	if (stamped)
 		at = skip_separator(at);
+	bool bracket = at.len > 0 && at.p[0] == '[';
 	for (int i = 0; i < 2; i++) {
 		if (at.len > 0 && at.p[0] == '[')
 			at = skip_blanks(str_skip(at, 1));
@@ -400,6 +403,9 @@ static size_t level_end(struct str s, bool stamped)
 			return (size_t)(at.p + n - s.p);
 		if (!stamped)
 			break;
+		size_t name = name_length(at);
+		if (bracket && name < at.len && at.p[name] == ' ')
+			break; /* "[CUDA ERROR] .." */
 		at = skip_separator(str_skip(at, name_length(at)));
 	}
 	return 0;
@@ -492,10 +498,11 @@ bool line_prefix_task(struct str line, struct line_prefix *out)
 
 void line_prefix_split(struct str line, struct line_prefix *out)
 {
+	struct str exact;
 	bool stamped = false;
 
-	*out = (struct line_prefix){ -1, 0, line };
-	for (int i = 0; i < 4; i++) {
+	*out = (struct line_prefix){ -1, 0, line, line };
+	for (int i = 0; i < 6; i++) {
 		if (!stamped && !may_start_prefix(out->rest))
 			break;
 		if (strip_clock(out) || strip_epoch(out) || strip_iso_time(out)) {
@@ -507,6 +514,12 @@ void line_prefix_split(struct str line, struct line_prefix *out)
 			break;
 		}
 	}
-	if (out->rest.p != line.p)
-		out->rest = restore_indent(line, out->rest);
+	if (out->rest.p == line.p)
+		return;
+	/* one blank separates the prefix from the line */
+	exact = out->rest;
+	while (exact.p > line.p + 1 && str_is_blank(exact.p[-1]) && str_is_blank(exact.p[-2]))
+		exact = (struct str){ exact.p - 1, exact.len + 1 };
+	out->exact = exact;
+	out->rest = restore_indent(line, out->rest);
 }

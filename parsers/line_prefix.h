@@ -5,9 +5,10 @@
 
 /* A line without the prefixes of launchers and loggers. */
 struct line_prefix {
-	int rank;	 /* of "[rank3]:", "[default3]:"; -1: none */
-	int64_t wall_ms; /* from an epoch or an ISO 8601 time; 0: none */
-	struct str rest; /* the line after the prefixes */
+	int rank;	  /* of "[rank3]:", "[default3]:"; -1: none */
+	int64_t wall_ms;  /* from an epoch or an ISO 8601 time; 0: none */
+	struct str rest;  /* the line after the prefixes */
+	struct str exact; /* the same with the indentation of the line */
 };
 
 /* Can a line that starts with c have a prefix? Most lines cannot. The letters are the first ones of

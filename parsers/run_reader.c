@@ -10,6 +10,7 @@
 #include "parsers/linebuf.h"
 #include "parsers/metric_rows.h"
 #include "parsers/pair_record.h"
+#include "parsers/prefix_table.h"
 #include "parsers/run_apply.h"
 #include "parsers/scan.h"
 #include "parsers/source_fold.h"
@@ -21,6 +22,10 @@ struct run_reader {
 	templates_row_fn on_row;    /* NULL: not wanted */
 	void *user;
 	struct linebuf linebuf;
+	struct prefix_table prefixes;
+	bool is_indented;  /* see struct prefix_line */
+	int launch_rank;   /* in the launcher's prefix of the current line; -1: none */
+	uint64_t consumed; /* bytes of the log up to the end of the current line */
 	/* The lines inside Docker's JSON, of stdout and of stderr. */
 	struct linebuf wrapped[2];
 	int64_t wrapped_ms;	    /* time of the current one; 0: none */
@@ -42,7 +47,9 @@ struct run_reader {
 	const char *last_format; /* added last */
 };
 
-static void read_line_segment(void *user, const struct segment *segment);
+static void strip_launcher(void *user, const struct segment *segment);
+static void read_stripped(void *user, const struct prefix_line *line);
+static bool is_known_line(void *user, struct str text);
 static void read_unwrapped(void *user, const struct segment *segment);
 static void apply_generic(void *user, const struct record *record,
 			  const struct templates_line *place);
@@ -67,6 +74,7 @@ void run_reader_free(struct run_reader *r)
 	if (r == NULL)
 		return;
 	scanner_free(r->scanner);
+	prefix_table_release(&r->prefixes);
 	templates_free(r->templates);
 	linebuf_release(&r->linebuf);
 	for (size_t i = 0; i < LENGTH(r->wrapped); i++)
@@ -107,10 +115,15 @@ static void reset_run(struct run_reader *r, uint64_t line, uint64_t byte)
 	r->run_first_byte = byte;
 }
 
+static const struct prefix_calls prefix_calls = { read_stripped, is_known_line };
+
 void run_reader_reset(struct run_reader *r, void *user)
 {
 	linebuf_release(&r->linebuf);
-	linebuf_init(&r->linebuf, read_line_segment, r);
+	linebuf_init(&r->linebuf, strip_launcher, r);
+	prefix_table_release(&r->prefixes);
+	prefix_table_init(&r->prefixes, &prefix_calls, r);
+	r->launch_rank = -1;
 	for (size_t i = 0; i < LENGTH(r->wrapped); i++) {
 		linebuf_release(&r->wrapped[i]);
 		linebuf_init(&r->wrapped[i], read_unwrapped, r);
@@ -183,7 +196,7 @@ static void next_run(struct run_reader *r, const struct segment *segment, bool c
 	double n_gpus = r->state.run.n_gpus;
 	double batch = r->state.run.train_batch_tokens;
 	double cap_s = r->state.run.cap_s;
-	uint64_t here = r->linebuf.consumed;
+	uint64_t here = r->consumed;
 	uint64_t before = here > r->line_bytes ? here - r->line_bytes - 1 : 0;
 
 	close_run(r, segment->line - 1, before);
@@ -300,7 +313,7 @@ static void apply_generic(void *user, const struct record *record,
 {
 	struct run_reader *r = user;
 	const struct segment segment = { .text = place->text, .line = place->line };
-	const struct line_prefix prefix = { place->rank, place->wall_ms, place->text };
+	const struct line_prefix prefix = { place->rank, place->wall_ms, place->text, place->text };
 
 	/* Ignore a row reported late if a rule has read a later validation. */
 	if (place->late && record_get(record, METRIC_STEP) < r->state.run.last_step)
@@ -388,7 +401,7 @@ static bool is_training_row(enum rule_kind kind)
 static enum line_class read_source_line(struct run_reader *r, const struct segment *segment,
 					const struct line_prefix *prefix)
 {
-	struct str line = prefix->rest;
+	struct str line = prefix->exact;
 	char first = line.len > 0 ? line.p[0] : '\0';
 	struct record record;
 
@@ -450,7 +463,7 @@ static void apply_metric_row(void *user, const struct metric_row *row)
 {
 	const struct segment segment = { .text = row->text, .line = row->line };
 	struct run_reader *r = user;
-	const struct line_prefix prefix = { -1, row->wall_ms, row->text };
+	const struct line_prefix prefix = { -1, row->wall_ms, row->text, row->text };
 	const struct record *record = row->record;
 
 	/* Scores between the rows may count their steps in epochs. */
@@ -521,21 +534,25 @@ static bool scan_task(struct run_reader *r, const struct segment *segment,
 
 static enum line_class read_segment(struct run_reader *r, const struct segment *segment)
 {
-	struct line_prefix prefix = { -1, 0, skip_bom(segment) };
+	struct line_prefix prefix = { -1, 0, skip_bom(segment), skip_bom(segment) };
 	struct record record;
 
+	if (r->is_indented && (prefix.exact.len == 0 || prefix.exact.p[0] != ' '))
+		prefix.exact = (struct str){ prefix.exact.p - 1, prefix.exact.len + 1 };
 	/* Megatron prints a blank before its time; in a script " [2" starts a list. */
 	if (!r->fold.inside && str_starts_with(prefix.rest, " [2"))
-		prefix.rest = str_skip(prefix.rest, 1);
+		prefix.rest = prefix.exact = str_skip(prefix.rest, 1);
 	if (prefix.rest.len > 0 && line_prefix_may_start(prefix.rest.p[0]))
 		line_prefix_split(prefix.rest, &prefix);
+	if (prefix.rank < 0)
+		prefix.rank = r->launch_rank;
 	if (prefix.wall_ms == 0)
 		prefix.wall_ms = r->wrapped_ms;
 	if (r->state.unnamed != 0)
 		run_state_name_exception(&r->state, segment->line, prefix.rest);
 	if (r->fold.inside)
 		return read_source_line(r, segment, &prefix);
-	if (source_fold_line(&r->fold, prefix.rest) == SOURCE_FIRST) {
+	if (source_fold_line(&r->fold, prefix.exact) == SOURCE_FIRST) {
 		const struct run_state *s = &r->state;
 
 		/* If the run has started, the script belongs to the next one. */
@@ -627,20 +644,50 @@ static bool unwrap_docker(struct run_reader *r, const struct segment *segment)
 	return true;
 }
 
-static void read_line_segment(void *user, const struct segment *segment)
+static bool is_known_line(void *user, struct str text)
 {
 	struct run_reader *r = user;
+	struct record record;
 
+	return scanner_scan(r->scanner, text, &record) && record.rule->kind != RULE_IGNORE;
+}
+
+/* Read a segment without its launcher's prefix; `whole` has it. */
+static void read_line(struct run_reader *r, const struct segment *segment, struct str whole,
+		      uint64_t consumed)
+{
 	r->line = segment->line;
-	r->line_bytes = segment->text.len;
+	r->line_bytes = whole.len;
+	r->consumed = consumed;
 	r->line_class = LINE_PLAIN;
 	bool wrapped = unwrap_docker(r, segment);
 	if (!wrapped)
 		read_unwrapped(r, segment);
 	r->linebuf.skip = r->fold.inside && !wrapped ? skip_source : NULL;
-
 	if (segment->ends_line && r->cb.on_line != NULL)
-		r->cb.on_line(r->user, segment->line, segment->text, r->line_class);
+		r->cb.on_line(r->user, segment->line, whole, r->line_class);
+}
+
+static void read_stripped(void *user, const struct prefix_line *line)
+{
+	struct run_reader *r = user;
+
+	r->launch_rank = line->rank;
+	r->is_indented = line->is_indented;
+	read_line(r, &line->segment, line->whole, line->consumed);
+	r->launch_rank = -1;
+	r->is_indented = false;
+	r->linebuf.skip = NULL; /* the next lines may have a prefix too */
+}
+
+static void strip_launcher(void *user, const struct segment *segment)
+{
+	struct run_reader *r = user;
+
+	if (!prefix_table_feed(&r->prefixes, segment, r->linebuf.consumed))
+		read_line(r, segment, segment->text, r->linebuf.consumed);
+	else
+		r->linebuf.skip = NULL;
 }
 
 void run_reader_feed(struct run_reader *r, const void *data, size_t len)
@@ -651,6 +698,7 @@ void run_reader_feed(struct run_reader *r, const void *data, size_t len)
 void run_reader_finish(struct run_reader *r)
 {
 	linebuf_finish(&r->linebuf);
+	prefix_table_finish(&r->prefixes);
 	for (size_t i = 0; i < LENGTH(r->wrapped); i++)
 		linebuf_finish(&r->wrapped[i]);
 	if (r->templates != NULL)

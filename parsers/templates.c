@@ -797,16 +797,6 @@ static const char *bracket_end(struct str text)
 		       : NULL;
 }
 
-static const char *worker_end(struct str text)
-{
-	const char *end = find_near(text, ')', 80);
-
-	return end != NULL && !pairs_is_evaluation(str_between(text.p + 1, end)) &&
-			       memmem(text.p, (size_t)(end - text.p), ": ", 2) == NULL
-		       ? end
-		       : NULL;
-}
-
 /* The ":" of "10.0.0.12: "; else NULL. */
 static const char *address_end(struct str text)
 {
@@ -830,20 +820,6 @@ static const char *logger_end(struct str text)
 		return find_near(text, ']', 20); /* "[11/22/26 10:00:00]" */
 	if (text.p[0] == '[' && !(text.p[1] >= '0' && text.p[1] <= '9'))
 		return bracket_end(text);
-	if (text.p[0] == '(') /* "(worker pid=12) ", not "(epoch: 1, .." */
-		return worker_end(text);
-	if (strchr("IWED", text.p[0]) != NULL && text.len > 20 &&
-	    ((text.p[5] == ' ' && text.p[8] == ':') || /* "I1122 12:.." */
-	     (text.p[9] == ' ' && text.p[12] == ':'))) /* "I20261122 .." */
-		return find_near(text, ']', 100);
-	if (str_starts_with(text, "stdout F ") || /* printed by a container */
-	    str_starts_with(text, "stderr F "))
-		return text.p + 8;
-	if (str_starts_with(text, "[1,")) { /* "[1,mpirank:0]<stdout>:" */
-		const char *end = find_near(text, '>', 60);
-
-		return end != NULL && end + 1 < text.p + text.len && end[1] == ':' ? end + 1 : NULL;
-	}
 	if (text.p[0] >= '0' && text.p[0] <= '9')
 		return address_end(text);
 	arrow = memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);

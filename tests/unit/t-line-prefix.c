@@ -103,7 +103,7 @@ static const struct {
 static void test_tasks(void)
 {
 	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
-		struct line_prefix p = { -1, 0, { NULL, 0 } };
+		struct line_prefix p;
 		bool is = line_prefix_task(str_from(tasks[i].line), &p);
 
 		ok(is == (tasks[i].rest != NULL) &&

@@ -289,10 +289,15 @@ static const struct run_case cases[] = {
 	  "10.0.0.12: step 10 loss 3.5\n10.0.0.12: step 20 loss 3.25\n"
 	  "2026-01-01T10:00:00Z stdout F step 30 loss 3\n"
 	  "[node1] 2026-01-01 10:00:01,123 (t:7) INFO: step 40 loss 2.5\n"
-	  "[1,mpirank:0]<stdout>:step 50 loss 2.25\n"
 	  "I20260101 10:00:02 123 t.py:7] step 60 loss 2.125\n",
 	  1,
 	  { { "steps", "60" }, { "last_train_loss", "2.125" } } },
+	{ "the ranks of MPI repeat the rows of the first one",
+	  "[1,mpirank:0]<stdout>:step 10 loss 3.5\n[1,mpirank:1]<stdout>:step 10 loss 3.75\n"
+	  "[1,mpirank:0]<stdout>:step 20 loss 3.25\n[1,mpirank:1]<stdout>:step 20 loss 3.5\n"
+	  "[1,mpirank:0]<stdout>:step 30 loss 3\n[1,mpirank:1]<stdout>:step 30 loss 3.25\n",
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "3" } } },
 	{ "best and test losses are not validation losses",
 	  "step: 10, loss: 3.5\nstep: 20, loss: 3.25\nstep: 30, loss: 3\n"
 	  "best val loss: 3.75\ntest loss: 3\n",

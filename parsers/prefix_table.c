@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/* Strip the prefixes of launchers, which are patterns in parsers/formats/prefixes.json. */
+#include "parsers/prefix_table.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <limits.h>
+#include <math.h>
+#include <pcre2.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/embed.h"
+#include "base/xalloc.h"
+#include "parsers/json.h"
+#include "parsers/meaning.h"
+#include "parsers/pairs.h"
+
+extern const struct embed_file prefix_builtin[];
+
+/* So many lines in a row must have it; more if more lines without it precede them. */
+#define LEAST_HELD 10
+#define MOST_HELD  64
+/* A log that ends earlier needs this many, and no line without it. */
+#define LEAST_LINES 3
+/* A prefix ends after so many lines in a row without it. */
+#define MOST_MISSES 256
+/* JIT takes as long as so many matches without it. */
+#define LEAST_JIT 100
+#define MAX_KINDS 32
+
+struct prefix_kind {
+	const char *match;
+	/* Compiled at their first use; the second one with JIT, for a prefix that is tried often.
+	 */
+	pcre2_code *_Atomic code[2];
+	atomic_uint n_tries;
+	bool is_sure;
+	uint32_t first; /* classes of the first bytes of its samples, as bits */
+	uint32_t rank, name, word, count, blank; /* groups; 0: none */
+};
+
+static struct prefix_kind kinds[MAX_KINDS];
+static size_t n_kinds;
+static uint32_t sure_kinds;	       /* a bit for each */
+unsigned char prefix_first[256];       /* of the samples */
+static uint16_t sure_pairs[MAX_KINDS]; /* the first two bytes of sure samples, by pair_of */
+static size_t n_sure_pairs;
+static pthread_mutex_t compile_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* The class of a byte: all letters, all digits, or another byte. */
+static uint32_t byte_class(unsigned char c)
+{
+	return 1U << (str_is_digit((char)c) ? 0 : str_is_word((char)c) ? 1 : 2 + c % 30);
+}
+
+/* Two bytes as a number; any digit counts as "0", and any letter after "(" as "a". */
+static uint16_t pair_of(unsigned char first, unsigned char second)
+{
+	if (str_is_digit((char)second))
+		second = '0';
+	else if (first == '(')
+		second = 'a';
+	return (uint16_t)(first << 8 | second);
+}
+
+static void load_kinds(void)
+{
+	cJSON *root = json_parse(str_from(prefix_builtin[0].text), JSON_BARE_REFUSED, NULL);
+
+	json_each (node, root) {
+		struct prefix_kind *kind = &kinds[n_kinds];
+
+		if (n_kinds == MAX_KINDS)
+			abort();
+		kind->match = xstrdup(json_get_string(node, "match", ""));
+		kind->is_sure = cJSON_IsTrue(json_get(node, "sure"));
+		if (kind->is_sure)
+			sure_kinds |= 1U << n_kinds;
+		json_each (sample, json_get(node, "samples")) {
+			unsigned char c = (unsigned char)sample->valuestring[0];
+
+			kind->first |= byte_class(c);
+			if (!kind->is_sure || n_sure_pairs == MAX_KINDS)
+				continue;
+			prefix_first[c] = 1;
+			sure_pairs[n_sure_pairs++] =
+				pair_of(c, (unsigned char)sample->valuestring[1]);
+		}
+		n_kinds++;
+	}
+	cJSON_Delete(root);
+}
+
+static uint32_t group_number(const pcre2_code *code, const char *name)
+{
+	int n = pcre2_substring_number_from_name(code, (PCRE2_SPTR)name);
+
+	return n > 0 ? (uint32_t)n : 0;
+}
+
+static pcre2_code *compile_kind(struct prefix_kind *kind, bool jit)
+{
+	PCRE2_SIZE offset;
+	int error;
+
+	(void)pthread_mutex_lock(&compile_mutex);
+	pcre2_code *code = atomic_load(&kind->code[jit]);
+	if (code == NULL) {
+		code = pcre2_compile((PCRE2_SPTR)kind->match, PCRE2_ZERO_TERMINATED, 0, &error,
+				     &offset, NULL);
+		if (code == NULL)
+			abort();
+		if (jit)
+			(void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
+		kind->rank = group_number(code, "rank");
+		kind->name = group_number(code, "name");
+		kind->word = group_number(code, "word");
+		kind->blank = group_number(code, "blank");
+		kind->count = group_number(code, "count");
+		atomic_store(&kind->code[jit], code);
+	}
+	(void)pthread_mutex_unlock(&compile_mutex);
+	return code;
+}
+
+struct held_line {
+	char *text; /* owned */
+	struct segment segment;
+	uint64_t consumed;
+};
+
+struct prefix_state {
+	struct prefix_calls calls;
+	void *user;
+	pcre2_match_data *match; /* of the last match */
+	int active;		 /* the kind that is stripped; -1: none */
+	int first_rank;		 /* that the log has; its lines are those of rank 0 */
+	bool has_no_blank;	 /* text follows the colon of the prefix at once */
+	uint64_t n_misses;
+	uint32_t fitting; /* kinds that all lines held back have */
+	struct held_line held[MOST_HELD];
+	size_t n_held;
+};
+
+void prefix_table_init(struct prefix_table *table, const struct prefix_calls *calls, void *user)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct prefix_state *t = xcalloc(1, sizeof(*t));
+
+	(void)pthread_once(&once, load_kinds);
+	t->calls = *calls;
+	t->user = user;
+	t->match = pcre2_match_data_create(8, NULL);
+	if (t->match == NULL)
+		abort();
+	t->active = -1;
+	*table = (struct prefix_table){ 0, true, false, t };
+}
+
+void prefix_table_release(struct prefix_table *table)
+{
+	struct prefix_state *t = table->state;
+
+	if (t == NULL)
+		return;
+	for (size_t i = 0; i < t->n_held; i++)
+		free(t->held[i].text);
+	pcre2_match_data_free(t->match);
+	free(t);
+	table->state = NULL;
+}
+
+/* Length of the prefix of that kind; 0 if the text has none. */
+static size_t match_kind(struct prefix_state *t, size_t i, struct str text)
+{
+	if (text.len == 0 || (kinds[i].first & byte_class((unsigned char)text.p[0])) == 0)
+		return 0;
+	bool jit =
+		atomic_fetch_add_explicit(&kinds[i].n_tries, 1, memory_order_relaxed) >= LEAST_JIT;
+	pcre2_code *code = atomic_load(&kinds[i].code[jit]);
+	if (code == NULL)
+		code = compile_kind(&kinds[i], jit);
+
+	int rc = pcre2_match(code, (PCRE2_SPTR)text.p, text.len, 0, PCRE2_NO_UTF_CHECK, t->match,
+			     NULL);
+
+	return rc < 0 ? 0 : pcre2_get_ovector_pointer(t->match)[1];
+}
+
+/* A group of the last match. */
+static struct str group_text(const struct prefix_state *t, uint32_t group, struct str text)
+{
+	const PCRE2_SIZE *ovector = pcre2_get_ovector_pointer(t->match);
+
+	if (group == 0 || ovector[(size_t)2 * group] == PCRE2_UNSET)
+		return (struct str){ text.p, 0 };
+	return str_between(text.p + ovector[(size_t)2 * group],
+			   text.p + ovector[(size_t)2 * group + 1]);
+}
+
+/* Strip a prefix of that kind; false if the text has none. */
+static bool strip_kind(struct prefix_state *t, size_t i, struct prefix_line *line)
+{
+	struct str text = line->segment.text;
+	bool is_inner = text.p != line->whole.p;
+	const struct prefix_kind *kind = &kinds[i];
+	size_t n = match_kind(t, i, text);
+	double rank;
+
+	if (n == 0)
+		return false;
+	if (str_to_double(group_text(t, kind->rank, text), &rank)) {
+		line->rank = !is_inner && rank == t->first_rank ? 0 : (int)rank;
+	}
+	/* "[rank0]:" may be followed by a blank, which may also be an indentation */
+	line->is_indented = false;
+	if (kind->blank != 0) {
+		bool blank = group_text(t, kind->blank, text).len > 0;
+
+		t->has_no_blank |= !is_inner && text.p[n - 1] != ' ' && text.len > n;
+		line->is_indented = blank && t->has_no_blank;
+		n -= line->is_indented && text.len > n && text.p[n] == ' ';
+	}
+	line->segment.text = str_skip(text, n);
+	return true;
+}
+
+/* May the text have a sure prefix, by its first two bytes? */
+static bool may_be_sure(struct str text)
+{
+	if (text.len <= 8 || prefix_first[(unsigned char)text.p[0]] == 0)
+		return false;
+	uint16_t pair = pair_of((unsigned char)text.p[0], (unsigned char)text.p[1]);
+	return any_of(i, n_sure_pairs, sure_pairs[i] == pair);
+}
+
+/* The kinds, among those of the mask, whose prefix the text has. */
+static uint32_t find_kinds(struct prefix_state *t, struct str text, uint32_t mask)
+{
+	uint32_t found = 0;
+
+	for (size_t i = 0; i < n_kinds; i++)
+		if ((mask >> i & 1) != 0 && match_kind(t, i, text) > 0)
+			found |= 1U << i;
+	return found;
+}
+
+/* Pass the line on without its prefix, which may be followed by a sure one. */
+static void pass_line(struct prefix_state *t, const struct segment *segment, uint64_t consumed)
+{
+	struct prefix_line line = { *segment, segment->text, consumed, -1, false };
+
+	if (t->active >= 0 && strip_kind(t, (size_t)t->active, &line) &&
+	    may_be_sure(line.segment.text)) {
+		uint32_t sure = find_kinds(t, line.segment.text, sure_kinds);
+
+		if (sure != 0)
+			(void)strip_kind(t, (size_t)__builtin_ctz(sure), &line);
+	}
+	t->calls.line(t->user, &line);
+}
+
+static void pass_held(struct prefix_state *t)
+{
+	for (size_t i = 0; i < t->n_held; i++) {
+		struct held_line *held = &t->held[i];
+
+		held->segment.text.p = held->text;
+		pass_line(t, &held->segment, held->consumed);
+		free(held->text);
+	}
+	t->n_held = 0;
+}
+
+static void hold_line(struct prefix_state *t, const struct segment *segment, uint64_t consumed)
+{
+	t->held[t->n_held++] = (struct held_line){ xstrndup(segment->text.p, segment->text.len),
+						   *segment, consumed };
+}
+
+static bool starts_with_number(struct str text)
+{
+	return text.len > 0 && (str_is_digit(text.p[0]) ||
+				(text.len > 1 && text.p[0] == '-' && str_is_digit(text.p[1])));
+}
+
+static bool has_letter(struct str text)
+{
+	return any_of(i, text.len, (text.p[i] | 0x20) >= 'a' && (text.p[i] | 0x20) <= 'z');
+}
+
+/* May the word be the name of a figure or of a part of the training, rather than of a program? */
+static bool may_name_figure(struct str name)
+{
+	struct pair pair = { .name = name, .value = 1 };
+	bool has_lower = false, has_sign = false;
+	double scale;
+
+	for (size_t i = 0; i < name.len; i++) {
+		has_lower |= name.p[i] >= 'a' && name.p[i] <= 'z';
+		has_sign |= str_is_digit(name.p[i]) || name.p[i] == '-';
+	}
+	return (has_lower && !has_sign) || meaning_of(&pair, &scale) != METRIC_COUNT;
+}
+
+/* Is the kind a prefix of the lines held back? A figure with its name before it is not; nor are
+ * names that change from line to line, numbers that count, words of an evaluation, and lines that a
+ * rule reads as they are. */
+static bool is_prefix(struct prefix_state *t, size_t i)
+{
+	uint32_t count = kinds[i].rank != 0 ? kinds[i].rank : kinds[i].count;
+	size_t n_numbers = 0, n_bare = 0, n_known = 0, n_falls = 0, n_rises = 0;
+	struct str name = { NULL, 0 };
+	double number, before = 0;
+
+	for (size_t k = 0; k < t->n_held; k++) {
+		struct str text = { t->held[k].text, t->held[k].segment.text.len };
+		size_t n = match_kind(t, i, text);
+		struct str here =
+			group_text(t, kinds[i].word != 0 ? kinds[i].word : kinds[i].name, text);
+
+		if (k > 0 && !str_eq(name, here))
+			return false;
+		name = here;
+		if (str_to_double(group_text(t, count, text), &number)) {
+			n_rises += k > 0 && number > before;
+			n_falls += k > 0 && number < before;
+			before = number;
+		}
+		n_numbers += starts_with_number(str_skip(text, n));
+		n_bare += starts_with_number(str_skip(text, n)) && !has_letter(str_skip(text, n));
+		n_known += t->calls.is_known(t->user, text);
+	}
+	if (pairs_is_evaluation(name) || n_known * 2 > t->n_held || n_bare * 2 > t->n_held ||
+	    (n_rises > 0 && n_falls == 0) ||
+	    str_is_like(name, "wandb warning info error debug note"))
+		return false;
+	return n_numbers * 2 <= t->n_held || kinds[i].word == 0 || !may_name_figure(name);
+}
+
+/* The lowest rank of the lines held back, in a prefix of that kind. */
+static int lowest_rank(struct prefix_state *t, size_t i)
+{
+	double rank, lowest = kinds[i].rank == 0 || t->n_held == 0 ? 0 : INT_MAX;
+
+	for (size_t k = 0; k < t->n_held; k++) {
+		struct str text = { t->held[k].text, t->held[k].segment.text.len };
+
+		if (match_kind(t, i, text) > 0 &&
+		    str_to_double(group_text(t, kinds[i].rank, text), &rank))
+			lowest = fmin(lowest, rank);
+	}
+	return lowest < INT_MAX ? (int)lowest : 0;
+}
+
+/* Decide on the prefix of the lines held back. `enough`: they show that it is consistent. */
+static void decide(struct prefix_state *t, bool enough)
+{
+	for (size_t i = 0; i < n_kinds && t->active < 0; i++)
+		if ((t->fitting >> i & 1) != 0 && (kinds[i].is_sure || (enough && is_prefix(t, i))))
+			t->active = (int)i;
+	if (t->active >= 0 && enough)
+		t->first_rank = lowest_rank(t, (size_t)t->active);
+	pass_held(t);
+	t->fitting = 0;
+}
+
+/* May the text have a prefix that is not sure? Such a prefix ends with ":", "]", "|" or, after a
+ * tab, a time. */
+static bool may_have_prefix(struct str text)
+{
+	size_t most = text.len < 48 ? text.len : 48, i = 0;
+
+	while (i < most && text.p[i] == ' ')
+		i++;
+	if (i == most || (i > 0 && !str_is_digit(text.p[i])))
+		return false;
+	while (i < most && text.p[i] != ' ' && text.p[i] != '\t' && text.p[i] != ']')
+		i++;
+	return i < text.len ? text.p[i] != ' ' || text.p[i - 1] == ':' ||
+				      memchr(text.p, '|', most) != NULL
+			    : i > 0 && text.p[i - 1] == ':';
+}
+
+static void strip_active(struct prefix_state *t, const struct segment *segment, uint64_t consumed)
+{
+	uint32_t sure;
+
+	if (match_kind(t, (size_t)t->active, segment->text) > 0) {
+		t->n_misses = 0;
+	} else if (may_be_sure(segment->text) &&
+		   (sure = find_kinds(t, segment->text, sure_kinds)) != 0) {
+		t->active = __builtin_ctz(sure);
+		t->n_misses = 0;
+	} else if (++t->n_misses > MOST_MISSES) {
+		t->active = -1;
+	}
+	pass_line(t, segment, consumed);
+}
+
+/* The kinds of prefix that the text may have; 0: none, or a sure one that needs no other line. */
+static uint32_t find_candidates(struct prefix_state *t, struct str text, bool is_first)
+{
+	uint32_t found = may_be_sure(text) ? find_kinds(t, text, sure_kinds) : 0;
+
+	if (found != 0) {
+		size_t i = (size_t)__builtin_ctz(found);
+		double rank;
+
+		/* a log may have the lines of one rank only */
+		(void)match_kind(t, i, text);
+		if (!is_first || !str_to_double(group_text(t, kinds[i].rank, text), &rank) ||
+		    rank == 0) {
+			decide(t, false);
+			t->active = (int)i;
+			return 0;
+		}
+	} else if (is_first && may_have_prefix(text)) {
+		found = find_kinds(t, text, ~sure_kinds);
+	}
+	if (t->n_held == 0)
+		return found;
+	if ((found & t->fitting) != 0)
+		return found & t->fitting;
+	decide(t, false);
+	return t->active < 0 ? found : 0;
+}
+
+/* The text of a new line. */
+static bool strip_line(struct prefix_state *t, uint64_t n_lines, const struct segment *segment,
+		       uint64_t consumed)
+{
+	if (t->active >= 0) {
+		strip_active(t, segment, consumed);
+		return true;
+	}
+	t->fitting =
+		find_candidates(t, segment->text, t->n_held > 0 || n_lines <= PREFIX_FIRST_LINES);
+	if (t->active >= 0)
+		pass_line(t, segment, consumed);
+	if (t->active >= 0 || t->fitting == 0)
+		return t->active >= 0;
+	hold_line(t, segment, consumed);
+	if (t->n_held >= MOST_HELD || (t->n_held >= LEAST_HELD && t->n_held >= n_lines - t->n_held))
+		decide(t, true);
+	return true;
+}
+
+bool prefix_table_strip(struct prefix_table *table, const struct segment *segment,
+			uint64_t consumed)
+{
+	struct prefix_state *t = table->state;
+	bool inside = table->inside, is_stripped;
+
+	table->inside = !segment->ends_line;
+	if (inside) { /* it has no prefix of its own */
+		is_stripped = t->n_held > 0 && t->n_held < MOST_HELD;
+		if (is_stripped)
+			hold_line(t, segment, consumed);
+		return is_stripped;
+	}
+	table->n_lines++;
+	is_stripped = strip_line(t, table->n_lines, segment, consumed);
+	table->is_idle = t->active < 0 && t->n_held == 0;
+	return is_stripped;
+}
+
+void prefix_table_finish(struct prefix_table *table)
+{
+	struct prefix_state *t = table->state;
+
+	decide(t, t->n_held >= LEAST_LINES && table->n_lines == t->n_held);
+}

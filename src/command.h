@@ -7,55 +7,52 @@
 #include "base/err.h"
 
 /*
- * What a view asks of the program beyond drawing: whatever acts on a pod, a
- * file or the terminal.  Filled by a view, executed by the application.
+ * A request of a view to act on a pod, a file or the terminal.  Views fill it, the application
+ * executes it.
  */
 enum command_id {
 	COMMAND_NONE,
-	COMMAND_COPY,			/* text to the clipboard */
-	COMMAND_EXPORT,			/* write text to the file `name` */
-	COMMAND_LEARN,			/* rules of a line and those around it: text;
-					   of the log `name`; after a yes */
-	COMMAND_ANSWER,			/* of a pod's question; text NULL: no */
-	COMMAND_RECONNECT,		/* the pod's link, now */
-	COMMAND_CHECK,			/* the pod's preflight */
-	COMMAND_SHELL,			/* a shell on the pod, after a yes */
-	COMMAND_ACTING = COMMAND_SHELL, /* from here on: not read-only */
-	COMMAND_POD_STOP,		/* the pod's stop_cmd, after a yes */
-	COMMAND_BENCH_START,		/* the bench plan `name`, after a yes */
-	COMMAND_BENCH_STOP,		/* the bench `name`, after a yes */
-	COMMAND_BENCH_PICK,		/* which bench on the pods `text`; of the frame */
-	COMMAND_BENCH_ARMS,		/* which of the two last ones; of the frame */
-	/* Benches that the program defines itself, after a yes: */
-	COMMAND_BENCH_AUDIT, /* pods `text`, of the plan `name` or the probe */
-	COMMAND_BENCH_PODS,  /* the plan `name` on the pods `text` */
-	COMMAND_BENCH_FORM,  /* as the form `text` (JSON) says */
-	/* Of a HarnessGym run `text` ("": of trials) at place `name`. */
-	COMMAND_BENCH_RUN,
-	COMMAND_BENCH_SETTINGS, /* the same, of what its kernels were told */
+	COMMAND_COPY,	/* text to the clipboard */
+	COMMAND_EXPORT, /* text to the file `name` */
+	COMMAND_LEARN,	/* rules from the first line of text and those around it, for log `name` */
+	COMMAND_ANSWER, /* to a question of the pod; text NULL: refused */
+	COMMAND_RECONNECT, /* to the pod now */
+	COMMAND_CHECK,	   /* whether the pod is ready for a run */
+
+	/* From here on a yes is needed, and --read-only disables the command. */
+	COMMAND_SHELL, /* on the pod */
+	COMMAND_ACTING = COMMAND_SHELL,
+	COMMAND_POD_STOP,    /* run the pod's stop_cmd */
+	COMMAND_BENCH_START, /* plan `name` */
+	COMMAND_BENCH_STOP,  /* bench `name` */
+	COMMAND_BENCH_PICK,  /* let the user choose a plan for the pods `text` (frame only) */
+	COMMAND_BENCH_ARMS,  /* let the user choose one of the two last ones (frame only) */
+
+	/* Benches whose plan the program writes. */
+	COMMAND_BENCH_AUDIT, /* pods `text`, control of plan `name` or the probe */
+	COMMAND_BENCH_PODS,  /* plan `name` on the pods `text` */
+	COMMAND_BENCH_FORM,  /* as in the form `text` (JSON) */
+	COMMAND_BENCH_RUN,   /* checkpoint of HarnessGym run `text` ("": trials) at place `name` */
+	COMMAND_BENCH_SETTINGS, /* launch settings of the kernels of that run */
 };
 
 struct command {
 	enum command_id id;
 	size_t pod;
-	char *text;  /* owned, pods a line each; command_release frees it */
+	char *text;  /* owned; pods are separated by commas or line ends */
 	char *name;  /* owned */
-	bool is_cut; /* text: there was more than fits */
-	bool over;   /* in place of the file that is there */
+	bool is_cut; /* text was truncated */
+	bool over;   /* overwrite an existing file */
 };
 
 void command_release(struct command *command);
 
 struct command_sink {
-	/*
-	 * Execute; -1 with err, else a sentence for the status line in
-	 * said[200].
-	 */
+	/* Execute; -1 with err, else a message for the status line in said[200]. */
 	int (*execute)(void *user, const struct command *command, char said[200], struct err *err);
 	/*
-	 * The exact command that would run on a pod, for the question before
-	 * it; NULL when none is needed, or with err when it cannot run.
-	 * Given (caller frees).
+	 * Describe what would run, for the question before it; owned by the caller.  NULL without
+	 * err: no question is needed.  NULL with err: it cannot run.
 	 */
 	char *(*preview)(void *user, const struct command *command, struct err *err);
 	void *user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The form of a bench: fields, their keys, and what they hold as JSON. */
+/* The form of an A/B bench: editing, drawing, and its content as JSON. */
 #include "ui/form.h"
 
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #define LABEL_WIDTH 10
 
 static const struct {
-	const char *key, *first, *hint;
+	const char *key, *label, *initial, *hint;
 } fields[FORM_COUNT] = {
-#define X(key, first, hint) [FORM_##key] = { #key, first, hint },
+#define X(key, ...) [FORM_##key] = { #key, __VA_ARGS__ },
 	FORM_LIST(X)
 #undef X
 };
@@ -25,9 +25,9 @@ void form_release(struct form *form)
 
 void form_open(struct form *form, const char *pods)
 {
-	for (size_t i = 0; !form->begun && i < FORM_COUNT; i++)
-		prompt_set(&form->fields[i], fields[i].first);
-	form->begun = true;
+	for (size_t i = 0; !form->is_filled && i < FORM_COUNT; i++)
+		prompt_set(&form->fields[i], fields[i].initial);
+	form->is_filled = true;
 	form->why[0] = '\0';
 	if (pods[0] != '\0')
 		prompt_set(&form->fields[FORM_pods], pods);
@@ -64,11 +64,11 @@ int form_draw(const struct form *form, struct canvas *canvas, struct rect r, int
 		first = (int)form->at - shown + 1;
 	for (int i = first; i < (int)FORM_COUNT && i - first < shown; i++) {
 		struct rect line = { r.x, r.y + i - first, r.w, 1 };
-		bool here = (size_t)i == form->at;
+		bool is_current = (size_t)i == form->at;
 
-		print_into(label, "%-*s", LABEL_WIDTH, fields[i].key);
+		print_into(label, "%-*s", LABEL_WIDTH, fields[i].label);
 		int x = prompt_draw(&form->fields[i], canvas, line, label);
-		if (!here)
+		if (!is_current)
 			continue;
 		canvas_fill(canvas, (struct rect){ r.x, line.y, LABEL_WIDTH - 1, 1 }, STYLE_TAB_ON,
 			    0);
@@ -79,7 +79,6 @@ int form_draw(const struct form *form, struct canvas *canvas, struct rect r, int
 		    form->why[0] != '\0' ? STYLE_WARN : STYLE_HINT,
 		    str_from(form->why[0] != '\0' ? form->why : fields[form->at].hint));
 	canvas_line(canvas, (struct rect){ r.x, r.y + r.h - 1, r.w, 1 }, STYLE_HINT,
-		    str_from("Tab: next field   Enter: show what would run   "
-			     "Esc: leave"));
+		    str_from("Tab: next field   Enter: show what would run   Esc: leave"));
 	return cursor;
 }

@@ -4,27 +4,29 @@
 #include "ui/prompt.h"
 
 /*
- * The form that defines an A/B bench: one line a field.  The list makes the
- * keys of its JSON, the labels, what stands there at first and the hints.
+ * The form that defines an A/B bench, one line per field.
  *
- *	key, at first, hint
+ *	key in its JSON, label, initial text, hint
  */
-#define FORM_LIST(X)                                                        \
-	X(name, "ab", "of the bench; letters, digits, _ . -")               \
-	X(pods, "", "names, a comma between")                               \
-	X(folder, "", "where the command runs on the pods")                 \
-	X(command, "", "what a run is, for sh -c")                          \
-	X(control, "A", "tag NAME=value .. [-- another command]")           \
-	X(variant, "B", "the same; what is held against the control")       \
-	X(variant2, "", "a third arm, or nothing")                          \
-	X(metric, "step_ms", "step_ms, or a JSON key and lower or higher")  \
-	X(window, "20:100", "first:last step, auto; nothing for a score")   \
-	X(blocks, "6", "of each pod; 3 at least, 6 for a fair test")        \
-	X(aa, "yes", "the control once more, to know the noise: yes or no") \
-	X(minutes, "60", "at most")
+#define FORM_LIST(X)                                                                            \
+	X(name, "name", "ab", "name of the bench: letters, digits, _ . -")                      \
+	X(pods, "pods", "", "names of pods, separated by commas")                               \
+	X(folder, "folder", "", "directory on the pods in which the command runs")              \
+	X(command, "command", "", "shell command for one run, e.g. python3 train.py")           \
+	X(control, "control", "A",                                                              \
+	  "name, then optional VAR=value settings, then optional -- command")                   \
+	X(variant, "variant", "B", "same syntax, e.g. B LR=0.1 or B -- python3 b.py")           \
+	X(variant2, "variant 2", "", "second variant, or empty")                                \
+	X(metric, "metric", "step_ms",                                                          \
+	  "step_ms, or a key of the JSON that a run prints, and lower or higher")               \
+	X(window, "window", "20:100",                                                           \
+	  "first:last step to measure, or auto; empty unless metric is step_ms")                \
+	X(blocks, "blocks", "6", "blocks per pod: at least 3 for a verdict, 6 for a good test") \
+	X(aa, "A/A arm", "yes", "run the control twice per block to measure noise: yes or no")  \
+	X(minutes, "minutes", "60", "time limit in minutes")
 
 enum form_field {
-#define X(key, first, hint) FORM_##key,
+#define X(key, ...) FORM_##key,
 	FORM_LIST(X)
 #undef X
 		FORM_COUNT
@@ -33,16 +35,16 @@ enum form_field {
 struct form {
 	struct prompt fields[FORM_COUNT];
 	size_t at;
-	bool begun;    /* it holds what was typed; else it is new */
-	char why[240]; /* what is wrong with it; "" nothing is known */
+	bool is_filled; /* the fields keep what was typed */
+	char why[240];	/* what is wrong with it; "": nothing known */
 };
 
 void form_release(struct form *form);
-/* Begin where it was left, on these pods ("a,b"; "" leaves them). */
+/* Open the form as it was left, for these pods ("a,b"; "" keeps the pods). */
 void form_open(struct form *form, const char *pods);
-/* PROMPT_DONE: go on with it; PROMPT_CANCEL: leave it. */
+/* PROMPT_DONE: submit the form; PROMPT_CANCEL: leave it. */
 enum prompt_result form_key(struct form *form, uint32_t code);
-/* As one JSON object of texts. */
+/* Append the form as one JSON object of strings. */
 void form_json(const struct form *form, struct buf *out);
-/* Draw into rect, two lines more than fields; returns the cursor's column. */
+/* Draw into rect, which has two lines more than fields; returns the cursor's column. */
 int form_draw(const struct form *form, struct canvas *canvas, struct rect rect, int *cursor_y);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list under every view and overlay: order, filter, keys, drawing. */
+/* The list of views and overlays: order, filter, keys, drawing. */
 #include "ui/list.h"
 
 #include <ctype.h>
@@ -10,12 +10,12 @@
 #include "base/xalloc.h"
 #include "ui/theme.h"
 
-#define NAMED_SCORE 1000 /* more than a row that matches elsewhere has */
+#define NAMED_SCORE 1000 /* bonus for a match in the column `filtered` */
 
-/* What a row is sorted by. */
+/* Sort key of a row. */
 struct list_key {
 	double number;
-	char *text; /* owned; where there is no number */
+	char *text; /* owned; used if there is no number */
 	size_t parent;
 };
 
@@ -34,7 +34,7 @@ void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...
 	va_end(ap);
 }
 
-static void list_cell(const struct list *list, size_t row, size_t column, struct list_cell *cell)
+static void get_cell(const struct list *list, size_t row, size_t column, struct list_cell *cell)
 {
 	cell->number = (double)NAN;
 	cell->is_blank = false;
@@ -44,12 +44,12 @@ static void list_cell(const struct list *list, size_t row, size_t column, struct
 	list->ops->cell(list->user, row, column, cell);
 }
 
-/* The same as it is shown, its number written by its column. */
-static void list_cell_text(const struct list *list, size_t row, size_t i, struct list_cell *cell)
+/* Fill a cell, with its number formatted as text. */
+static void format_cell(const struct list *list, size_t row, size_t i, struct list_cell *cell)
 {
 	const struct list_column *column = &list->ops->columns[i];
 
-	list_cell(list, row, i, cell);
+	get_cell(list, row, i, cell);
 	if (cell->text[0] == '\0' && column->kind != FMT_TEXT && !cell->is_blank)
 		print_into(cell->text, "%s",
 			   fmt_value(column->kind, cell->number, column->decimals).s);
@@ -81,8 +81,8 @@ int list_score(const char *typed, const char *name)
 	return score * 16 - (int)(strlen(name) > 400 ? 400 : strlen(name)) / 4;
 }
 
-/* The next word of a filter; false: there is none. */
-static bool list_next_word(struct str *rest, char word[LIST_FILTER_SIZE])
+/* Take the next word of a filter; false if none is left. */
+static bool next_word(struct str *rest, char word[LIST_FILTER_SIZE])
 {
 	struct str next;
 
@@ -95,70 +95,61 @@ static bool list_next_word(struct str *rest, char word[LIST_FILTER_SIZE])
 	return false;
 }
 
-/* How well a row matches a word; 0: not at all. */
-static int list_match_word(const struct list *list, size_t row, const char *word)
+/* How well a row matches all words of the filter; 0: not at all. */
+static int match_row(const struct list *list, size_t row)
 {
 	const struct list_ops *ops = list->ops;
-	struct list_cell cell;
-	int score = 0, here;
-
-	for (size_t i = 0; i < ops->n_columns; i++) {
-		/* A number that is not seen is found by nobody. */
-		if (ops->columns[i].kind != FMT_TEXT && list->widths[i] == 0)
-			continue;
-		list_cell_text(list, row, i, &cell);
-		here = strcasestr(cell.text, word) != NULL;
-		if (ops->best_first && i == ops->filtered) {
-			here = list_score(word, cell.text);
-			here += here > 0 ? NAMED_SCORE : 0;
-		}
-		score = int_max(score, here);
-	}
-	return score;
-}
-
-/* How well it matches all words. */
-static int list_match(const struct list *list, size_t row)
-{
 	struct str rest = str_from(list->filter);
 	char word[LIST_FILTER_SIZE];
-	int score = 1, here;
+	struct list_cell cell;
+	int sum = 1;
 
-	while (list_next_word(&rest, word)) {
-		here = list_match_word(list, row, word);
-		if (here == 0)
+	while (next_word(&rest, word)) {
+		int best = 0;
+
+		for (size_t i = 0; i < ops->n_columns; i++) {
+			/* The user cannot see a number in a column that is left out. */
+			if (ops->columns[i].kind != FMT_TEXT && list->widths[i] == 0)
+				continue;
+			format_cell(list, row, i, &cell);
+			int score = strcasestr(cell.text, word) != NULL;
+			if (ops->best_first && i == ops->filtered) {
+				score = list_score(word, cell.text);
+				score += score > 0 ? NAMED_SCORE : 0;
+			}
+			best = int_max(best, score);
+		}
+		if (best == 0)
 			return 0;
-		score += here;
+		sum += best;
 	}
-	return score;
+	return sum;
 }
 
-static size_t list_parent(const struct list *list, size_t row)
+static struct list_key make_key(const struct list *list, size_t row)
 {
-	return list->ops->parent != NULL ? list->ops->parent(list->user, row) : row;
-}
-
-static struct list_key list_key_of(const struct list *list, size_t row)
-{
-	struct list_key key = { (double)row, NULL, list_parent(list, row) };
+	const struct list_ops *ops = list->ops;
+	struct list_key key = { (double)row, NULL, row };
 	struct list_cell cell;
 
+	if (ops->parent != NULL)
+		key.parent = ops->parent(list->user, row);
 	if (list->sort > 0) {
-		list_cell(list, row, list->sort - 1, &cell);
+		get_cell(list, row, list->sort - 1, &cell);
 		key.number = cell.number;
 		if (isnan(cell.number) && cell.text[0] != '\0' &&
 		    strcmp(cell.text, FMT_ABSENT) != 0)
 			key.text = xstrdup(cell.text);
-	} else if (list->filter[0] != '\0' && list->ops->best_first) {
-		key.number = -list_match(list, row);
-	} else if (list->ops->rank != NULL) {
-		key.number = list->ops->rank(list->user, row);
+	} else if (list->filter[0] != '\0' && ops->best_first) {
+		key.number = -match_row(list, row);
+	} else if (ops->rank != NULL) {
+		key.number = ops->rank(list->user, row);
 	}
 	return key;
 }
 
-/* Absent values come last, whichever way the order is; equal ones stay. */
-static int list_compare_rows(const struct list_order *in, size_t a, size_t b)
+/* Absent values come last in both directions; equal ones keep their order. */
+static int compare_rows(const struct list_order *in, size_t a, size_t b)
 {
 	const struct list_key *x = &in->keys[a], *y = &in->keys[b];
 	bool no_x = isnan(x->number) && x->text == NULL;
@@ -176,33 +167,33 @@ static int list_compare_rows(const struct list_order *in, size_t a, size_t b)
 	return in->list->descending && !no_x && !no_y ? -order : order;
 }
 
-static int list_compare(const void *a, const void *b, void *user)
+static int compare_places(const void *a, const void *b, void *user)
 {
 	const struct list_order *in = user;
 	size_t x = *(const size_t *)a, y = *(const size_t *)b;
 	size_t above_x = in->keys[x].parent, above_y = in->keys[y].parent;
 
 	if (above_x != above_y)
-		return list_compare_rows(in, above_x, above_y);
+		return compare_rows(in, above_x, above_y);
 	if (x == above_x || y == above_y)
 		return (y == above_y) - (x == above_x);
-	return list_compare_rows(in, x, y);
+	return compare_rows(in, x, y);
 }
 
-static void list_put_in_order(struct list *list)
+static void sort_rows(struct list *list)
 {
 	AUTO_FREE struct list_key *keys = xcalloc(list->all + 1, sizeof(*keys));
 
 	for (size_t i = 0; i < list->all; i++) {
-		keys[i] = list_key_of(list, i);
+		keys[i] = make_key(list, i);
 		if (list->ops->has != NULL && !list->ops->has(list->user, i))
 			continue;
-		if (list_match(list, i) > 0 ||
-		    (keys[i].parent != i && list_match(list, keys[i].parent) > 0))
+		if (match_row(list, i) > 0 ||
+		    (keys[i].parent != i && match_row(list, keys[i].parent) > 0))
 			list->order[list->n++] = i;
 	}
 	if (list->n > 0)
-		qsort_r(list->order, list->n, sizeof(*list->order), list_compare,
+		qsort_r(list->order, list->n, sizeof(*list->order), compare_places,
 			&(struct list_order){ list, keys });
 	for (size_t i = 0; i < list->all; i++)
 		free(keys[i].text);
@@ -213,7 +204,7 @@ size_t list_row(const struct list *list)
 	return list->selected < list->n ? list->order[list->selected] : SIZE_MAX;
 }
 
-static void list_select_place(struct list *list, size_t place)
+static void select_place(struct list *list, size_t place)
 {
 	list->selected = place;
 	size_t row = list_row(list);
@@ -225,7 +216,7 @@ void list_select(struct list *list, size_t row)
 {
 	for (size_t i = 0; i < list->n; i++)
 		if (list->order[i] == row)
-			list_select_place(list, i);
+			select_place(list, i);
 }
 
 void list_fill(struct list *list, const struct list_ops *ops, void *user, size_t n_rows)
@@ -244,14 +235,14 @@ void list_fill(struct list *list, const struct list_ops *ops, void *user, size_t
 	list->n = 0;
 	list->all = n_rows;
 	if (list_is_ordered(list) || ops->rank != NULL || ops->has != NULL) {
-		list_put_in_order(list);
+		sort_rows(list);
 	} else {
 		for (; list->n < n_rows; list->n++)
 			list->order[list->n] = list->n;
 	}
 	list_select(list, row);
 	if (list->selected >= list->n)
-		list_select_place(list, list->n > 0 ? list->n - 1 : 0);
+		select_place(list, list->n > 0 ? list->n - 1 : 0);
 }
 
 void list_release(struct list *list)
@@ -260,8 +251,8 @@ void list_release(struct list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-/* Columns of the screen that are taken, one blank between. */
-static int list_width(const struct list *list)
+/* Columns of the screen that the visible columns take, with one blank between. */
+static int measure_columns(const struct list *list)
 {
 	int sum = 0;
 
@@ -271,26 +262,11 @@ static int list_width(const struct list *list)
 	return sum > 0 ? sum - 1 : 0;
 }
 
-/* Drop the column that goes first; false: none may go. */
-static bool list_drop(struct list *list)
-{
-	const struct list_column *columns = list->ops->columns;
-	size_t worst = SIZE_MAX;
-
-	for (size_t i = 0; i < list->ops->n_columns; i++)
-		if (list->widths[i] > 0 && columns[i].drop > 0 &&
-		    (worst == SIZE_MAX || columns[i].drop > columns[worst].drop))
-			worst = i;
-	if (worst != SIZE_MAX)
-		list->widths[worst] = 0;
-	return worst != SIZE_MAX;
-}
-
 /*
- * The width that the texts of a column can use; 0: no row has anything there,
- * or all have the same where that goes.
+ * Width that the texts of a column can use; 0 if all cells are empty, or all are the same and the
+ * column is left out then.
  */
-static int list_use(const struct list *list, size_t i)
+static int measure_texts(const struct list *list, size_t i)
 {
 	const struct list_column *column = &list->ops->columns[i];
 	bool is_empty = column->title[0] != '\0', is_same = column->same_goes;
@@ -300,7 +276,7 @@ static int list_use(const struct list *list, size_t i)
 	for (size_t row = 0; row < list->all; row++) {
 		if (!is_empty && !is_same && !column->grow)
 			break;
-		list_cell_text(list, row, i, &cell);
+		format_cell(list, row, i, &cell);
 		if (row == 0)
 			first = cell;
 		is_empty = is_empty && (cell.text[0] == '\0' || strcmp(cell.text, FMT_ABSENT) == 0);
@@ -311,26 +287,36 @@ static int list_use(const struct list *list, size_t i)
 	return list->all > 0 && (is_empty || is_same) ? 0 : widest;
 }
 
-static void list_fit(struct list *list, int room)
+/* Choose the widths of the columns for this many columns of the screen. */
+static void fit_columns(struct list *list, int room)
 {
 	const struct list_column *columns = list->ops->columns;
 	int uses[LIST_MAX_COLUMNS], growing = 0, extra;
 	size_t n = list->ops->n_columns;
 
 	for (size_t i = 0; i < n; i++) {
-		uses[i] = list_use(list, i);
+		uses[i] = measure_texts(list, i);
 		list->widths[i] = uses[i] > 0 ? columns[i].width : 0;
-		/* Its head has room for the arrow. */
+		/* The header needs room for the arrow. */
 		if (uses[i] > 0 && i + 1 == list->sort)
 			list->widths[i] =
 				int_max(columns[i].width, text_width(columns[i].title) + 1);
 	}
-	while (list_width(list) > room && list_drop(list))
-		;
-	extra = room - list_width(list);
+	while (measure_columns(list) > room) {
+		size_t worst = SIZE_MAX;
+
+		for (size_t i = 0; i < n; i++)
+			if (list->widths[i] > 0 && columns[i].drop > 0 &&
+			    (worst == SIZE_MAX || columns[i].drop > columns[worst].drop))
+				worst = i;
+		if (worst == SIZE_MAX)
+			break;
+		list->widths[worst] = 0;
+	}
+	extra = room - measure_columns(list);
 	for (size_t i = 0; i < n; i++)
 		growing += columns[i].grow && list->widths[i] > 0;
-	/* Each gets its share, then what the others left. */
+	/* First round: equal shares; second round: what others did not use. */
 	for (size_t k = 0; k < 2 * n && extra > 0; k++) {
 		size_t i = k % n;
 		int share = k < n ? extra / int_max(growing, 1) : extra;
@@ -344,7 +330,7 @@ static void list_fit(struct list *list, int room)
 	}
 }
 
-static void list_draw_head(const struct list *list, struct canvas *canvas, struct rect r)
+static void draw_header(const struct list *list, struct canvas *canvas, struct rect r)
 {
 	for (size_t i = 0; i < list->ops->n_columns; i++) {
 		const struct list_column *column = &list->ops->columns[i];
@@ -363,8 +349,8 @@ static void list_draw_head(const struct list *list, struct canvas *canvas, struc
 	}
 }
 
-/* Whether the letters of a word stand at a place of the screen. */
-static bool list_is_word_at(const struct canvas *canvas, int x, int y, int end, const char *word)
+/* Does the word start at this cell of the screen, ignoring the case of ASCII letters? */
+static bool is_word_at(const struct canvas *canvas, int x, int y, int end, const char *word)
 {
 	struct str rest = str_from(word);
 
@@ -380,28 +366,27 @@ static bool list_is_word_at(const struct canvas *canvas, int x, int y, int end, 
 		if (cp != here)
 			return false;
 		x += int_max(utf8_cp_width(cp), 1);
-		rest.p += n;
-		rest.len -= n;
+		rest = str_skip(rest, n);
 	}
 	return true;
 }
 
-/* Show the letters that the filter was found by, in a cell that is drawn. */
-static void list_draw_match(const struct list *list, struct canvas *canvas, struct rect r)
+/* Highlight the words of the filter in a line that is drawn. */
+static void draw_matches(const struct list *list, struct canvas *canvas, struct rect r)
 {
 	struct str rest = str_from(list->filter);
 	int end = int_min(r.x + r.w, canvas->clip.x + canvas->clip.w);
 	char word[LIST_FILTER_SIZE];
 
-	while (list_next_word(&rest, word))
+	while (next_word(&rest, word))
 		for (int x = r.x; x < end; x++)
-			if (list_is_word_at(canvas, x, r.y, end, word))
+			if (is_word_at(canvas, x, r.y, end, word))
 				canvas_fill(canvas, (struct rect){ x, r.y, text_width(word), 1 },
 					    STYLE_MATCH | STYLE_UNDERLINE, 0);
 }
 
-static void list_draw_row(const struct list *list, struct canvas *canvas, struct rect line,
-			  size_t row, bool is_selected)
+static void draw_row(const struct list *list, struct canvas *canvas, struct rect line, size_t row,
+		     bool is_selected)
 {
 	struct rect r = line;
 
@@ -411,7 +396,7 @@ static void list_draw_row(const struct list *list, struct canvas *canvas, struct
 
 		if (list->widths[i] == 0)
 			continue;
-		list_cell_text(list, row, i, &cell);
+		format_cell(list, row, i, &cell);
 		if (is_selected && (i > 0 || !list->ops->swatch))
 			cell.style = STYLE_STRONG;
 		r.w = list->widths[i];
@@ -430,35 +415,17 @@ static void list_draw_row(const struct list *list, struct canvas *canvas, struct
 		canvas_fill(canvas, r, STYLE_STRONG | STYLE_REVERSE, 0);
 	}
 	if (list->filter[0] != '\0')
-		list_draw_match(list, canvas, line);
+		draw_matches(list, canvas, line);
 }
 
-/* Scroll as little as shows the selected row. */
-static void list_scroll(struct list *list)
-{
-	size_t height = list->height > 0 ? (size_t)list->height : 1;
-
-	if (list->selected < list->top)
-		list->top = list->selected;
-	if (list->selected >= list->top + height)
-		list->top = list->selected - height + 1;
-	if (list->n <= height)
-		list->top = 0;
-	else if (list->top > list->n - height)
-		list->top = list->n - height;
-}
-
-/*
- * Beside rows of which some are out of sight: a bar whose thick part is what
- * is seen, and its rows by number where the head has a blank place for them.
- */
-static void list_draw_place(const struct list *list, struct canvas *canvas, struct rect r)
+/* Draw the scroll bar, and the numbers of the visible rows if the header has room for them. */
+static void draw_scroll_bar(const struct list *list, struct canvas *canvas, struct rect r)
 {
 	size_t height = (size_t)list->height, hidden = list->n - height;
 	int thumb = int_max((int)(height * height / list->n), 1), at, n, from;
 	char text[64];
 
-	/* At an end only when nothing is left there. */
+	/* The bar touches an end only when no rows are hidden there. */
 	at = (int)((size_t)(list->height - thumb) * list->top / hidden);
 	if (at == 0 && list->top > 0 && thumb < list->height)
 		at = 1;
@@ -478,48 +445,51 @@ void list_draw(struct list *list, struct canvas *canvas, struct rect rect)
 	struct rect before = canvas_clip(canvas, rect), whole = rect, line;
 
 	list->height = rect.h - 1;
-	bool is_long = list->height > 0 && list->n > (size_t)list->height;
+	size_t height = list->height > 0 ? (size_t)list->height : 1;
+	bool is_long = list->height > 0 && list->n > height;
 	rect.w -= is_long;
-	list_fit(list, rect.w);
-	list_draw_head(list, canvas, rect_take_top(&rect, 1));
+	fit_columns(list, rect.w);
+	draw_header(list, canvas, rect_take_top(&rect, 1));
 	list->body = rect;
-	list_scroll(list);
+	/* Scroll as little as needed to show the selected row. */
+	if (list->selected < list->top)
+		list->top = list->selected;
+	if (list->selected >= list->top + height)
+		list->top = list->selected - height + 1;
+	if (list->n <= height)
+		list->top = 0;
+	else if (list->top > list->n - height)
+		list->top = list->n - height;
 	if (list->n == 0 && list->all > 0)
-		canvas_print(canvas, rect, STYLE_HINT, "nothing matches %s; Esc shows all",
+		canvas_print(canvas, rect, STYLE_HINT, "no match for %s; Esc shows all",
 			     list->filter);
 	for (size_t i = list->top; i < list->n; i++) {
 		line = rect_take_top(&rect, 1);
 		if (line.h == 0)
 			break;
-		list_draw_row(list, canvas, line, list->order[i], i == list->selected);
+		draw_row(list, canvas, line, list->order[i], i == list->selected);
 	}
 	if (is_long)
-		list_draw_place(list, canvas, whole);
+		draw_scroll_bar(list, canvas, whole);
 	canvas_unclip(canvas, before);
 }
 
-/* Put the rows in order anew, and go to the first. */
-static void list_sort(struct list *list, size_t sort, bool descending)
+/* Sort the rows and select the first one. */
+static void sort_list(struct list *list, size_t sort, bool descending)
 {
 	list->sort = sort;
 	list->descending = descending;
 	list_fill(list, list->ops, list->user, list->all);
-	list_select_place(list, 0);
+	select_place(list, 0);
 }
 
-static void list_sort_by(struct list *list, size_t sort)
+static void sort_by_column(struct list *list, size_t sort)
 {
-	list_sort(list, sort, sort > 0 && list->ops->columns[sort - 1].descending);
+	sort_list(list, sort, sort > 0 && list->ops->columns[sort - 1].descending);
 }
 
-/* Whether `s` stops at a column: it has a head that is seen. */
-static bool list_can_sort(const struct list *list, size_t i)
-{
-	return list->ops->columns[i].title[0] != '\0' && (list->height == 0 || list->widths[i] > 0);
-}
-
-/* By the next column, round and round. */
-static void list_sort_next(struct list *list)
+/* Sort by the next column that has a visible title; after the last one, use the default order. */
+static void sort_by_next(struct list *list)
 {
 	const unsigned char *sorts = list->ops->sorts;
 	size_t at = list->sort, n = list->ops->n_columns;
@@ -532,12 +502,13 @@ static void list_sort_next(struct list *list)
 	for (; at < n; at++) {
 		size_t column = sorts != NULL ? sorts[at] : at;
 
-		if (list_can_sort(list, column)) {
-			list_sort_by(list, column + 1);
+		if (list->ops->columns[column].title[0] != '\0' &&
+		    (list->height == 0 || list->widths[column] > 0)) {
+			sort_by_column(list, column + 1);
 			return;
 		}
 	}
-	list_sort_by(list, 0);
+	sort_by_column(list, 0);
 }
 
 bool list_act(struct list *list, enum action action)
@@ -560,11 +531,11 @@ bool list_act(struct list *list, enum action action)
 	else if (list->ops == NULL || (action != ACTION_SORT && action != ACTION_SORT_REVERSE))
 		return false;
 	if (action == ACTION_SORT)
-		list_sort_next(list);
+		sort_by_next(list);
 	else if (action == ACTION_SORT_REVERSE)
-		list_sort(list, list->sort, !list->descending);
+		sort_list(list, list->sort, !list->descending);
 	else
-		list_select_place(list, at < last ? at : last);
+		select_place(list, at < last ? at : last);
 	return true;
 }
 
@@ -574,7 +545,7 @@ bool list_click(struct list *list, int x, int y)
 
 	if (!rect_has(&list->body, x, y) || place >= list->n)
 		return false;
-	list_select_place(list, place);
+	select_place(list, place);
 	return true;
 }
 
@@ -589,9 +560,9 @@ bool list_click_header(struct list *list, int x, int y)
 
 		if (width > 0 && x >= from && x < from + width) {
 			if (list->sort == i + 1)
-				list_sort(list, i + 1, !list->descending);
+				sort_list(list, i + 1, !list->descending);
 			else
-				list_sort_by(list, i + 1);
+				sort_by_column(list, i + 1);
 			return true;
 		}
 		from += width > 0 ? width + 1 : 0;
@@ -616,43 +587,37 @@ void list_filter(struct list *list, const char *words)
 		return;
 	list_fill(list, list->ops, list->user, list->all);
 	if (words[0] != '\0')
-		list_select_place(list, 0);
+		select_place(list, 0);
 }
 
-/* Append a cell for a file: to CSV a whole number where it has one. */
-static void export_cell(const struct list *list, size_t row, size_t column, bool as_csv,
-			struct buf *out)
-{
-	struct list_cell cell;
-
-	if (!as_csv) {
-		list_cell_text(list, row, column, &cell);
-		fmt_add_md(out, cell.text);
-		return;
-	}
-	list_cell(list, row, column, &cell);
-	/* What is provisional keeps its mark. */
-	bool is_number = list->ops->columns[column].kind != FMT_TEXT && cell.text[0] != '~' &&
-			 isfinite(cell.number);
-	if (is_number)
-		print_into(cell.text, "%s", fmt_raw(cell.number).s);
-	if (strcmp(cell.text, FMT_ABSENT) != 0)
-		fmt_add_csv(out, cell.text, !is_number);
-}
-
-/* A row's cells; the heads where there is none. */
+/* Append the cells of a row; row NULL: the titles. */
 static void export_row(const struct list *list, const size_t *row, bool as_csv, struct buf *out)
 {
 	const struct list_ops *ops = list->ops;
 
 	for (size_t c = 0; c < ops->n_columns; c++) {
+		struct list_cell cell = { .text = "" };
+		bool is_number = false;
+
 		buf_append_str(out, !as_csv ? "| " : c > 0 ? "," : "");
-		if (row != NULL)
-			export_cell(list, *row, c, as_csv, out);
-		else if (as_csv)
-			fmt_add_csv(out, ops->columns[c].title, true);
+		if (row == NULL) {
+			print_into(cell.text, "%s", ops->columns[c].title);
+		} else if (!as_csv) {
+			format_cell(list, *row, c, &cell);
+		} else {
+			get_cell(list, *row, c, &cell);
+			/* A provisional value keeps its ~. */
+			is_number = ops->columns[c].kind != FMT_TEXT && cell.text[0] != '~' &&
+				    isfinite(cell.number);
+			if (is_number)
+				print_into(cell.text, "%s", fmt_raw(cell.number).s);
+			if (strcmp(cell.text, FMT_ABSENT) == 0)
+				continue;
+		}
+		if (as_csv)
+			fmt_add_csv(out, cell.text, !is_number);
 		else
-			fmt_add_md(out, ops->columns[c].title);
+			fmt_add_md(out, cell.text);
 		buf_append_str(out, as_csv ? "" : " ");
 	}
 	buf_append_str(out, as_csv ? "\n" : "|\n");

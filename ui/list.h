@@ -10,26 +10,24 @@
 #include "ui/canvas.h"
 
 /*
- * Rows and columns with a selected row: the one list under all views and
- * overlays.  It has the order of the rows, by a column or by how well they
- * match a filter, scrolls, and knows what a key or a click means.
+ * A list of rows and columns with a selected row, used by all views and overlays.  It orders rows
+ * by a column or by how well they match a filter, scrolls, and handles keys and clicks.
  *
- * Columns have fixed widths, so that nothing jumps when a number grows; where
- * there is no room for all, the ones with the highest `drop` go first, and
- * what is over goes to the columns that grow.  Where rows are out of sight, a
- * bar at the right shows which part is seen, and the head names it
- * ("8-19/120") where it has room.
+ * Columns have fixed widths, so that nothing jumps when a number grows.  If they do not fit, those
+ * with the highest `drop` are left out; room that is left goes to columns that may grow.  If rows
+ * do not fit, a scroll bar shows the visible part, and the header names it ("8-19/120") if it has
+ * room.
  */
 struct list_column {
 	const char *title; /* with its unit */
 	int width;
-	int drop;	    /* 0: never dropped */
-	enum fmt_kind kind; /* of its numbers, which stand at the right */
+	int drop;	    /* order in which columns are left out, highest first; 0: never */
+	enum fmt_kind kind; /* of its numbers, which are aligned to the right */
 	int decimals;
 	bool grow;
-	bool name;	 /* one that is too long loses its middle */
-	bool descending; /* sorted by it, the greatest comes first */
-	bool same_goes;	 /* not shown where it is the same in all rows */
+	bool name;	 /* a text that is too long loses its middle */
+	bool descending; /* when sorted by it, the greatest comes first */
+	bool same_goes;	 /* left out if all rows have the same text */
 };
 
 #define LIST_MAX_COLUMNS 24
@@ -39,94 +37,88 @@ struct list_column {
 struct list_cell {
 	double number; /* absent: none, or unknown */
 	unsigned int style;
-	bool is_blank;		    /* no dash where there is no number */
-	size_t spare;		    /* of a name, see canvas_line_elided() */
-	char text[LIST_CELL_BYTES]; /* "": the number, as its column says */
+	bool is_blank;		    /* show nothing instead of a dash if there is no number */
+	size_t spare;		    /* bytes of a name, see canvas_line_elided() */
+	char text[LIST_CELL_BYTES]; /* "": the number, formatted as its column */
 };
 
-/* What a list shows; static. */
+/* Content of a list; static. */
 struct list_ops {
 	const struct list_column *columns;
 	size_t n_columns;
-	/* Fill the cell, which is empty; text is sanitised by the canvas. */
+	/* Fill the empty cell; the canvas sanitizes its text. */
 	void (*cell)(void *user, size_t row, size_t column, struct list_cell *cell);
-	/* What tells a row from all others, not 0: the selection stays on it
-	 * while rows come and go.  NULL: rows keep their numbers. */
+	/* Identity of a row, not 0: the selection follows it when rows come and go.  NULL: the
+	 * row's number. */
 	uint64_t (*id)(void *user, size_t row);
-	/* The order where it is sorted by none, the least first; NULL: as
-	 * they are. */
+	/* Default order, smallest first; NULL: by row. */
 	double (*rank)(void *user, size_t row);
-	/* Whether it is in the list at all; NULL: each row is. */
+	/* Does the list contain the row?  NULL: all rows. */
 	bool (*has)(void *user, size_t row);
-	/* The row that it stays below, however they are sorted: itself or one
-	 * before it; NULL: none stays below another. */
+	/* The row that this one stays below in any order: an earlier one, or the row itself for
+	 * none.  NULL: no row has one. */
 	size_t (*parent)(void *user, size_t row);
-	/* Columns (not the first) that `s` goes through; ends with 0.  NULL:
-	 * all that are shown, from the left. */
+	/* Columns (not the first) that `s` sorts by, ended by 0; NULL: all visible ones. */
 	const unsigned char *sorts;
-	/* The best match of a filter comes first; letters of the column
-	 * `filtered` need not be next to each other for that. */
+	/* With a filter, put the best match first; in the column `filtered` the letters of a word
+	 * may have others between them. */
 	bool best_first;
 	size_t filtered;
-	bool swatch; /* column 0 keeps its look where the row is selected */
+	bool swatch; /* column 0 keeps its style in the selected row */
 };
 
-/* Zeroed is an empty one. */
+/* A zeroed list is empty. */
 struct list {
 	const struct list_ops *ops;
 	void *user;
-	size_t selected, top, n; /* in their order; n: those that are shown */
-	size_t all;		 /* rows, with those that a filter hides */
-	uint64_t id;		 /* of the selected row; 0: none, or not known */
-	size_t *order;		 /* owned; the row at each place */
+	size_t selected, top, n; /* positions in the order; n: visible rows */
+	size_t all;		 /* rows including those that the filter hides */
+	uint64_t id;		 /* of the selected row; 0: none or unknown */
+	size_t *order;		 /* owned; row at each position */
 	size_t cap;
-	size_t sort; /* a column + 1; 0: none */
+	size_t sort; /* column + 1; 0: default order */
 	bool descending;
-	char filter[LIST_FILTER_SIZE]; /* words; "": all rows are shown */
+	char filter[LIST_FILTER_SIZE]; /* words; "": no filter */
 	int height;		       /* rows that fit, as drawn last */
-	struct rect body;	       /* where the rows were drawn last */
-	int widths[LIST_MAX_COLUMNS];  /* there; 0: is not shown */
+	struct rect body;	       /* area of the rows, as drawn last */
+	int widths[LIST_MAX_COLUMNS];  /* as drawn last; 0: left out */
 };
 
-/* Take so many rows; ops and user are borrowed. */
+/* Show n_rows rows; ops and user are borrowed. */
 void list_fill(struct list *list, const struct list_ops *ops, void *user, size_t n_rows);
 void list_release(struct list *list);
-/* The selected row; SIZE_MAX: there is none. */
+/* The selected row; SIZE_MAX if there is none. */
 size_t list_row(const struct list *list);
-/* Select a row, where it is shown. */
+/* Select a row if it is visible. */
 void list_select(struct list *list, size_t row);
-/* Draw the head in the first line of rect and rows below it. */
+/* Draw the header in the first line of rect and rows below it. */
 void list_draw(struct list *list, struct canvas *canvas, struct rect rect);
 
-/*
- * Move the selection, or sort anew and go to the top; false when the action
- * does neither.
- */
+/* Move the selection, or change the order and go to the top; false for other actions. */
 bool list_act(struct list *list, enum action action);
-/* Select the row at a place of the screen; false when there is none. */
+/* Select the row at a position of the screen; false if there is none. */
 bool list_click(struct list *list, int x, int y);
-/* Sort by the column whose title is there, or turn that round. */
+/* Sort by the column whose title is there, or reverse its order. */
 bool list_click_header(struct list *list, int x, int y);
-/* Whether rows are sorted or filtered, as somebody chose. */
+/* Has the user sorted or filtered the rows? */
 bool list_is_ordered(const struct list *list);
-/* What it is sorted by; NULL: its own order. */
+/* Title of the column that it is sorted by; NULL: default order. */
 const char *list_sorted_by(const struct list *list);
 /*
- * Show the rows that have each of the words in a cell, in any case; the first
- * of them is selected.  "": all, and the selected one stays it.
+ * Show only rows that contain each of the words in a cell, ignoring case, and select the first;
+ * "" shows all rows and keeps the selection.
  */
 void list_filter(struct list *list, const char *words);
 
-/* Append all rows that are shown, and all columns, as a table of Markdown or
- * as CSV with numbers in full. */
+/* Append the visible rows with all columns: as a Markdown table, or as CSV with full numbers. */
 void list_export(const struct list *list, bool as_csv, struct buf *out);
 
-/* Cell text by printf. */
+/* Set style and text of a cell. */
 void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * How well the letters of `typed` are found in `name`, in order and in any
- * case: 0 not at all; higher for beginnings of words and runs of letters.
+ * How well the letters of `typed` match `name`, in order and ignoring case: 0: not at all; more
+ * for starts of words and for letters next to each other.
  */
 int list_score(const char *typed, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clipboard, notice and title as escape sequences. */
+/* Clipboard and notifications as escape sequences. */
 #include "ui/osc.h"
 
 #include "base/base64.h"
@@ -7,7 +7,7 @@
 
 #define TEXT_BYTES 2048
 
-/* tmux hands on what stands in DCS tmux; with every ESC doubled. */
+/* tmux passes on a sequence that is wrapped in a DCS with every ESC doubled. */
 static void append_wrapped(struct buf *out, const struct buf *sequence, bool tmux)
 {
 	if (!tmux) {
@@ -36,7 +36,7 @@ int osc_copy(struct buf *out, struct str text, bool tmux)
 	return 0;
 }
 
-/* Sanitised, and without the semicolons that separate fields. */
+/* Append text sanitized and without semicolons, which separate fields. */
 static void append_field(struct buf *out, struct str text)
 {
 	size_t from = out->len;

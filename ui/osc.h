@@ -7,12 +7,11 @@
 #include "base/str.h"
 
 /*
- * Sequences for the terminal itself: clipboard (OSC 52), notice (OSC 9 and
- * 777), title (OSC 2).  Text is sanitised, so nothing of it can end the
- * sequence.  In tmux they are wrapped to be handed on.
+ * Escape sequences for the terminal itself: clipboard (OSC 52) and notifications (OSC 9 and 777).
+ * Text is sanitized, so it cannot end the sequence.  For tmux they are wrapped to be passed on.
  */
 #define OSC_COPY_MAX_BYTES 74000U
 
-/* -1 (and nothing in out) when text is longer than terminals take. */
+/* -1 (and nothing appended) if the text is longer than terminals accept. */
 int osc_copy(struct buf *out, struct str text, bool tmux);
 void osc_notify(struct buf *out, struct str title, struct str text, bool tmux);

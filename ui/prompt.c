@@ -29,13 +29,13 @@ void prompt_set(struct prompt *prompt, const char *text)
 	prompt->at = prompt->n_history;
 }
 
-/* The byte where the character before `at` begins. */
-static size_t before(const struct prompt *prompt, size_t at)
+/* Offsets of the characters around `at`. */
+static size_t find_previous(const struct prompt *prompt, size_t at)
 {
 	return at == 0 ? 0 : utf8_begin(prompt->text, at - 1);
 }
 
-static size_t after(const struct prompt *prompt, size_t at)
+static size_t find_next(const struct prompt *prompt, size_t at)
 {
 	if (at >= prompt->len)
 		return prompt->len;
@@ -45,25 +45,14 @@ static size_t after(const struct prompt *prompt, size_t at)
 	return at;
 }
 
-static void erase(struct prompt *prompt, size_t from, size_t to)
+static void erase_range(struct prompt *prompt, size_t from, size_t to)
 {
 	memmove(prompt->text + from, prompt->text + to, prompt->len - to + 1);
 	prompt->len -= to - from;
 	prompt->cursor = from;
 }
 
-static size_t word_before(const struct prompt *prompt)
-{
-	size_t at = prompt->cursor;
-
-	while (at > 0 && prompt->text[at - 1] == ' ')
-		at--;
-	while (at > 0 && prompt->text[at - 1] != ' ')
-		at--;
-	return at;
-}
-
-static void insert(struct prompt *prompt, uint32_t cp)
+static void insert_char(struct prompt *prompt, uint32_t cp)
 {
 	char bytes[4];
 	size_t n = utf8_encode(cp, bytes);
@@ -87,7 +76,7 @@ static void show_history(struct prompt *prompt, size_t at)
 	prompt->at = at;
 }
 
-static void note_history(struct prompt *prompt)
+static void add_history(struct prompt *prompt)
 {
 	size_t n = prompt->n_history;
 
@@ -102,13 +91,13 @@ static void note_history(struct prompt *prompt)
 	prompt->at = prompt->n_history;
 }
 
-/* Keys that move; false when it is none. */
-static bool move_key(struct prompt *prompt, uint32_t code)
+/* Handle a key that moves the cursor; false if it is a different one. */
+static bool move_cursor(struct prompt *prompt, uint32_t code)
 {
 	if (code == KEYCODE_LEFT || code == CTRL('b'))
-		prompt->cursor = before(prompt, prompt->cursor);
+		prompt->cursor = find_previous(prompt, prompt->cursor);
 	else if (code == KEYCODE_RIGHT || code == CTRL('f'))
-		prompt->cursor = after(prompt, prompt->cursor);
+		prompt->cursor = find_next(prompt, prompt->cursor);
 	else if (code == KEYCODE_HOME || code == CTRL('a'))
 		prompt->cursor = 0;
 	else if (code == KEYCODE_END || code == CTRL('e'))
@@ -118,21 +107,25 @@ static bool move_key(struct prompt *prompt, uint32_t code)
 	return true;
 }
 
-/* Keys that remove; false when it is none. */
-static bool erase_key(struct prompt *prompt, uint32_t code)
+/* Handle a key that erases; false if it is a different one. */
+static bool erase_by_key(struct prompt *prompt, uint32_t code)
 {
-	size_t at = prompt->cursor;
+	size_t at = prompt->cursor, word = at;
 
+	while (word > 0 && prompt->text[word - 1] == ' ')
+		word--;
+	while (word > 0 && prompt->text[word - 1] != ' ')
+		word--;
 	if (code == KEYCODE_BACKSPACE || code == CTRL('h') || code == 127)
-		erase(prompt, before(prompt, at), at);
+		erase_range(prompt, find_previous(prompt, at), at);
 	else if (code == KEYCODE_DELETE || code == CTRL('d'))
-		erase(prompt, at, after(prompt, at));
+		erase_range(prompt, at, find_next(prompt, at));
 	else if (code == CTRL('u'))
-		erase(prompt, 0, at);
+		erase_range(prompt, 0, at);
 	else if (code == CTRL('k'))
-		erase(prompt, at, prompt->len);
+		erase_range(prompt, at, prompt->len);
 	else if (code == CTRL('w'))
-		erase(prompt, word_before(prompt), at);
+		erase_range(prompt, word, at);
 	else
 		return false;
 	return true;
@@ -143,20 +136,20 @@ enum prompt_result prompt_key(struct prompt *prompt, uint32_t code)
 	if (code == 27 || code == CTRL('c') || code == CTRL('g'))
 		return PROMPT_CANCEL;
 	if (code == '\r' || code == '\n') {
-		note_history(prompt);
+		add_history(prompt);
 		return PROMPT_DONE;
 	}
 	if (code == KEYCODE_UP || code == KEYCODE_DOWN) {
 		show_history(prompt, code == KEYCODE_UP ? prompt->at - 1 : prompt->at + 1);
 		return PROMPT_CHANGED;
 	}
-	if (move_key(prompt, code))
+	if (move_cursor(prompt, code))
 		return PROMPT_MORE;
-	if (erase_key(prompt, code))
+	if (erase_by_key(prompt, code))
 		return PROMPT_CHANGED;
 	if (code < ' ' || code >= KEYCODE_BASE || (code >= 0x7F && code < 0xA0))
 		return PROMPT_MORE;
-	insert(prompt, code);
+	insert_char(prompt, code);
 	return PROMPT_CHANGED;
 }
 
@@ -171,7 +164,7 @@ int prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct rect 
 	x = rect.x + canvas_text(canvas, rect.x, rect.y, STYLE_KEY, label);
 	int room = rect.x + rect.w - 1 - x;
 	int columns = (int)utf8_width(head);
-	/* A long line is shown around its cursor. */
+	/* Of a long line, show the end of the part before the cursor. */
 	while (columns > room && head.len > 0) {
 		uint32_t cp;
 		size_t n = utf8_decode(head, &cp);

@@ -6,7 +6,7 @@
 #include "base/keymap.h"
 #include "ui/canvas.h"
 
-/* A line that the user types, with a history for each kind of prompt. */
+/* An editable line with a history of the lines entered before. */
 #define PROMPT_BYTES   512
 #define PROMPT_HISTORY 50
 
@@ -14,17 +14,17 @@ struct prompt {
 	char text[PROMPT_BYTES + 1];   /* UTF-8, NUL-ended */
 	size_t len, cursor;	       /* in bytes */
 	char *history[PROMPT_HISTORY]; /* owned; newest last */
-	size_t n_history, at;	       /* at == n_history: the line itself */
-	char typed[PROMPT_BYTES + 1];  /* the line while history is shown */
+	size_t n_history, at;	       /* shown entry; n_history: the new line */
+	char typed[PROMPT_BYTES + 1];  /* the new line while history is shown */
 };
 
 enum prompt_result { PROMPT_MORE, PROMPT_CHANGED, PROMPT_DONE, PROMPT_CANCEL };
 
-/* Zeroed is ready; release frees the history. */
+/* A zeroed prompt is ready to use. */
 void prompt_release(struct prompt *prompt);
 void prompt_set(struct prompt *prompt, const char *text);
-/* Use a key; PROMPT_DONE also notes the line in the history. */
+/* Handle a key; with PROMPT_DONE the line is added to the history. */
 enum prompt_result prompt_key(struct prompt *prompt, uint32_t code);
-/* Draw "label text" into a line; returns the cursor's column. */
+/* Draw label and text into one line; returns the cursor's column. */
 int prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct rect rect,
 		const char *label);

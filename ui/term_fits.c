@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a terminal must be able to do, by its description: apart from
- * term_curses.c, as term.h has names of its own for everything. */
+/* Is the terminal usable?  Apart from term_curses.c, because term.h of curses defines macros with
+ * common names. */
 #include "ui/term.h"
 
 #include <stdlib.h>
@@ -22,9 +22,8 @@ bool term_fits(struct err *err)
 	(void)del_curterm(cur_term);
 	if (!known)
 		(void)err_set(err, ERR_USAGE,
-			      "TERM=%s has no cursor addressing, which the "
-			      "dashboard needs; parse, runs and collect do "
-			      "without",
+			      "TERM=%s cannot position the cursor, which the dashboard needs; "
+			      "parse, runs and collect work without it",
 			      name);
 	return known;
 }

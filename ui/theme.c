@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The named styles; the terminal turns them into colours. */
+/* Tables of the named styles in each theme. */
 #include "ui/theme.h"
 
 #include <math.h>
@@ -35,9 +35,7 @@ int theme_by_name(const char *name, enum theme *theme, struct err *err)
 			return 0;
 		}
 	}
-	return err_set(err, ERR_CONFIG,
-		       "no theme is named \"%s\"; there are dark, light and "
-		       "contrast",
+	return err_set(err, ERR_CONFIG, "unknown theme \"%s\"; expected dark, light or contrast",
 		       name);
 }
 

@@ -8,12 +8,11 @@
 #include "report/facts.h"
 
 /*
- * Named styles.  Each has attributes that tell it apart without colours, and
- * in each theme a colour of the 256 and one of the 16; -1 is the terminal's
- * own.  Better and worse are blue and orange, and always a sign beside.  The
- * series, the reference and what tells states apart differ to the colour-blind
- * too; t-theme holds by how much.  The inks are what a log's own colours
- * become (model/logtext.h): of their hue, and to be read on the background.
+ * Named styles: attributes, and per theme a color of 256 and one of 16; -1 is the terminal's
+ * default.  Colors are never the only difference: without them, attributes and signs remain.
+ * Better and worse are blue and orange.  Colors of the series, of the reference and of states
+ * stay distinct for the color-blind; t-theme checks how well.  INK_ styles replace the
+ * colors of a log (model/logtext.h) and are readable on the background.
  *
  *	id, attributes, dark, light, contrast
  */
@@ -96,16 +95,15 @@ enum theme {
 };
 
 const char *theme_name(enum theme theme);
-/* The theme of that name; -1 with err when there is none. */
+/* -1 with err for an unknown name. */
 int theme_by_name(const char *name, enum theme *theme, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* The row of a style in a theme; static. */
+/* Static row of a style in a theme. */
 const struct theme_style *theme_style(enum theme theme, unsigned int style);
 
-/* The style of a difference where less is better; absent ones are dim. */
+/* Style of a difference, where less is better; absent ones are dim. */
 unsigned int theme_delta(double value);
-/* The look of what a fact means. */
 unsigned int theme_fact(enum fact_style style);
-/* The style of the i-th series of a chart; they repeat. */
+/* Style of the i-th series of a chart; they repeat. */
 unsigned int theme_series(unsigned int i);

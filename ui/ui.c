@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The frame around the views: what a key and the mouse do, the lines about. */
+/* The frame around the views: tabs, status, footer, dialogs, and what keys and mouse do. */
 #include "ui/ui.h"
 
 #include <stdio.h>
@@ -12,29 +12,22 @@
 #include "ui/panel.h"
 #include "ui/theme.h"
 
-#define SAID_MS	    8000
-#define WHEEL_LINES 3
-/* A hand that only clicks may slip by a column. */
-#define SLIP_COLUMNS	2
+#define MESSAGE_MS	8000
+#define WHEEL_LINES	3
+#define CLICK_COLUMNS	2 /* a drag over fewer columns counts as a click */
 #define EXPORT_BYTES	(16U << 20)
 #define FRAME_LOCAL_MS	33
 #define FRAME_REMOTE_MS 250
 
-#define MAX_CHOICES 2000
-/* Ids of choices: an action, the form, from there on benches, then runs. */
-#define FORM_ID	     ACTION_COUNT
-#define POINT_ID     (ACTION_COUNT + 1)
-#define SETTINGS_ID  (ACTION_COUNT + 2)
-#define BENCH_ID     (ACTION_COUNT + 3)
-#define RUN_ID	     (1 << 20)
+#define MAX_CHOICES  2000
 #define BOX_WIDTH    110
 #define PICK_WIDTH   100
 #define PICK_HEIGHT  18
 #define EVENT_BYTES  4096
-#define DETAIL_LINES 3 /* a rule, and the selected line as a whole */
-#define PAGE_LINES   8 /* of a question */
+#define DETAIL_LINES 3 /* below the events: a rule, and the selected line in full */
+#define PAGE_LINES   8 /* of a preview */
 #define MAX_HINTS    24
-#define ESCAPES_HOME 3 /* Esc so often in a row leads to the fleet */
+#define HOME_ESCAPES 3 /* presses of Esc in a row that lead to the fleet */
 
 #define UI_VIEW_COUNT 8
 
@@ -46,41 +39,54 @@ enum ui_overlay {
 	OVERLAY_SEARCH,
 	OVERLAY_FILTER,
 	OVERLAY_BASELINE,
-	OVERLAY_EXPORT,	  /* what of the view, and to which file */
-	OVERLAY_ASK,	  /* before something acts on a pod */
-	OVERLAY_QUESTION, /* of a pod */
-	OVERLAY_BENCH,	  /* which bench file, or the form */
+	OVERLAY_EXPORT,	  /* format and file name */
+	OVERLAY_CONFIRM,  /* preview of a command that waits for a yes */
+	OVERLAY_QUESTION, /* from a pod */
+	OVERLAY_BENCH,	  /* choose a plan, or the form */
 	OVERLAY_FORM,
 };
 
-/* What the button that is held down does. */
+/* What the mouse button that is held down drags. */
 enum ui_drag_kind {
 	DRAG_NONE,
-	DRAG_CHART, /* takes a part of x */
-	DRAG_LIST   /* takes the selection along */
+	DRAG_CHART, /* a range of x */
+	DRAG_LIST   /* the selection */
 };
 
 struct ui_drag {
 	enum ui_drag_kind kind;
 	struct rect area; /* of the chart */
 	int from, to;	  /* columns of the chart */
-	int y;		  /* where it was last */
+	int y;		  /* of the last event */
 };
 
-/* A line of the events: an alert that holds, or an event that is none. */
+/* An entry of help, palette or the list of benches. */
+struct ui_choice {
+	enum {
+		CHOICE_ACTION,
+		CHOICE_RUN,
+		CHOICE_PLAN,
+		CHOICE_FORM,	   /* a bench by the form */
+		CHOICE_CHECKPOINT, /* of a HarnessGym run: bench its best checkpoint */
+		CHOICE_SETTINGS	   /* or the launch settings of its kernels */
+	} kind;
+	size_t i; /* enum action, or index into the model's runs or benches */
+};
+
+/* A line of the events. */
 struct ui_event {
-	const struct alert *alert; /* while it is drawn; NULL: event is it */
-	const struct model_event *event;
-	const struct model_run *mr; /* NULL: of no run */
+	const struct alert *alert;	 /* raised and not over; NULL: see event */
+	const struct model_event *event; /* NULL if there is an alert */
+	const struct model_run *mr;	 /* NULL: of no run */
 };
 
-/* A hint of the last line, for the mouse. */
+/* A hint of the footer and where it was drawn, for the mouse. */
 struct ui_hint {
 	struct rect place;
 	enum action action;
 };
 
-/* What an export can hold, in the order in which it is offered. */
+/* Formats of an export, in the order in which they are offered. */
 enum ui_export {
 	EXPORT_TABLE,
 	EXPORT_CHART,
@@ -91,8 +97,8 @@ enum ui_export {
 };
 
 static const struct {
-	const char *what, *suffix;
-} ui_exports[EXPORT_COUNT] = {
+	const char *label, *suffix;
+} export_formats[EXPORT_COUNT] = {
 	[EXPORT_TABLE] = { "table (CSV)", "csv" },
 	[EXPORT_CHART] = { "chart (SVG)", "svg" },
 	[EXPORT_CURVES] = { "curves (CSV)", "csv" },
@@ -120,42 +126,40 @@ struct ui {
 	struct keymap keymap;
 	void *states[UI_VIEW_COUNT]; /* owned */
 	size_t view;
-	size_t trail[UI_VIEW_COUNT]; /* q and Esc go back along it */
+	size_t trail[UI_VIEW_COUNT]; /* views that q and Esc return to */
 	size_t n_trail;
 	enum ui_overlay overlay;
-	bool finding; /* the filter of the list that has the keys is typed */
+	bool is_finding; /* the filter of a list is being typed */
 	enum paste_state paste;
-	int escapes;		       /* Esc, in a row */
-	const struct model_run *first; /* selected by no key; NULL: by one */
+	int n_escapes;		       /* Esc in a row */
+	const struct model_run *first; /* selected by the program; NULL: by the user */
 	struct ui_drag drag;
-	struct list list; /* of choices or events */
-	int *choices;	  /* owned; ids of what the palette has */
+	struct list list;	   /* of choices or events */
+	struct ui_choice *choices; /* owned; of help, palette and benches */
 	size_t n_choices, cap_choices;
-	struct ui_event *events;		    /* owned; as drawn last */
-	struct prompt find, search, filter, answer; /* find: of lists */
-	struct prompt scores;			    /* of the baseline that is typed */
-	struct ui_baseline typed;		    /* what it says; no name: nothing */
+	struct ui_event *events; /* owned; rows of the list of events */
+	struct prompt find, search, filter, answer, scores, file;
+	struct ui_baseline typed; /* entered by the user; no name: none */
 	char typed_name[FMT_LABEL];
 	double typed_scores[UI_MAX_SCORES];
-	struct prompt file;    /* that an export goes to */
-	enum ui_export export; /* what it is to hold */
-	bool is_there;	       /* a key says what becomes of the file */
+	enum ui_export export;
+	char *taken_name; /* owned; the file exists, and this name is free; NULL: not asked */
 	struct form form;
-	char *bench_pods;				/* owned; what OVERLAY_BENCH is for */
-	struct command pending;				/* what is asked for */
-	char *question;					/* owned */
-	int question_top;				/* its first line that is shown */
-	struct ui_question questions[UI_MAX_QUESTIONS]; /* of pods */
+	char *bench_pods;	/* owned; pods that OVERLAY_BENCH is for */
+	struct command pending; /* waits for a yes, or for a choice */
+	char *preview;		/* owned; of the pending command */
+	int preview_top;	/* first line that is shown */
+	struct ui_question questions[UI_MAX_QUESTIONS];
 	size_t n_questions;
-	int tabs[UI_VIEW_COUNT][2];
-	struct ui_hint hints[MAX_HINTS]; /* as drawn last */
+	int tabs[UI_VIEW_COUNT][2]; /* columns from and to, as drawn last */
+	struct ui_hint hints[MAX_HINTS];
 	size_t n_hints;
-	bool working;		   /* a view has more to do in the background */
-	bool stale, asked, paused; /* asked: a key wants its frame at once */
+	bool is_working;		     /* a view has more to do in the background */
+	bool is_stale, is_urgent, is_paused; /* urgent: a key waits for its frame */
 	unsigned int wants;
 	int64_t drawn_at_ms;
-	uint64_t wanted[UI_MAX_MARKS + 1]; /* runs to mark; 0: reference */
-	size_t n_looked;		   /* runs that were none of these */
+	uint64_t wanted[UI_MAX_MARKS + 1]; /* runs of the last session: reference, then marks */
+	size_t n_looked;		   /* runs of the model that were compared with them */
 };
 
 static const struct view_ops *const ui_views[UI_VIEW_COUNT] = {
@@ -185,7 +189,7 @@ struct ui *ui_new(const struct ui_setup *setup)
 	shared->chart.smoothing = 2;
 	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
 		ui->states[i] = xcalloc(1, ui_views[i]->state_size + 1);
-	ui->stale = true;
+	ui->is_stale = true;
 	return ui;
 }
 
@@ -193,7 +197,7 @@ void ui_configure(struct ui *ui, const struct ui_setup *setup)
 {
 	struct ui_shared *shared = &ui->shared;
 
-	/* What a key chose stays until the configuration says otherwise. */
+	/* A charset chosen by key stays until the configuration changes. */
 	if (setup->charset != ui->setup.charset)
 		shared->chart.charset = setup->charset;
 	ui->setup = *setup;
@@ -203,7 +207,7 @@ void ui_configure(struct ui *ui, const struct ui_setup *setup)
 	shared->group_user = setup->group_user;
 	shared->log_colors = setup->log_colors;
 	shared->configured++;
-	ui->stale = ui->asked = true;
+	ui->is_stale = ui->is_urgent = true;
 }
 
 const struct track *ui_caps(const struct ui_shared *shared)
@@ -226,6 +230,10 @@ void ui_free(struct ui *ui)
 {
 	if (ui == NULL)
 		return;
+	struct prompt *const prompts[] = { &ui->find,	&ui->search, &ui->filter,
+					   &ui->answer, &ui->scores, &ui->file };
+	for (size_t i = 0; i < LENGTH(prompts); i++)
+		prompt_release(prompts[i]);
 	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
 		if (ui_views[i]->release != NULL)
 			ui_views[i]->release(ui->states[i]);
@@ -235,16 +243,11 @@ void ui_free(struct ui *ui)
 	}
 	free(ui->choices);
 	list_release(&ui->list);
-	prompt_release(&ui->find);
-	prompt_release(&ui->search);
-	prompt_release(&ui->filter);
-	prompt_release(&ui->scores);
-	prompt_release(&ui->file);
-	prompt_release(&ui->answer);
 	command_release(&ui->pending);
-	free(ui->question);
+	free(ui->preview);
 	form_release(&ui->form);
 	free(ui->bench_pods);
+	free(ui->taken_name);
 	free(ui->events);
 	for (size_t k = 0; k < ui->n_questions; k++)
 		free(ui->questions[k].text);
@@ -278,12 +281,12 @@ bool ui_is_marked(const struct ui_marks *marks, const void *what)
 
 void ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks, const void *what, size_t most)
 {
+	shared->configured++;
 	for (size_t i = 0; i < marks->n; i++) {
 		if (marks->v[i] != what)
 			continue;
 		memmove(marks->v + i, marks->v + i + 1, (--marks->n - i) * sizeof(*marks->v));
 		shared->only_marked = shared->only_marked && marks->n > 0;
-		shared->configured++;
 		return;
 	}
 	if (marks->n == most)
@@ -291,7 +294,6 @@ void ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks, const void
 				marks == &shared->marks ? "runs" : "pods");
 	else
 		marks->v[marks->n++] = what;
-	shared->configured++;
 }
 
 char *ui_pod_names(const struct ui_shared *shared, size_t pod)
@@ -313,10 +315,10 @@ void ui_set_now(struct ui *ui, int64_t wall_ms, int64_t mono_ms)
 }
 
 /*
- * The run to begin with: one that lives and spoke last, else the newest, and
- * while logs are read and no key was pressed the newest of those.
+ * Select a run until the user selects one: the running one that printed last, else the newest.
+ * The choice is repeated while the selected run is not live, as when old logs are read first.
  */
-static void ui_select_first(struct ui *ui)
+static void select_first_run(struct ui *ui)
 {
 	struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
@@ -338,7 +340,7 @@ static void ui_select_first(struct ui *ui)
 	shared->selected = ui->first;
 }
 
-/* What finds a run again at the next start. */
+/* Identifies a run across restarts. */
 static uint64_t run_id(const struct model *model, const struct model_run *mr)
 {
 	AUTO_TEXT name = xasprintf("%s\n%s\n%u", model_pod_name(model, mr->pod), mr->path,
@@ -347,8 +349,8 @@ static uint64_t run_id(const struct model *model, const struct model_run *mr)
 	return str_hash(str_from(name));
 }
 
-/* Mark the runs that were marked when the program was left last. */
-static void ui_mark_again(struct ui *ui)
+/* Restore the reference and the marks of the last session as their runs appear. */
+static void restore_marks(struct ui *ui)
 {
 	const struct model *model = ui->shared.model;
 
@@ -370,10 +372,10 @@ static void ui_mark_again(struct ui *ui)
 
 void ui_changed(struct ui *ui, unsigned int parts)
 {
-	ui_mark_again(ui);
-	ui_select_first(ui);
+	restore_marks(ui);
+	select_first_run(ui);
 	if ((parts & (ui_view(ui)->watches | MODEL_EVENTS)) != 0 || ui->overlay == OVERLAY_EVENTS)
-		ui->stale = true;
+		ui->is_stale = true;
 }
 
 int64_t ui_frame_in_ms(const struct ui *ui)
@@ -381,9 +383,9 @@ int64_t ui_frame_in_ms(const struct ui *ui)
 	int64_t every = ui->setup.remote ? FRAME_REMOTE_MS : FRAME_LOCAL_MS;
 	int64_t due = ui->drawn_at_ms + every - ui->shared.now_mono_ms;
 
-	if (ui->asked)
+	if (ui->is_urgent)
 		return 0;
-	if (!ui->stale || ui->paused)
+	if (!ui->is_stale || ui->is_paused)
 		return -1;
 	return due > 0 ? due : 0;
 }
@@ -395,12 +397,10 @@ bool ui_work(struct ui *ui)
 	if (view->work == NULL)
 		return false;
 	bool more = view->work(ui->states[ui->view], &ui->shared);
-	if (more || ui->working)
-		ui->stale = true;
-	/* What was waited for is shown at once. */
-	if (ui->working && !more)
-		ui->asked = true;
-	ui->working = more;
+	ui->is_stale |= more || ui->is_working;
+	/* The user waits for the result: draw it at once. */
+	ui->is_urgent |= ui->is_working && !more;
+	ui->is_working = more;
 	return more;
 }
 
@@ -414,17 +414,17 @@ unsigned int ui_take_wants(struct ui *ui)
 
 bool ui_is_working(const struct ui *ui)
 {
-	return ui->working;
+	return ui->is_working;
 }
 
-/* Execute the command and release it; false: it failed, as is said. */
-static bool ui_execute(struct ui *ui, struct command *command)
+/* Execute a command and release it; false if it failed.  The message shows the result. */
+static bool run_command(struct ui *ui, struct command *command)
 {
 	struct err err = { ERR_NONE, "" };
 	char said[200] = "";
 
 	if (ui->setup.sink.execute == NULL)
-		err_set(&err, ERR_USAGE, "nothing here can do that");
+		err_set(&err, ERR_USAGE, "not available on this screen");
 	else
 		(void)ui->setup.sink.execute(ui->setup.sink.user, command, said, &err);
 	if (err.code != ERR_NONE || said[0] != '\0')
@@ -440,22 +440,22 @@ void command_release(struct command *command)
 	memset(command, 0, sizeof(*command));
 }
 
-/* The selection of the list that has the keys moved. */
-static void ui_list_moved(struct ui *ui)
+/* Notify the view that the selection of its list moved. */
+static void notify_view(struct ui *ui)
 {
 	if (ui->overlay == OVERLAY_NONE && ui_view(ui)->moved != NULL)
 		ui_view(ui)->moved(ui->states[ui->view], &ui->shared);
 }
 
-/* Show a view; q and Esc go to the fleet from there. */
-static void ui_go_to(struct ui *ui, size_t view)
+/* Show a view that q and Esc leave for the fleet. */
+static void show_view(struct ui *ui, size_t view)
 {
 	ui->view = view;
 	ui->n_trail = 0;
 }
 
-/* A framed place in the middle, cleared; what is inside of the frame. */
-static struct rect overlay_box(struct canvas *canvas, int width, int height, const char *title)
+/* Draw an empty frame in the middle of the screen; the area inside it. */
+static struct rect draw_dialog(struct canvas *canvas, int width, int height, const char *title)
 {
 	struct rect box;
 
@@ -467,8 +467,8 @@ static struct rect overlay_box(struct canvas *canvas, int width, int height, con
 	return canvas_box(canvas, box, "%s", title);
 }
 
-/* What a key that moves does in a list, where letters are text. */
-static enum action overlay_list_action(uint32_t code)
+/* Action of a key in a list while letters are typed as text. */
+static enum action find_list_action(uint32_t code)
 {
 	static const struct {
 		uint32_t code;
@@ -486,130 +486,123 @@ static enum action overlay_list_action(uint32_t code)
 	return ACTION_NONE;
 }
 
-/* Before something acts on a pod. */
+/* ---- confirmation of a command */
 
-/* Ask before a command (taken over) is executed. */
-static void overlay_ask(struct ui *ui, struct command *command)
+/* Show what a command (taken over) would do, and wait for a yes; run it if that needs none. */
+static void confirm_command(struct ui *ui, struct command *command)
 {
 	struct err err = { ERR_NONE, "" };
 	char *preview = NULL;
 
 	if (ui->shared.read_only && command->id >= COMMAND_ACTING)
-		err_set(&err, ERR_USAGE, "--read-only: nothing that acts on a pod");
+		err_set(&err, ERR_USAGE, "not available with --read-only");
 	else if (ui->setup.sink.preview != NULL)
 		preview = ui->setup.sink.preview(ui->setup.sink.user, command, &err);
-	if (preview == NULL && err.code != ERR_NONE) {
+	if (err.code != ERR_NONE && preview == NULL) {
 		ui_show_message(&ui->shared, "%s", err.text);
 		command_release(command);
 		return;
 	}
 	if (preview == NULL) {
-		ui_execute(ui, command);
+		run_command(ui, command);
 		return;
 	}
 	command_release(&ui->pending);
-	free(ui->question);
+	free(ui->preview);
 	ui->pending = *command;
-	ui->question = preview;
-	ui->question_top = 0;
+	ui->preview = preview;
+	ui->preview_top = 0;
 	prompt_set(&ui->answer, "");
-	ui->overlay = OVERLAY_ASK;
+	ui->overlay = OVERLAY_CONFIRM;
 }
 
-/* Only the whole word starts something on a pod. */
-static void ask_key(struct ui *ui, const struct key *key)
+static void handle_confirm_key(struct ui *ui, const struct key *key)
 {
 	if (key->code == KEYCODE_PAGE_DOWN || key->code == KEYCODE_PAGE_UP) {
-		ui->question_top += key->code == KEYCODE_PAGE_DOWN ? PAGE_LINES : -PAGE_LINES;
+		ui->preview_top += key->code == KEYCODE_PAGE_DOWN ? PAGE_LINES : -PAGE_LINES;
 		return;
 	}
 	enum prompt_result result = prompt_key(&ui->answer, key->code);
 	if (result != PROMPT_DONE && result != PROMPT_CANCEL)
 		return;
 	ui->overlay = OVERLAY_NONE;
+	/* Only the whole word counts. */
 	if (result == PROMPT_DONE && strcmp(ui->answer.text, "yes") == 0) {
-		ui_execute(ui, &ui->pending);
+		run_command(ui, &ui->pending);
 		return;
 	}
-	ui_show_message(&ui->shared, "nothing was started");
+	ui_show_message(&ui->shared, "cancelled");
 	command_release(&ui->pending);
 }
 
-/* The exact command first, then the question. */
-static int ask_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+static int draw_confirm(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
-	struct str text = str_from(ui->question);
+	struct str text = str_from(ui->preview);
 	struct rect inside = { 0, 0, int_min(BOX_WIDTH, canvas->width - 4) - 4, 0 };
 	int lines = canvas_wrap(NULL, inside, STYLE_NORMAL, text, 0), most;
 
-	inside = overlay_box(canvas, BOX_WIDTH, lines + 4,
+	inside = draw_dialog(canvas, BOX_WIDTH, lines + 4,
 			     ui->pending.id == COMMAND_LEARN ? "This writes a file"
 							     : "This acts on a pod");
 	struct rect last = rect_take_bottom(&inside, 1);
 	struct rect hint = rect_take_bottom(&inside, 1);
 	most = int_max(lines - inside.h, 0);
-	ui->question_top = int_max(0, int_min(ui->question_top, most));
-	(void)canvas_wrap(canvas, inside, STYLE_NORMAL, text, ui->question_top);
+	ui->preview_top = int_max(0, int_min(ui->preview_top, most));
+	(void)canvas_wrap(canvas, inside, STYLE_NORMAL, text, ui->preview_top);
 	if (most > 0)
 		canvas_print(canvas, hint, STYLE_HINT,
-			     ui->question_top < most ? "PgDn: more" : "PgUp: back");
+			     ui->preview_top < most ? "PgDn: more" : "PgUp: back");
 	*cursor_y = last.y;
-	return prompt_draw(&ui->answer, canvas, last, "type yes to go on: ");
+	return prompt_draw(&ui->answer, canvas, last, "type yes to continue: ");
 }
 
-/* The choices: help, palette, and which bench. */
+/* ---- choices: help, palette, benches */
 
-static void choice_add(struct ui *ui, int id)
+static void add_choice(struct ui *ui, struct ui_choice choice)
 {
 	if (ui->n_choices < MAX_CHOICES)
-		xpush(ui->choices, ui->n_choices, ui->cap_choices, id);
+		xpush(ui->choices, ui->n_choices, ui->cap_choices, choice);
 }
 
-/* The views that an action works in; nothing where it works in all. */
-static void choice_add_where(const struct action_info *info, struct buf *out)
-{
-	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
-		if ((ui_views[i]->places & info->places) != 0)
-			buf_appendf(out, "%s%s", out->len > 0 ? " " : "", ui_views[i]->name);
-	if (info->places == IN_EVENTS)
-		buf_append_str(out, "events");
-}
-
-/* A cell: its key, its name, what it does or is, and where. */
-static void choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+static void fill_choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	static const unsigned int styles[] = { STYLE_KEY, STYLE_STRONG, STYLE_NORMAL, STYLE_DIM };
 	const struct ui *ui = user;
 	const struct model *model = ui->shared.model;
-	const char *name = "a new one";
-	const char *help = "fill a form: variants, metric, blocks, window";
+	const struct ui_choice choice = ui->choices[row];
 	AUTO_BUF keys = buf_new(LIST_CELL_BYTES);
 	AUTO_BUF where = buf_new(LIST_CELL_BYTES);
-	int id = ui->choices[row];
+	const char *name = "", *help = "";
 	struct plot_label label;
 
-	if (id < ACTION_COUNT) {
-		name = action_info((enum action)id)->label;
-		help = action_info((enum action)id)->help;
-		keymap_key_names(&ui->keymap, (enum action)id, &keys);
-		choice_add_where(action_info((enum action)id), &where);
-	} else if (id >= RUN_ID) {
-		const struct model_run *mr = model->runs[id - RUN_ID];
+	if (choice.kind == CHOICE_ACTION) {
+		const struct action_info *info = action_info((enum action)choice.i);
 
-		label = plot_run_label(mr);
+		name = info->label;
+		help = info->help;
+		keymap_key_names(&ui->keymap, (enum action)choice.i, &keys);
+		for (size_t i = 0; i < UI_VIEW_COUNT; i++)
+			if ((ui_views[i]->places & info->places) != 0)
+				buf_appendf(&where, "%s%s", where.len > 0 ? " " : "",
+					    ui_views[i]->name);
+		if (info->places == IN_EVENTS)
+			buf_append_str(&where, "events");
+	} else if (choice.kind == CHOICE_RUN) {
+		label = plot_run_label(model->runs[choice.i]);
 		name = label.s;
-		help = model_pod_name(model, mr->pod);
-	} else if (id == POINT_ID) {
+		help = model_pod_name(model, model->runs[choice.i]->pod);
+	} else if (choice.kind == CHOICE_PLAN && choice.i < model->n_benches) {
+		name = model->benches[choice.i].name;
+		help = model->benches[choice.i].id;
+	} else if (choice.kind == CHOICE_FORM) {
+		name = "new bench";
+		help = "fill in a form: variants, metric, blocks, window";
+	} else if (choice.kind == CHOICE_CHECKPOINT) {
 		name = "checkpoint";
-		help = "the run's best checkpoint against its workspace";
-	} else if (id == SETTINGS_ID) {
+		help = "best checkpoint of the run against its workspace";
+	} else if (choice.kind == CHOICE_SETTINGS) {
 		name = "settings";
-		help = "what its kernels were told, as arms of a kernel bench";
-	} else if (id >= BENCH_ID) {
-		size_t i = (size_t)(id - BENCH_ID);
-
-		name = i < model->n_benches ? model->benches[i].name : "";
-		help = i < model->n_benches ? model->benches[i].id : "";
+		help = "launch settings of its kernels, as a kernel bench";
 	}
 	list_cellf(cell, styles[column], "%s",
 		   column == 0	 ? keys.data
@@ -618,24 +611,24 @@ static void choice_cell(void *user, size_t row, size_t column, struct list_cell 
 				 : where.data);
 }
 
-static void choices_fill(struct ui *ui)
+static void fill_choices(struct ui *ui)
 {
 	static const struct list_column columns[] = {
 		{ "key", 11, .drop = 0 },
 		{ "name", 16, .grow = true, .name = true },
-		{ "what it does", 30, .grow = true },
+		{ "description", 30, .grow = true },
 		{ "where", 20, .drop = 1, .grow = true },
 	};
 	static const struct list_ops ops = { .columns = columns,
 					     .n_columns = 4,
-					     .cell = choice_cell,
+					     .cell = fill_choice_cell,
 					     .best_first = true,
 					     .filtered = 1 };
 
 	list_fill(&ui->list, &ops, ui, ui->n_choices);
 }
 
-static void choices_begin(struct ui *ui, enum ui_overlay overlay)
+static void clear_choices(struct ui *ui, enum ui_overlay overlay)
 {
 	ui->n_choices = 0;
 	list_release(&ui->list);
@@ -643,112 +636,100 @@ static void choices_begin(struct ui *ui, enum ui_overlay overlay)
 	ui->overlay = overlay;
 }
 
-/* All actions, those of the view first; in the palette all runs too, the
- * newest first. */
-static void choices_open(struct ui *ui, enum ui_overlay overlay)
+/* Offer all actions, those of the view first; in the palette also all runs, newest first. */
+static void open_actions(struct ui *ui, enum ui_overlay overlay)
 {
 	unsigned int places = ui_view(ui)->places;
 
-	choices_begin(ui, overlay);
+	clear_choices(ui, overlay);
 	for (int i = 1; i < 2 * ACTION_COUNT; i++) {
 		enum action action = (enum action)(i % ACTION_COUNT);
-		bool is_here = (action_info(action)->places & places) != 0;
+		bool is_of_view = (action_info(action)->places & places) != 0;
 
-		if (action != ACTION_NONE && is_here == (i < ACTION_COUNT) &&
+		if (action != ACTION_NONE && is_of_view == (i < ACTION_COUNT) &&
 		    (!ui->shared.read_only || !action_is_acting(action)))
-			choice_add(ui, (int)action);
+			add_choice(ui, (struct ui_choice){ CHOICE_ACTION, action });
 	}
 	for (size_t i = ui->shared.model->n_runs; overlay == OVERLAY_PALETTE && i-- > 0;)
-		choice_add(ui, RUN_ID + (int)i);
-	choices_fill(ui);
+		add_choice(ui, (struct ui_choice){ CHOICE_RUN, i });
+	fill_choices(ui);
 }
 
-static void form_start(struct ui *ui)
+static void open_form(struct ui *ui)
 {
 	form_open(&ui->form, ui->bench_pods);
 	ui->overlay = OVERLAY_FORM;
 }
 
-/* Pick a bench file or fill the form, for those pods. */
-static void overlay_open_bench(struct ui *ui, const char *pods)
+/* Offer the plans and the form, for a bench on these pods; just the form if there is no plan. */
+static void open_benches(struct ui *ui, const char *pods)
 {
 	const struct model *model = ui->shared.model;
 
 	if (ui->shared.read_only) {
-		ui_show_message(&ui->shared, "--read-only: nothing that acts on a pod");
+		ui_show_message(&ui->shared, "not available with --read-only");
 		return;
 	}
 	free(ui->bench_pods);
 	ui->bench_pods = xstrdup(pods);
-	choices_begin(ui, OVERLAY_BENCH);
-	choice_add(ui, FORM_ID);
+	clear_choices(ui, OVERLAY_BENCH);
+	add_choice(ui, (struct ui_choice){ .kind = CHOICE_FORM });
 	for (size_t i = 0; i < model->n_benches; i++)
 		if (model->benches[i].is_plan && strcmp(model->benches[i].state, "plan") == 0)
-			choice_add(ui, BENCH_ID + (int)i);
-	choices_fill(ui);
+			add_choice(ui, (struct ui_choice){ CHOICE_PLAN, i });
+	fill_choices(ui);
 	if (ui->n_choices == 1)
-		form_start(ui);
+		open_form(ui);
 }
 
-/* Which bench of a HarnessGym run; the command waits for that. */
-static void overlay_open_arms(struct ui *ui, struct command *command)
+/* Offer the benches of a HarnessGym run; the command (taken over) waits for the choice. */
+static void open_harness_benches(struct ui *ui, struct command *command)
 {
 	command_release(&ui->pending);
 	ui->pending = *command;
-	choices_begin(ui, OVERLAY_BENCH);
-	choice_add(ui, POINT_ID);
-	choice_add(ui, SETTINGS_ID);
-	choices_fill(ui);
+	clear_choices(ui, OVERLAY_BENCH);
+	add_choice(ui, (struct ui_choice){ .kind = CHOICE_CHECKPOINT });
+	add_choice(ui, (struct ui_choice){ .kind = CHOICE_SETTINGS });
+	fill_choices(ui);
 }
 
-static void arms_picked(struct ui *ui, bool settings)
-{
-	struct command command = ui->pending;
-
-	ui->pending = (struct command){ .id = COMMAND_NONE };
-	command.id = settings ? COMMAND_BENCH_SETTINGS : COMMAND_BENCH_RUN;
-	overlay_ask(ui, &command);
-}
-
-/* The plan that was picked, on the pods that it was picked for. */
-static void bench_picked(struct ui *ui, size_t i)
+/* Do what the selected choice names. */
+static void take_choice(struct ui *ui)
 {
 	const struct model *model = ui->shared.model;
-	struct command command = { .id = COMMAND_BENCH_START };
-
-	if (i >= model->n_benches || !model->benches[i].is_plan)
-		return;
-	command.name = xstrdup(model->benches[i].id);
-	if (ui->bench_pods[0] != '\0') {
-		command.id = COMMAND_BENCH_PODS;
-		command.text = xstrdup(ui->bench_pods);
-	}
-	overlay_ask(ui, &command);
-}
-
-/* Do what the selected line stands for. */
-static void choice_take(struct ui *ui)
-{
 	size_t row = list_row(&ui->list);
-	int id = row < ui->n_choices ? ui->choices[row] : 0;
+	struct command command = { .id = COMMAND_NONE };
 
 	ui->overlay = OVERLAY_NONE;
-	if (id == FORM_ID) {
-		form_start(ui);
-	} else if (id < ACTION_COUNT) {
-		ui_action(ui, (enum action)id);
-	} else if (id < BENCH_ID) {
-		arms_picked(ui, id == SETTINGS_ID);
-	} else if (id < RUN_ID) {
-		bench_picked(ui, (size_t)(id - BENCH_ID));
-	} else {
-		ui->shared.selected = ui->shared.model->runs[id - RUN_ID];
+	if (row >= ui->n_choices)
+		return;
+	const struct ui_choice choice = ui->choices[row];
+	if (choice.kind == CHOICE_ACTION) {
+		ui_action(ui, (enum action)choice.i);
+	} else if (choice.kind == CHOICE_RUN) {
+		ui->shared.selected = model->runs[choice.i];
 		ui_action(ui, ACTION_VIEW_RUN);
+	} else if (choice.kind == CHOICE_FORM) {
+		open_form(ui);
+	} else if (choice.kind == CHOICE_PLAN) {
+		if (choice.i >= model->n_benches || !model->benches[choice.i].is_plan)
+			return;
+		bool has_pods = ui->bench_pods[0] != '\0';
+		command.id = has_pods ? COMMAND_BENCH_PODS : COMMAND_BENCH_START;
+		command.name = xstrdup(model->benches[choice.i].id);
+		command.text = has_pods ? xstrdup(ui->bench_pods) : NULL;
+		confirm_command(ui, &command);
+	} else {
+		command = ui->pending;
+		ui->pending = (struct command){ .id = COMMAND_NONE };
+		command.id =
+			choice.kind == CHOICE_SETTINGS ? COMMAND_BENCH_SETTINGS : COMMAND_BENCH_RUN;
+		confirm_command(ui, &command);
 	}
 }
 
-/* Show what it would run; what is wrong with it stands below its fields. */
-static void form_submit(struct ui *ui)
+/* Show what the form would run; an error is shown below its fields. */
+static void submit_form(struct ui *ui)
 {
 	struct command command = { .id = COMMAND_BENCH_FORM };
 	struct buf text = buf_new(65536);
@@ -757,222 +738,187 @@ static void form_submit(struct ui *ui)
 	command.text = buf_detach(&text);
 	ui->overlay = OVERLAY_NONE;
 	ui->shared.said[0] = '\0';
-	overlay_ask(ui, &command);
+	confirm_command(ui, &command);
 	if (ui->overlay != OVERLAY_NONE)
 		return;
 	print_into(ui->form.why, "%s", ui->shared.said);
 	ui->overlay = OVERLAY_FORM;
 }
 
-static void form_on_key(struct ui *ui, const struct key *key)
+static void handle_form_key(struct ui *ui, const struct key *key)
 {
 	enum prompt_result result = form_key(&ui->form, key->code);
 
 	if (result == PROMPT_DONE)
-		form_submit(ui);
+		submit_form(ui);
 	else if (result == PROMPT_CANCEL)
 		ui->overlay = OVERLAY_NONE;
 }
 
-static int form_on_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+static int draw_form(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	return form_draw(&ui->form, canvas,
-			 overlay_box(canvas, PICK_WIDTH, FORM_COUNT + 4, "A new bench"), cursor_y);
+			 draw_dialog(canvas, PICK_WIDTH, FORM_COUNT + 4, "New bench"), cursor_y);
 }
 
-/* The alerts that hold and what happened. */
+/* ---- alerts and events */
 
-/* Alerts that are acknowledged, or those that are not; the newest first. */
-static size_t events_add_alerts(struct ui *ui, size_t n, bool acknowledged)
+/* Append the text of an alert or event. */
+static void describe_event(const struct ui *ui, const struct ui_event *line, struct buf *out)
 {
-	const struct alerts *alerts = ui->shared.alerts;
-
-	for (size_t i = alerts->n; i-- > 0;)
-		if (alerts->v[i].acknowledged == acknowledged)
-			ui->events[n++] = (struct ui_event){ &alerts->v[i], NULL, alerts->v[i].mr };
-	return n;
-}
-
-/* An alert is one line: while it holds its event is left out. */
-static size_t events_add(struct ui *ui)
-{
-	const struct alerts *alerts = ui->shared.alerts;
-	const struct model *model = ui->shared.model;
-	size_t n;
-
-	ui->events =
-		xreallocarray(ui->events, alerts->n + model->n_events + 1, sizeof(*ui->events));
-	n = events_add_alerts(ui, 0, false);
-	n = events_add_alerts(ui, n, true);
-	for (size_t i = model->n_events; i-- > 0;) {
-		const struct model_event *event = model_event_at(model, i);
-
-		if (alerts_find(alerts, event->alert) == NULL)
-			ui->events[n++] = (struct ui_event){ NULL, event, event->mr };
-	}
-	return n;
-}
-
-/* What happened to whom, all of it. */
-static void event_say(const struct ui *ui, const struct ui_event *what, struct buf *out)
-{
-	if (what->alert != NULL)
-		plot_add_alert(what->alert, ui->shared.model, out);
+	if (line->alert != NULL)
+		plot_add_alert(line->alert, ui->shared.model, out);
 	else
-		buf_append_str(out, what->event->text);
+		buf_append_str(out, line->event->text);
 }
 
-static void event_kind_cell(const struct ui_event *what, struct list_cell *cell)
+static void fill_event_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
-	const struct alert *alert = what->alert;
+	const struct ui *ui = user;
+	const struct alert *alert = ui->events[row].alert;
+	const struct model_event *event = ui->events[row].event;
+	AUTO_BUF text = buf_new(EVENT_BYTES);
 
-	if (alert != NULL)
+	if (column == 0) {
+		list_cellf(cell, STYLE_DIM, "%s",
+			   fmt_when(alert != NULL ? alert->since_wall_ms : event->wall_ms,
+				    ui->shared.now_wall_ms)
+				   .s);
+	} else if (column == 2) {
+		describe_event(ui, &ui->events[row], &text);
+		list_cellf(
+			cell,
+			theme_fact(alert != NULL ? FACT_PLAIN : panel_severities[event->severity]),
+			"%s", text.data);
+	} else if (alert != NULL) {
 		list_cellf(cell,
 			   theme_fact(alert->acknowledged ? FACT_DIM
 							  : panel_severities[alert->severity]),
 			   "%-2s %s", alert->acknowledged ? "ok" : "!", alert_name(alert->kind));
-	else if (what->event->kind != NULL)
-		list_cellf(cell, STYLE_DIM, "over %s", what->event->kind);
-	else
-		list_cellf(cell, STYLE_DIM, "event");
-}
-
-static void event_cell(void *user, size_t row, size_t column, struct list_cell *cell)
-{
-	const struct ui *ui = user;
-	const struct ui_event *what = &ui->events[row];
-	AUTO_BUF text = buf_new(EVENT_BYTES);
-
-	if (column == 0) {
-		int64_t wall_ms =
-			what->alert != NULL ? what->alert->since_wall_ms : what->event->wall_ms;
-
-		list_cellf(cell, STYLE_DIM, "%s", fmt_when(wall_ms, ui->shared.now_wall_ms).s);
-	} else if (column == 1) {
-		event_kind_cell(what, cell);
 	} else {
-		event_say(ui, what, &text);
-		list_cellf(cell,
-			   theme_fact(what->alert != NULL
-					      ? FACT_PLAIN
-					      : panel_severities[what->event->severity]),
-			   "%s", text.data);
+		list_cellf(cell, STYLE_DIM, "%s%s", event->kind != NULL ? "end of " : "event",
+			   event->kind != NULL ? event->kind : "");
 	}
 }
 
-static void events_fill(struct ui *ui)
+/* Rows: open alerts, acknowledged alerts, then events, each newest first. */
+static void fill_events(struct ui *ui)
 {
 	static const struct list_column columns[] = {
 		{ "", 8, .drop = 0 },
-		{ "kind", 14, .drop = 0 },
+		{ "kind", 16, .drop = 0 },
 		{ "what", 30, .grow = true },
 	};
 	static const struct list_ops ops = { .columns = columns,
 					     .n_columns = 3,
-					     .cell = event_cell };
+					     .cell = fill_event_cell };
+	const struct alerts *alerts = ui->shared.alerts;
+	const struct model *model = ui->shared.model;
+	size_t n = 0;
 
-	list_fill(&ui->list, &ops, ui, events_add(ui));
+	ui->events =
+		xreallocarray(ui->events, alerts->n + model->n_events + 1, sizeof(*ui->events));
+	for (int acknowledged = 0; acknowledged < 2; acknowledged++)
+		for (size_t i = alerts->n; i-- > 0;)
+			if (alerts->v[i].acknowledged == (acknowledged == 1))
+				ui->events[n++] =
+					(struct ui_event){ &alerts->v[i], NULL, alerts->v[i].mr };
+	for (size_t i = model->n_events; i-- > 0;) {
+		const struct model_event *event = model_event_at(model, i);
+
+		/* The alert that it belongs to is in the list already. */
+		if (alerts_find(alerts, event->alert) == NULL)
+			ui->events[n++] = (struct ui_event){ NULL, event, event->mr };
+	}
+	list_fill(&ui->list, &ops, ui, n);
 }
 
-/* The keys as they are bound; one that has none is not named. */
-static void events_title(const struct ui *ui, struct buf *title)
+static int draw_events(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	const struct {
 		enum action action;
-		const char *does;
+		const char *label;
 	} keys[] = {
 		{ ACTION_BACK, "back" },
 		{ ACTION_ACKNOWLEDGE, "acknowledge" },
 		{ ACTION_MUTE, ui->setup.alerts->muted ? "unmute" : "mute" },
-		{ ACTION_OPEN, "the run" },
-		{ ACTION_SEARCH, "find" },
+		{ ACTION_OPEN, "run" },
+		{ ACTION_SEARCH, "filter" },
 	};
+	AUTO_BUF title = buf_new(256);
+	AUTO_BUF text = buf_new(EVENT_BYTES);
 
-	buf_append_str(title, "Alerts and events");
+	(void)cursor_y;
+	buf_append_str(&title, "Alerts and events");
 	for (size_t i = 0; i < LENGTH(keys); i++) {
 		char key[KEY_NAME_SIZE];
 
 		keymap_key_name(&ui->keymap, keys[i].action, key);
 		if (key[0] != '\0')
-			buf_appendf(title, " · %s %s", key, keys[i].does);
+			buf_appendf(&title, " · %s %s", key, keys[i].label);
 	}
-}
-
-static int events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
-{
-	AUTO_BUF title = buf_new(256);
-	AUTO_BUF text = buf_new(EVENT_BYTES);
-
-	(void)cursor_y;
-	events_title(ui, &title);
-	struct rect r = overlay_box(canvas, BOX_WIDTH, canvas->height - 4, title.data);
-	events_fill(ui);
+	struct rect r = draw_dialog(canvas, BOX_WIDTH, canvas->height - 4, title.data);
+	fill_events(ui);
 	if (ui->list.all == 0) {
-		canvas_print_top(canvas, &r, STYLE_DIM, "Nothing happened yet.");
+		canvas_print_top(canvas, &r, STYLE_DIM, "No alerts or events yet.");
 		return -1;
 	}
-	/* The selected line as a whole, where a row has no room for it. */
+	/* Below the list the selected line in full, as a row may be too narrow for it. */
 	struct rect whole = rect_take_bottom(&r, DETAIL_LINES);
 	canvas_fill(canvas, rect_take_top(&whole, 1), STYLE_AXIS, 0x2500);
 	if (list_row(&ui->list) != SIZE_MAX)
-		event_say(ui, &ui->events[list_row(&ui->list)], &text);
+		describe_event(ui, &ui->events[list_row(&ui->list)], &text);
 	(void)canvas_wrap(canvas, whole, STYLE_NORMAL, buf_str(&text), 0);
 	list_draw(&ui->list, canvas, r);
 	(void)canvas_text(canvas, r.x, r.y, STYLE_HEADER, fmt_zone(ui->shared.now_wall_ms).s);
 	return -1;
 }
 
-/* The list that has the keys, up to date; NULL: none. */
+/* The list that receives keys, up to date; NULL if there is none. */
 static struct list *ui_list(struct ui *ui)
 {
 	const struct view_ops *view = ui_view(ui);
 
 	if (ui->overlay == OVERLAY_EVENTS)
-		events_fill(ui);
+		fill_events(ui);
 	if (ui->overlay != OVERLAY_NONE)
 		return &ui->list;
 	return view->list != NULL ? view->list(ui->states[ui->view], &ui->shared) : NULL;
 }
 
-/* What is typed to find a row of a list: it shows those that match. */
+/* ---- filter of a list */
 
-/* A click into the list; false: the key is none. */
-static bool find_click(struct ui *ui, const struct key *key)
+/* A mouse key while text is typed: a press in the list selects or sorts.  False: not a mouse key.
+ */
+static bool handle_find_mouse(struct ui *ui, const struct key *key)
 {
 	if (key->code < KEYCODE_MOUSE_PRESS || key->code > KEYCODE_MOUSE_DRAG)
 		return false;
 	struct list *list = ui_list(ui);
 	if (list != NULL && key->code == KEYCODE_MOUSE_PRESS &&
 	    (list_click(list, key->x, key->y) || list_click_header(list, key->x, key->y)))
-		ui_list_moved(ui);
+		notify_view(ui);
 	return true;
 }
 
-static enum prompt_result find_key(struct ui *ui, const struct key *key)
+/* Move in the list, or edit its filter. */
+static enum prompt_result edit_filter(struct ui *ui, const struct key *key)
 {
 	struct list *list = ui_list(ui);
 
-	if (list != NULL && list_act(list, overlay_list_action(key->code))) {
-		ui_list_moved(ui);
+	if (list != NULL && list_act(list, find_list_action(key->code))) {
+		notify_view(ui);
 		return PROMPT_MORE;
 	}
 	enum prompt_result result = prompt_key(&ui->find, key->code);
 	if (list != NULL && (result == PROMPT_CHANGED || result == PROMPT_CANCEL)) {
 		list_filter(list, result == PROMPT_CHANGED ? ui->find.text : "");
-		ui_list_moved(ui);
+		notify_view(ui);
 	}
 	return result;
 }
 
-static void find_on_key(struct ui *ui, const struct key *key)
-{
-	if (find_click(ui, key))
-		return;
-	enum prompt_result result = find_key(ui, key);
-	ui->finding = result != PROMPT_DONE && result != PROMPT_CANCEL;
-}
-
-static int find_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+static int draw_find(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	struct rect last = { 1, canvas->height - 1, canvas->width - 2, 1 };
 	const struct list *list = ui_list(ui);
@@ -980,7 +926,7 @@ static int find_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	char shown[80] = "";
 
 	if (list != NULL)
-		print_into(shown, "%zu of %zu · Enter keeps them · Esc shows all", list->n,
+		print_into(shown, "%zu of %zu · Enter: keep filter · Esc: show all", list->n,
 			   list->all);
 	(void)rect_take_left(&last, x + 2 - last.x);
 	canvas_line_right(canvas, last, STYLE_HINT, str_from(shown));
@@ -988,60 +934,47 @@ static int find_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	return x;
 }
 
-/* / finds a row of a list; where there is none, a run in all of them. */
-static void find_open(struct ui *ui)
+static void handle_choice_key(struct ui *ui, const struct key *key)
 {
-	const struct list *list = ui_list(ui);
-
-	if (list == NULL) {
-		choices_open(ui, OVERLAY_PALETTE);
-		return;
-	}
-	prompt_set(&ui->find, list->filter);
-	ui->finding = true;
-}
-
-static void choices_key(struct ui *ui, const struct key *key)
-{
-	if (find_click(ui, key)) {
+	if (handle_find_mouse(ui, key)) {
 		if (list_click(&ui->list, key->x, key->y))
-			choice_take(ui);
+			take_choice(ui);
 		return;
 	}
-	enum prompt_result result = find_key(ui, key);
+	enum prompt_result result = edit_filter(ui, key);
 	if (result == PROMPT_DONE)
-		choice_take(ui);
+		take_choice(ui);
 	else if (result == PROMPT_CANCEL)
 		ui->overlay = OVERLAY_NONE;
 }
 
-static int choices_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+static int draw_choices(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	bool is_help = ui->overlay == OVERLAY_HELP;
 	int height = is_help ? canvas->height - 4 : PICK_HEIGHT;
 	char title[120];
 
 	print_into(title, "%s%s · type to search · Esc back",
-		   is_help			  ? "Help of "
-		   : ui->overlay == OVERLAY_BENCH ? "Which bench?"
+		   is_help			  ? "Help: "
+		   : ui->overlay == OVERLAY_BENCH ? "Choose a bench"
 						  : "Go to",
 		   is_help ? ui_view(ui)->name : "");
-	struct rect r = overlay_box(canvas, PICK_WIDTH, height, title);
+	struct rect r = draw_dialog(canvas, PICK_WIDTH, height, title);
 	struct rect line = rect_take_top(&r, 1);
 	list_draw(&ui->list, canvas, r);
 	*cursor_y = line.y;
 	return prompt_draw(&ui->find, canvas, line, "> ");
 }
 
-/* Open the overlay of that action; false when it has none. */
-static bool overlay_open(struct ui *ui, enum action action)
+/* Open the overlay of an action; false if it has none here. */
+static bool open_overlay(struct ui *ui, enum action action)
 {
 	bool can_search = ui_view(ui)->search != NULL;
 
 	if (action == ACTION_HELP) {
-		choices_open(ui, OVERLAY_HELP);
+		open_actions(ui, OVERLAY_HELP);
 	} else if (action == ACTION_PALETTE) {
-		choices_open(ui, OVERLAY_PALETTE);
+		open_actions(ui, OVERLAY_PALETTE);
 	} else if (action == ACTION_EVENTS) {
 		ui->overlay = OVERLAY_EVENTS;
 		list_release(&ui->list);
@@ -1049,7 +982,15 @@ static bool overlay_open(struct ui *ui, enum action action)
 		ui->overlay = OVERLAY_SEARCH;
 		prompt_set(&ui->search, "");
 	} else if (action == ACTION_SEARCH) {
-		find_open(ui);
+		const struct list *list = ui_list(ui);
+
+		/* A view without a list: look for a run by name. */
+		if (list == NULL) {
+			open_actions(ui, OVERLAY_PALETTE);
+			return true;
+		}
+		prompt_set(&ui->find, list->filter);
+		ui->is_finding = true;
 	} else if (action == ACTION_BASELINE) {
 		ui->overlay = OVERLAY_BASELINE;
 		prompt_set(&ui->scores, ui->scores.text);
@@ -1062,45 +1003,41 @@ static bool overlay_open(struct ui *ui, enum action action)
 	return true;
 }
 
-/* To the run of the selected line. */
-static void event_open(struct ui *ui)
-{
-	size_t row = list_row(&ui->list);
-	const struct model_run *mr = row != SIZE_MAX ? ui->events[row].mr : NULL;
-
-	if (mr == NULL) {
-		ui_show_message(&ui->shared, "this line is of no run");
-		return;
-	}
-	ui->overlay = OVERLAY_NONE;
-	ui->shared.selected = mr;
-	ui_action(ui, ACTION_VIEW_RUN);
-}
-
-static void events_key(struct ui *ui, const struct key *key)
+static void handle_events_key(struct ui *ui, const struct key *key)
 {
 	enum action action = keymap_find(&ui->keymap, key->code, IN_EVENTS);
+	bool is_back = action == ACTION_QUIT || action == ACTION_BACK;
 	struct list *list = ui_list(ui);
 
 	if (key->code == KEYCODE_WHEEL_UP || key->code == KEYCODE_WHEEL_DOWN)
-		action = overlay_list_action(key->code);
-	if (find_click(ui, key) || list_act(list, action))
+		action = find_list_action(key->code);
+	if (handle_find_mouse(ui, key) || list_act(list, action))
 		return;
-	if ((action == ACTION_QUIT || action == ACTION_BACK) && list->filter[0] != '\0')
+	if (is_back && list->filter[0] != '\0') {
 		list_filter(list, "");
-	else if (action == ACTION_QUIT || action == ACTION_BACK || action == ACTION_EVENTS)
+	} else if (is_back || action == ACTION_EVENTS) {
 		ui->overlay = OVERLAY_NONE;
-	else if (action == ACTION_OPEN)
-		event_open(ui);
-	else if (action == ACTION_HELP || action == ACTION_PALETTE || action == ACTION_SEARCH)
-		(void)overlay_open(ui, action);
-	else if (action == ACTION_ACKNOWLEDGE || action == ACTION_MUTE || action == ACTION_QUIT_NOW)
+	} else if (action == ACTION_OPEN) {
+		size_t row = list_row(list);
+
+		if (row == SIZE_MAX || ui->events[row].mr == NULL) {
+			ui_show_message(&ui->shared, "this event does not belong to a run");
+			return;
+		}
+		ui->overlay = OVERLAY_NONE;
+		ui->shared.selected = ui->events[row].mr;
+		ui_action(ui, ACTION_VIEW_RUN);
+	} else if (action == ACTION_HELP || action == ACTION_PALETTE || action == ACTION_SEARCH) {
+		(void)open_overlay(ui, action);
+	} else if (action == ACTION_ACKNOWLEDGE || action == ACTION_MUTE ||
+		   action == ACTION_QUIT_NOW) {
 		ui_action(ui, action);
+	}
 }
 
-/* Search and filter. */
+/* ---- search, filter, baseline, export: a prompt in the last line */
 
-static struct prompt *search_prompt(struct ui *ui)
+static struct prompt *find_prompt(struct ui *ui)
 {
 	return ui->overlay == OVERLAY_FILTER	 ? &ui->filter
 	       : ui->overlay == OVERLAY_BASELINE ? &ui->scores
@@ -1108,8 +1045,8 @@ static struct prompt *search_prompt(struct ui *ui)
 						 : &ui->search;
 }
 
-/* Take "name=v1,v2,v3" over; -1 with err. */
-static int baseline_parse(struct ui *ui, struct str text, struct err *err)
+/* Parse "name=v1,v2,v3" into the typed baseline; -1 with err. */
+static int parse_baseline(struct ui *ui, struct str text, struct err *err)
 {
 	double scores[UI_MAX_SCORES];
 	struct str name, number;
@@ -1118,14 +1055,14 @@ static int baseline_parse(struct ui *ui, struct str text, struct err *err)
 	if (!str_next(&text, '=', &name) || str_trim(name).len == 0 ||
 	    str_trim(name).len >= FMT_LABEL || text.len == 0)
 		return err_set(err, ERR_USAGE,
-			       "a baseline is name=v1,v2,v3: its name, and the "
-			       "score of each seed");
+			       "expected name=v1,v2,v3: a name and the score of each seed");
 	while (str_next(&text, ',', &number)) {
-		if (n == UI_MAX_SCORES || !str_to_double(str_trim(number), &scores[n]) ||
-		    !isfinite(scores[n]) || !(scores[n] > 0))
-			return err_set(err, ERR_USAGE,
-				       n == UI_MAX_SCORES ? "too many scores at \"%.*s\""
-							  : "\"%.*s\" is no score",
+		if (n == UI_MAX_SCORES)
+			return err_set(err, ERR_USAGE, "a baseline has at most %d scores",
+				       UI_MAX_SCORES);
+		if (!str_to_double(str_trim(number), &scores[n]) || !isfinite(scores[n]) ||
+		    !(scores[n] > 0))
+			return err_set(err, ERR_USAGE, "\"%.*s\" is not a positive number",
 				       (int)number.len, number.p);
 		n++;
 	}
@@ -1136,14 +1073,14 @@ static int baseline_parse(struct ui *ui, struct str text, struct err *err)
 	return 0;
 }
 
-/* The baseline that was typed is what all are compared to; "": none is. */
-static int baseline_take(struct ui *ui, const char *text, struct err *err)
+/* Compare with the typed baseline instead of a reference; "": with the configured baseline. */
+static int set_baseline(struct ui *ui, const char *text, struct err *err)
 {
 	struct ui_shared *shared = &ui->shared;
 
 	if (text[0] == '\0')
 		ui->typed.name = NULL;
-	else if (baseline_parse(ui, str_from(text), err))
+	else if (parse_baseline(ui, str_from(text), err))
 		return -1;
 	else
 		shared->reference = NULL;
@@ -1152,49 +1089,49 @@ static int baseline_take(struct ui *ui, const char *text, struct err *err)
 	return 0;
 }
 
-/* What of the view goes to which file. */
-
-/* Whether the view has what an export could hold. */
-static bool export_has(const struct view_ops *view, enum ui_export what)
+/* Can the view be exported in this format? */
+static bool has_export(const struct view_ops *view, enum ui_export format)
 {
-	return what == EXPORT_TEXT			       ? view->text != NULL
-	       : what == EXPORT_CHART || what == EXPORT_CURVES ? view->curves > 0
-							       : view->list != NULL;
+	return format == EXPORT_TEXT				   ? view->text != NULL
+	       : format == EXPORT_CHART || format == EXPORT_CURVES ? view->curves > 0
+								   : view->list != NULL;
 }
 
-/* The next of what the view has, `by` further; the file gets its suffix. */
-static void export_step(struct ui *ui, int by)
+/* Choose the next format, or with by = EXPORT_COUNT - 1 the previous; the file gets its suffix. */
+static void step_export(struct ui *ui, int by)
 {
 	const char *name = ui->file.text, *dot = strrchr(file_name(name), '.');
 	int stem = (int)(dot != NULL ? (size_t)(dot - name) : strlen(name));
 
 	do {
 		ui->export = (ui->export + (unsigned int)by) % EXPORT_COUNT;
-	} while (!export_has(ui_view(ui), ui->export));
-	AUTO_TEXT text = xasprintf("%.*s.%s", stem, name, ui_exports[ui->export].suffix);
+	} while (!has_export(ui_view(ui), ui->export));
+	AUTO_TEXT text = xasprintf("%.*s.%s", stem, name, export_formats[ui->export].suffix);
 	prompt_set(&ui->file, text);
 }
 
-static void act_export(struct ui *ui, enum action action)
+static void open_export(struct ui *ui, enum action action)
 {
 	AUTO_TEXT name = xasprintf("hgym-%s", action_info(ui_view(ui)->open)->name);
 
 	(void)action;
 	ui->overlay = OVERLAY_EXPORT;
-	ui->is_there = false;
+	free(ui->taken_name);
+	ui->taken_name = NULL;
 	ui->export = EXPORT_COUNT - 1;
 	prompt_set(&ui->file, name);
-	export_step(ui, 1);
+	step_export(ui, 1);
 }
 
-/* Text of the export; without any, why holds why. */
-static void export_text(struct ui *ui, struct buf *out, char why[160])
+/* Append the text of the export; if there is none, why gets the reason. */
+static void make_export(struct ui *ui, struct buf *out, char why[160])
 {
 	struct plot_request request = { .metric = ui->shared.chart.metric };
 	const struct view_ops *view = ui_view(ui);
 	void *state = ui->states[ui->view];
 
-	if (!export_has(view, ui->export)) /* it was changed meanwhile */
+	/* The view may have changed since the format was chosen. */
+	if (!has_export(view, ui->export))
 		return;
 	plot_request_runs(&request, &ui->shared);
 	if (request.n_runs > view->curves)
@@ -1213,53 +1150,56 @@ static void export_text(struct ui *ui, struct buf *out, char why[160])
 	}
 }
 
-/* Write it; a file that cannot be written stays, to be put right. */
-static void export_write(struct ui *ui, bool over)
+/* Write the export; the prompt stays open if the file cannot be written. */
+static void write_export(struct ui *ui, bool over)
 {
 	struct command command = { .id = COMMAND_EXPORT, .over = over };
-	char why[160] = "there is none here yet";
+	char why[160] = "there is no data yet";
 	struct buf text = buf_new(EXPORT_BYTES);
 
-	export_text(ui, &text, why);
+	make_export(ui, &text, why);
 	command.name = xstrdup(ui->file.text);
 	command.is_cut = text.truncated;
 	command.text = buf_detach(&text);
 	if (command.text[0] != '\0') {
-		if (!ui_execute(ui, &command))
+		if (!run_command(ui, &command))
 			return;
 	} else {
-		ui_show_message(&ui->shared, "nothing was written: %s", why);
+		ui_show_message(&ui->shared, "nothing saved: %s", why);
 		command_release(&command);
 	}
 	ui->overlay = OVERLAY_NONE;
 }
 
-static void export_key(struct ui *ui, const struct key *key)
+static void handle_export_key(struct ui *ui, const struct key *key)
 {
-	AUTO_TEXT path = file_expand_home(ui->file.text);
-	enum action action = overlay_list_action(key->code);
+	enum action action = find_list_action(key->code);
 
-	if (ui->is_there) {
-		ui->is_there = false;
+	if (ui->taken_name != NULL) {
+		free(ui->taken_name);
+		ui->taken_name = NULL;
 		if (key->code == 'y' || key->code == 'n')
-			export_write(ui, key->code == 'y');
+			write_export(ui, key->code == 'y');
 		return;
 	}
 	if (action != ACTION_NONE) {
-		export_step(ui, action == ACTION_UP ? EXPORT_COUNT - 1 : 1);
+		step_export(ui, action == ACTION_UP ? EXPORT_COUNT - 1 : 1);
 		return;
 	}
 	enum prompt_result result = prompt_key(&ui->file, key->code);
 	if (result == PROMPT_CANCEL)
 		ui->overlay = OVERLAY_NONE;
-	else if (result == PROMPT_DONE && access(path, F_OK) == 0)
-		ui->is_there = true;
-	else if (result == PROMPT_DONE)
-		export_write(ui, false);
+	if (result != PROMPT_DONE)
+		return;
+	AUTO_TEXT path = file_expand_home(ui->file.text);
+	if (access(path, F_OK) == 0)
+		ui->taken_name = file_find_free_name(path);
+	else
+		write_export(ui, false);
 }
 
-/* Turn the part of a & b that the cursor is in on or off: "a & #b". */
-static void filter_switch(struct prompt *prompt)
+/* Switch off the part of "a & b" at the cursor, as "a & #b", or on again. */
+static void toggle_filter_part(struct prompt *prompt)
 {
 	size_t at = prompt->cursor;
 
@@ -1275,102 +1215,85 @@ static void filter_switch(struct prompt *prompt)
 	prompt->cursor = prompt->len > 0 ? at : 0;
 }
 
-static void search_key(struct ui *ui, const struct key *key)
+static void handle_search_key(struct ui *ui, const struct key *key)
 {
-	bool filter = ui->overlay == OVERLAY_FILTER;
-	struct prompt *prompt = search_prompt(ui);
+	bool is_filter = ui->overlay == OVERLAY_FILTER;
+	struct prompt *prompt = find_prompt(ui);
 	enum prompt_result result = prompt_key(prompt, key->code);
 	struct err err = { ERR_NONE, "" };
 	int rc = 0;
 
-	if (filter && key->code == '\t')
-		filter_switch(prompt);
+	if (is_filter && key->code == '\t')
+		toggle_filter_part(prompt);
 	if (result == PROMPT_DONE && ui->overlay == OVERLAY_BASELINE)
-		rc = baseline_take(ui, prompt->text, &err);
+		rc = set_baseline(ui, prompt->text, &err);
 	else if (result == PROMPT_DONE)
-		rc = ui_view(ui)->search(ui->states[ui->view], &ui->shared, prompt->text, filter,
+		rc = ui_view(ui)->search(ui->states[ui->view], &ui->shared, prompt->text, is_filter,
 					 &err);
-	/* A wrong one stays, to be put right. */
+	/* The prompt stays open for a correction. */
 	if (rc != 0)
 		ui_show_message(&ui->shared, "%s", err.text);
 	else if (result == PROMPT_CANCEL || result == PROMPT_DONE)
 		ui->overlay = OVERLAY_NONE;
 }
 
-static int search_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+static int draw_search(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	struct rect last = { 1, canvas->height - 1, canvas->width - 2, 1 };
-	char label[160];
+	AUTO_TEXT label = NULL;
 
-	print_into(label,
-		   ui->is_there ? "it is there: y writes over it, n beside "
-				  "it, Esc back: "
-				: "%s (Up, Down: another, Esc back) to: ",
-		   ui_exports[ui->export].what);
+	if (ui->overlay == OVERLAY_EXPORT && ui->taken_name != NULL)
+		label = xasprintf("file exists: y overwrite, n save as %s, Esc cancel: ",
+				  file_name(ui->taken_name));
+	else if (ui->overlay == OVERLAY_EXPORT)
+		label = xasprintf("Export: %s  [Up/Down: other format, Esc: cancel]  File: ",
+				  export_formats[ui->export].label);
 	*cursor_y = last.y;
-	return prompt_draw(search_prompt(ui), canvas, last,
-			   ui->overlay == OVERLAY_EXPORT   ? label
-			   : ui->overlay == OVERLAY_SEARCH ? "search (PCRE2, Esc back): "
-			   : ui->overlay == OVERLAY_FILTER
-				   ? "filter (! not, a & b, Tab: off, Esc back): "
-				   : "baseline, name=v1,v2,v3 (empty: the "
-				     "configured, Esc back): ");
+	return prompt_draw(
+		find_prompt(ui), canvas, last,
+		label != NULL			? label
+		: ui->overlay == OVERLAY_SEARCH ? "search (PCRE2, Esc: cancel): "
+		: ui->overlay == OVERLAY_FILTER
+			? "filter (a & b, !a: not a, Tab: off/on, Esc: cancel): "
+			: "baseline name=v1,v2,v3 (empty: as configured, Esc: cancel): ");
 }
 
-/* What a pod asks. */
+/* ---- questions of pods */
 
 void ui_ask(struct ui *ui, size_t pod, const char *question, bool secret)
 {
 	if (ui->n_questions == UI_MAX_QUESTIONS)
 		return;
 	ui->questions[ui->n_questions++] = (struct ui_question){ pod, xstrdup(question), secret };
-	ui->stale = true;
+	ui->is_stale = true;
 }
 
-/* Open the oldest question, unless something else is open or a paste would answer it. */
-static void overlay_next_question(struct ui *ui)
-{
-	if (ui->overlay != OVERLAY_NONE || ui->finding || ui->paste != PASTE_NONE ||
-	    ui->n_questions == 0)
-		return;
-	prompt_set(&ui->answer, "");
-	ui->overlay = OVERLAY_QUESTION;
-}
-
-/* Give the answer; NULL for none. */
-static void question_answer(struct ui *ui, const char *answer)
-{
-	struct command command = {
-		.id = COMMAND_ANSWER,
-		.pod = ui->questions[0].pod,
-		.text = xstrdup_null(answer),
-	};
-
-	free(ui->questions[0].text);
-	memmove(ui->questions, ui->questions + 1, (ui->n_questions - 1) * sizeof(ui->questions[0]));
-	ui->n_questions--;
-	ui->overlay = OVERLAY_NONE;
-	ui_execute(ui, &command);
-}
-
-/* A secret is kept in no history. */
-static void question_key(struct ui *ui, const struct key *key)
+static void handle_question_key(struct ui *ui, const struct key *key)
 {
 	enum prompt_result result = PROMPT_DONE;
 
+	/* Enter bypasses the prompt, which would keep the answer in its history. */
 	if (key->code != '\r' && key->code != '\n')
 		result = prompt_key(&ui->answer, key->code);
 	if (result != PROMPT_DONE && result != PROMPT_CANCEL)
 		return;
-	question_answer(ui, result == PROMPT_DONE ? ui->answer.text : NULL);
+	struct command command = {
+		.id = COMMAND_ANSWER,
+		.pod = ui->questions[0].pod,
+		.text = result == PROMPT_DONE ? xstrdup(ui->answer.text) : NULL,
+	};
+	free(ui->questions[0].text);
+	memmove(ui->questions, ui->questions + 1, (ui->n_questions - 1) * sizeof(ui->questions[0]));
+	ui->n_questions--;
+	ui->overlay = OVERLAY_NONE;
+	run_command(ui, &command);
 	explicit_bzero(ui->answer.text, sizeof(ui->answer.text));
 }
 
-/* Of a secret only the number of characters is shown. */
-static int question_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+static int draw_question(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	const struct ui_question *q = &ui->questions[0];
-	struct rect r = overlay_box(canvas, PICK_WIDTH, 12, "A pod asks");
+	struct rect r = draw_dialog(canvas, PICK_WIDTH, 12, "A pod asks");
 	struct rect last = rect_take_bottom(&r, 1);
 	struct str rest = str_from(q->text), line;
 	int x;
@@ -1380,48 +1303,46 @@ static int question_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 		canvas_line(canvas, rect_take_top(&r, 1), STYLE_NORMAL, line);
 	*cursor_y = last.y;
 	if (!q->secret)
-		return prompt_draw(&ui->answer, canvas, last, "answer (Esc: no): ");
-	x = last.x + canvas_text(canvas, last.x, last.y, STYLE_KEY, "passphrase (Esc: none): ");
+		return prompt_draw(&ui->answer, canvas, last, "answer (Esc: refuse): ");
+	x = last.x + canvas_text(canvas, last.x, last.y, STYLE_KEY, "passphrase (Esc: cancel): ");
 	for (size_t i = 0; i < ui->answer.len && i < 40; i++)
 		canvas_put(canvas, x++, last.y, STYLE_NORMAL, '*');
 	return x;
 }
 
 static const struct {
-	void (*key)(struct ui *ui, const struct key *key);
-	/* Returns the cursor's column, -1: it has none. */
+	void (*handle_key)(struct ui *ui, const struct key *key);
+	/* Returns the cursor's column; -1: no cursor. */
 	int (*draw)(struct ui *ui, struct canvas *canvas, int *cursor_y);
 } overlays[] = {
-	[OVERLAY_HELP] = { choices_key, choices_draw },
-	[OVERLAY_PALETTE] = { choices_key, choices_draw },
-	[OVERLAY_EVENTS] = { events_key, events_draw },
-	[OVERLAY_SEARCH] = { search_key, search_draw },
-	[OVERLAY_FILTER] = { search_key, search_draw },
-	[OVERLAY_BASELINE] = { search_key, search_draw },
-	[OVERLAY_EXPORT] = { export_key, search_draw },
-	[OVERLAY_ASK] = { ask_key, ask_draw },
-	[OVERLAY_QUESTION] = { question_key, question_draw },
-	[OVERLAY_BENCH] = { choices_key, choices_draw },
-	[OVERLAY_FORM] = { form_on_key, form_on_draw },
+	[OVERLAY_HELP] = { handle_choice_key, draw_choices },
+	[OVERLAY_PALETTE] = { handle_choice_key, draw_choices },
+	[OVERLAY_EVENTS] = { handle_events_key, draw_events },
+	[OVERLAY_SEARCH] = { handle_search_key, draw_search },
+	[OVERLAY_FILTER] = { handle_search_key, draw_search },
+	[OVERLAY_BASELINE] = { handle_search_key, draw_search },
+	[OVERLAY_EXPORT] = { handle_export_key, draw_search },
+	[OVERLAY_CONFIRM] = { handle_confirm_key, draw_confirm },
+	[OVERLAY_QUESTION] = { handle_question_key, draw_question },
+	[OVERLAY_BENCH] = { handle_choice_key, draw_choices },
+	[OVERLAY_FORM] = { handle_form_key, draw_form },
 };
 
-/* What a view does not show of a run is said. */
-static void ui_say_run(struct ui *ui, const char *what)
-{
+/* ---- actions that are the same in all views */
 
-	if (ui->shared.selected == NULL) {
-		ui_show_message(&ui->shared, "there is no run yet");
-		return;
-	}
-	if (ui->view == 0)
-		return;
-	ui_show_message(&ui->shared, "%s %s", plot_run_label(ui->shared.selected).s, what);
+/* Report a change to the selected run, unless the fleet shows it anyway. */
+static void report_on_run(struct ui *ui, const char *what)
+{
+	if (ui->shared.selected == NULL)
+		ui_show_message(&ui->shared, "no runs yet");
+	else if (ui->view != 0)
+		ui_show_message(&ui->shared, "%s %s", plot_run_label(ui->shared.selected).s, what);
 }
 
-/* The run next to the selected one, in order of appearance. */
-static void act_step_run(struct ui *ui, enum action action)
+/* Select the next or the previous run, in order of appearance. */
+static void step_run(struct ui *ui, enum action action)
 {
-	const unsigned int shows = IN_RUNS | IN_CHARTS; /* who is selected */
+	const unsigned int shows_it = IN_RUNS | IN_CHARTS;
 	struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
 	size_t i = 0;
@@ -1432,11 +1353,11 @@ static void act_step_run(struct ui *ui, enum action action)
 		shared->selected = model->runs[i + 1];
 	else if (action == ACTION_PREV_RUN && i > 0 && i < model->n_runs)
 		shared->selected = model->runs[i - 1];
-	if ((ui_view(ui)->places & shows) != shows)
-		ui_say_run(ui, "is selected");
+	if ((ui_view(ui)->places & shows_it) != shows_it)
+		report_on_run(ui, "is selected");
 }
 
-static void act_mark(struct ui *ui, enum action action)
+static void mark_run(struct ui *ui, enum action action)
 {
 	struct ui_shared *shared = &ui->shared;
 	size_t before = shared->marks.n;
@@ -1445,21 +1366,21 @@ static void act_mark(struct ui *ui, enum action action)
 	if (shared->selected != NULL)
 		ui_toggle_mark(shared, &shared->marks, shared->selected, UI_MAX_MARKS);
 	if (shared->marks.n != before || shared->selected == NULL)
-		ui_say_run(ui, shared->marks.n > before ? "is marked" : "is not marked any more");
+		report_on_run(ui, shared->marks.n > before ? "is marked" : "is no longer marked");
 }
 
-static void act_reference(struct ui *ui, enum action action)
+static void set_reference(struct ui *ui, enum action action)
 {
 	struct ui_shared *shared = &ui->shared;
 
 	(void)action;
 	shared->reference = shared->reference == shared->selected ? NULL : shared->selected;
 	shared->configured++;
-	ui_say_run(ui, shared->reference != NULL ? "is what all others are compared to"
-						 : "is no reference any more");
+	report_on_run(ui, shared->reference != NULL ? "is now the reference"
+						    : "is no longer the reference");
 }
 
-static void act_only_marked(struct ui *ui, enum action action)
+static void show_only_marked(struct ui *ui, enum action action)
 {
 	struct ui_shared *shared = &ui->shared;
 
@@ -1467,14 +1388,14 @@ static void act_only_marked(struct ui *ui, enum action action)
 	shared->only_marked = !shared->only_marked && shared->marks.n > 0;
 	shared->configured++;
 	if (shared->marks.n == 0)
-		ui_show_message(shared, "no run is marked; Space marks");
+		ui_show_message(shared, "no runs are marked; Space marks one");
 	else if (shared->only_marked)
-		ui_show_message(shared, "the %zu marked runs alone; * shows all", shared->marks.n);
+		ui_show_message(shared, "only the %zu marked runs; * shows all", shared->marks.n);
 	else
 		ui_show_message(shared, "all runs");
 }
 
-static void act_charset(struct ui *ui, enum action action)
+static void step_charset(struct ui *ui, enum action action)
 {
 	static const char *const names[CHART_CHARSETS] = { "braille", "blocks", "ASCII", "pixels" };
 	struct chart_settings *chart = &ui->shared.chart;
@@ -1484,7 +1405,7 @@ static void act_charset(struct ui *ui, enum action action)
 	ui_show_message(&ui->shared, "charts are drawn in %s", names[chart->charset]);
 }
 
-static void act_alerts(struct ui *ui, enum action action)
+static void act_on_alerts(struct ui *ui, enum action action)
 {
 	struct alerts *alerts = ui->setup.alerts;
 
@@ -1494,26 +1415,26 @@ static void act_alerts(struct ui *ui, enum action action)
 		alerts->muted = !alerts->muted;
 	ui_show_message(&ui->shared, "%s",
 			action == ACTION_ACKNOWLEDGE ? "all alerts acknowledged"
-			: alerts->muted		     ? "bell and notices are muted"
-						     : "bell and notices are on");
+			: alerts->muted		     ? "bell and notifications are off"
+						     : "bell and notifications are on");
 }
 
-static void act_pause(struct ui *ui, enum action action)
+static void toggle_pause(struct ui *ui, enum action action)
 {
 	(void)action;
-	ui->paused = !ui->paused;
-	ui_show_message(&ui->shared, ui->paused ? "paused; P goes on" : "going on");
+	ui->is_paused = !ui->is_paused;
+	ui_show_message(&ui->shared, ui->is_paused ? "paused; P continues" : "continued");
 }
 
-static void act_step_view(struct ui *ui, enum action action)
+static void step_view(struct ui *ui, enum action action)
 {
 	size_t by = action == ACTION_NEXT_VIEW ? 1 : UI_VIEW_COUNT - 1;
 
-	ui_go_to(ui, (ui->view + by) % UI_VIEW_COUNT);
+	show_view(ui, (ui->view + by) % UI_VIEW_COUNT);
 }
 
-/* One layer back: a filter, a view, and from the fleet q leaves. */
-static void act_back(struct ui *ui, enum action action)
+/* Leave a filter, else the view; in the fleet, ACTION_QUIT leaves the program. */
+static void go_back(struct ui *ui, enum action action)
 {
 	struct list *list = ui_list(ui);
 
@@ -1527,48 +1448,36 @@ static void act_back(struct ui *ui, enum action action)
 		ui->wants |= UI_WANT_QUIT;
 }
 
-/* From wherever this is; what a pod asks stays. */
-static void ui_go_home(struct ui *ui)
-{
-	ui_go_to(ui, 0);
-	ui->finding = false;
-	if (ui->overlay != OVERLAY_QUESTION)
-		ui->overlay = OVERLAY_NONE;
-	struct list *list = ui_list(ui);
-	if (ui->overlay == OVERLAY_NONE)
-		list_filter(list, "");
-}
-
-/* A key is never without an answer, but where a list just ends. */
-static void act_no_use(struct ui *ui, enum action action)
+/* A key never goes without an answer, except a move at the end of a list. */
+static void report_no_use(struct ui *ui, enum action action)
 {
 	if (action < ACTION_UP || action > ACTION_PAGE_DOWN)
 		ui_show_message(&ui->shared, "%s does nothing in %s", action_info(action)->label,
 				ui_view(ui)->name);
 }
 
-/* What an action does where the view leaves it. */
-static void ui_act(struct ui *ui, enum action action)
+/* Run an action that neither the view nor its list used. */
+static void run_frame_action(struct ui *ui, enum action action)
 {
 	static const struct {
 		enum action action;
-		void (*act)(struct ui *ui, enum action action);
-		unsigned int want; /* what the owner does */
-	} acts[] = {
-		{ ACTION_MARK, act_mark, 0 },
-		{ ACTION_REFERENCE, act_reference, 0 },
-		{ ACTION_ONLY_MARKED, act_only_marked, 0 },
-		{ ACTION_CHARSET, act_charset, 0 },
-		{ ACTION_ACKNOWLEDGE, act_alerts, 0 },
-		{ ACTION_MUTE, act_alerts, 0 },
-		{ ACTION_PAUSE, act_pause, 0 },
-		{ ACTION_EXPORT, act_export, 0 },
-		{ ACTION_NEXT_VIEW, act_step_view, 0 },
-		{ ACTION_PREV_VIEW, act_step_view, 0 },
-		{ ACTION_NEXT_RUN, act_step_run, 0 },
-		{ ACTION_PREV_RUN, act_step_run, 0 },
-		{ ACTION_BACK, act_back, 0 },
-		{ ACTION_QUIT, act_back, 0 },
+		void (*run)(struct ui *ui, enum action action);
+		unsigned int want; /* for the owner of the frame */
+	} actions[] = {
+		{ ACTION_MARK, mark_run, 0 },
+		{ ACTION_REFERENCE, set_reference, 0 },
+		{ ACTION_ONLY_MARKED, show_only_marked, 0 },
+		{ ACTION_CHARSET, step_charset, 0 },
+		{ ACTION_ACKNOWLEDGE, act_on_alerts, 0 },
+		{ ACTION_MUTE, act_on_alerts, 0 },
+		{ ACTION_PAUSE, toggle_pause, 0 },
+		{ ACTION_EXPORT, open_export, 0 },
+		{ ACTION_NEXT_VIEW, step_view, 0 },
+		{ ACTION_PREV_VIEW, step_view, 0 },
+		{ ACTION_NEXT_RUN, step_run, 0 },
+		{ ACTION_PREV_RUN, step_run, 0 },
+		{ ACTION_BACK, go_back, 0 },
+		{ ACTION_QUIT, go_back, 0 },
 		{ ACTION_QUIT_NOW, NULL, UI_WANT_QUIT },
 		{ ACTION_SUSPEND, NULL, UI_WANT_SUSPEND },
 		{ ACTION_REPAINT, NULL, UI_WANT_REPAINT },
@@ -1578,33 +1487,34 @@ static void ui_act(struct ui *ui, enum action action)
 		{ ACTION_TRACK, NULL, UI_WANT_TRACK },
 	};
 
-	for (size_t i = 0; i < LENGTH(acts); i++) {
-		if (acts[i].action != action)
+	for (size_t i = 0; i < LENGTH(actions); i++) {
+		if (actions[i].action != action)
 			continue;
-		ui->wants |= acts[i].want;
-		if (acts[i].act != NULL)
-			acts[i].act(ui, action);
+		ui->wants |= actions[i].want;
+		if (actions[i].run != NULL)
+			actions[i].run(ui, action);
 		return;
 	}
 	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
 		if (ui_views[i]->open == action) {
-			ui_go_to(ui, i);
+			show_view(ui, i);
 			return;
 		}
 	}
-	act_no_use(ui, action);
+	report_no_use(ui, action);
 }
 
-/* Show a view on top of this one; q and Esc come back here. */
-static void ui_go_into(struct ui *ui, enum action open)
+/* Open the view that the current one asked for; q and Esc return here. */
+static void follow_view(struct ui *ui)
 {
 	size_t from = ui->view, n = ui->n_trail;
+	enum action open = ui->shared.go;
 
 	ui->shared.go = ACTION_NONE;
-	ui_act(ui, open);
+	run_frame_action(ui, open);
 	if (ui->shared.find != NULL) {
 		list_filter(ui_list(ui), ui->shared.find);
-		ui_list_moved(ui);
+		notify_view(ui);
 	}
 	ui->shared.find = NULL;
 	if (ui->view == from)
@@ -1615,63 +1525,57 @@ static void ui_go_into(struct ui *ui, enum action open)
 	ui->n_trail = n;
 }
 
-static void ui_say_order(struct ui *ui, const struct list *list)
+static void report_order(struct ui *ui, const struct list *list)
 {
 	const char *by = list_sorted_by(list);
 
 	if (by != NULL)
-		ui_show_message(&ui->shared, "sorted by %s, the %s first", by,
-				list->descending ? "greatest" : "least");
+		ui_show_message(&ui->shared, "sorted by %s, %s", by,
+				list->descending ? "descending" : "ascending");
 	else
-		ui_show_message(&ui->shared, "in their own order%s",
-				list->descending ? ", turned round" : "");
-}
-
-/* The view's own use of an action, or its list's. */
-static bool ui_act_view(struct ui *ui, enum action action, struct command *out)
-{
-	struct list *list = ui_list(ui);
-
-	if (ui_view(ui)->act(ui->states[ui->view], &ui->shared, action, out))
-		return true;
-	if (list == NULL || !list_act(list, action))
-		return false;
-	ui_list_moved(ui);
-	if (action == ACTION_SORT || action == ACTION_SORT_REVERSE)
-		ui_say_order(ui, list);
-	return true;
+		ui_show_message(&ui->shared, "default order%s",
+				list->descending ? ", reversed" : "");
 }
 
 void ui_action(struct ui *ui, enum action action)
 {
 	struct command command = { .id = COMMAND_NONE };
 
-	ui->stale = ui->asked = true;
-	if (action == ACTION_NONE || overlay_open(ui, action))
+	ui->is_stale = ui->is_urgent = true;
+	if (action == ACTION_NONE || open_overlay(ui, action))
 		return;
-	bool used = ui_act_view(ui, action, &command);
-	/* It shows only where a part of x is shown. */
+	struct list *list = ui_list(ui);
+	bool used = ui_view(ui)->act(ui->states[ui->view], &ui->shared, action, &command);
+	if (!used && list != NULL && list_act(list, action)) {
+		used = true;
+		notify_view(ui);
+		if (action == ACTION_SORT || action == ACTION_SORT_REVERSE)
+			report_order(ui, list);
+	}
+	/* The effect is visible only in a chart that is zoomed in. */
 	if (action == ACTION_HOLD_Y && used)
-		ui_show_message(&ui->shared, "y is by %s",
-				ui->shared.chart.hold_y ? "all of x" : "the part that is shown");
+		ui_show_message(&ui->shared, "y axis: scaled to %s",
+				ui->shared.chart.hold_y ? "all data" : "the visible part");
 	if (command.id == COMMAND_BENCH_PICK) {
-		overlay_open_bench(ui, command.text);
+		open_benches(ui, command.text);
 		command_release(&command);
 	} else if (command.id == COMMAND_BENCH_ARMS) {
-		overlay_open_arms(ui, &command);
+		open_harness_benches(ui, &command);
 	} else if (command.id == COMMAND_COPY) {
-		ui_execute(ui, &command);
+		run_command(ui, &command);
 	} else if (command.id != COMMAND_NONE) {
-		overlay_ask(ui, &command);
+		confirm_command(ui, &command);
 	}
 	if (ui->shared.go != ACTION_NONE)
-		ui_go_into(ui, ui->shared.go);
+		follow_view(ui);
 	else if (!used)
-		ui_act(ui, action);
+		run_frame_action(ui, action);
 }
 
-/* Tabs with their digits; which columns each takes is kept for the mouse. */
-static int frame_draw_tabs(struct ui *ui, struct canvas *canvas)
+/* ---- the lines around a view */
+
+/* Draw the tabs of the views; returns the column after them. */
+static int draw_tabs(struct ui *ui, struct canvas *canvas)
 {
 	bool wide = canvas->width >= 110;
 	int x = wide ? 1 : 0;
@@ -1688,18 +1592,8 @@ static int frame_draw_tabs(struct ui *ui, struct canvas *canvas)
 	return x;
 }
 
-/* What the reference of all differences is called; "" when there is none. */
-static struct plot_label frame_reference(const struct ui_shared *shared)
-{
-	struct plot_label label = plot_run_label(shared->reference);
-
-	if (shared->reference == NULL && shared->baseline != NULL)
-		print_into(label.s, "%.80s", shared->baseline->name);
-	return label;
-}
-
-/* Right of the tabs: reference, pods that live, alerts, time. */
-static void frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
+/* Draw reference, pods that are up, alerts and time to the right of the tabs. */
+static void draw_state(const struct ui *ui, struct canvas *canvas, int left)
 {
 	const struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
@@ -1713,10 +1607,12 @@ static void frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 		all += model->pods[i].state != POD_GONE;
 		live += model->pods[i].state == POD_LIVE || model->pods[i].state == POD_SILENT;
 	}
-	if (room > 60)
-		ref = frame_reference(shared);
+	if (room > 60 && shared->reference != NULL)
+		ref = plot_run_label(shared->reference);
+	else if (room > 60 && shared->baseline != NULL)
+		print_into(ref.s, "%.80s", shared->baseline->name);
 	print_into(pods, "%s%s%s%s%zu/%zu pods · ", ref.s[0] != '\0' ? "ref " : "", ref.s,
-		   ref.s[0] != '\0' ? " · " : "", model->is_shared ? "reads · " : "", live, all);
+		   ref.s[0] != '\0' ? " · " : "", model->is_shared ? "from db · " : "", live, all);
 	print_into(time, " · %s %s", clock.s, fmt_zone(shared->now_wall_ms).s);
 	print_into(alerts, "%zu alert%s", open, open == 1 ? "" : "s");
 	if (text_width(pods) + text_width(time) + text_width(alerts) > room) {
@@ -1724,7 +1620,7 @@ static void frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 		print_into(pods, "%zu/%zu pods ", live, all);
 		print_into(time, " %.5s", clock.s);
 	}
-	/* The alerts are what is left out last. */
+	/* First the time is left out, then the pods, never the alerts. */
 	taken = text_width(pods) + text_width(alerts);
 	if (taken + text_width(time) > room)
 		time[0] = '\0';
@@ -1737,8 +1633,8 @@ static void frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 	(void)canvas_text(canvas, x, 0, STYLE_HINT, time);
 }
 
-/* The newest word: what was just said, else the newest event. */
-static void frame_draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
+/* Draw the message if it is recent, else the newest event. */
+static void draw_status(const struct ui *ui, struct canvas *canvas, struct rect line)
 {
 	const struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
@@ -1750,7 +1646,7 @@ static void frame_draw_status(struct ui *ui, struct canvas *canvas, struct rect 
 		line.w -= text_width(reading) + 2;
 		(void)canvas_text(canvas, line.x + line.w + 2, line.y, STYLE_STRONG, reading);
 	}
-	if (shared->said[0] != '\0' && shared->now_mono_ms - shared->said_at_ms < SAID_MS) {
+	if (shared->said[0] != '\0' && shared->now_mono_ms - shared->said_at_ms < MESSAGE_MS) {
 		canvas_print(canvas, line, STYLE_STRONG, "%s", shared->said);
 	} else if (model->n_events > 0) {
 		event = model_event_at(model, model->n_events - 1);
@@ -1759,8 +1655,8 @@ static void frame_draw_status(struct ui *ui, struct canvas *canvas, struct rect 
 	}
 }
 
-/* Columns of "key name"; 0 when it has no key, or no use in the view. */
-static int frame_hint_width(const struct ui *ui, enum action action)
+/* Columns of "key label"; 0 if the action has no key, or no use in the view. */
+static int measure_hint(const struct ui *ui, enum action action)
 {
 	const struct view_ops *view = ui_view(ui);
 	char key[KEY_NAME_SIZE];
@@ -1773,11 +1669,10 @@ static int frame_hint_width(const struct ui *ui, enum action action)
 	return text_width(key) + 1 + text_width(action_info(action)->label);
 }
 
-/* "key name" at *x, which goes on; false: it does not fit before `end`. */
-static bool frame_draw_hint(struct ui *ui, struct canvas *canvas, int *x, int end,
-			    enum action action)
+/* Draw "key label" at *x and move *x past it; false if it does not fit before `end`. */
+static bool draw_hint(struct ui *ui, struct canvas *canvas, int *x, int end, enum action action)
 {
-	int width = frame_hint_width(ui, action), y = canvas->height - 1;
+	int width = measure_hint(ui, action), y = canvas->height - 1;
 	char key[KEY_NAME_SIZE];
 
 	if (width == 0)
@@ -1793,73 +1688,35 @@ static bool frame_draw_hint(struct ui *ui, struct canvas *canvas, int *x, int en
 	return true;
 }
 
-/*
- * Help is first and so never the one that is left out; the way out stands at
- * the right, where it does not move.
- */
-static void frame_draw_hints(struct ui *ui, struct canvas *canvas)
+/* Draw hints to keys: help first, so that it always fits, and quit at the right edge. */
+static void draw_footer(struct ui *ui, struct canvas *canvas)
 {
-	static const enum action last[] = { ACTION_SEARCH, ACTION_SORT, ACTION_PALETTE,
-					    ACTION_EVENTS, ACTION_COPY, ACTION_EXPORT,
-					    ACTION_NONE };
-	const enum action *const lists[] = { ui_view(ui)->hints, last };
-	int x = 1, end = canvas->width - 1 - frame_hint_width(ui, ACTION_QUIT);
+	static const enum action common[] = { ACTION_SEARCH, ACTION_SORT, ACTION_PALETTE,
+					      ACTION_EVENTS, ACTION_COPY, ACTION_EXPORT,
+					      ACTION_NONE };
+	const enum action *const lists[] = { ui_view(ui)->hints, common };
+	int x = 1, end = canvas->width - 1 - measure_hint(ui, ACTION_QUIT), quit_x = end;
 	const struct list *list = ui_list(ui);
-	int at = end;
 
 	ui->n_hints = 0;
 	if (list != NULL && list->filter[0] != '\0') {
 		x += canvas_textf(canvas, x, canvas->height - 1, STYLE_KEY, "/%.40s", list->filter);
 		x += canvas_textf(canvas, x, canvas->height - 1, STYLE_HINT, "  %zu of %zu  ",
 				  list->n, list->all);
-		(void)frame_draw_hint(ui, canvas, &x, end, ACTION_BACK);
+		(void)draw_hint(ui, canvas, &x, end, ACTION_BACK);
 	}
-	(void)frame_draw_hint(ui, canvas, &x, end, ACTION_HELP);
-	(void)frame_draw_hint(ui, canvas, &at, canvas->width - 1, ACTION_QUIT);
+	(void)draw_hint(ui, canvas, &x, end, ACTION_HELP);
+	(void)draw_hint(ui, canvas, &quit_x, canvas->width - 1, ACTION_QUIT);
 	for (size_t i = 0; i < 2; i++)
 		for (const enum action *a = lists[i]; *a != ACTION_NONE; a++)
-			if (!frame_draw_hint(ui, canvas, &x, end - 2, *a))
+			if (!draw_hint(ui, canvas, &x, end - 2, *a))
 				break;
 }
 
-/* Where nothing fits: the fleet's rows alone; what is asked is not lost. */
-static void frame_draw_tiny(struct ui *ui, struct canvas *canvas)
-{
-	struct rect rest = { 0, 0, canvas->width, canvas->height };
+/* ---- mouse */
 
-	if (ui->overlay == OVERLAY_NONE)
-		canvas_print_top(canvas, &rest, STYLE_TITLE, "? help  enlarge to 60x15");
-	else
-		canvas_print_top(canvas, &rest, STYLE_WARN, "Esc back  enlarge to 60x15 to see it");
-	ui_views[0]->draw(ui->states[0], &ui->shared, canvas, rest);
-}
-
-static void mouse_draw(const struct ui *ui, struct canvas *canvas)
-{
-	const struct ui_drag *d = &ui->drag;
-	struct rect r = d->area;
-
-	if (d->kind != DRAG_CHART || abs(d->to - d->from) < SLIP_COLUMNS)
-		return;
-	r.x = d->from < d->to ? d->from : d->to;
-	r.w = abs(d->to - d->from) + 1;
-	canvas_fill(canvas, r, STYLE_NORMAL | STYLE_REVERSE, 0);
-}
-
-static void frame_draw(struct ui *ui, struct canvas *canvas)
-{
-	struct rect body = { 0, 1, canvas->width, canvas->height - 3 };
-
-	frame_draw_state(ui, canvas, frame_draw_tabs(ui, canvas));
-	ui_view(ui)->draw(ui->states[ui->view], &ui->shared, canvas, body);
-	canvas->clip = (struct rect){ 0, 0, canvas->width, canvas->height };
-	mouse_draw(ui, canvas);
-	frame_draw_status(ui, canvas, (struct rect){ 1, canvas->height - 2, canvas->width - 2, 1 });
-	frame_draw_hints(ui, canvas);
-}
-
-/* The chart at a place; NULL: none. */
-static const struct rect *mouse_area(const struct ui *ui, int x, int y)
+/* The chart at a position; NULL if there is none. */
+static const struct rect *find_chart(const struct ui *ui, int x, int y)
 {
 	for (size_t i = 0; i < ui->shared.n_areas; i++)
 		if (rect_has(&ui->shared.areas[i], x, y))
@@ -1867,136 +1724,113 @@ static const struct rect *mouse_area(const struct ui *ui, int x, int y)
 	return NULL;
 }
 
-/* A column as a part of what the chart shows. */
-static double mouse_part(const struct rect *area, int x)
+/* A column of a chart as a fraction of its width. */
+static double get_fraction(const struct rect *area, int x)
 {
 	double part = area->w > 1 ? (double)(x - area->x) / (area->w - 1) : 0;
 
 	return part < 0 ? 0 : part > 1 ? 1 : part;
 }
 
-/* A click that is no selection; false: it is none. */
-static bool mouse_press_button(struct ui *ui, const struct key *key)
-{
-	struct list *list = ui_list(ui);
-
-	for (size_t i = 0; i < ui->n_hints; i++) {
-		if (!rect_has(&ui->hints[i].place, key->x, key->y))
-			continue;
-		ui_action(ui, ui->hints[i].action);
-		return true;
-	}
-	if (list == NULL || !list_click_header(list, key->x, key->y))
-		return false;
-	ui_list_moved(ui);
-	ui_say_order(ui, list);
-	return true;
-}
-
-static bool mouse_click(struct ui *ui, const struct key *key)
+/* Select the row of the list, or click in the view; false if nothing is there. */
+static bool click_view(struct ui *ui, const struct key *key)
 {
 	const struct view_ops *view = ui_view(ui);
 	struct list *list = ui_list(ui);
 
 	if (list != NULL && list_click(list, key->x, key->y)) {
-		ui_list_moved(ui);
+		notify_view(ui);
 		return true;
 	}
 	return view->click != NULL &&
 	       view->click(ui->states[ui->view], &ui->shared, key->x, key->y);
 }
 
-static void mouse_wheel(struct ui *ui, const struct key *key)
+/* A press shows the view of a tab, moves a chart's cursor, runs a hint, sorts or selects. */
+static void press_mouse(struct ui *ui, const struct key *key)
 {
-	const struct rect *area = mouse_area(ui, key->x, key->y);
-	bool up = key->code == KEYCODE_WHEEL_UP;
+	const struct rect *area = find_chart(ui, key->x, key->y);
+	struct list *list;
 
-	if (area != NULL) {
-		ui->shared.chart.cursor = mouse_part(area, key->x);
-		(void)ui_chart_act(&ui->shared, up ? ACTION_ZOOM_IN : ACTION_ZOOM_OUT);
-		return;
-	}
-	for (int i = 0; i < WHEEL_LINES; i++)
-		ui_action(ui, up ? ACTION_UP : ACTION_DOWN);
-}
-
-static void mouse_press(struct ui *ui, const struct key *key)
-{
-	const struct rect *area = mouse_area(ui, key->x, key->y);
-	size_t tab = 0;
-
-	while (tab < UI_VIEW_COUNT &&
-	       (key->y != 0 || key->x < ui->tabs[tab][0] || key->x >= ui->tabs[tab][1]))
-		tab++;
 	ui->drag = (struct ui_drag){ .kind = DRAG_NONE, .y = key->y };
-	if (tab < UI_VIEW_COUNT) {
-		ui_go_to(ui, tab);
-	} else if (area != NULL) {
+	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
+		if (key->y == 0 && key->x >= ui->tabs[i][0] && key->x < ui->tabs[i][1]) {
+			show_view(ui, i);
+			return;
+		}
+	}
+	if (area != NULL) {
 		ui->drag.kind = DRAG_CHART;
 		ui->drag.area = *area;
 		ui->drag.from = ui->drag.to = key->x;
-		ui->shared.chart.cursor = mouse_part(area, key->x);
-	} else if (mouse_press_button(ui, key)) {
+		ui->shared.chart.cursor = get_fraction(area, key->x);
 		return;
-	} else if (mouse_click(ui, key)) {
+	}
+	for (size_t i = 0; i < ui->n_hints; i++) {
+		if (rect_has(&ui->hints[i].place, key->x, key->y)) {
+			ui_action(ui, ui->hints[i].action);
+			return;
+		}
+	}
+	list = ui_list(ui);
+	if (list != NULL && list_click_header(list, key->x, key->y)) {
+		notify_view(ui);
+		report_order(ui, list);
+	} else if (click_view(ui, key)) {
 		ui->drag.kind = DRAG_LIST;
 	}
 }
 
-static void mouse_drag(struct ui *ui, const struct key *key)
+/* Handle a key of the mouse outside of overlays. */
+static void handle_mouse(struct ui *ui, const struct key *key)
 {
-	const struct rect *area = &ui->drag.area;
-	int by = key->y - ui->drag.y;
+	struct ui_drag *drag = &ui->drag;
+	const struct rect *area = find_chart(ui, key->x, key->y);
+	bool is_up = key->code == KEYCODE_WHEEL_UP;
 
-	if (ui->drag.kind == DRAG_CHART) {
-		ui->drag.to = int_max(area->x, int_min(key->x, area->x + area->w - 1));
-		ui->shared.chart.cursor = mouse_part(area, ui->drag.to);
-	} else if (ui->drag.kind == DRAG_LIST && by != 0 && !mouse_click(ui, key)) {
-		/* Beyond the list's edge it goes on. */
-		ui_action(ui, by > 0 ? ACTION_DOWN : ACTION_UP);
+	if (key->code == KEYCODE_MOUSE_PRESS) {
+		press_mouse(ui, key);
+	} else if (key->code == KEYCODE_MOUSE_DRAG) {
+		int by = key->y - drag->y;
+
+		if (drag->kind == DRAG_CHART) {
+			drag->to = int_max(drag->area.x,
+					   int_min(key->x, drag->area.x + drag->area.w - 1));
+			ui->shared.chart.cursor = get_fraction(&drag->area, drag->to);
+		} else if (drag->kind == DRAG_LIST && by != 0 && !click_view(ui, key)) {
+			/* Beyond the edge of the list the selection moves on. */
+			ui_action(ui, by > 0 ? ACTION_DOWN : ACTION_UP);
+		}
+		drag->y = key->y;
+	} else if (!is_up && key->code != KEYCODE_WHEEL_DOWN) {
+		if (drag->kind == DRAG_CHART && abs(drag->to - drag->from) >= CLICK_COLUMNS) {
+			ui_chart_zoom_to(&ui->shared.chart, get_fraction(&drag->area, drag->from),
+					 get_fraction(&drag->area, drag->to));
+			ui_show_message(&ui->shared, "zoom %.3gx; 0 shows the whole x axis",
+					ui->shared.chart.zoom);
+		}
+		drag->kind = DRAG_NONE;
+	} else if (area != NULL) {
+		ui->shared.chart.cursor = get_fraction(area, key->x);
+		(void)ui_chart_act(&ui->shared, is_up ? ACTION_ZOOM_IN : ACTION_ZOOM_OUT);
+	} else {
+		for (int i = 0; i < WHEEL_LINES; i++)
+			ui_action(ui, is_up ? ACTION_UP : ACTION_DOWN);
 	}
-	ui->drag.y = key->y;
 }
 
-static void mouse_release(struct ui *ui)
-{
-	const struct ui_drag *d = &ui->drag;
-
-	if (d->kind == DRAG_CHART && abs(d->to - d->from) >= SLIP_COLUMNS) {
-		ui_chart_zoom_to(&ui->shared.chart, mouse_part(&d->area, d->from),
-				 mouse_part(&d->area, d->to));
-		ui_show_message(&ui->shared, "%.3gx; 0 shows all of x again",
-				ui->shared.chart.zoom);
-	}
-	ui->drag.kind = DRAG_NONE;
-}
-
-/*
- * A click goes to a tab, selects a row, or sets a chart's cursor; a drag takes
- * a part of x to be shown, or the selection along a list; the wheel zooms a
- * chart and moves in a list.
- */
-static void frame_mouse(struct ui *ui, const struct key *key)
-{
-	if (key->code == KEYCODE_WHEEL_UP || key->code == KEYCODE_WHEEL_DOWN)
-		mouse_wheel(ui, key);
-	else if (key->code == KEYCODE_MOUSE_PRESS)
-		mouse_press(ui, key);
-	else if (key->code == KEYCODE_MOUSE_DRAG)
-		mouse_drag(ui, key);
-	else
-		mouse_release(ui);
-}
+/* ---- keys and frames */
 
 /*
  * Handle a key that is part of a paste; false if the key is to be used like a typed one.  Only an
  * open text field takes a paste, and of it only printable characters: pasted Enter, Esc and Tab
  * are not commands.  Line ends and tabs between two words become one blank.
  */
-static bool ui_filter_paste(struct ui *ui, const struct key *key)
+static bool filter_paste(struct ui *ui, const struct key *key)
 {
-	bool takes_text = ui->finding || (ui->overlay != OVERLAY_NONE &&
-					  ui->overlay != OVERLAY_EVENTS && !ui->is_there);
+	bool takes_text =
+		ui->is_finding || (ui->overlay != OVERLAY_NONE && ui->overlay != OVERLAY_EVENTS &&
+				   ui->taken_name == NULL);
 
 	if (key->code == KEYCODE_PASTE_BEGIN || key->code == KEYCODE_PASTE_END) {
 		ui->paste = key->code == KEYCODE_PASTE_BEGIN ? PASTE_START : PASTE_NONE;
@@ -2005,8 +1839,7 @@ static bool ui_filter_paste(struct ui *ui, const struct key *key)
 	if (ui->paste == PASTE_NONE)
 		return false;
 	if (!takes_text) {
-		ui_show_message(&ui->shared,
-				"ignored pasted text: no text field is open; / opens one");
+		ui_show_message(&ui->shared, "paste ignored: press / first to enter text");
 		return true;
 	}
 	bool is_break = key->code == '\r' || key->code == '\n' || key->code == '\t';
@@ -2022,60 +1855,93 @@ static bool ui_filter_paste(struct ui *ui, const struct key *key)
 	return false;
 }
 
-static void ui_key_of_view(struct ui *ui, const struct key *key)
-{
-	if (key->code >= KEYCODE_MOUSE_PRESS) {
-		frame_mouse(ui, key);
-		return;
-	}
-	enum action action = keymap_find(&ui->keymap, key->code, ui_view(ui)->places);
-	if (action != ACTION_NONE) {
-		ui_action(ui, action);
-		return;
-	}
-	action = keymap_find(&ui->keymap, key->code, UINT_MAX);
-	if (action != ACTION_NONE)
-		act_no_use(ui, action);
-}
-
 void ui_key(struct ui *ui, const struct key *key)
 {
-	ui->stale = ui->asked = true;
+	ui->is_stale = ui->is_urgent = true;
 	ui->first = NULL;
-	if (ui_filter_paste(ui, key))
+	if (filter_paste(ui, key))
 		return;
-	ui->escapes = key->code == 27 ? ui->escapes + 1 : 0;
-	if (ui->finding || ui->overlay != OVERLAY_NONE)
+	ui->n_escapes = key->code == 27 ? ui->n_escapes + 1 : 0;
+	if (ui->is_finding || ui->overlay != OVERLAY_NONE)
 		ui->drag.kind = DRAG_NONE;
-	if (ui->finding)
-		find_on_key(ui, key);
-	else if (ui->overlay != OVERLAY_NONE)
-		overlays[ui->overlay].key(ui, key);
-	else
-		ui_key_of_view(ui, key);
-	if (ui->escapes >= ESCAPES_HOME)
-		ui_go_home(ui);
+	if (ui->is_finding) {
+		if (!handle_find_mouse(ui, key)) {
+			enum prompt_result result = edit_filter(ui, key);
+
+			ui->is_finding = result != PROMPT_DONE && result != PROMPT_CANCEL;
+		}
+	} else if (ui->overlay != OVERLAY_NONE) {
+		overlays[ui->overlay].handle_key(ui, key);
+	} else if (key->code >= KEYCODE_MOUSE_PRESS) {
+		handle_mouse(ui, key);
+	} else {
+		enum action action = keymap_find(&ui->keymap, key->code, ui_view(ui)->places);
+		enum action elsewhere = keymap_find(&ui->keymap, key->code, UINT_MAX);
+
+		if (action != ACTION_NONE)
+			ui_action(ui, action);
+		else if (elsewhere != ACTION_NONE)
+			report_no_use(ui, elsewhere);
+	}
+	if (ui->n_escapes < HOME_ESCAPES)
+		return;
+	/* To the fleet from anywhere; the question of a pod stays open. */
+	show_view(ui, 0);
+	ui->is_finding = false;
+	if (ui->overlay != OVERLAY_QUESTION)
+		ui->overlay = OVERLAY_NONE;
+	struct list *list = ui_list(ui);
+	if (ui->overlay == OVERLAY_NONE)
+		list_filter(list, "");
 }
 
 void ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 {
+	const struct ui_drag *drag = &ui->drag;
+	struct rect body = { 0, 1, canvas->width, canvas->height - 3 };
+
 	*cursor_x = *cursor_y = -1;
-	overlay_next_question(ui);
+	/* Open the oldest question, unless something else is open or a paste would answer it. */
+	if (ui->overlay == OVERLAY_NONE && !ui->is_finding && ui->paste == PASTE_NONE &&
+	    ui->n_questions > 0) {
+		prompt_set(&ui->answer, "");
+		ui->overlay = OVERLAY_QUESTION;
+	}
 	canvas_clear(canvas);
 	ui->shared.n_areas = 0;
-	ui->stale = ui->asked = false;
+	ui->is_stale = ui->is_urgent = false;
 	ui->drawn_at_ms = ui->shared.now_mono_ms;
-	ui_select_first(ui);
+	select_first_run(ui);
 	if (canvas->width < 60 || canvas->height < 15) {
-		frame_draw_tiny(ui, canvas);
+		/* Too small for a frame: the fleet alone, and how to leave what is open. */
+		body = (struct rect){ 0, 0, canvas->width, canvas->height };
+		if (ui->overlay == OVERLAY_NONE)
+			canvas_print_top(canvas, &body, STYLE_TITLE, "? help  enlarge to 60x15");
+		else
+			canvas_print_top(canvas, &body, STYLE_WARN,
+					 "Esc back  enlarge to 60x15 to see it");
+		ui_views[0]->draw(ui->states[0], &ui->shared, canvas, body);
 		return;
 	}
-	frame_draw(ui, canvas);
+	draw_state(ui, canvas, draw_tabs(ui, canvas));
+	ui_view(ui)->draw(ui->states[ui->view], &ui->shared, canvas, body);
+	canvas->clip = (struct rect){ 0, 0, canvas->width, canvas->height };
+	if (drag->kind == DRAG_CHART && abs(drag->to - drag->from) >= CLICK_COLUMNS) {
+		struct rect range = drag->area;
+
+		range.x = int_min(drag->from, drag->to);
+		range.w = abs(drag->to - drag->from) + 1;
+		canvas_fill(canvas, range, STYLE_NORMAL | STYLE_REVERSE, 0);
+	}
+	draw_status(ui, canvas, (struct rect){ 1, canvas->height - 2, canvas->width - 2, 1 });
+	draw_footer(ui, canvas);
 	if (ui->overlay != OVERLAY_NONE)
 		*cursor_x = overlays[ui->overlay].draw(ui, canvas, cursor_y);
-	if (ui->finding)
-		*cursor_x = find_draw(ui, canvas, cursor_y);
+	if (ui->is_finding)
+		*cursor_x = draw_find(ui, canvas, cursor_y);
 }
+
+/* ---- choices of the user, kept for the next start */
 
 static void add_run_id(cJSON *array, uint64_t id)
 {
@@ -2095,7 +1961,7 @@ void ui_save_choices(const struct ui *ui, cJSON *out)
 						   : ui->wanted[0]);
 	for (size_t i = 0; i < shared->marks.n; i++)
 		add_run_id(runs, run_id(shared->model, shared->marks.v[i]));
-	/* Those of pods that have not answered yet. */
+	/* Marks whose pods have not answered in this session. */
 	for (size_t i = 1; i <= UI_MAX_MARKS; i++)
 		if (ui->wanted[i] != 0)
 			add_run_id(runs, ui->wanted[i]);
@@ -2114,8 +1980,8 @@ void ui_save_choices(const struct ui *ui, cJSON *out)
 	}
 }
 
-/* Sort a list as it was; a column that is not there any more sorts nothing. */
-static void list_choose(struct list *list, const cJSON *order)
+/* Sort a list as it was; a column that no longer exists is ignored. */
+static void restore_order(struct list *list, const cJSON *order)
 {
 	const char *title = json_get_string(order, "descending", cJSON_GetStringValue(order));
 
@@ -2137,13 +2003,13 @@ void ui_load_choices(struct ui *ui, const cJSON *chosen)
 	if (axis >= 0 && axis < AXIS_COUNT)
 		ui->shared.chart.axis = (enum chart_axis)axis;
 	prompt_set(&ui->scores, text);
-	(void)baseline_take(ui, ui->scores.text, NULL);
+	(void)set_baseline(ui, ui->scores.text, NULL);
 	for (run = runs != NULL ? runs->child : NULL; run != NULL && n <= UI_MAX_MARKS;
 	     run = run->next)
 		if (cJSON_IsString(run))
 			ui->wanted[n++] = strtoull(run->valuestring, NULL, 16);
 	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
 		if (ui_views[i]->list != NULL)
-			list_choose(ui_views[i]->list(ui->states[i], &ui->shared),
-				    json_get(json_get(chosen, "orders"), ui_views[i]->name));
+			restore_order(ui_views[i]->list(ui->states[i], &ui->shared),
+				      json_get(json_get(chosen, "orders"), ui_views[i]->name));
 }

@@ -17,50 +17,50 @@ enum chart_axis {
 	AXIS_STEP,
 	AXIS_WALL,
 	AXIS_TOKENS,
-	AXIS_ROW, /* of a log that says none of these */
+	AXIS_ROW, /* number of the row, for logs without the others */
 	AXIS_COUNT
 };
 
-/* What a chart shows: enum plot_metric; of PLOT_OWN by its printed name. */
+/* Metric of a chart: enum plot_metric; PLOT_OWN by its printed name. */
 struct chart_metric {
 	unsigned int id;
 	char own[SERIES_NAME_BYTES];
 };
 
-/* How charts are shown, the same in all views. */
+/* Settings of charts, shared by all views. */
 struct chart_settings {
 	enum chart_charset charset;
 	enum chart_axis axis;
 	struct chart_metric metric;
 	unsigned int smoothing; /* index of plot_smoothing */
 	bool log_y;
-	double zoom;   /* 1: all of x, 2: half of it .. */
-	double center; /* 0..1, middle of what is shown */
-	double cursor; /* 0..1 of what is shown; < 0: none */
-	bool replay;   /* others as far as the first run has come */
-	bool hold_y;   /* y by all of x, also when a part is shown */
+	double zoom;   /* 1: all of x, 2: half of it, and so on */
+	double center; /* 0..1, middle of the visible range */
+	double cursor; /* 0..1 of the visible range; < 0: none */
+	bool replay;   /* cut other runs at the current step of the first */
+	bool hold_y;   /* scale y to all of x, also when zoomed in */
 };
 
 #define UI_MAX_MARKS	 8
-#define UI_MAX_SCORES	 64 /* of a baseline that is typed */
+#define UI_MAX_SCORES	 64 /* of a typed baseline */
 #define UI_MAX_POD_MARKS 64
 #define UI_MAX_AREAS	 16
 
-/* What is marked, in the order it was. */
+/* Marked runs or pods, in the order of marking. */
 struct ui_marks {
 	const void *v[UI_MAX_POD_MARKS];
 	size_t n;
 };
 
-/* Published scores to compare with, as the configuration gives them. */
+/* Published scores to compare with. */
 struct ui_baseline {
 	const char *name;
 	const double *bpb;
 	size_t n_bpb;
-	double nats_per_bpb; /* absent: from the logs */
+	double nats_per_bpb; /* absent: computed from the logs */
 };
 
-/* What the views share: the data, and what is selected in it. */
+/* State shared by all views: the data, and the selection in it. */
 struct ui_shared {
 	const struct model *model;
 	const struct track *track; /* caps */
@@ -69,83 +69,82 @@ struct ui_shared {
 	char *(*group_of)(void *user, const struct model_run *mr);
 	void *group_user;
 	unsigned int configured;	   /* grows with each new configuration */
-	const struct model_run *selected;  /* NULL: no runs */
+	const struct model_run *selected;  /* NULL: there are no runs */
 	struct ui_marks marks;		   /* struct model_run */
-	struct ui_marks pod_marks;	   /* names, as the model has them */
+	struct ui_marks pod_marks;	   /* names in the model */
 	const struct model_run *reference; /* NULL: none */
-	bool only_marked;		   /* are shown in lists of runs */
+	bool only_marked;		   /* lists of runs hide the others */
 	struct chart_settings chart;
 	bool read_only;
-	bool log_colors; /* those that a log asks for are shown */
+	bool log_colors; /* show the colors that a log asks for */
 	int64_t now_wall_ms, now_mono_ms;
-	enum action go;			 /* a view asks for another; the frame clears it */
-	const char *find;		 /* what its list shows then; NULL: as it was */
-	struct rect areas[UI_MAX_AREAS]; /* of charts, as drawn last */
+	enum action go;			 /* action of the view to open next; ACTION_NONE: stay */
+	const char *find;		 /* filter for the list of that view; NULL: unchanged */
+	struct rect areas[UI_MAX_AREAS]; /* charts, as drawn last */
 	size_t n_areas;
-	char said[240]; /* status line, sanitised by the canvas */
+	char said[240]; /* message of the status line; sanitized by the canvas */
 	int64_t said_at_ms;
 };
 
-/* A screen.  state is zeroed at first and kept while the program runs. */
+/* A view.  Its state starts zeroed and lives as long as the program. */
 struct view_ops {
 	const char *name; /* in the tabs */
-	enum action open; /* the action that shows it */
+	enum action open; /* action that shows it */
 	size_t state_size;
 	unsigned int places;	  /* enum action_place bits */
-	size_t curves;		  /* most runs of its chart, the selected one first */
+	size_t curves;		  /* most runs in its chart, the selected one first */
 	bool copies;		  /* has a selected line to copy */
 	unsigned int watches;	  /* enum model_part bits that make it stale */
-	const enum action *hints; /* for the last line; ends with NONE */
+	const enum action *hints; /* for the footer; ends with ACTION_NONE */
 	/* Draw into rect; never blocks. */
 	void (*draw)(void *state, struct ui_shared *shared, struct canvas *canvas,
 		     struct rect rect);
 	/*
-	 * Use the action, or (false) leave it to the list and the frame; never
-	 * draws.  A command in *out is executed.
+	 * Use the action; false leaves it to the list and the frame.  A command in *out is
+	 * executed afterwards.
 	 */
 	bool (*act)(void *state, struct ui_shared *shared, enum action action, struct command *out);
 	/*
-	 * The list that has the keys which no view uses otherwise, up to
-	 * date.  NULL: none ever.  Else the state begins with a list, and the
-	 * frame releases that one.
+	 * The list, up to date, that gets the actions which the view leaves.  NULL: the view has
+	 * none.  Otherwise its state starts with a struct list, which the frame releases.
 	 */
 	struct list *(*list)(void *state, struct ui_shared *shared);
-	/* Its selection moved; NULL: nobody else asks. */
+	/* The selection of the list moved; may be NULL. */
 	void (*moved)(void *state, struct ui_shared *shared);
-	/* A click on what is no row of the list; NULL: none. */
+	/* A click outside of the list; false if nothing is there.  May be NULL. */
 	bool (*click)(void *state, struct ui_shared *shared, int x, int y);
-	/* A pattern of / or &; -1 with err when it is wrong.  NULL: none. */
+	/* Search (/) or filter (&) by a pattern; -1 with err.  May be NULL. */
 	int (*search)(void *state, struct ui_shared *shared, const char *text, bool filter,
 		      struct err *err);
-	/* Work in small pieces; true: call again soon.  NULL: none. */
+	/* Do a small piece of work; true if more is left.  May be NULL. */
 	bool (*work)(void *state, struct ui_shared *shared);
-	/* Text of an export.  NULL: none. */
+	/* Append the text of an export.  May be NULL. */
 	void (*text)(void *state, struct ui_shared *shared, struct buf *out);
-	void (*release)(void *state); /* NULL: nothing to release */
+	void (*release)(void *state); /* may be NULL */
 };
 
 extern const struct view_ops view_fleet, view_run, view_board, view_compare, view_logs, view_bench,
 	view_pods, view_harness;
 
-/* The track, or where there is none one without caps. */
+/* The track, or one without caps if none is set. */
 const struct track *ui_caps(const struct ui_shared *shared);
-/* The key of a run's group on the board; the caller frees it. */
+/* Key of a run's group on the board; owned by the caller. */
 char *ui_group_of(const struct ui_shared *shared, const struct model_run *mr);
-/* Whether lists show a run: all, or the marked alone. */
+/* Do lists show the run?  They show all runs, or only the marked ones. */
 bool ui_shows_run(const struct ui_shared *shared, const struct model_run *mr);
-/* Set the status line. */
+/* Show a message in the status line. */
 void ui_show_message(struct ui_shared *shared, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 bool ui_is_marked(const struct ui_marks *marks, const void *what);
-/* Mark it, or not any more; at most `most`, else it says so. */
+/* Mark it or remove the mark; more than `most` marks are refused with a message. */
 void ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks, const void *what,
 		    size_t most);
-/* Show the part from a to b (0..1) of what is shown. */
+/* Zoom to the part from a to b (0..1) of the visible range. */
 void ui_chart_zoom_to(struct chart_settings *chart, double a, double b);
 /*
- * The names of the marked pods, a comma between, else that of the pod;
- * MODEL_NONE: "" without marks.  Owned by the caller.
+ * Names of the marked pods, separated by commas; without marks the name of the given pod, ""
+ * for MODEL_NONE.  Owned by the caller.
  */
 char *ui_pod_names(const struct ui_shared *shared, size_t pod);
-/* Actions on the chart settings; false when it is none. */
+/* Run an action on the settings of charts; false if it is a different one. */
 bool ui_chart_act(struct ui_shared *shared, enum action action);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a dashboard that need no terminal. */
+/* The dashboard without its terminal: commands, alerts, settings and saved choices. */
 #include "app/parts.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 #define STATE_MAX_BYTES (1U << 20)
 
-/* A new alert is an event, and is told to who wants to hear it. */
+/* Record a new alert as an event, and notify the user. */
 static void on_new_alert(void *user, const struct alert *alert)
 {
 	struct app_parts *parts = user;
@@ -39,8 +39,8 @@ static void on_new_alert(void *user, const struct alert *alert)
 		parts->on_alert(parts->user, alert, text.data);
 }
 
-/* The configuration of a pod of the model. */
-static const struct conf_pod *pod_of(const struct app_parts *parts, size_t pod, struct err *err)
+/* Configuration of a pod of the model; NULL with err. */
+static const struct conf_pod *find_pod(const struct app_parts *parts, size_t pod, struct err *err)
 {
 	const struct conf *conf = &parts->setup->context->conf;
 	const struct model *model = parts->setup->model;
@@ -53,9 +53,9 @@ static const struct conf_pod *pod_of(const struct app_parts *parts, size_t pod, 
 	return &conf->pods[i];
 }
 
-/* What it runs on the pod instead of a shell: *text, or NULL. */
-static int command_text(const struct command *command, const struct conf_pod *pod,
-			const char **text, struct err *err)
+/* *text is the command to run on the pod; NULL for a shell. */
+static int find_pod_command(const struct command *command, const struct conf_pod *pod,
+			    const char **text, struct err *err)
 {
 	*text = command->id == COMMAND_POD_STOP ? pod->stop_cmd : NULL;
 	if (command->id != COMMAND_POD_STOP || *text != NULL)
@@ -66,33 +66,32 @@ static int command_text(const struct command *command, const struct conf_pod *po
 static int open_shell(struct app_parts *parts, const struct command *command, char said[200],
 		      struct err *err)
 {
-	const struct conf_pod *pod = pod_of(parts, command->pod, err);
+	const struct conf_pod *pod = find_pod(parts, command->pod, err);
 	const char *text;
 
 	(void)said;
-	if (pod == NULL || command_text(command, pod, &text, err) != 0)
+	if (pod == NULL || find_pod_command(command, pod, &text, err) != 0)
 		return -1;
 	if (parts->shell == NULL)
-		return err_set(err, ERR_USAGE, "there is no terminal here");
+		return err_set(err, ERR_USAGE, "a shell needs a terminal");
 	return parts->shell(parts->user, pod, text, err);
 }
 
-/* The words that would be run. */
 static char *preview_shell(struct app_parts *parts, const struct command *command, struct err *err)
 {
-	const struct conf_pod *pod = pod_of(parts, command->pod, err);
+	const struct conf_pod *pod = find_pod(parts, command->pod, err);
 	struct pod_shell shell;
 	const char *what;
 	char *text = NULL;
 
-	if (pod == NULL || command_text(command, pod, &what, err) != 0)
+	if (pod == NULL || find_pod_command(command, pod, &what, err) != 0)
 		return NULL;
 	if (pod_shell_init(&shell, pod, what, err) == 0)
-		text = xasprintf("$ %s\n\nin this terminal; the logs are read "
-				 "on meanwhile.\n%s",
+		text = xasprintf("$ %s\n\nRuns in this terminal. Logs are still followed "
+				 "meanwhile.\n%s",
 				 shell.text,
 				 what != NULL ? "This stops the pod."
-					      : "Leave the shell to come back.");
+					      : "Exit the shell to return to the dashboard.");
 	pod_shell_release(&shell);
 	return text;
 }
@@ -103,7 +102,7 @@ static int copy_text(struct app_parts *parts, const struct command *command, cha
 	char number[STR_NUMBER_SIZE];
 
 	if (parts->copy == NULL)
-		return err_set(err, ERR_USAGE, "there is no clipboard here");
+		return err_set(err, ERR_USAGE, "the clipboard needs a terminal");
 	if (parts->copy(parts->user, command->text, err))
 		return -1;
 	(void)snprintf(said, 200, "copied %s bytes",
@@ -120,10 +119,8 @@ static int export_text(struct app_parts *parts, const struct command *command, c
 	(void)parts;
 	if (name == NULL)
 		return -1;
-	(void)snprintf(said, 200, "wrote %.120s%s", name,
-		       command->is_cut ? ": as much as fits, the end is left "
-					 "out"
-				       : "");
+	(void)snprintf(said, 200, "saved %.120s%s", name,
+		       command->is_cut ? " (truncated: too large to save whole)" : "");
 	return 0;
 }
 
@@ -145,9 +142,9 @@ static int reconnect_pod(struct app_parts *parts, const struct command *command,
 	const struct app_source *source = &parts->setup->source;
 
 	if (source->reconnect == NULL)
-		return err_set(err, ERR_USAGE, "these pods have no link to try");
+		return err_set(err, ERR_USAGE, "these pods have no connection");
 	source->reconnect(source->user, command->pod);
-	(void)snprintf(said, 200, "trying the link now");
+	(void)snprintf(said, 200, "connecting to %s", parts->setup->model->pods[command->pod].name);
 	return 0;
 }
 
@@ -165,12 +162,12 @@ static int check_pod(struct app_parts *parts, const struct command *command, cha
 	return 0;
 }
 
-static int cannot_do(struct err *err)
+static int set_unavailable(struct err *err)
 {
-	return err_set(err, ERR_USAGE, "nothing here can do that");
+	return err_set(err, ERR_USAGE, "not available on this screen");
 }
 
-/* Start a plan or what the preview has made, or end a bench. */
+/* Start the plan of the command or the one that the preview made, or stop a bench. */
 static int run_bench(struct app_parts *parts, const struct command *command, char said[200],
 		     struct err *err)
 {
@@ -180,20 +177,19 @@ static int run_bench(struct app_parts *parts, const struct command *command, cha
 							      : NULL;
 
 	if (plan == NULL && stop_id == NULL)
-		return cannot_do(err);
+		return set_unavailable(err);
 	if (parts->bench == NULL)
-		return err_set(err, ERR_USAGE, "a bench is started on a terminal only");
+		return err_set(err, ERR_USAGE, "benches can only be started from a terminal");
 	if (app_bench_launch(parts->bench, plan, stop_id, err) != 0)
 		return -1;
-	(void)snprintf(said, 200, "the bench %s",
-		       plan == NULL ? "is being ended"
+	(void)snprintf(said, 200, "%s",
+		       plan == NULL ? "stopping the bench"
 		       : parts->setup->source.ends_benches
-			       ? "begins"
-			       : "begins; it goes on without this screen");
+			       ? "bench started"
+			       : "bench started; it continues if you quit");
 	return 0;
 }
 
-/* What a plan would run. */
 static char *preview_plan(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	return bench_preview(parts->setup->context, command->name, err);
@@ -203,15 +199,16 @@ static char *preview_stop(struct app_parts *parts, const struct command *command
 {
 	(void)parts;
 	(void)err;
-	return bench_is_over(command->name) ? xasprintf("$ hgym-tui bench stop %s\n\nruns the "
-							"stop_cmd of its pods, which are still up",
-							command->name)
-					    : xasprintf("$ hgym-tui bench abort %s\n\nends what "
-							"runs on its pods and judges what there is",
-							command->name);
+	return xasprintf(
+		bench_is_over(command->name)
+			? "$ hgym-tui bench stop %s\n\nRuns the stop_cmd of its pods that "
+			  "are still up."
+			: "$ hgym-tui bench abort %s\n\nStops its runs on the pods and judges "
+			  "the blocks that are complete.",
+		command->name);
 }
 
-/* The definition that a command asks for, and what it would run. */
+/* Make the plan that the command asks for, and show what it would run. */
 static char *preview_made(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	const struct app_source *source = &parts->setup->source;
@@ -221,20 +218,21 @@ static char *preview_made(struct app_parts *parts, const struct command *command
 	if (parts->made != NULL)
 		return bench_preview(parts->setup->context, parts->made, err);
 	if (err->code == ERR_NONE)
-		(void)cannot_do(err);
+		(void)set_unavailable(err);
 	return NULL;
 }
 
 #define LEARN_MAX_BYTES ((size_t)1 << 20)
 
-/* A line that rules are to be made of, and what is learned around it. */
+/* The line that the user chose, and the rules learned from it and the lines around it. */
 struct lesson {
 	struct learn *learn;
 	struct str line;
 	bool is_row; /* the line is one */
 };
 
-static void lesson_row(void *user, const struct record *record, const struct templates_line *place)
+static void on_learned_row(void *user, const struct record *record,
+			   const struct templates_line *place)
 {
 	struct lesson *lesson = user;
 
@@ -243,15 +241,15 @@ static void lesson_row(void *user, const struct record *record, const struct tem
 		memmem(lesson->line.p, lesson->line.len, place->text.p, place->text.len) != NULL;
 }
 
-/* Where the rules of a log go; owned. */
-static char *learned_path(const struct command *command)
+/* File for the rules of a log; owned. */
+static char *get_rules_path(const struct command *command)
 {
 	AUTO_TEXT folder = conf_dir_config();
 
 	return xasprintf("%s/formats/%s.json", folder, command->name);
 }
 
-/* The rule file that would be written. */
+/* Learn rules from the line of the command, and show the file that would be written. */
 static char *preview_learn(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	struct str text = str_from(command->text);
@@ -259,11 +257,11 @@ static char *preview_learn(struct app_parts *parts, const struct command *comman
 	struct run_reader *reader = run_reader_new(parts->setup->context->formats, NULL, &lesson);
 	AUTO_BUF file = buf_new(LEARN_MAX_BYTES);
 	AUTO_BUF report = buf_new(LEARN_MAX_BYTES);
-	AUTO_TEXT path = learned_path(command);
+	AUTO_TEXT path = get_rules_path(command);
 	size_t n;
 
 	(void)str_next(&text, '\n', &lesson.line);
-	run_reader_on_row(reader, lesson_row);
+	run_reader_on_row(reader, on_learned_row);
 	run_reader_feed(reader, text.p, text.len);
 	run_reader_finish(reader);
 	n = learn_print(lesson.learn, command->name, &file, &report);
@@ -273,35 +271,35 @@ static char *preview_learn(struct app_parts *parts, const struct command *comman
 	parts->made = NULL;
 	if (!lesson.is_row || n == 0)
 		err_set(err, ERR_NODATA,
-			"no rule can be made of this line: it is no row, one "
-			"of several lines, or a rule reads it");
+			"cannot create a rule from this line: it is not a data row, is part of a "
+			"multi-line row, or is already covered by a rule");
 	else if (access(path, F_OK) == 0)
-		err_set(err, ERR_USAGE, "%s is there already", path);
+		err_set(err, ERR_USAGE, "%s already exists", path);
 	else
 		parts->made = buf_detach(&file);
 	return parts->made != NULL
-		       ? xasprintf("writes %s\n\n%s\n%s", path, report.data, parts->made)
+		       ? xasprintf("Writes %s\n\n%s\n%s", path, report.data, parts->made)
 		       : NULL;
 }
 
 static int learn_format(struct app_parts *parts, const struct command *command, char said[200],
 			struct err *err)
 {
-	AUTO_TEXT path = learned_path(command);
+	AUTO_TEXT path = get_rules_path(command);
 
 	if (parts->made == NULL)
-		return cannot_do(err);
+		return set_unavailable(err);
 	if (conf_make_dir_of(path, err) != 0)
 		return -1;
 	AUTO_TEXT name = file_create(path, str_from(parts->made), false, err);
 
 	if (name == NULL)
 		return -1;
-	(void)snprintf(said, 200, "wrote %.120s; it counts from the next start", name);
+	(void)snprintf(said, 200, "wrote %.120s; takes effect after a restart", name);
 	return 0;
 }
 
-/* What each command does, and says before that; none: not done here. */
+/* How a command runs, and the preview that waits for a yes; run NULL: not available. */
 static const struct {
 	int (*run)(struct app_parts *parts, const struct command *command, char said[200],
 		   struct err *err);
@@ -331,11 +329,10 @@ static int execute(void *user, const struct command *command, char said[200], st
 	size_t id = (size_t)command->id;
 
 	if (id >= ACTION_COUNT || actions[id].run == NULL)
-		return cannot_do(err);
+		return set_unavailable(err);
 	return actions[id].run(user, command, said, err);
 }
 
-/* What a command would run, before it is asked for. */
 static char *preview(void *user, const struct command *command, struct err *err)
 {
 	size_t id = (size_t)command->id;
@@ -345,18 +342,8 @@ static char *preview(void *user, const struct command *command, struct err *err)
 	return actions[id].preview(user, command, err);
 }
 
-/* Alerts that were acknowledged when the program was left last. */
-static void load_state(struct app_parts *parts)
-{
-	const char *path = parts->setup->state_path;
-	AUTO_BUF text = buf_new(STATE_MAX_BYTES);
-
-	if (path != NULL && file_read(path, &text, NULL) == 0)
-		alerts_load(&parts->alerts, buf_str(&text));
-}
-
-/* Where the choices of this configuration are kept; owned. */
-static char *chosen_path(const struct app_parts *parts)
+/* File for the user's choices with this configuration; owned. */
+static char *get_choices_path(const struct app_parts *parts)
 {
 	const char *conf = parts->setup->context->conf.path;
 	AUTO_TEXT folder = file_folder(parts->setup->state_path);
@@ -365,70 +352,51 @@ static char *chosen_path(const struct app_parts *parts)
 			 (unsigned long long)str_hash(str_from(conf != NULL ? conf : "")));
 }
 
-static void load_chosen(struct app_parts *parts)
+/* Load acknowledged alerts and the user's choices of the last session. */
+static void load_state(struct app_parts *parts)
 {
+	const char *path = parts->setup->state_path;
+	AUTO_BUF alerts = buf_new(STATE_MAX_BYTES);
 	AUTO_BUF text = buf_new(STATE_MAX_BYTES);
-	struct err err = { ERR_NONE, "" };
 
-	if (parts->setup->state_path == NULL)
+	if (path == NULL)
 		return;
-	AUTO_TEXT path = chosen_path(parts);
-	AUTO_JSON chosen = json_parse_file(path, &text, &err);
+	if (file_read(path, &alerts, NULL) == 0)
+		alerts_load(&parts->alerts, buf_str(&alerts));
+	AUTO_TEXT choices_path = get_choices_path(parts);
+	AUTO_JSON choices = json_parse_file(choices_path, &text, NULL);
 
-	if (chosen == NULL)
+	if (choices == NULL)
 		return;
-	ui_load_choices(parts->ui, chosen);
+	ui_load_choices(parts->ui, choices);
 	parts->theme_chosen =
-		theme_by_name(json_get_string(chosen, "theme", ""), &parts->theme, &err) == 0;
+		theme_by_name(json_get_string(choices, "theme", ""), &parts->theme, NULL) == 0;
 }
 
-static void save_chosen(const struct app_parts *parts)
+static void save_file(const char *path, const struct buf *text)
 {
-	AUTO_TEXT path = chosen_path(parts);
-	AUTO_JSON chosen = cJSON_CreateObject();
 	struct err err = { ERR_NONE, "" };
-	AUTO_BUF text = buf_new(STATE_MAX_BYTES);
 
-	if (parts->theme_chosen)
-		json_add_string(chosen, "theme", theme_name(parts->theme));
-	ui_save_choices(parts->ui, chosen);
-	json_print(&text, chosen);
-	if (file_replace(path, buf_str(&text), &err) != 0)
-		log_debug("chosen", "%s", err.text);
+	if (file_replace(path, buf_str(text), &err) != 0)
+		log_debug("state", "%s", err.text);
 }
 
 static void save_state(const struct app_parts *parts)
 {
-	const char *path = parts->setup->state_path;
+	AUTO_BUF alerts = buf_new(STATE_MAX_BYTES);
 	AUTO_BUF text = buf_new(STATE_MAX_BYTES);
-	struct err err = { ERR_NONE, "" };
+	AUTO_JSON choices = cJSON_CreateObject();
 
-	if (path == NULL)
+	if (parts->setup->state_path == NULL)
 		return;
-	save_chosen(parts);
-	alerts_save(&parts->alerts, parts->setup->model, &text);
-	if (file_replace(path, buf_str(&text), &err) != 0)
-		log_debug("alerts", "%s", err.text);
-}
-
-/* By its name, which was checked where it was given. */
-static enum chart_charset find_charset(const char *name, bool ascii)
-{
-	static const char *const names[] = { "braille", "block", "ascii", "pixels", NULL };
-
-	return name != NULL ? (enum chart_charset)str_index(names, name)
-	       : ascii	    ? CHART_ASCII
-			    : CHART_BRAILLE;
-}
-
-static int bind_keys(struct keymap *keymap, const struct conf *conf, struct err *err)
-{
-	keymap_init(keymap);
-	array_each (key, conf->keys, conf->n_keys) {
-		if (keymap_bind(keymap, key->action, key->key != NULL ? key->key : "", err))
-			return err_prefix(err, "%s: keys", conf->path);
-	}
-	return 0;
+	AUTO_TEXT path = get_choices_path(parts);
+	if (parts->theme_chosen)
+		json_add_string(choices, "theme", theme_name(parts->theme));
+	ui_save_choices(parts->ui, choices);
+	json_print(&text, choices);
+	save_file(path, &text);
+	alerts_save(&parts->alerts, parts->setup->model, &alerts);
+	save_file(parts->setup->state_path, &alerts);
 }
 
 static void configure_alerts(struct app_parts *parts)
@@ -447,18 +415,7 @@ static void configure_alerts(struct app_parts *parts)
 	}
 }
 
-static void init_alerts(struct app_parts *parts)
-{
-	struct alerts *alerts = &parts->alerts;
-
-	alerts_init(alerts);
-	configure_alerts(parts);
-	alerts->on_new = on_new_alert;
-	alerts->user = parts;
-	load_state(parts);
-}
-
-/* As `board` names the group of a run of the database. */
+/* Key of a run's group, the same as `board` uses for a run of the database. */
 static char *group_of(void *user, const struct model_run *mr)
 {
 	const struct app_parts *parts = user;
@@ -474,7 +431,7 @@ static char *group_of(void *user, const struct model_run *mr)
 	return board_input_key(&parts->groups, &stored);
 }
 
-/* What the frame is given; -1 with err for what does not exist. */
+/* Fill the setup of the frame from the configuration; -1 with err for an unknown key or group. */
 static int fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keymap *keymap,
 		      struct err *err)
 {
@@ -492,9 +449,14 @@ static int fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keyma
 				 .read_only = context->options.read_only };
 	if (charset == NULL && !parts->ascii)
 		charset = conf->ui.charset;
-	ui->charset = find_charset(charset, parts->ascii);
-	if (bind_keys(keymap, conf, err))
-		return -1;
+	ui->charset = charset != NULL ? (enum chart_charset)str_index(conf_charsets, charset)
+		      : parts->ascii  ? CHART_ASCII
+				      : CHART_BRAILLE;
+	keymap_init(keymap);
+	array_each (key, conf->keys, conf->n_keys) {
+		if (keymap_bind(keymap, key->action, key->key != NULL ? key->key : "", err))
+			return err_prefix(err, "%s: keys", conf->path);
+	}
 	board_input_release(&parts->groups);
 	parts->groups = (struct board_input){ .by = CONF_BY_DIRNAME };
 	if (board_input_group_conf(&parts->groups, conf, err) != 0)
@@ -524,9 +486,12 @@ int app_parts_init(struct app_parts *parts, const struct app_setup *setup, bool 
 		board_input_release(&parts->groups);
 		return -1;
 	}
-	init_alerts(parts);
+	alerts_init(&parts->alerts);
+	configure_alerts(parts);
+	parts->alerts.on_new = on_new_alert;
+	parts->alerts.user = parts;
 	parts->ui = ui_new(&ui);
-	load_chosen(parts);
+	load_state(parts);
 	return 0;
 }
 
@@ -557,8 +522,8 @@ void app_parts_release(struct app_parts *parts)
 	parts->ui = NULL;
 }
 
-/* Hold the runs to the track of that name; it stays where there is none. */
-static int take_track(struct app_parts *parts, const char *name, struct err *err)
+/* Compare the runs with the caps of a track; -1 with err if there is none of that name. */
+static int set_track(struct app_parts *parts, const char *name, struct err *err)
 {
 	struct context *context = parts->setup->context;
 	struct track track;
@@ -586,16 +551,15 @@ void app_parts_next_track(struct app_parts *parts)
 		parts->track = (parts->track + 1) % (n + own->n);
 	while (parts->track < n && strcmp(track_name(parts->track), TRACK_METRIC) == 0);
 	parts->track_chosen = true;
-	if (take_track(parts,
-		       parts->track < n ? track_name(parts->track) : own->v[parts->track - n],
-		       &err) != 0)
+	if (set_track(parts, parts->track < n ? track_name(parts->track) : own->v[parts->track - n],
+		      &err) != 0)
 		ui_show_message(ui_shared(parts->ui), "%s", err.text);
 	else
 		ui_show_message(ui_shared(parts->ui), "track: %s, %s", context->track.name,
 				context->track.title);
 }
 
-/* Where no track was named it is the one that the runs can be of. */
+/* If the user named no track, choose the one that fits the scores of the runs. */
 static void choose_track(struct app_parts *parts)
 {
 	const struct context *context = parts->setup->context;
@@ -608,7 +572,7 @@ static void choose_track(struct app_parts *parts)
 		track_scores_add(&scores, &model->runs[i]->run);
 	const char *name = track_for_scores(&scores);
 	if (name != NULL && strcmp(name, context->track.name) != 0)
-		(void)take_track(parts, name, NULL);
+		(void)set_track(parts, name, NULL);
 }
 
 void app_parts_update(struct app_parts *parts, int64_t mono_ms)

@@ -118,6 +118,18 @@ static mode_t mode_of_new(void)
 	return 0666 & ~mask;
 }
 
+char *file_find_free_name(const char *path)
+{
+	for (int n = 0; n < MAX_NAMES; n++) {
+		char *name = name_of(path, n);
+
+		if (access(name, F_OK) != 0)
+			return name;
+		free(name);
+	}
+	return xstrdup(path);
+}
+
 char *file_create(const char *path, struct str text, bool over, struct err *err)
 {
 	AUTO_TEXT temp = xasprintf("%s.XXXXXX", path);

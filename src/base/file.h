@@ -21,6 +21,8 @@ int file_read(const char *path, struct buf *out, struct err *err)
 int file_replace(const char *path, struct str text, struct err *err)
 	__attribute__((warn_unused_result));
 
+/* The first of path, path-1, path-2 and so on (before its suffix) that does not exist; owned. */
+char *file_find_free_name(const char *path);
 /* Write text to a file that others may read: replace path (over), or else use an unused name: path,
  * or path-1, path-2 and so on before its suffix. Returns the chosen path, owned; NULL with err. */
 char *file_create(const char *path, struct str text, bool over, struct err *err)

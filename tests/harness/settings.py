@@ -79,8 +79,8 @@ def leave(screen):
 def ask(screen):
     """The second of both benches."""
     screen.send("b")
-    ok(screen.wait_for("Which bench?") and
-       screen.wait_for("as arms of a kernel bench"),
+    ok(screen.wait_for("Choose a bench") and
+       screen.wait_for("as a kernel bench"),
        "the run offers two benches", screen.screen.text())
     screen.send("settings\r")
 
@@ -111,7 +111,7 @@ def test_kernel(folder):
        "overlay" not in plan["variants"][1],
        "the template is the control, the best as it is, then the other", plan)
     screen.send("no\r")
-    ok(screen.wait_for("nothing was started"),
+    ok(screen.wait_for("cancelled"),
        "another word than yes starts nothing")
     ask(screen)
     screen.wait_for("type yes")
@@ -147,7 +147,7 @@ def test_command(folder):
     screen.send("\x1b")
     # The other bench is still there.
     screen.send("b")
-    screen.wait_for("Which bench?")
+    screen.wait_for("Choose a bench")
     screen.send("\r")
     ok(screen.wait_for("checkpoint, run a second time in each"),
        "the checkpoint against the workspace", screen.screen.text())
@@ -274,7 +274,7 @@ def test_hostile(folder):
 
         def refused():
             screen.send("b")
-            screen.wait_for("Which bench?")
+            screen.wait_for("Choose a bench")
             screen.send("settings\r")
             screen.settle()
             if "type yes" in screen.screen.text():

@@ -195,7 +195,7 @@ def test_second():
     shows(second, f"another hgym-tui (process {first.pid})",
           "the second one says that it only reads")
     shows(second, " 100 ", "and shows what is stored")
-    shows(second, " reads · 1/", "the frame says it too")
+    shows(second, " from db · 1/", "the frame says it too")
     put(log, log_rows(101, 222), "a")
     shows(second, " 222 ", "what the first one stores comes to its screen")
     second.send("2")
@@ -217,7 +217,7 @@ def test_second():
     second.send("1")
     shows(second, " 300 ", "and goes on where that one was")
     ok(children(second.pid) != [], "it is on the pod now")
-    hides(second, " reads · ", "the frame says so no more")
+    hides(second, " from db · ", "the frame says so no more")
     open_run(second)
     points = export(second, 300)
     ok(points.count("\n") >= 300, "its series are whole")
@@ -301,7 +301,7 @@ def test_telemetry():
     screen.send("K")
     shows(screen, "no GPU utilisation of its pod", "another run has none")
     screen.send("x\r")
-    shows(screen, "nothing was written: no GPU utilisation of its pod",
+    shows(screen, "nothing saved: no GPU utilisation of its pod",
           "no file without a point")
     screen.send("J")
     text = export(screen, 3)

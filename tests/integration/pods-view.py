@@ -86,7 +86,7 @@ def test_links(p):
     p.send("j")
     is_seen(p, "link   refused: ", "why is said in words")
     p.send("ss")
-    is_seen(p, "sorted by LINK, the greatest", "s sorts")
+    is_seen(p, "sorted by LINK, descending", "s sorts")
 
     def line(n):
         return p.screen.text().split("\n")[n]
@@ -114,11 +114,11 @@ def test_check(p):
 def test_shell(p):
     p.send("$")
     is_seen(p, "$ ssh -t -i ", "$ shows the exact command")
-    is_seen(p, "type yes to go on", "and asks")
+    is_seen(p, "type yes to continue", "and asks")
     p.send("no\r")
-    is_seen(p, "nothing was started", "no is no")
+    is_seen(p, "cancelled", "no is no")
     p.send("$")
-    p.wait_for("type yes to go on")
+    p.wait_for("type yes to continue")
     p.send("yes\r")
     is_so(p, lambda: not p.screen.alternate, "the screen is left")
     is_seen(p, "good: $ ssh", "for the command")
@@ -147,16 +147,16 @@ def test_stop(p):
     p.send("B")
     is_seen(p, "&& exit 3'", "B shows the stop_cmd")
     p.send("no\r")
-    is_seen(p, "nothing was started", "it asks first")
+    is_seen(p, "cancelled", "it asks first")
     p.send("B")
-    p.wait_for("type yes to go on")
+    p.wait_for("type yes to continue")
     p.send("yes\r")
     is_seen(p, "the stop_cmd on good has ended (3)", "yes runs it")
 
 
 def test_end(p):
     p.send("$")
-    p.wait_for("type yes to go on")
+    p.wait_for("type yes to continue")
     p.send("yes\r")
     until(p, lambda: not p.screen.alternate)
     p.pump(1)

@@ -162,10 +162,11 @@ def test_board():
           "try1" not in p.screen.text() and "SHOWN" in p.screen.text(),
           "three marked seeds ranked against a typed baseline")
     p.press("B\x15pub=1.1,x\r")
-    ok(p.wait_for('"x" is no score') and "pub=1.1,x" in p.screen.text(),
+    ok(p.wait_for('"x" is not a positive number') and
+       "pub=1.1,x" in p.screen.text(),
        "a wrong one is one sentence, and stays to be put right")
     p.press("\x15name\r")
-    ok(p.wait_for("a baseline is name=v1,v2,v3"), "so is one without scores")
+    ok(p.wait_for("expected name=v1,v2,v3"), "so is one without scores")
     p.press("\x15\r*")
     ok(p.wait_gone("◆ pub") and p.wait_for("try5"),
        "none again, and all runs")
@@ -190,14 +191,14 @@ def test_export():
             out.write("\n".join(log(seed, seed)) + "\n")
     p = Desk("evil")
     p.wait_for("Runs (2)")
-    p.job("x\x1b[B\r", 3, lambda: "wrote hgym-fleet.svg" in p.screen.text(),
+    p.job("x\x1b[B\r", 3, lambda: "saved hgym-fleet.svg" in p.screen.text(),
           "a curve exported as SVG")
     svg = ElementTree.fromstring(exported("hgym-fleet.svg"))
     ok(svg.tag.endswith("}svg") and any("BPB" in (t.text or "")
                                         for t in svg.iter()),
        "is a picture, whatever the run is called")
     p.press("x\r")
-    ok(p.wait_for("wrote hgym-fleet.csv"), "a table")
+    ok(p.wait_for("saved hgym-fleet.csv"), "a table")
     rows = list(csv.reader(exported("hgym-fleet.csv").splitlines()))
     at = {name: i for i, name in enumerate(rows[0])}
     ok(len(rows) == 3 and sorted(r[at["SEED"]] for r in rows[1:]) ==
@@ -206,7 +207,7 @@ def test_export():
        "1.211" in [r[at["→FINAL"]] for r in rows[1:]],
        "has seeds, files and numbers in full", rows)
     p.press("g j 4x\x1b[B\x1b[B\r")
-    ok(p.wait_for("wrote hgym-compare.csv"), "the curves of a comparison")
+    ok(p.wait_for("saved hgym-compare.csv"), "the curves of a comparison")
     rows = list(csv.reader(exported("hgym-compare.csv").splitlines()))
     ok(rows[0] == ["run", "seed", "file", "series", "train_s", "value"] and
        {r[1] for r in rows[1:]} == {"1", "2"} and
@@ -216,35 +217,35 @@ def test_export():
         out.write("mine")
     to_mine = "\x15kept.csv\r"
     p.press("x" + to_mine)
-    ok(p.wait_for("it is there: y writes over it, n beside it"),
+    ok(p.wait_for("file exists: y overwrite, n save as kept-1.csv"),
        "a file that is there is asked about")
     p.press("\x1b[200~y\x1b[201~\x1b")
     p.settle(0.1)
-    ok(exported("kept.csv") == "mine" and p.wait_gone("it is there"),
+    ok(exported("kept.csv") == "mine" and p.wait_gone("file exists"),
        "nothing that is pasted answers", p.screen.text())
     p.press("x" + to_mine + "n")
-    ok(p.wait_for("wrote kept-1.csv") and exported("kept.csv") == "mine",
+    ok(p.wait_for("saved kept-1.csv") and exported("kept.csv") == "mine",
        "n leaves it as it is")
     p.press("x" + to_mine + "y")
-    ok(p.wait_for("wrote kept.csv") and "gap now" in exported("kept.csv") and
+    ok(p.wait_for("saved kept.csv") and "gap now" in exported("kept.csv") and
        len(glob.glob(os.path.join(home, "kept*"))) == 2, "y writes over it")
     p.press("x\x15none/x.csv\r")
     ok(p.wait_for("cannot write none/x.csv") and
-       p.wait_for("to: none/x.csv"), "what fails stays, to be put right")
+       p.wait_for("File: none/x.csv"), "what fails stays, to be put right")
     p.press("\x1b")
-    ok(p.wait_gone("to: none/x.csv") and "gap now" in p.screen.text(),
+    ok(p.wait_gone("File: none/x.csv") and "gap now" in p.screen.text(),
        "and Esc is one layer back")
     for key, name in (("2", "run.svg"), ("3", "board.csv"),
                       ("5", "logs.txt"), ("7", "pods.csv")):
         p.press(key + "x\r")
-        ok(p.wait_for("wrote hgym-" + name) and exported("hgym-" + name),
+        ok(p.wait_for("saved hgym-" + name) and exported("hgym-" + name),
            "hgym-" + name)
     p.press("8x\r")
-    ok(p.wait_for("wrote hgym-harness.csv") and
+    ok(p.wait_for("saved hgym-harness.csv") and
        exported("hgym-harness.csv").count("\n") == 1,
        "a list without rows is its head")
     p.press("6x\x1b[A\r")
-    ok(p.wait_for("nothing was written: there is none here yet"),
+    ok(p.wait_for("nothing saved: there is no data yet"),
        "what there is none of is not written")
     p.leave()
 
@@ -311,7 +312,7 @@ def test_search_does_nothing():
         ok("Runs (12)" in p.screen.text() and "/S" not in p.screen.text(),
            "and Esc three times is the fleet", p.screen.text())
     p.press("!/Smear")
-    ok(p.wait_for("nothing matches Smear"), "/ finds in the events as well")
+    ok(p.wait_for("no match for Smear"), "/ finds in the events as well")
     p.press("\x1ba")
     ok(p.wait_for("0 alerts"), "where a acknowledges")
     ok(not glob.glob(os.path.join(home, "hgym-*.md")), "no file was written")
@@ -362,14 +363,14 @@ def test_lists():
         y = next(i for i, line in enumerate(lines) if title in line)
         x = lines[y].index(title) + 1
         click(p, x, y)
-        ok(p.wait_for("sorted by %s, the " % title), "a click sorts by " +
+        ok(p.wait_for("sorted by %s, " % title), "a click sorts by " +
            title)
-        is_least = "the least first" in p.screen.text()
+        is_least = ", ascending" in p.screen.text()
         click(p, x, y)
-        ok(p.wait_for("the %s first" % ("greatest" if is_least else "least")),
+        ok(p.wait_for("descending" if is_least else "ascending"),
            "and another turns it round")
         p.press("/zzz\r")
-        ok(p.wait_for("nothing matches zzz"), "/ finds nothing that is not")
+        ok(p.wait_for("no match for zzz"), "/ finds nothing that is not")
         p.press("jkgG\rs")
         ok(p.poll() is None and p.wait_for("zzz"), "where keys do no harm")
         p.press("\x1b")
@@ -380,8 +381,8 @@ def test_lists():
     click(p, lines[y].index("reference"), y)
     ok(p.wait_for("◆"), "a hint can be clicked", p.screen.text())
     p.press("?")
-    ok(p.wait_for("Help of Fleet") and "mark" in p.screen.text().split(
-        "what it does")[1].split("\n")[1], "help begins with this view")
+    ok(p.wait_for("Help: Fleet") and "mark" in p.screen.text().split(
+        "description")[1].split("\n")[1], "help begins with this view")
     p.press("compare curves")
     ok(p.wait_for("curves of the marked runs"), "and finds by words")
     p.press("\x1b")

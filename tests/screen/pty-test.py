@@ -65,7 +65,7 @@ def test_walk():
     ok(p.wait_for("▸"), "a search marks its hit")
     p.send("/(\r")
     ok(p.wait_for("invalid pattern: "), "a wrong pattern is one sentence")
-    ok(p.wait_for("search (PCRE2, Esc back): ("), "and stays, to be put right")
+    ok(p.wait_for("search (PCRE2, Esc: cancel): ("), "and stays, to be put right")
     p.send("\x1b")
     p.wait_gone("search (PCRE2")
     p.send("\x1b[5~\x1b[A\x1bOA")
@@ -77,11 +77,11 @@ def test_walk():
     p.send("1")
     p.wait_for("ms/step")
     p.send("x")
-    ok(p.wait_for("table (CSV) (Up, Down: another, Esc back) to: "
-                  "hgym-fleet.csv"),
+    ok(p.wait_for("Export: table (CSV)  [Up/Down: other format, Esc: "
+                  "cancel]  File: hgym-fleet.csv"),
        "x asks what to write, and where")
     p.send("\r")
-    ok(p.wait_for("wrote hgym-fleet.csv") and
+    ok(p.wait_for("saved hgym-fleet.csv") and
        os.path.exists(os.path.join(home, "hgym-fleet.csv")),
        "Enter writes the file")
     p.send("7")
@@ -89,7 +89,7 @@ def test_walk():
     p.send("x\x1b[A")
     p.wait_for("table (Markdown)")
     p.send("\r")
-    ok(p.wait_for("wrote hgym-pods.md"), "and of a list its table")
+    ok(p.wait_for("saved hgym-pods.md"), "and of a list its table")
     with open(os.path.join(home, "hgym-pods.md"), encoding="utf-8") as table:
         lines = table.read().splitlines()
     ok("| POD |" in lines[0] and "| h100-a |" in lines[2] and
@@ -126,18 +126,18 @@ def test_esc_is_named():
     p = start(("demo", "--speed", "0.001"))
     p.wait_for("ms/step")
     for key, words in (("?", "Help"), (":", "Go to"), ("!", "Alerts"),
-                       ("x", " to: "), ("B", "baseline"), ("/", "/")):
+                       ("x", "Export"), ("B", "baseline"), ("/", "/")):
         p.send(key)
-        ok(p.wait_for((words, "Esc ")), key + " names Esc", p.screen.text())
+        ok(p.wait_for((words, "Esc")), key + " names Esc", p.screen.text())
         p.send("\x1b")
-        ok(p.wait_gone("Esc "), "and Esc leaves it", p.screen.text())
+        ok(p.wait_gone("Esc"), "and Esc leaves it", p.screen.text())
     p.send("5")
     p.wait_for("following")
     for key in "&/":
         p.send(key)
-        ok(p.wait_for("Esc back):"), key + " of Logs names Esc")
+        ok(p.wait_for("Esc: cancel):"), key + " of Logs names Esc")
         p.send("\x1b")
-        ok(p.wait_gone("Esc "), "and Esc leaves it", p.screen.text())
+        ok(p.wait_gone("Esc"), "and Esc leaves it", p.screen.text())
     p.close()
 
 
@@ -418,10 +418,10 @@ def test_bench():
     ok(p.wait_for(("packed: FASTER by", "padded: SAME within", "18 of 30")),
        "a bench that is over has its verdicts")
     p.send("jb")
-    ok(p.wait_for(("type yes to go on", "$ hgym-tui bench run")),
+    ok(p.wait_for(("type yes to continue", "$ hgym-tui bench run")),
        "b shows the exact command and asks")
     p.send("no\r")
-    ok(p.wait_for("nothing was started"), "anything but yes starts nothing")
+    ok(p.wait_for("cancelled"), "anything but yes starts nothing")
     p.send("byes\r")
     frames = []
     ok(p.until(lambda: "no verdict yet" in p.screen.text() and
@@ -463,17 +463,17 @@ def test_bench_form():
     p.wait_for("h100-a")
     folder = glob.glob(os.path.join(home, "hgym-demo-*", "bench"))[0]
     p.send("7 j b")
-    ok(p.wait_for(("Which bench?", "fused-ce")),
+    ok(p.wait_for(("Choose a bench", "fused-ce")),
        "b on a pod offers bench files")
     p.send("\r")
-    ok(p.wait_for(("A new bench", "h100-a")),
+    ok(p.wait_for(("New bench", "h100-a")),
        "and a form, with the marked pod")
     p.send("\r")
     ok(p.wait_for("folder: where"), "which says what is missing")
     fill(p, ["typed", None, folder, "sh run.sh", "old STEP_MS=1198",
              "new STEP_MS=1150", None, None, None, "3", "no", None])
     p.send("\r")
-    ok(p.wait_for(("type yes to go on", "STEP_MS=1150", "39.84 USD an hour",
+    ok(p.wait_for(("type yes to continue", "STEP_MS=1150", "39.84 USD an hour",
                    "limit     60 minutes")),
        "Enter shows the exact commands and the cost")
     p.send("yes\r6")
@@ -482,7 +482,7 @@ def test_bench_form():
     p.send("j")
     p.wait_for("18 of 30 runs")
     p.send("7a")
-    ok(p.wait_for(("type yes to go on", "A/A arm", "plans/audit-")),
+    ok(p.wait_for(("type yes to continue", "A/A arm", "plans/audit-")),
        "a asks for an audit")
     p.send("yes\r6")
     ok(p.wait_for(("no verdict yet", "18 of 30 runs")),
@@ -492,10 +492,10 @@ def test_bench_form():
     p.send("7")
     ok(p.wait_for("with 6 blocks"), "and stands beside the pod then")
     p.send("8b")
-    ok(p.wait_for(("type yes to go on", "checkpoint")),
+    ok(p.wait_for(("type yes to continue", "checkpoint")),
        "b on a HarnessGym run shows its bench")
     p.send("\x1b")
-    p.wait_gone("type yes to go on")
+    p.wait_gone("type yes to continue")
     p.send("Q")
     ok(p.end() == 0, "and it can be left")
     p.close()
@@ -528,7 +528,7 @@ def test_bench_dash():
     p.send("7")
     p.wait_for("mine")
     p.send("a")
-    ok(p.wait_for(("type yes to go on", "awk", "1.50 USD an hour")),
+    ok(p.wait_for(("type yes to continue", "awk", "1.50 USD an hour")),
        "a pod's audit asks first")
     p.send("yes\r6")
     ok(p.wait_for("no verdict yet"), "and begins")
@@ -575,7 +575,7 @@ def test_still_up():
     p.send("6G")
     p.wait_for("not started: bench.json")
     p.send("b")
-    p.wait_for("type yes to go on")
+    p.wait_for("type yes to continue")
     p.send("yes\r1")
     ok(p.wait_for("0_mine_"), "the run that it makes is in Fleet")
     p.send("5")
@@ -587,7 +587,7 @@ def test_still_up():
     p.send("\x1b")
     p.wait_for("n 1, median")
     p.send("B")
-    ok(p.wait_for(("type yes to go on", "bench stop leaver")) and
+    ok(p.wait_for(("type yes to continue", "bench stop leaver")) and
        not os.path.exists(said), "B asks")
     p.send("yes\r")
     ok(until(lambda: os.path.exists(said)) and

@@ -43,11 +43,11 @@ static void test_one_line(struct model_run *mr)
 	ok(shows("no output for 130 s", "13:22:10 ok stall"), "it shows that it was acknowledged");
 	model_run_touch(&model, mr, T0 + 131000, true);
 	alerts_update(&alerts, &model, NULL, T0 + 131000);
-	ok(shows("as it was then", "13:22:10 over stall") && place_of("no output") == SIZE_MAX,
-	   "when its cause is gone it becomes a past alert, over");
+	ok(shows("as it was then", "13:22:10 end of stall") && place_of("no output") == SIZE_MAX,
+	   "when its cause is gone it becomes a past alert");
 	alerts_update(&alerts, &model, NULL, T0 + 300000);
 	ok(shows("no output", "13:25:00 !  stall") &&
-		   shows("as it was then", "13:22:10 over stall"),
+		   shows("as it was then", "13:22:10 end of stall"),
 	   "a later one is another line");
 	press('\r');
 	ok(ui_shared(ui)->selected == mr && place_of("kind") == SIZE_MAX, "Enter goes to its run");

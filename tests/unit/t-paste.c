@@ -67,7 +67,7 @@ static void test_question_opens_during_paste(void)
 	type("yes\n\033yes\r");
 	is_str(answer, "", "a paste does not answer a question that opened during it");
 	press(KEYCODE_PASTE_END);
-	ok(shows("a: the host a", "not known yet") && shows("answer", "(Esc: no): "),
+	ok(shows("a: the host a", "not known yet") && shows("answer", "(Esc: refuse): "),
 	   "the question is still there when the paste ends, and its field is empty");
 	type("yes\r");
 	is_str(answer, "yes", "typed keys answer it");
@@ -82,7 +82,7 @@ static void test_keys_after_paste(void)
 	press(27);
 	is_str(answer, "refused", "Esc refuses a question that opened during a paste");
 	type("?");
-	ok(shows("Help of", "Fleet"), "keys are commands again after that paste");
+	ok(shows("Help:", "Fleet"), "keys are commands again after that paste");
 	type("\033");
 }
 
@@ -124,7 +124,7 @@ static void test_paste_into_field(void)
 	ok(shows("/run 1 ", "0 of 1"), "keys after it do");
 	type("\033"
 	     "7b");
-	ok(place_of("A new bench") != SIZE_MAX, "the form of a bench opens");
+	ok(place_of("New bench") != SIZE_MAX, "the form of a bench opens");
 	paste("-kernel\tx");
 	ok(shows("name", "ab-kernel x"),
 	   "a pasted Tab becomes a blank and does not leave the form's field");
@@ -150,9 +150,9 @@ static void test_line_ends_in_paste(void)
 static void test_paste_into_confirmation(void)
 {
 	type("7$");
-	ok(shows("type yes", "to go on"), "a shell on a pod is confirmed first");
+	ok(shows("type yes", "to continue"), "a shell on a pod is confirmed first");
 	paste("yes\r");
-	ok(n_shells == 0 && shows("type yes", "to go on"),
+	ok(n_shells == 0 && shows("type yes", "to continue"),
 	   "a line end that is pasted does not confirm");
 	type("\r");
 	is_int((long long)n_shells, 1, "Enter after a pasted yes does");

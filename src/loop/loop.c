@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The event loop over libuv; each watch is freed by its close callback. */
+/* The event loop, on top of libuv; the close callback of a handle frees its watch. */
 #include "loop/loop.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@
 #include "base/list.h"
 #include "base/xalloc.h"
 
-/* A poll that took this much longer than it should: we were stopped. */
+/* If a poll took this much longer than its timeout, the process was stopped meanwhile. */
 #define STALL_MS 1000
 
 struct job_queue {
@@ -23,17 +23,17 @@ struct job_queue {
 
 struct loop {
 	uv_loop_t uv;
-	uv_idle_t idle;	      /* runs while there are posts */
-	uv_prepare_t prepare; /* before each poll of the descriptors */
-	uv_check_t check;     /* and after it */
-	uint64_t polled_ms;   /* when they were last polled in time */
-	uint64_t poll_ms;     /* when that poll began, and how long it may */
-	int wait_ms;	      /* take; -1: for ever */
+	uv_idle_t idle;	      /* active while posts wait */
+	uv_prepare_t prepare; /* called before each poll of the descriptors */
+	uv_check_t check;     /* called after it */
+	uint64_t polled_ms;   /* end of the last poll that was not stalled */
+	uint64_t poll_ms;     /* start of the last poll */
+	int wait_ms;	      /* its timeout; -1: none */
 	struct list posts;    /* struct post */
 	struct job_queue jobs[JOB_KIND_COUNT];
 };
 
-/* handle->data of each is the watch; of the loop's own three it is NULL. */
+/* handle->data points to the watch; NULL for idle, prepare and check. */
 struct loop_fd {
 	uv_poll_t poll;
 	loop_fd_fn fn;
@@ -56,7 +56,7 @@ struct loop_signal {
 
 struct loop_child {
 	uv_process_t process;
-	loop_child_fn fn; /* NULL: forgotten */
+	loop_child_fn fn; /* NULL: closed */
 	void *user;
 };
 
@@ -67,21 +67,17 @@ struct post {
 };
 
 struct job {
-	struct list link; /* in job_queue.waiting, until it begins */
+	struct list link; /* in job_queue.waiting, until it starts */
 	uv_work_t work;
-	uv_sem_t is_worked; /* posted when its thread is done with it */
+	uv_sem_t is_worked; /* posted when run() has returned */
 	struct loop *loop;
 	enum job_kind kind;
 	job_fn run;
 	job_fn done;
 	void *user;
-	bool has_begun, is_told;
+	bool has_started, is_done; /* is_done: done() was called */
 };
 
-/*
- * How many of a kind run at once, so that sleepy name servers or key agents
- * never keep the database from its commit.
- */
 #define PARSE_MIN 2
 #define PARSE_MAX 8
 
@@ -93,7 +89,7 @@ unsigned int loop_job_cap(enum job_kind kind)
 		[JOB_RESOLVE] = 2,
 		[JOB_AUTH] = 2,
 	};
-	/* Asking reads a file, and each turn of the logs needs to know. */
+	/* Cached: sysconf() reads a file, and this is called for each turn of the logs. */
 	static long cores;
 
 	if (kind != JOB_PARSE)
@@ -116,7 +112,7 @@ static void close_handle(void *handle)
 		uv_close(any, on_closed);
 }
 
-static void on_poll_begin(uv_prepare_t *prepare)
+static void on_poll_start(uv_prepare_t *prepare)
 {
 	struct loop *loop = prepare->loop->data;
 
@@ -124,7 +120,7 @@ static void on_poll_begin(uv_prepare_t *prepare)
 	loop->wait_ms = uv_backend_timeout(&loop->uv);
 }
 
-/* A poll that was stopped together with us may have seen nothing. */
+/* While the process was stopped, a poll may have missed ready descriptors. */
 static void on_poll_end(uv_check_t *check)
 {
 	struct loop *loop = check->loop->data;
@@ -134,39 +130,22 @@ static void on_poll_end(uv_check_t *check)
 		loop->polled_ms = now_ms;
 }
 
-/* Neither of the two keeps the loop running. */
-static void watch_polls(struct loop *loop)
-{
-	loop->polled_ms = uv_now(&loop->uv);
-	uv_prepare_init(&loop->uv, &loop->prepare);
-	uv_prepare_start(&loop->prepare, on_poll_begin);
-	uv_unref((uv_handle_t *)&loop->prepare);
-	uv_check_init(&loop->uv, &loop->check);
-	uv_check_start(&loop->check, on_poll_end);
-	uv_unref((uv_handle_t *)&loop->check);
-}
-
-/* One thread for each job that may run, set before libuv's first use of it. */
-static void size_thread_pool(void)
-{
-	unsigned int sum = 0;
-	char text[16];
-
-	for (int i = 0; i < JOB_KIND_COUNT; i++)
-		sum += loop_job_cap((enum job_kind)i);
-	snprintf(text, sizeof(text), "%u", sum);
-	setenv("UV_THREADPOOL_SIZE", text, 1);
-}
-
 struct loop *loop_new(struct err *err)
 {
 	struct loop *loop = xcalloc(1, sizeof(*loop));
 
-	size_thread_pool();
+	unsigned int n_threads = 0;
+	char text[16];
+
+	/* One thread for each job that may run; libuv reads this when the first job starts. */
+	for (int i = 0; i < JOB_KIND_COUNT; i++)
+		n_threads += loop_job_cap((enum job_kind)i);
+	print_into(text, "%u", n_threads);
+	setenv("UV_THREADPOOL_SIZE", text, 1);
 	int rc = uv_loop_init(&loop->uv);
 	if (rc != 0) {
 		free(loop);
-		err_set(err, ERR_IO, "cannot make the event loop: %s", uv_strerror(rc));
+		err_set(err, ERR_IO, "cannot create the event loop: %s", uv_strerror(rc));
 		return NULL;
 	}
 	signal(SIGPIPE, SIG_IGN);
@@ -175,11 +154,18 @@ struct loop *loop_new(struct err *err)
 		list_init(&loop->jobs[i].waiting);
 	uv_idle_init(&loop->uv, &loop->idle);
 	loop->uv.data = loop;
-	watch_polls(loop);
+	loop->polled_ms = uv_now(&loop->uv);
+	/* These two alone do not keep the loop running. */
+	uv_prepare_init(&loop->uv, &loop->prepare);
+	uv_prepare_start(&loop->prepare, on_poll_start);
+	uv_unref((uv_handle_t *)&loop->prepare);
+	uv_check_init(&loop->uv, &loop->check);
+	uv_check_start(&loop->check, on_poll_end);
+	uv_unref((uv_handle_t *)&loop->check);
 	return loop;
 }
 
-/* all: the loop's own three too. */
+/* all: also idle, prepare and check. */
 static void close_any(uv_handle_t *handle, void *all)
 {
 	if (all != NULL || handle->data != NULL)
@@ -190,7 +176,7 @@ void loop_free(struct loop *loop)
 {
 	uv_walk(&loop->uv, close_any, NULL);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
-	/* What the last callbacks opened, and the loop's own. */
+	/* The handles that these callbacks opened, and idle, prepare and check. */
 	uv_walk(&loop->uv, close_any, loop);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
 	uv_loop_close(&loop->uv);
@@ -208,9 +194,9 @@ void loop_stop(struct loop *loop)
 }
 
 _Static_assert((int)LOOP_READ == (int)UV_READABLE && (int)LOOP_WRITE == (int)UV_WRITABLE,
-	       "our events are libuv's");
+	       "events have the values of libuv");
 
-/* libuv stops a watch that has an error: tell it as both events. */
+/* libuv stops a watch on error: report that as both events. */
 static void on_poll(uv_poll_t *poll, int status, int uv_events)
 {
 	struct loop_fd *watch = poll->data;
@@ -222,26 +208,20 @@ static void on_poll(uv_poll_t *poll, int status, int uv_events)
 	watch->fn(watch->user, (unsigned int)uv_events);
 }
 
-/* uv_poll_init makes fd non-blocking.  A terminal's flags belong to all that
- * have it open, its output and the shell behind us among them: they stay. */
-static int init_poll(struct loop *loop, uv_poll_t *poll, int fd)
-{
-	int flags = isatty(fd) ? fcntl(fd, F_GETFL) : -1;
-	int status = uv_poll_init(&loop->uv, poll, fd);
-
-	if (flags >= 0)
-		(void)fcntl(fd, F_SETFL, flags);
-	return status;
-}
-
 struct loop_fd *loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user)
 {
 	struct loop_fd *watch = xcalloc(1, sizeof(*watch));
+	int flags = isatty(fd) ? fcntl(fd, F_GETFL) : -1;
 
 	watch->fn = fn;
 	watch->user = user;
 	watch->poll.data = watch;
-	if (init_poll(loop, &watch->poll, fd) != 0) {
+	int status = uv_poll_init(&loop->uv, &watch->poll, fd);
+	/* uv_poll_init() makes fd non-blocking.  The flags of a terminal belong to all programs
+	 * that have it open, for example the shell: restore them. */
+	if (flags >= 0)
+		(void)fcntl(fd, F_SETFL, flags);
+	if (status != 0) {
 		free(watch);
 		return NULL;
 	}
@@ -266,9 +246,8 @@ void loop_fd_close(struct loop_fd *watch)
 }
 
 /*
- * A program that was stopped finds its timers due before it could read what
- * came meanwhile, and would take its own silence for that of others: then the
- * timers wait for the next poll, once.
+ * After the process was stopped, its timers are due before it has read what arrived meanwhile, and
+ * a pod would seem silent.  Such a timer waits for the next poll, once.
  */
 static void on_timer(uv_timer_t *handle)
 {
@@ -293,10 +272,10 @@ struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn, void *use
 	return timer;
 }
 
-/* The loop's idea of now is as old as its last poll: a new one first. */
 void loop_timer_start(struct loop_timer *timer, int64_t delay_ms, int64_t repeat_ms)
 {
 	assert(delay_ms >= 0 && repeat_ms >= 0);
+	/* libuv's clock stands still between polls. */
 	uv_update_time(timer->timer.loop);
 	uv_timer_start(&timer->timer, on_timer, (uint64_t)delay_ms, (uint64_t)repeat_ms);
 }
@@ -312,7 +291,7 @@ void loop_timer_close(struct loop_timer *timer)
 		close_handle(&timer->timer);
 }
 
-/* Run what is queued now; what these posts post runs in the next turn. */
+/* Call the functions posted until now; those that they post are called in the next round. */
 static void on_idle(uv_idle_t *idle)
 {
 	struct loop *loop = idle->loop->data;
@@ -369,7 +348,7 @@ static void on_uv_signal(uv_signal_t *handle, int signum)
 	watch->fn(watch->user, signum);
 }
 
-/* Signals alone do not keep the loop running. */
+/* A signal watch alone does not keep the loop running. */
 void loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn, void *user)
 {
 	struct loop_signal *watch = xcalloc(1, sizeof(*watch));
@@ -391,7 +370,7 @@ static void on_child_exit(uv_process_t *process, int64_t status, int term_signal
 	close_handle(&child->process);
 }
 
-/* The vector as libuv wants it, without const; it does not write to it. */
+/* libuv takes vectors without const, but does not change them. */
 static char **unconst_vector(const char *const *vector)
 {
 	union {
@@ -427,7 +406,7 @@ struct loop_child *loop_child_new(struct loop *loop, const char *const *argv,
 	if (rc == 0)
 		return child;
 	close_handle(&child->process);
-	/* A program that is not there is not there later either. */
+	/* A missing program is a configuration error: retrying will not help. */
 	err_set(err, rc == UV_ENOENT || rc == UV_EACCES ? ERR_CONFIG : ERR_IO,
 		"cannot start %s: %s", argv[0], uv_strerror(rc));
 	return NULL;
@@ -463,7 +442,6 @@ static void job_free(struct job *job)
 
 static void job_start_next(struct loop *loop, enum job_kind kind);
 
-/* Hand the job back and let the next of its kind begin. */
 static void job_on_done(uv_work_t *work, int status)
 {
 	struct job *job = work->data;
@@ -474,7 +452,7 @@ static void job_on_done(uv_work_t *work, int status)
 	(void)status;
 	loop->jobs[kind].running--;
 	job_start_next(loop, kind);
-	if (!job->is_told)
+	if (!job->is_done)
 		job->done(job->user);
 	job_free(job);
 }
@@ -482,15 +460,22 @@ static void job_on_done(uv_work_t *work, int status)
 static void job_start_next(struct loop *loop, enum job_kind kind)
 {
 	struct job_queue *queue = &loop->jobs[kind];
+	sigset_t all, before;
 
+	/* The first job creates the threads of the pool, which inherit the signal mask.  A signal
+	 * that is handled in a worker thread would interrupt its poll(), which libssh2 takes for an
+	 * error of the connection. */
+	sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (queue->running < loop_job_cap(kind) && !list_is_empty(&queue->waiting)) {
 		struct job *job = list_entry(queue->waiting.next, struct job, link);
 
 		list_remove(&job->link);
-		job->has_begun = true;
+		job->has_started = true;
 		queue->running++;
 		uv_queue_work(&loop->uv, &job->work, job_on_work, job_on_done);
 	}
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 struct job *loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done, void *user)
@@ -512,16 +497,16 @@ struct job *loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn 
 
 void loop_job_finish(struct job *job)
 {
-	assert(!job->is_told);
-	if (!job->has_begun) {
+	assert(!job->is_done);
+	if (!job->has_started) {
 		list_remove(&job->link);
 		job->run(job->user);
 		job->done(job->user);
 		job_free(job);
 		return;
 	}
-	/* What is left of it goes when the loop hears of its end. */
+	/* job_on_done() frees it. */
 	uv_sem_wait(&job->is_worked);
-	job->is_told = true;
+	job->is_done = true;
 	job->done(job->user);
 }

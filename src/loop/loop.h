@@ -7,57 +7,55 @@
 #include "base/err.h"
 
 /*
- * The event loop: descriptors, timers, signals, children, wake-ups, and jobs
- * for what blocks.  One thread owns all state; only a job's work function
- * runs elsewhere.  Any watch may be closed inside any callback, its own too;
- * nothing of it is called after that.  libuv behind it.
+ * The event loop: descriptors, timers, signals, child processes, posts, and jobs for blocking work.
+ * One thread owns all state; only the work function of a job runs on another one.  A watch may be
+ * closed inside any callback, including its own, and is not called after that.
  */
 struct loop;
 struct loop_fd;
 struct loop_timer;
 struct job;
 
-/* SIGPIPE is ignored from then on. */
+/* Also ignores SIGPIPE for the whole process. */
 struct loop *loop_new(struct err *err) __attribute__((warn_unused_result));
 /*
- * Finishes the jobs that run or wait (their done is called) and the posts,
- * closes watches that were left open; children go on by themselves.
+ * Finish all jobs (their done is called) and posts, and close the watches that are still open;
+ * child processes continue.
  */
 void loop_free(struct loop *loop);
-/* Run until loop_stop, or until nothing is watched but signals. */
+/* Run until loop_stop(), or until only signals are watched. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 
 enum loop_events { LOOP_READ = 1 << 0, LOOP_WRITE = 1 << 1 };
 
-/* Events may hold both after an error: read and write to learn which. */
+/* After an error, events has both bits: read and write to get the errno. */
 typedef void (*loop_fd_fn)(void *user, unsigned int events);
 /*
- * Watch fd (borrowed, not watched twice); no events until loop_fd_set.
- * It becomes non-blocking, but for a terminal, whose flags others share.
- * NULL when it is of a kind that cannot be watched: a regular file.
+ * Watch fd (borrowed, not watched already); no events until loop_fd_set().  fd becomes
+ * non-blocking, except a terminal, whose flags other programs share.  NULL if fd cannot be watched:
+ * a regular file.
  */
 struct loop_fd *loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user);
 void loop_fd_set(struct loop_fd *watch, unsigned int events);
-/* Stop and free (NULL: nothing); fd may be closed after it. */
+/* Stop and free (NULL is allowed); fd may be closed afterwards. */
 void loop_fd_close(struct loop_fd *watch);
 
 typedef void (*loop_timer_fn)(void *user);
 struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn, void *user);
 /*
- * Fire once in delay_ms; repeat_ms > 0: and then again and again.  Where the
- * whole program was stopped (SIGSTOP, suspend), descriptors that became ready
- * meanwhile are told before the timer.
+ * Call fn once after delay_ms, and then every repeat_ms if that is not 0.  After the whole process
+ * was stopped (SIGSTOP, suspend), descriptors that became ready meanwhile come before the timer.
  */
 void loop_timer_start(struct loop_timer *timer, int64_t delay_ms, int64_t repeat_ms);
 void loop_timer_stop(struct loop_timer *timer);
-/* Stop and free (NULL: nothing). */
+/* Stop and free (NULL is allowed). */
 void loop_timer_close(struct loop_timer *timer);
 
 typedef void (*loop_post_fn)(void *user);
-/* Call fn soon, from the loop itself: once, however often it is asked for. */
+/* Call fn in the next round of the loop, once for each fn and user. */
 void loop_post(struct loop *loop, loop_post_fn fn, void *user);
-/* Forget the post of this fn and user. */
+/* Cancel the post of this fn and user. */
 void loop_unpost(struct loop *loop, loop_post_fn fn, void *user);
 
 typedef void (*loop_signal_fn)(void *user, int signum);
@@ -65,11 +63,10 @@ typedef void (*loop_signal_fn)(void *user, int signum);
 void loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn, void *user);
 
 /*
- * A child process.  argv[0] is looked up in PATH; it gets a session of its
- * own (setsid) and the three descriptors (borrowed; -1: /dev/null).  envp
- * NULL: ours.  on_exit is called once, on the loop (term_signal 0: it left
- * with exit_status); the struct is gone after it.  NULL with err: ERR_CONFIG
- * where there is no such program, else ERR_IO.
+ * Start a child process in a new session.  argv[0] is looked up in PATH; fds are its stdin, stdout
+ * and stderr (borrowed; -1: /dev/null); envp NULL: this process's environment.  on_exit is called
+ * once, on the loop (term_signal 0: it exited with exit_status); the struct is freed after it. NULL
+ * with err: ERR_CONFIG if the program does not exist, otherwise ERR_IO.
  */
 struct loop_child;
 typedef void (*loop_child_fn)(void *user, int exit_status, int term_signal);
@@ -78,29 +75,30 @@ struct loop_child *loop_child_new(struct loop *loop, const char *const *argv,
 				  void *user, struct err *err) __attribute__((warn_unused_result));
 /* Signal the child's process group. */
 void loop_child_kill(struct loop_child *child, int signum);
-/* Forget it (NULL: nothing): no callback any more; it is still reaped. */
+/* Do not call on_exit (NULL is allowed); the child is still reaped. */
 void loop_child_close(struct loop_child *child);
 
-/* Blocking work on a pool of threads; no kind can starve another. */
+/* Kinds of blocking work.  Each has its own limit, so that a slow name server or ssh-agent never
+ * delays a commit of the database. */
 enum job_kind {
 	JOB_STORE,   /* one at a time */
-	JOB_READ,    /* one at a time: history for the screen */
+	JOB_READ,    /* one at a time: series for the screen, pruning */
 	JOB_RESOLVE, /* two: DNS */
-	JOB_AUTH,    /* two: keys and agents */
-	JOB_PARSE,   /* one a core, 2 to 8: bytes of logs, a block at a time */
+	JOB_AUTH,    /* two: logins with keys and agents */
+	JOB_PARSE,   /* one per core, 2 to 8: parsing logs */
 	JOB_KIND_COUNT
 };
-/* How many of a kind run at once. */
+/* How many jobs of a kind run at the same time. */
 unsigned int loop_job_cap(enum job_kind kind);
 typedef void (*job_fn)(void *user);
 /*
- * Call work elsewhere, then done on the loop.  What user points to belongs
- * to work until done is called, and so long the handle is good.  Jobs of a
- * kind start in the order given.
+ * Call work on a worker thread, where all signals are blocked, and then done on the loop.  Until
+ * done is called, *user belongs to work, and the returned handle is valid.  Jobs of a kind start in
+ * order.
  */
 struct job *loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done, void *user);
 /*
- * Finish it now: wait for its thread, or do its work here where no thread has
- * begun it, and call done.  It blocks: for short work only.
+ * Finish a job now: wait for its thread, or call work here if no thread has started it; then call
+ * done.  Blocks, so use it for short work only.
  */
 void loop_job_finish(struct job *job);

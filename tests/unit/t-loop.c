@@ -446,6 +446,35 @@ static void test_waited_jobs(void)
 	is_int(counts[0].told, 1, "nothing is reported at its end");
 }
 
+static void read_mask(void *user)
+{
+	(void)pthread_sigmask(SIG_SETMASK, NULL, user);
+}
+
+static void on_masks_read(void *user)
+{
+	(void)user;
+	loop_stop(loop);
+}
+
+/* A signal that arrives while the main thread forks must not interrupt a poll() of a job. */
+static void test_job_signals(void)
+{
+	sigset_t job, main_thread;
+
+	begin();
+	sigfillset(&main_thread);
+	sigemptyset(&job);
+	loop_job(loop, JOB_AUTH, read_mask, on_masks_read, &job);
+	loop_run(loop);
+	read_mask(&main_thread);
+	ok(sigismember(&job, SIGCHLD) == 1 && sigismember(&job, SIGTERM) == 1,
+	   "a job runs with signals blocked");
+	ok(sigismember(&main_thread, SIGCHLD) == 0 && sigismember(&main_thread, SIGTERM) == 0,
+	   "the main thread receives them");
+	loop_free(loop);
+}
+
 int main(void)
 {
 	test_timers();
@@ -457,5 +486,6 @@ int main(void)
 	test_children();
 	test_jobs();
 	test_waited_jobs();
+	test_job_signals();
 	return tap_done();
 }

@@ -191,14 +191,8 @@ static int exec_collect(struct cmd_args *args, void *opaque, struct err *err)
 		.call = call,
 	};
 
-	if (conf->n_pods == 0 && conf->n_discover == 0 && conf->path == NULL) {
-		AUTO_TEXT dir = conf_dir_config();
-
-		return err_set(err, ERR_CONFIG, "no pods configured: %s/config.json does not exist",
-			       dir);
-	}
 	if (conf->n_pods == 0 && conf->n_discover == 0)
-		return err_set(err, ERR_CONFIG, "no pods configured in %s", conf->path);
+		return pods_none(conf, ERR_CONFIG, err);
 	int rc = run_session(&s, err);
 	release_session(&s);
 	return rc;

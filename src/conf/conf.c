@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The configuration file to struct conf, by tables of the keys that each
- * object of it may have; and where the file is looked for.
- */
+/* Find and read the configuration file, with a table of keys for each kind of object. */
 #include "conf/conf.h"
 
 #include <stdlib.h>
@@ -21,7 +18,7 @@
 #define MAX_GPUS  64
 #define MAX_WORDS 256
 
-/* What json_reader.user is: the folder of the file. */
+/* Make a local path absolute; json_reader.user is the directory of the file. */
 static char *conf_path(const struct json_reader *r, const char *value)
 {
 	AUTO_TEXT path = file_expand_home(value);
@@ -49,7 +46,7 @@ enum conf_transport conf_transport_of(const char *name, enum conf_transport fall
 	return i >= 0 ? (enum conf_transport)i : fallback;
 }
 
-/* A host's name or address, or the name of a user: one plain word. */
+/* Is it one plain word: the name or address of a host, or the name of a user? */
 static bool is_host(const char *text)
 {
 	return text[0] != '\0' && text[0] != '-' && text[strcspn(text, " \t\r\n/@\"'\\,")] == '\0';
@@ -83,7 +80,7 @@ static const struct json_field pod_fields[] = {
 	{ "known_hosts", JSON_AS_PATH, JSON_AT(conf_pod, known_hosts) },
 	{ "proxy_jump", JSON_AS_TEXT, JSON_AT(conf_pod, proxy_jump) },
 	{ "host_key_alias", JSON_AS_TEXT, JSON_AT(conf_pod, host_key_alias), .is_right = is_host,
-	  .what = "the name of a host" },
+	  .what = "a host name" },
 	{ "logs", JSON_AS_TEXTS, JSON_LIST(conf_pod, logs.v, logs.n), .most = CONF_MAX_LIST },
 	{ "harnessgym", JSON_AS_TEXTS, JSON_LIST(conf_pod, harnessgym.v, harnessgym.n),
 	  .most = CONF_MAX_LIST },
@@ -97,7 +94,7 @@ static const struct json_field pod_fields[] = {
 	{ .name = NULL },
 };
 
-/* Names go into paths, tables and the command line: keep them plain. */
+/* Names are used in paths, tables and on command lines. */
 static int check_pod_name(const struct json_reader *r, const struct conf *conf,
 			  const struct conf_pod *pod, const char *path)
 {
@@ -108,21 +105,18 @@ static int check_pod_name(const struct json_reader *r, const struct conf *conf,
 
 	json_join(at, path, "name");
 	if (*p == '\0' || *p == '-' || *p == '.' || strlen(pod->name) > 64)
-		return json_refuse(r, at,
-				   "expected a name of 1 to 64 bytes that "
-				   "does not begin with - or .");
+		return json_refuse(
+			r, at, "expected a name of 1 to 64 bytes that does not start with - or .");
 	for (; *p != '\0'; p++)
 		if (*p <= ' ' || *p == 127 || strchr(bad, *p) != NULL)
-			return json_refuse(r, at,
-					   "a pod's name has no blanks and "
-					   "none of %s",
-					   bad);
+			return json_refuse(
+				r, at, "a pod's name must not contain spaces or any of %s", bad);
 	if (other >= 0)
-		return json_refuse(r, at, "pods[%d] has the name \"%s\" already", other, pod->name);
+		return json_refuse(r, at, "pods[%d] has the same name, \"%s\"", other, pod->name);
 	return 0;
 }
 
-/* A program with a slash in its name is a path of this machine. */
+/* A program whose name contains a slash is a local path. */
 static void resolve_program(const struct json_reader *r, struct conf_strings *words)
 {
 	char *old = words->n > 0 ? words->v[0] : NULL;
@@ -133,7 +127,7 @@ static void resolve_program(const struct json_reader *r, struct conf_strings *wo
 	free(old);
 }
 
-/* What belongs together: ssh with the SSH transports, nothing of it else. */
+/* Does the pod have the keys of its transport, and no others? */
 static int check_pod_link(const struct json_reader *r, const struct conf_pod *pod, const char *path)
 {
 	bool by_command = pod->transport == CONF_COMMAND;
@@ -153,44 +147,41 @@ static int check_pod_link(const struct json_reader *r, const struct conf_pod *po
 	for (size_t i = 0; i < LENGTH(keys); i++)
 		if (keys[i].is_given && !keys[i].is_right)
 			return json_refuse(r, json_join(at, path, keys[i].key),
-					   "a pod with the transport \"%s\" "
-					   "has no such key",
+					   "not allowed with the transport \"%s\"",
 					   conf_transport_name(pod->transport));
 	if (by_command && pod->command.n == 0)
-		return json_refuse(r, path,
-				   "the key \"command\" is missing: the program "
-				   "that brings a shell, and its arguments");
+		return json_refuse(
+			r, path,
+			"missing key \"command\": a program that provides a shell, and its "
+			"arguments");
 	if (!by_ssh)
 		return 0;
 	if (pod->ssh == NULL)
-		return json_refuse(r, path,
-				   "the key \"ssh\" is missing (or "
-				   "\"transport\": \"local\")");
+		return json_refuse(r, path, "missing key \"ssh\" (or \"transport\": \"local\")");
 	if (pod->ssh[0] == '\0' || pod->ssh[0] == '-' ||
 	    pod->ssh[strcspn(pod->ssh, " \t\r\n")] != '\0')
 		return json_refuse(r, json_join(at, path, "ssh"),
-				   "expected a host alias or "
-				   "[user@]host[:port]");
+				   "expected a host alias or [user@]host[:port]");
 	return 0;
 }
 
-static void resolve_path(const struct json_reader *r, char **path)
-{
-	AUTO_TEXT old = *path;
-
-	*path = conf_path(r, old);
-}
-
-/* Paths on a local pod are paths of this machine. */
+/* The paths on a local pod are local paths. */
 static void resolve_local(const struct json_reader *r, struct conf_pod *pod)
 {
-	const struct conf_strings *const lists[] = { &pod->logs, &pod->harnessgym };
+	const struct {
+		char **v;
+		size_t n;
+	} lists[] = { { pod->logs.v, pod->logs.n },
+		      { pod->harnessgym.v, pod->harnessgym.n },
+		      { &pod->remote_root, pod->remote_root != NULL } };
 
-	if (pod->remote_root != NULL)
-		resolve_path(r, &pod->remote_root);
-	for (size_t i = 0; i < 2; i++)
-		for (size_t k = 0; k < lists[i]->n; k++)
-			resolve_path(r, &lists[i]->v[k]);
+	array_each (list, lists, LENGTH(lists)) {
+		for (size_t i = 0; i < list->n; i++) {
+			AUTO_TEXT old = list->v[i];
+
+			list->v[i] = conf_path(r, old);
+		}
+	}
 }
 
 static void add_pod(struct conf *conf, const struct conf_pod *pod)
@@ -217,7 +208,7 @@ static int take_pods(const struct json_reader *r, const cJSON *array, const char
 			resolve_local(r, &pod);
 		resolve_program(r, &pod.command);
 		resolve_program(r, &pod.shell);
-		/* Also a half read one: conf_release frees it. */
+		/* Add it even after an error: conf_release() frees it. */
 		add_pod(conf, &pod);
 		if (!is_good)
 			return -1;
@@ -274,16 +265,14 @@ static int take_discover(const struct json_reader *r, const cJSON *array, const 
 			return json_refuse(r, at, "the command is empty");
 		for (size_t i = 0; i + 1 < conf->n_discover; i++)
 			if (strcmp(conf->discover[i].name, d->name) == 0)
-				return json_refuse(r, at,
-						   "discover[%zu] has the name "
-						   "\"%s\" already",
+				return json_refuse(r, at, "discover[%zu] has the same name, \"%s\"",
 						   i, d->name);
 		resolve_program(r, &d->command);
 	}
 	return 0;
 }
 
-/* What a program says of a pod. */
+/* A pod as a program prints it. */
 struct found {
 	struct conf_pod pod;
 	char *host, *user, *gpu, *state;
@@ -300,7 +289,7 @@ static const struct json_field found_fields[] = {
 	FOUND("user", TEXT, user, .is_right = is_host, .what = "a user"),
 	FOUND("identity", PATH, pod.identity),
 	FOUND("host_key_alias", TEXT, pod.host_key_alias, .is_right = is_host,
-	      .what = "the name of a host"),
+	      .what = "a host name"),
 	FOUND("usd_per_hour", NUMBER, pod.usd_per_hour, .high = 1e6),
 	FOUND("gpu", TEXT, gpu),
 	FOUND("state", TEXT, state),
@@ -311,7 +300,7 @@ static const struct json_field found_fields[] = {
 	{ .name = NULL },
 };
 
-/* Can it be reached?  A program that names no state lists what runs. */
+/* Is the pod running?  A program without states prints running pods only. */
 static bool is_running(const struct found *found)
 {
 	static const char *const words[] = { "running", "active", "up", "ready" };
@@ -320,7 +309,7 @@ static bool is_running(const struct found *found)
 		      found->state == NULL || strcasecmp(found->state, words[i]) == 0);
 }
 
-/* What the program is silent of is as the configuration says. */
+/* Fill in the settings that the program did not print. */
 static void fill_in(struct conf_pod *pod, const struct conf_pod *like)
 {
 	const struct {
@@ -351,24 +340,11 @@ static void fill_in(struct conf_pod *pod, const struct conf_pod *like)
 	}
 }
 
-/* [user@]host[:port] of what was found. */
-static char *found_ssh(const struct found *found)
-{
-	bool is_v6 = strchr(found->host, ':') != NULL;
-	char port[24] = "";
-
-	if (found->port != 0)
-		print_into(port, ":%lld", (long long)found->port);
-	return xasprintf("%s%s%s%s%s%s", found->user != NULL ? found->user : "",
-			 found->user != NULL ? "@" : "", is_v6 ? "[" : "", found->host,
-			 is_v6 ? "]" : "", port);
-}
-
-/* The answer of a program, while it is taken. */
+/* The answer of a program, while it is read. */
 struct answer {
 	struct conf *conf;
 	const struct conf_pod *like;
-	size_t n_others; /* pods that were there before */
+	size_t n_others; /* pods that existed before */
 	struct conf_strings notes;
 };
 
@@ -379,22 +355,12 @@ static void free_strings(struct conf_strings *strings)
 	free(strings->v);
 }
 
-static void take_notes(struct answer *answer, const struct found *found)
-{
-	struct conf_strings *all = &answer->notes;
-	char clean[300];
-
-	all->v = xreallocarray(all->v, all->n + found->notes.n + 1, sizeof(char *));
-	for (size_t i = 0; i < found->notes.n; i++) {
-		utf8_clean(clean, sizeof(clean), str_from(found->notes.v[i]));
-		all->v[all->n++] = xasprintf("%s: %s", found->pod.name, clean);
-	}
-}
-
 static int take_found(const struct json_reader *r, const cJSON *node, const char *path,
 		      struct answer *answer, struct found *found)
 {
+	struct conf_strings *all = &answer->notes;
 	struct conf_pod *pod = &found->pod;
+	char clean[300];
 
 	if (json_read_object(r, found_fields, node, path, found) != 0)
 		return -1;
@@ -402,16 +368,26 @@ static int take_found(const struct json_reader *r, const cJSON *node, const char
 	if (!is_running(found) || (other >= 0 && (size_t)other < answer->n_others))
 		return 0;
 	if ((found->host != NULL) == (pod->command.n > 0))
-		return json_refuse(r, path, "expected \"host\", or \"command\"");
-	pod->transport = answer->like->transport;
-	if (found->host == NULL)
-		pod->transport = CONF_COMMAND;
-	else
-		pod->ssh = found_ssh(found);
+		return json_refuse(r, path, "expected \"host\" or \"command\"");
+	pod->transport = found->host != NULL ? answer->like->transport : CONF_COMMAND;
+	if (found->host != NULL) {
+		bool is_v6 = strchr(found->host, ':') != NULL;
+		char port[24] = "";
+
+		if (found->port != 0)
+			print_into(port, ":%lld", (long long)found->port);
+		pod->ssh = xasprintf("%s%s%s%s%s%s", found->user != NULL ? found->user : "",
+				     found->user != NULL ? "@" : "", is_v6 ? "[" : "", found->host,
+				     is_v6 ? "]" : "", port);
+	}
 	fill_in(pod, answer->like);
 	if (check_pod_name(r, answer->conf, pod, path) != 0 || check_pod_link(r, pod, path) != 0)
 		return -1;
-	take_notes(answer, found);
+	all->v = xreallocarray(all->v, all->n + found->notes.n + 1, sizeof(char *));
+	for (size_t i = 0; i < found->notes.n; i++) {
+		utf8_clean(clean, sizeof(clean), str_from(found->notes.v[i]));
+		all->v[all->n++] = xasprintf("%s: %s", pod->name, clean);
+	}
 	add_pod(answer->conf, pod);
 	*pod = (struct conf_pod){ .name = NULL };
 	return 0;
@@ -466,7 +442,7 @@ static const struct json_field group_fields[] = {
 	{ .name = NULL },
 };
 
-/* What does not compile here would only be told much later. */
+/* Compile the pattern now, so that an error shows at the start. */
 static int check_groups(const struct json_reader *r, const cJSON *node, const char *path,
 			void *base)
 {
@@ -476,11 +452,11 @@ static int check_groups(const struct json_reader *r, const cJSON *node, const ch
 	if (conf->group_pattern != NULL && json_get(node, "by") == NULL)
 		conf->group_by = CONF_BY_PATTERN;
 	if (conf->group_by == CONF_BY_PATTERN && conf->group_pattern == NULL)
-		return json_refuse(r, path, "the key \"pattern\" is missing");
+		return json_refuse(r, path, "missing key \"pattern\"");
 	if (conf->group_pattern == NULL)
 		return 0;
 	if (conf->group_by != CONF_BY_PATTERN)
-		return json_refuse(r, "groups.pattern", "goes with \"by\": \"pattern\" only");
+		return json_refuse(r, "groups.pattern", "only allowed with \"by\": \"pattern\"");
 	struct pattern *pattern = pattern_new_path(conf->group_pattern, &why);
 	if (pattern == NULL)
 		return json_refuse(r, "groups.pattern", "%s", why.text);
@@ -510,7 +486,7 @@ static int check_baseline(const struct json_reader *r, const cJSON *node, const 
 		       : json_refuse(r, path, "needs \"bpb\", \"val_loss\" or \"file\"");
 }
 
-/* "auto", false or null for none, or seconds. */
+/* "auto"; false or null: off; or seconds. */
 static int take_stall(const struct json_reader *r, const cJSON *node, const char *path, void *base)
 {
 	struct conf_alerts *a = base;
@@ -521,9 +497,7 @@ static int take_stall(const struct json_reader *r, const cJSON *node, const char
 		a->stall = CONF_STALL_SECONDS;
 		a->stall_s = node->valuedouble;
 	} else if (!cJSON_IsString(node) || strcmp(node->valuestring, "auto") != 0) {
-		return json_refuse(r, path,
-				   "expected \"auto\", false or seconds from "
-				   "1 to 86400");
+		return json_refuse(r, path, "expected \"auto\", false or seconds from 1 to 86400");
 	}
 	return 0;
 }
@@ -541,7 +515,7 @@ static const struct json_field rule_fields[] = {
 	{ .name = NULL },
 };
 
-/* A list of metrics with what they are not to be above or below. */
+/* Metrics with their limits. */
 static int take_metrics(const struct json_reader *r, const cJSON *node, const char *path,
 			void *base)
 {
@@ -689,21 +663,16 @@ void conf_release(struct conf *conf)
 	conf_init(conf);
 }
 
-/* The folder that relative paths of this file belong to, absolute; owned. */
-static char *folder_of(const char *file)
+/* A reader for this file; the caller frees r.user. */
+static struct json_reader conf_reader(const char *file, struct err *err)
 {
 	AUTO_TEXT dir = file_folder(file);
 	char *real = realpath(dir, NULL);
 
-	return real != NULL ? real : xstrdup(dir);
-}
-
-/* json_reader.path needs the folder; free r.user. */
-static struct json_reader conf_reader(const char *file, struct err *err)
-{
-	return (struct json_reader){
-		.at.code = ERR_CONFIG, .err = err, .path = conf_path, .user = folder_of(file)
-	};
+	return (struct json_reader){ .at.code = ERR_CONFIG,
+				     .err = err,
+				     .path = conf_path,
+				     .user = real != NULL ? real : xstrdup(dir) };
 }
 
 int conf_parse(struct conf *conf, const char *file, struct str text, struct err *err)
@@ -739,7 +708,7 @@ static const char *env_text(const char *name)
 	return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* Add the pod that HarnessGym's own variables describe. */
+/* Add the pod of the variables that HarnessGym uses. */
 static int add_environment_pod(struct conf *conf, struct err *err)
 {
 	const char *host = env_text("HARNESSGYM_GPU_HOST");
@@ -755,8 +724,7 @@ static int add_environment_pod(struct conf *conf, struct err *err)
 		return err_set(err, ERR_CONFIG, "HARNESSGYM_GPU_HOST: expected [user@]host");
 	if (port != NULL && (!str_to_i64(str_from(port), &number) || number < 1 || number > 65535))
 		return err_set(err, ERR_CONFIG,
-			       "HARNESSGYM_GPU_PORT: expected a port from 1 "
-			       "to 65535");
+			       "HARNESSGYM_GPU_PORT: expected a port from 1 to 65535");
 	pod.name = xstrdup("harnessgym");
 	pod.ssh = port != NULL ? xasprintf("%s:%s", host, port) : xstrdup(host);
 	pod.identity = key != NULL ? file_expand_home(key) : NULL;
@@ -788,7 +756,7 @@ int conf_load(struct conf *conf, const char *path, struct err *err)
 	return rc;
 }
 
-/* The pods after the first n are let go. */
+/* Free the pods after the first n. */
 static void drop_pods(struct conf *conf, size_t n)
 {
 	while (conf->n_pods > n)
@@ -807,12 +775,12 @@ int conf_take_answer(struct conf *conf, size_t i, struct str answer, struct err 
 	struct json_reader r = conf_reader(conf->path, err);
 	AUTO_BUF text = buf_new(answer.len + 32);
 
-	/* An object, for the one who reads JSON here. */
+	/* The reader expects an object. */
 	buf_append_str(&text, "{\"pods\":");
 	buf_append(&text, answer.p, answer.len);
 	buf_append_str(&text, "}");
 	r.nulls = true;
-	int rc = json_read_text(&r, "its answer", buf_str(&text), answer_fields, &base);
+	int rc = json_read_text(&r, "the answer", buf_str(&text), answer_fields, &base);
 	free(r.user);
 	if (rc != 0) {
 		drop_pods(conf, base.n_others);
@@ -838,31 +806,22 @@ void conf_swap_pods(struct conf *a, struct conf *b)
 	b->discover = old.discover;
 }
 
-/* What a program said before, if it is still one of ours. */
-static const char *old_answer(const struct conf *old, const char *name)
-{
-	for (size_t k = 0; k < old->n_discover; k++)
-		if (strcmp(old->discover[k].name, name) == 0)
-			return old->discover[k].answer;
-	return NULL;
-}
-
 void conf_keep_answers(struct conf *conf, const struct conf *old)
 {
 	struct err err = { ERR_NONE, "" };
 
-	for (size_t i = 0; i < conf->n_discover; i++) {
-		const char *answer = old_answer(old, conf->discover[i].name);
-
-		if (answer != NULL && conf_take_answer(conf, i, str_from(answer), &err) != 0)
-			log_debug("conf", "%s", err.text);
-	}
+	for (size_t i = 0; i < conf->n_discover; i++)
+		array_each (before, old->discover, old->n_discover)
+			if (before->answer != NULL &&
+			    strcmp(before->name, conf->discover[i].name) == 0 &&
+			    conf_take_answer(conf, i, str_from(before->answer), &err) != 0)
+				log_debug("conf", "%s", err.text);
 }
 
-/* The programs are the same in both: they come from the same text. */
 int conf_renew(struct conf *fresh, const struct conf *old, size_t i, struct str answer,
 	       struct err *err)
 {
+	/* Both have the same programs, because they have the same text. */
 	int rc = conf_parse(fresh, old->path, str_from(old->text), err);
 
 	if (rc != 0)
@@ -899,7 +858,7 @@ size_t conf_place(const char *word)
 	return word[len + 1] != '\0' ? len : 0;
 }
 
-/* The logs that the path of a place may mean. */
+/* Follow a path, or if it has no wildcard also the logs below it. */
 static void add_place_logs(struct conf_strings *logs, const char *path)
 {
 	static const char *const below[] = { "",       "/*.log",   "/*.txt",

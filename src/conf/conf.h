@@ -5,10 +5,9 @@
 #include "base/str.h"
 
 /*
- * The configuration file ("hgym-tui.config/1", man hgym-tui-config) as it was
- * meant: `~` expanded, paths of this machine absolute (relative ones belong
- * to the folder of the file), defaults filled in.  All strings are owned by
- * the struct; one that was not given is NULL, a number NAN.
+ * The configuration file ("hgym-tui.config/1", hgym-tui-config(5)), with `~` expanded, local paths
+ * absolute (relative ones start at the directory of the file) and defaults filled in.  The struct
+ * owns all strings; a missing string is NULL, a missing number NAN.
  */
 #define CONF_SCHEMA "hgym-tui.config/1"
 
@@ -17,9 +16,9 @@
 
 enum conf_transport {
 	CONF_LIBSSH2,
-	CONF_OPENSSH, /* a child ssh */
-	CONF_LOCAL,   /* a child sh, no network */
-	CONF_COMMAND, /* a program that brings a shell */
+	CONF_OPENSSH, /* a child process ssh */
+	CONF_LOCAL,   /* a child process sh on this machine */
+	CONF_COMMAND, /* a program that provides a shell on stdin and stdout */
 };
 
 struct conf_strings {
@@ -27,64 +26,64 @@ struct conf_strings {
 	size_t n;
 };
 
-/* The allocation that benches on a login node get; all as sbatch takes it. */
+/* Allocation for benches on a login node; values as for sbatch. */
 struct conf_slurm {
-	bool is_given; /* the rest may be NULL */
+	bool is_given; /* the members below may be NULL */
 	char *partition, *gres, *time, *account;
 	struct conf_strings extra; /* more options */
 };
 
 struct conf_pod {
-	char *name; /* unique; no blanks, slashes or control characters */
+	char *name; /* unique; no spaces, slashes or shell metacharacters */
 	enum conf_transport transport;
-	char *ssh; /* alias or [user@]host[:port]; NULL of LOCAL, COMMAND */
-	/* Of COMMAND: the program and its arguments, ended by NULL. */
+	char *ssh; /* alias or [user@]host[:port]; NULL for LOCAL and COMMAND */
+	/* For COMMAND: program and arguments; ends with NULL. */
 	struct conf_strings command;
-	struct conf_strings shell;    /* the same for a person; n 0: none */
-	char *identity, *known_hosts; /* files here; NULL: as ssh has it */
+	struct conf_strings shell;    /* the same, for an interactive shell; n 0: none */
+	char *identity, *known_hosts; /* local files; NULL: those of ssh_config */
 	char *proxy_jump;
-	char *host_key_alias;		/* its name in known_hosts; NULL: as ssh has it */
-	struct conf_strings logs;	/* globs on the pod; absolute when local */
+	char *host_key_alias;		/* name in known_hosts; NULL: that of ssh_config */
+	struct conf_strings logs;	/* globs on the pod; absolute if local */
 	struct conf_strings harnessgym; /* directories on the pod */
-	char *remote_root;		/* scratch of benches on the pod */
-	int *gpus;			/* owned; which GPUs may be used; n_gpus 0: all */
+	char *remote_root;		/* scratch directory for benches on the pod */
+	int *gpus;			/* owned; GPUs that may be used; n_gpus 0: all */
 	size_t n_gpus;
-	char *stop_cmd; /* run on it to stop it; or NULL */
+	char *stop_cmd; /* command that stops the pod; or NULL */
 	struct conf_slurm slurm;
 	double usd_per_hour;
 };
 
-/* A program of this machine that prints pods; see conf_take_answer. */
+/* A local program that prints pods; see conf_take_answer. */
 struct conf_discover {
 	char *name; /* unique */
 	struct conf_strings command;
-	double every_s;		   /* from the end of one to the next */
-	struct conf_pod like;	   /* what a pod has where the program is silent */
-	char *answer;		   /* the last that was taken; NULL: none yet */
-	struct conf_strings notes; /* of it: sentences for a person */
+	double every_s;		   /* pause between two runs */
+	struct conf_pod like;	   /* defaults for its pods */
+	char *answer;		   /* last valid answer; NULL: none yet */
+	struct conf_strings notes; /* messages for the user in that answer */
 };
 
-/* How runs become groups of a leaderboard. */
+/* What the runs of a group on the leaderboard have in common. */
 enum conf_group_by {
-	CONF_BY_DIRNAME, /* the folder of the log */
-	CONF_BY_FILE,	 /* each log is a group */
+	CONF_BY_DIRNAME, /* the directory of the log */
+	CONF_BY_FILE,	 /* the log */
 	CONF_BY_SOURCE,	 /* the training script (source_sha256) */
-	CONF_BY_PATTERN, /* group (?<group>..) of groups.pattern in the path */
-	CONF_BY_POD,	 /* of a stored run; files here are of none */
+	CONF_BY_PATTERN, /* what (?<group>..) in groups.pattern matches in the path */
+	CONF_BY_POD,	 /* the pod; local files have none */
 };
 
 struct conf_baseline {
-	char *name;  /* NULL: no baseline is set */
+	char *name;  /* NULL: no baseline */
 	double *bpb; /* owned */
 	size_t n_bpb;
 	double *val_loss; /* owned */
 	size_t n_val_loss;
 	double nats_per_bpb;
-	char *file; /* a summary or log to take it from */
+	char *file; /* summary or log with the numbers */
 };
 
 enum conf_stall {
-	CONF_STALL_AUTO, /* by the run's own pace */
+	CONF_STALL_AUTO, /* depends on the pace of the run */
 	CONF_STALL_OFF,
 	CONF_STALL_SECONDS,
 };
@@ -97,139 +96,136 @@ struct conf_alert_rule {
 
 struct conf_alerts {
 	enum conf_stall stall;
-	double stall_s; /* of CONF_STALL_SECONDS */
+	double stall_s; /* for CONF_STALL_SECONDS */
 	bool bell;
-	bool notify;   /* OSC 9 / 777 to the terminal */
-	char *command; /* run here on an alert; NULL: none */
+	bool notify;   /* send OSC 9 and 777 to the terminal */
+	char *command; /* local command to run on an alert; NULL: none */
 	struct conf_alert_rule *metrics;
 	size_t n_metrics;
 };
 
-/* One rebound key: "quit" -> "x". */
+/* A changed key binding: "quit" -> "x". */
 struct conf_key {
 	char *action;
 	char *key; /* NULL: the action has no key */
 };
 
 struct conf_ui {
-	char *charset;		 /* braille .. pixels; NULL: by the locale */
+	char *charset;		 /* braille .. pixels; NULL: depends on the locale */
 	char *color;		 /* auto, always, never; NULL: auto */
 	char *theme;		 /* dark, light, contrast; NULL: dark */
 	bool mouse;		 /* default true */
-	bool utc;		 /* times in UTC rather than local; default true */
-	bool log_colors;	 /* of the logs' own; default true */
-	int64_t escape_delay_ms; /* 0: by the terminal */
+	bool utc;		 /* show times in UTC; default true */
+	bool log_colors;	 /* show colors that logs contain; default true */
+	int64_t escape_delay_ms; /* 0: depends on the terminal */
 };
 
 struct conf {
-	char *path;		    /* of the file; NULL: there was none */
-	char *track;		    /* name of the track; NULL: the default one */
+	char *path;		    /* of the file; NULL: no file */
+	char *track;		    /* name of the track; NULL: the default */
 	struct conf_strings tracks; /* the user's own track files */
-	char *text;		    /* of the file */
-	struct conf_pod *pods;	    /* those of the file, then the discovered */
+	char *text;		    /* content of the file */
+	struct conf_pod *pods;	    /* of the file, then discovered ones */
 	size_t n_pods;
 	struct conf_discover *discover;
 	size_t n_discover;
 	enum conf_group_by group_by;
-	char *group_pattern; /* PCRE2; of CONF_BY_PATTERN */
+	char *group_pattern; /* PCRE2; for CONF_BY_PATTERN */
 	struct conf_baseline baseline;
 	struct conf_strings formats; /* files */
-	struct conf_strings benches; /* globs of bench.json files here */
+	struct conf_strings benches; /* globs of local bench.json files */
 	struct conf_alerts alerts;
 	struct conf_key *keys;
 	size_t n_keys;
 	struct conf_ui ui;
 	char *db;		  /* database file; NULL: the default */
-	int64_t mirror_cap_bytes; /* of all mirrored logs; default 20 GB */
-	double telemetry_s;	  /* between two samples of a pod; default 5 */
+	int64_t mirror_cap_bytes; /* for all local copies of logs; default 20 GB */
+	double telemetry_s;	  /* seconds between two samples of a pod; default 5 */
 };
 
-/* Defaults, no pods. */
+/* Set defaults, without pods. */
 void conf_init(struct conf *conf);
 void conf_release(struct conf *conf);
 
 /*
- * Read the configuration: path (of --config; must exist), or else
- * $HGYM_TUI_CONFIG (must exist), or else hgym-tui/config.json below the XDG
- * configuration folder (may be absent).  Then add the pod `harnessgym` of
- * the HARNESSGYM_GPU_* variables.  *conf is uninitialised before and after a
- * failure.  Errors (ERR_CONFIG) begin "file:line: key path: ".
+ * Read the configuration from path (--config), or from $HGYM_TUI_CONFIG, which must exist, or from
+ * hgym-tui/config.json in the XDG configuration directory if that exists.  Then add the pod
+ * `harnessgym` of the HARNESSGYM_GPU_* variables.  *conf is uninitialized before, and after a
+ * failure.  Errors (ERR_CONFIG) start with "file:line: key path: ".
  */
 int conf_load(struct conf *conf, const char *path, struct err *err)
 	__attribute__((warn_unused_result));
 
 /*
- * The same from text; file names it in errors, and the folder of it is the
- * one that relative paths belong to.  Environment pods are not added.
+ * The same from a text.  file is the name for errors, and relative paths start at its directory.
+ * The variables are ignored.
  */
 int conf_parse(struct conf *conf, const char *file, struct str text, struct err *err)
 	__attribute__((warn_unused_result));
 
 /*
- * Add the pods that discover[i] printed: an array of objects with "name" and
- * "host" or "command".  Those that do not run are left out, and so are those
- * whose name a pod of the file, or of another program, has already.  -1 with
- * err, and nothing added, when any of it is wrong.
+ * Add the pods that discover[i] printed: an array of objects with "name" and "host" or "command".
+ * Pods that are not running, and names that other pods have already, are skipped.  -1 with err, and
+ * without any change, if the answer is invalid.
  */
 int conf_take_answer(struct conf *conf, size_t i, struct str answer, struct err *err)
 	__attribute__((warn_unused_result));
 
 /*
- * The configuration that old was read from, with its answers, but for
- * discover[i] this one.  *fresh is uninitialised before and after a failure.
+ * Read the text of old again, with the answers of old except for discover[i], which gives this
+ * answer.  *fresh is uninitialized before, and after a failure.
  */
 int conf_renew(struct conf *fresh, const struct conf *old, size_t i, struct str answer,
 	       struct err *err) __attribute__((warn_unused_result));
 
-/* Exchange the pods of the two, and the programs that print pods. */
+/* Exchange the pods, and the programs that print pods. */
 void conf_swap_pods(struct conf *a, struct conf *b);
 
-/* Take the answers that old has of the programs which both have. */
+/* Copy the answers of old, for programs that both have. */
 void conf_keep_answers(struct conf *conf, const struct conf *old);
 
-/* The index of the pod of that name, or -1. */
+/* Index of the pod with this name; -1: none. */
 int conf_find_pod(const struct conf *conf, const char *name);
 
 /*
- * HOST:PATH, no file here, where HOST is a pod's name or [user@]host[:port]:
- * how long HOST is, 0 when the word is something else.
+ * If the word is HOST:PATH and not an existing file, return the length of HOST, which is a pod's
+ * name or [user@]host[:port]; otherwise 0.
  */
 size_t conf_place(const char *word);
 
-/* The pods of these n places, each with the logs of its PATHs alone, instead of
- * all that the configuration has and discovers. */
+/* Keep only the pods of these HOST:PATH words, and follow only their PATHs. */
 void conf_follow_places(struct conf *conf, char *const *words, size_t n);
 
-/* What a person is told of its place: `ssh`, the program, or "local". */
+/* Address of the pod for people: `ssh`, the program, or "local". */
 const char *conf_pod_target(const struct conf_pod *pod);
 
-/* True when a link to a would be the same as to b (all but logs, price). */
+/* Would a connection to a be the same as one to b?  Logs and price do not matter. */
 bool conf_pod_same_link(const struct conf_pod *a, const struct conf_pod *b);
 
-bool conf_same_text(const char *a, const char *b); /* or both NULL */
+bool conf_same_text(const char *a, const char *b); /* NULL equals NULL */
 bool conf_same_strings(const struct conf_strings *a, const struct conf_strings *b);
 
 const char *conf_transport_name(enum conf_transport transport);
-/* The transport of that name; fallback for NULL, or when there is none. */
+/* The transport with this name; fallback if it is NULL or unknown. */
 enum conf_transport conf_transport_of(const char *name, enum conf_transport fallback);
-/* What such a word means; CONF_BY_PATTERN: it is a pattern. */
+/* The meaning of a word for groups.by; CONF_BY_PATTERN: any other text, a pattern. */
 enum conf_group_by conf_group_of(const char *word);
 const char *conf_group_name(enum conf_group_by by);
-/* Of --color and --charset too; ended by NULL. */
+/* Also the words for --charset and --color; end with NULL. */
 extern const char *const conf_charsets[], *const conf_colors[];
 
 /*
- * Folders of ours, owned by the caller: "<XDG folder>/hgym-tui".  Relative
- * XDG values are ignored, as the specification wants.
+ * Directories of hgym-tui, "<XDG directory>/hgym-tui"; owned by the caller.  Relative XDG values
+ * are ignored, as the specification requires.
  */
 char *conf_dir_config(void); /* XDG_CONFIG_HOME, ~/.config */
 char *conf_dir_state(void);  /* XDG_STATE_HOME, ~/.local/state */
 
-/* The database: --db, else the configuration's, else history.db; owned. */
+/* The database: --db, or that of the configuration, or the default; owned. */
 char *conf_db_path(const struct conf *conf, const char *option);
 
-/* Make path and its parents, mode 0700; 0 when it is there at the end. */
+/* Create path and its parents, mode 0700; 0 also if it exists. */
 int conf_make_dir(const char *path, struct err *err) __attribute__((warn_unused_result));
 
-/* The same for the folder that a file is to lie in. */
+/* The same for the directory of a file. */
 int conf_make_dir_of(const char *file, struct err *err) __attribute__((warn_unused_result));

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Where our files live on this machine: the XDG folders, `~`, and the default
- * database.  Called by conf.c and by every command that needs a path.
- */
+/* Directories and the default database of hgym-tui on this machine. */
 #include "conf/conf.h"
 
 #include <errno.h>
@@ -42,16 +39,14 @@ char *conf_db_path(const struct conf *conf, const char *option)
 	return xasprintf("%s/history.db", dir);
 }
 
-/* One mkdir; there already is as good. */
+/* mkdir() that accepts an existing directory. */
 static int make_one(const char *path)
 {
 	struct stat st;
 
 	if (mkdir(path, 0700) == 0)
 		return 0;
-	if (errno != EEXIST)
-		return -1;
-	if (stat(path, &st) != 0)
+	if (errno != EEXIST || stat(path, &st) != 0)
 		return -1;
 	if (S_ISDIR(st.st_mode))
 		return 0;
@@ -73,7 +68,7 @@ int conf_make_dir(const char *path, struct err *err)
 	if (rc == 0)
 		rc = make_one(copy);
 	if (rc != 0)
-		err_set_errno(err, ERR_IO, "cannot make the folder %s", path);
+		err_set_errno(err, ERR_IO, "cannot create the directory %s", path);
 	return rc;
 }
 

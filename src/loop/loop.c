@@ -275,7 +275,7 @@ struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn, void *use
 void loop_timer_start(struct loop_timer *timer, int64_t delay_ms, int64_t repeat_ms)
 {
 	assert(delay_ms >= 0 && repeat_ms >= 0);
-	/* libuv's clock stands still between polls. */
+	/* libuv updates its clock only at polls. */
 	uv_update_time(timer->timer.loop);
 	uv_timer_start(&timer->timer, on_timer, (uint64_t)delay_ms, (uint64_t)repeat_ms);
 }

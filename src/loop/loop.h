@@ -88,13 +88,13 @@ enum job_kind {
 	JOB_PARSE,   /* one per core, 2 to 8: parsing logs */
 	JOB_KIND_COUNT
 };
-/* How many jobs of a kind run at the same time. */
+/* Number of jobs of one kind that may run at the same time. */
 unsigned int loop_job_cap(enum job_kind kind);
 typedef void (*job_fn)(void *user);
 /*
- * Call work on a worker thread, where all signals are blocked, and then done on the loop.  Until
- * done is called, *user belongs to work, and the returned handle is valid.  Jobs of a kind start in
- * order.
+ * Call work on a worker thread, where all signals are blocked, and then done on the loop.  *user
+ * belongs to work, and the returned handle is valid, until done is called. Each kind starts its
+ * jobs in order.
  */
 struct job *loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done, void *user);
 /*

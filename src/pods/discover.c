@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that print pods: run, and what they say handed on. */
+/* Run the programs that print pods, and pass on their answers. */
 #include "pods/discover.h"
 
 #include <stdlib.h>
@@ -8,15 +8,15 @@
 #include "remote/process.h"
 
 #define LIMIT_MS  20000
-#define NOTES_MAX 8 /* told of one answer */
+#define NOTES_MAX 8 /* notes shown per answer */
 
 /* One of conf->discover. */
 struct source {
 	struct discover *discover;
-	struct capture *capture; /* NULL: it does not run */
+	struct capture *capture; /* NULL: not running */
 	struct loop_timer *timer;
-	bool has_ended; /* once at least */
-	bool is_told;	/* that it fails */
+	bool has_ended;	  /* at least once */
+	bool is_reported; /* its failure was */
 };
 
 struct discover {
@@ -25,7 +25,7 @@ struct discover {
 	struct discover_cb cb;
 	struct source *sources;
 	size_t n;
-	bool is_single; /* each runs once */
+	bool is_single; /* run each once */
 };
 
 static size_t source_index(const struct source *source)
@@ -38,39 +38,34 @@ static const struct conf_discover *source_conf(const struct source *source)
 	return &source->discover->conf->discover[source_index(source)];
 }
 
-/* Why it gave no pods, as long as that is news. */
-static void tell(struct source *source, const char *why)
+/* Report a failure, once until the next success. */
+static void report_failure(struct source *source, const char *why)
 {
 	struct discover *discover = source->discover;
-	AUTO_TEXT text = xasprintf("discover %s: %s; its pods stay as they "
-				   "are",
+	AUTO_TEXT text = xasprintf("discover %s: %s; keeping the pods of its last answer",
 				   source_conf(source)->name, why);
 
-	if (!source->is_told)
-		discover->cb.on_say(discover->cb.user, true, text);
-	source->is_told = true;
+	if (!source->is_reported)
+		discover->cb.on_notice(discover->cb.user, true, text);
+	source->is_reported = true;
 }
 
-static bool has_note(const struct conf_strings *notes, const char *note)
-{
-	return any_of(i, notes->n, strcmp(notes->v[i], note) == 0);
-}
-
-/* What it says now and did not say before. */
-static void tell_notes(const struct source *source, const struct conf_strings *before)
+/* Show the notes of an answer that were not in the one before. */
+static void show_notes(const struct source *source, const struct conf_strings *before)
 {
 	const struct discover_cb *cb = &source->discover->cb;
 	const struct conf_discover *now = source_conf(source);
 	size_t n = 0;
 
 	for (size_t i = 0; i < now->notes.n; i++)
-		if (!has_note(before, now->notes.v[i]) && n++ < NOTES_MAX)
-			cb->on_say(cb->user, false, now->notes.v[i]);
+		if (!any_of(k, before->n, strcmp(before->v[k], now->notes.v[i]) == 0) &&
+		    n++ < NOTES_MAX)
+			cb->on_notice(cb->user, false, now->notes.v[i]);
 	if (n > NOTES_MAX) {
-		AUTO_TEXT more =
-			xasprintf("discover %s: %zu more like these", now->name, n - NOTES_MAX);
+		AUTO_TEXT more = xasprintf("discover %s: %zu more messages like these", now->name,
+					   n - NOTES_MAX);
 
-		cb->on_say(cb->user, false, more);
+		cb->on_notice(cb->user, false, more);
 	}
 }
 
@@ -80,24 +75,23 @@ static void take_answer(struct source *source, int status, struct str out)
 	/* Valid until the next answer is taken. */
 	const struct conf_discover *before = source_conf(source);
 	struct err err = { ERR_NONE, "" };
-	char why[80];
 
 	out = str_trim(out);
-	if (status < 0) {
-		print_into(why, "no end within %d s, or it was killed", LIMIT_MS / 1000);
-		tell(source, why);
-	} else if (status > 0) {
-		print_into(why, "it ended with exit status %d", status);
-		tell(source, why);
-	} else if (before->answer != NULL && str_eq_cstr(out, before->answer)) {
-		source->is_told = false;
-	} else if (discover->cb.on_answer(discover->cb.user, source_index(source), out, &err) !=
-		   0) {
-		tell(source, err.text);
-	} else {
-		source->is_told = false;
-		tell_notes(source, &before->notes);
+	bool is_same = before->answer != NULL && str_eq_cstr(out, before->answer);
+	if (status < 0)
+		err_set(&err, ERR_TIMEOUT, "killed after %d s, or by another program",
+			LIMIT_MS / 1000);
+	else if (status > 0)
+		err_set(&err, ERR_IO, "exited with status %d", status);
+	else if (!is_same)
+		(void)discover->cb.on_answer(discover->cb.user, source_index(source), out, &err);
+	if (err.code != ERR_NONE) {
+		report_failure(source, err.text);
+		return;
 	}
+	source->is_reported = false;
+	if (!is_same)
+		show_notes(source, &before->notes);
 }
 
 static void wait_for_next(struct source *source)
@@ -128,7 +122,7 @@ static void source_on_time(void *user)
 	source->capture =
 		capture_new(source->discover->loop, argv, LIMIT_MS, source_on_end, source);
 	if (source->capture == NULL) {
-		tell(source, "it cannot be started");
+		report_failure(source, "cannot be started");
 		wait_for_next(source);
 	}
 }
@@ -199,10 +193,10 @@ static int once_on_answer(void *user, size_t i, struct str answer, struct err *e
 	return conf_take_answer(user, i, answer, err);
 }
 
-int discover_once(struct conf *conf, void (*on_say)(void *user, bool is_trouble, const char *text),
-		  struct err *err)
+int discover_once(struct conf *conf,
+		  void (*on_notice)(void *user, bool is_trouble, const char *text), struct err *err)
 {
-	const struct discover_cb cb = { once_on_answer, on_say, conf };
+	const struct discover_cb cb = { once_on_answer, on_notice, conf };
 
 	if (conf->n_discover == 0)
 		return 0;

@@ -5,36 +5,31 @@
 #include "loop/loop.h"
 
 /*
- * The programs of the configuration that print pods, at the start and from
- * time to time.  One that fails, hangs or lies changes nothing; that is told
- * once, until it answers again.
+ * Run the programs of the configuration that print pods, at the start and then regularly.  One that
+ * fails, hangs or prints garbage changes nothing; this is reported once, until it succeeds again.
  */
 struct discover_cb {
 	/*
-	 * conf->discover[i] printed something else than what it had.  -1 with
-	 * err when the answer cannot be taken; where it is, discover_renew
-	 * follows before the next turn of the loop.
+	 * The answer of conf->discover[i] changed.  Returns -1 with err if it is invalid; otherwise
+	 * discover_renew() must follow before the next round of the loop.
 	 */
 	int (*on_answer)(void *user, size_t i, struct str answer, struct err *err);
-	/* A sentence for a person: one of them fails, or says something new of
-	 * its pods. */
-	void (*on_say)(void *user, bool is_trouble, const char *text);
+	/* A message for the user: a program failed, or has a new note about its pods. */
+	void (*on_notice)(void *user, bool is_trouble, const char *text);
 	void *user;
 };
 
 struct discover;
-/* conf is borrowed until the next discover_renew. */
+/* conf is borrowed until the next discover_renew(). */
 struct discover *discover_new(struct loop *loop, const struct conf *conf,
 			      const struct discover_cb *cb);
-void discover_free(struct discover *discover); /* NULL: nothing */
-/* The configuration is another one, maybe with other programs. */
+void discover_free(struct discover *discover); /* NULL is allowed */
+/* The configuration changed, perhaps also its programs. */
 void discover_renew(struct discover *discover, const struct conf *conf);
-/* Some of them have never come to an end yet. */
+/* Is the first run of a program still in progress? */
 bool discover_is_busy(const struct discover *discover);
 
-/*
- * Run each once, at the same time, in a loop of its own, and take their
- * answers into conf; on_say tells of those that fail.
- */
-int discover_once(struct conf *conf, void (*on_say)(void *user, bool is_trouble, const char *text),
-		  struct err *err) __attribute__((warn_unused_result));
+/* Run all programs once, at the same time, and put their answers into conf; runs an event loop. */
+int discover_once(struct conf *conf,
+		  void (*on_notice)(void *user, bool is_trouble, const char *text), struct err *err)
+	__attribute__((warn_unused_result));

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Which pods a command is for, and how they are reached. */
+/* Select the pods of a command, and translate their configuration for src/remote. */
 #include "pods/pods.h"
 
 #include "base/xalloc.h"
 
-/* Is the name one of the list?  All are, of an empty one. */
-static bool is_named(const char *name, char *const *names, int n)
+int pods_none(const struct conf *conf, enum err_code code, struct err *err)
 {
-	return any_of(i, n, strcmp(names[i], name) == 0) || n == 0;
+	AUTO_TEXT dir = conf_dir_config();
+
+	if (conf->path != NULL)
+		return err_set(err, code, "no pods configured in %s", conf->path);
+	return err_set(err, code, "no pods configured: %s/config.json does not exist", dir);
 }
 
 int pods_choose(struct conf *chosen, const struct conf *conf, char *const *names, int n,
@@ -15,17 +18,15 @@ int pods_choose(struct conf *chosen, const struct conf *conf, char *const *names
 {
 	for (int i = 0; i < n; i++)
 		if (conf_find_pod(conf, names[i]) < 0)
-			return err_set(err, ERR_USAGE,
-				       "pods: the configuration has no pod "
-				       "\"%s\"",
+			return err_set(err, ERR_USAGE, "pods: no pod \"%s\" in the configuration",
 				       names[i]);
 	if (conf->n_pods == 0)
-		return err_set(err, ERR_NODATA, "the configuration has no pods");
+		return pods_none(conf, ERR_NODATA, err);
 	*chosen = *conf;
 	chosen->pods = xcalloc(conf->n_pods, sizeof(*chosen->pods));
 	chosen->n_pods = 0;
 	for (size_t i = 0; i < conf->n_pods; i++)
-		if (is_named(conf->pods[i].name, names, n))
+		if (n == 0 || any_of(k, n, strcmp(names[k], conf->pods[i].name) == 0))
 			chosen->pods[chosen->n_pods++] = conf->pods[i];
 	return 0;
 }

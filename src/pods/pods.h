@@ -4,15 +4,16 @@
 #include "conf/conf.h"
 #include "remote/fleet.h"
 
-/* Pods of the configuration for the commands that go to them. */
-
 /*
- * The configuration with only the pods of these names (n 0: all), in its own
- * order: *chosen borrows of conf, but for its array of pods, which the caller
- * frees.  -1 with err when one is not there, or there is none at all.
+ * Copy the configuration with only the named pods (n 0: all), in the order of the configuration.
+ * *chosen borrows from conf, except the array of pods, which the caller frees.  -1 with err if a
+ * name is unknown or the configuration has none.
  */
 int pods_choose(struct conf *chosen, const struct conf *conf, char *const *names, int n,
 		struct err *err) __attribute__((warn_unused_result));
 
-/* How to reach it; the strings are the pod's. */
+/* Set err for a configuration without pods; returns -1. */
+int pods_none(const struct conf *conf, enum err_code code, struct err *err);
+
+/* The settings of a connection to the pod; borrows its texts. */
 struct remote_pod pods_remote(const struct conf_pod *pod);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `pods check` asks of a pod, and makes of what it answered; pure. */
+/* Evaluate the output of the preflight script. */
 #include "pods/preflight.h"
 
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include "base/embed.h"
 #include "base/quote.h"
 #include "base/utf8.h"
+#include "base/xalloc.h"
 #include "parsers/run.h"
 #include "remote/frame.h"
 #include "remote/openssh.h"
@@ -15,7 +16,7 @@
 #define IDLE_MIB     1024.0
 #define IDLE_PERCENT 10.0
 #define CLOCK_FAR_S  60.0
-/* Where benches and followers have their scratch when nothing is said. */
+/* Scratch directory of benches and followers unless remote_root is set. */
 #define DEFAULT_ROOT "/tmp"
 
 extern const struct embed_file preflight_text[];
@@ -59,9 +60,12 @@ int preflight_status(const cJSON *row)
 	return status;
 }
 
-/* One more failure in the row; the text may hold bytes of the pod. */
-static void __attribute__((format(printf, 3, 4)))
-fail(cJSON *row, enum preflight_class class, const char *fmt, ...)
+/*
+ * Add a failure to the row; next NULL: the class's default.  The texts may contain bytes from the
+ * pod.
+ */
+static void __attribute__((format(printf, 4, 5)))
+add_failure(cJSON *row, enum preflight_class class, const char *next, const char *fmt, ...)
 {
 	char text[1000];
 	va_list ap;
@@ -71,10 +75,10 @@ fail(cJSON *row, enum preflight_class class, const char *fmt, ...)
 	va_end(ap);
 	cJSON_AddItemToArray(cJSON_GetObjectItem(row, "failures"),
 			     json_new(JTEXT("class", classes[class].name), JCLEAN("text", text),
-				      JTEXT("next", classes[class].next)));
+				      JCLEAN("next", next != NULL ? next : classes[class].next)));
 }
 
-/* Bytes of the pod, made harmless; nothing is null. */
+/* Add bytes from the pod without control characters; an empty text is null. */
 static void add_clean(cJSON *object, const char *key, struct str s)
 {
 	AUTO_BUF clean = buf_new(4000);
@@ -83,7 +87,7 @@ static void add_clean(cJSON *object, const char *key, struct str s)
 	json_add_string(object, key, s.len > 0 ? clean.data : NULL);
 }
 
-/* The facts: what follows the nonce on a line of its own; p NULL: none. */
+/* The lines after the nonce; p NULL: the script did not start. */
 static struct str facts_of(const struct preflight *p)
 {
 	struct str rest = p->out, line;
@@ -94,7 +98,7 @@ static struct str facts_of(const struct preflight *p)
 	return (struct str){ NULL, 0 };
 }
 
-/* The next fact of that key, from *rest on. */
+/* Find the next line with this key in *rest. */
 static bool next_fact(struct str *rest, const char *key, struct str *value)
 {
 	struct str line, name;
@@ -108,7 +112,7 @@ static bool next_fact(struct str *rest, const char *key, struct str *value)
 	return false;
 }
 
-static bool fact(struct str facts, const char *key, struct str *value)
+static bool find_fact(struct str facts, const char *key, struct str *value)
 {
 	return next_fact(&facts, key, value);
 }
@@ -117,7 +121,7 @@ static void add_text_fact(cJSON *row, struct str facts, const char *key)
 {
 	struct str value = { NULL, 0 };
 
-	(void)fact(facts, key, &value);
+	(void)find_fact(facts, key, &value);
 	add_clean(row, key, value);
 }
 
@@ -128,44 +132,30 @@ static double number(struct str text)
 	return str_to_double(str_trim(text), &value) ? value : RUN_ABSENT;
 }
 
-/* df -Pk: filesystem, blocks, used, available, .. */
-static double free_bytes(struct str df)
-{
-	struct str word;
-	int n = 0;
-
-	while (str_next(&df, ' ', &word))
-		if (word.len > 0 && ++n == 4)
-			return number(word) * 1024.0;
-	return RUN_ABSENT;
-}
-
 static void judge_disk(const struct preflight *p, cJSON *row, struct str facts)
 {
-	struct str value = { NULL, 0 };
+	struct str value = { NULL, 0 }, word;
 	double bytes = RUN_ABSENT;
 	char texts[2][STR_NUMBER_SIZE];
 
 	add_text_fact(row, facts, "scratch");
-	if (fact(facts, "df", &value))
-		bytes = free_bytes(value);
+	/* df -Pk: file system, blocks, used, available, .. */
+	if (find_fact(facts, "df", &value))
+		for (int n = 0; n < 4 && str_next(&value, ' ', &word);)
+			if (word.len > 0 && ++n == 4)
+				bytes = number(word) * 1024.0;
 	json_add_number(row, "free_bytes", bytes);
-	if (fact(facts, "writable", &value) && str_eq_cstr(value, "0"))
-		fail(row, PREFLIGHT_DISK, "the scratch directory cannot be written to");
+	if (find_fact(facts, "writable", &value) && str_eq_cstr(value, "0"))
+		add_failure(row, PREFLIGHT_DISK, "set \"remote_root\" to a writable directory",
+			    "the scratch directory is not writable");
 	else if (bytes < p->min_free_bytes)
-		fail(row, PREFLIGHT_DISK, "%s MB are free, %s are needed",
-		     str_number(floor(bytes / 1e6), 17, texts[0]),
-		     str_number(ceil(p->min_free_bytes / 1e6), 17, texts[1]));
+		add_failure(row, PREFLIGHT_DISK, NULL, "only %s MB free, %s MB needed",
+			    str_number(floor(bytes / 1e6), 17, texts[0]),
+			    str_number(ceil(p->min_free_bytes / 1e6), 17, texts[1]));
 }
 
-/* May this GPU be used by the configuration? */
-static bool is_ours(const struct conf_pod *pod, double index)
-{
-	return any_of(i, pod->n_gpus, fabs(index - pod->gpus[i]) < 0.5) || pod->n_gpus == 0;
-}
-
-/* index, name, MiB in all, MiB in use, utilisation %, driver */
-static bool take_gpu(const struct preflight *p, cJSON *row, struct str line, bool apps)
+/* Add a GPU: index, name, total MiB, used MiB, utilization %, driver.  false: not a GPU. */
+static bool add_gpu(const struct preflight *p, cJSON *row, struct str line, bool apps)
 {
 	cJSON *gpu = cJSON_CreateObject();
 	struct str cell[6] = { { NULL, 0 } };
@@ -187,16 +177,18 @@ static bool take_gpu(const struct preflight *p, cJSON *row, struct str line, boo
 	cJSON_AddItemToArray(cJSON_GetObjectItem(row, "gpus"), gpu);
 	if (cJSON_GetObjectItem(row, "driver") == NULL)
 		add_clean(row, "driver", str_trim(cell[5]));
-	if (is_ours(p->pod, index) && !apps && (used > IDLE_MIB || util > IDLE_PERCENT))
-		fail(row, PREFLIGHT_GPU,
-		     "GPU %.0f is not idle: %.0f MiB in use, %.0f %% busy, by "
-		     "no process that can be seen",
-		     index, used, util);
+	bool is_selected = p->pod->n_gpus == 0 ||
+			   any_of(i, p->pod->n_gpus, fabs(index - p->pod->gpus[i]) < 0.5);
+	if (is_selected && !apps && (used > IDLE_MIB || util > IDLE_PERCENT))
+		add_failure(row, PREFLIGHT_GPU, NULL,
+			    "GPU %.0f is not idle: %.0f MiB in use, %.0f %% busy; the process is "
+			    "not visible on the pod",
+			    index, used, util);
 	return true;
 }
 
-/* pid, MiB, name of each process on the GPUs */
-static size_t take_apps(cJSON *row, struct str facts)
+/* Add the processes on the GPUs (pid, MiB, name); returns their number. */
+static size_t add_apps(cJSON *row, struct str facts)
 {
 	cJSON *list = cJSON_AddArrayToObject(row, "processes");
 	struct str line, pid, mib;
@@ -217,61 +209,57 @@ static size_t take_apps(cJSON *row, struct str facts)
 			    (int)line.len, line.p, (int)pid.len, pid.p, (int)mib.len, mib.p);
 	}
 	if (n > 0)
-		fail(row, PREFLIGHT_GPU, "the GPU is in use: %s", names.data);
+		add_failure(row, PREFLIGHT_GPU, NULL, "the GPU is in use: %s", names.data);
 	return n;
-}
-
-/* "2x NVIDIA H100": how many there are and the name of the first. */
-static void add_gpu_names(cJSON *row)
-{
-	const cJSON *gpus = cJSON_GetObjectItem(row, "gpus");
-	const cJSON *first = cJSON_GetArrayItem(gpus, 0);
-	AUTO_BUF text = buf_new(400);
-
-	if (cJSON_GetArraySize(gpus) > 1)
-		buf_appendf(&text, "%dx ", cJSON_GetArraySize(gpus));
-	if (first != NULL)
-		buf_append_str(&text, json_get_string(first, "name", ""));
-	json_add_string(row, "gpu", first != NULL ? text.data : NULL);
 }
 
 static void judge_gpu(const struct preflight *p, cJSON *row, struct str facts)
 {
 	struct str rest = facts, line, status = { NULL, 0 };
-	size_t apps = take_apps(row, facts), n = 0;
+	size_t apps = add_apps(row, facts), n = 0;
 	struct str words = { NULL, 0 };
+	AUTO_BUF names = buf_new(400);
 
 	cJSON_AddArrayToObject(row, "gpus");
-	if (!fact(facts, "smi", &status)) {
+	if (!find_fact(facts, "smi", &status)) {
 		if (p->need_gpu)
-			fail(row, PREFLIGHT_GPU, "there is no nvidia-smi: no GPU, or no driver");
+			add_failure(row, PREFLIGHT_GPU,
+				    "install the NVIDIA driver, or pass --no-gpu",
+				    "no nvidia-smi: the pod has no GPU or no driver");
 	} else if (!str_eq_cstr(status, "0")) {
-		fact(facts, "gpu", &words);
-		fail(row, PREFLIGHT_GPU, "nvidia-smi %s (exit status %.*s): %.*s",
-		     str_eq_cstr(status, "124") ? "hangs" : "fails", (int)status.len, status.p,
-		     (int)words.len, words.p);
+		find_fact(facts, "gpu", &words);
+		add_failure(row, PREFLIGHT_GPU,
+			    "run nvidia-smi on the pod; restart the pod, or use another one",
+			    "nvidia-smi %s (exit status %.*s): %.*s",
+			    str_eq_cstr(status, "124") ? "hangs" : "fails", (int)status.len,
+			    status.p, (int)words.len, words.p);
 	} else {
 		while (next_fact(&rest, "gpu", &line))
-			n += take_gpu(p, row, line, apps > 0);
+			n += add_gpu(p, row, line, apps > 0);
 		if (n == 0 && p->need_gpu)
-			fail(row, PREFLIGHT_GPU, "nvidia-smi shows no GPU");
+			add_failure(row, PREFLIGHT_GPU, "use a pod with a GPU, or pass --no-gpu",
+				    "nvidia-smi lists no GPU");
 	}
 	if (cJSON_GetObjectItem(row, "driver") == NULL)
 		cJSON_AddNullToObject(row, "driver");
-	add_gpu_names(row);
+	/* "2x NVIDIA H100" */
+	if (n > 1)
+		buf_appendf(&names, "%zux ", n);
+	buf_append_str(&names, json_get_string(json_first(json_get(row, "gpus")), "name", ""));
+	json_add_string(row, "gpu", n > 0 ? names.data : NULL);
 }
 
-/* Theirs less ours; the answer came somewhen between sent and got. */
+/* The pod's clock minus ours; the pod read its clock between sent and got. */
 static void judge_clock(const struct preflight *p, cJSON *row, struct str facts)
 {
 	struct str value;
-	double theirs = fact(facts, "clock", &value) ? number(value) : RUN_ABSENT;
+	double theirs = find_fact(facts, "clock", &value) ? number(value) : RUN_ABSENT;
 	double ours = (double)(p->sent_wall_ms + p->got_wall_ms) / 2e3;
 	double unsure = (double)(p->got_wall_ms - p->sent_wall_ms) / 2e3;
 	double offset = theirs - ours;
 
-	/* A date without %N leaves it as it is: whole seconds then. */
-	if (isnan(theirs) && fact(facts, "clock", &value) && str_find(value, ".") != NULL) {
+	/* A date command without %N prints it literally: only whole seconds are known then. */
+	if (isnan(theirs) && find_fact(facts, "clock", &value) && str_find(value, ".") != NULL) {
 		value.len = (size_t)(str_find(value, ".") - value.p);
 		offset = number(value) + 0.5 - ours;
 		unsure += 0.5;
@@ -279,14 +267,15 @@ static void judge_clock(const struct preflight *p, cJSON *row, struct str facts)
 	json_add_number(row, "clock_offset_s", round(offset * 1e3) / 1e3);
 	json_add_number(row, "clock_unsure_s", unsure);
 	if (fabs(offset) > CLOCK_FAR_S + unsure)
-		fail(row, PREFLIGHT_ENVIRONMENT, "the pod's clock is off by %.0f s", offset);
+		add_failure(row, PREFLIGHT_ENVIRONMENT, "set the clock of the pod",
+			    "the pod's clock is off by %.0f s", offset);
 }
 
-/* pid and mark of each process that a bench of ours left. */
+/* Processes that a bench left running: pid and HGYM_JOB, "<bench>/<run>;". */
 static void judge_jobs(cJSON *row, struct str facts)
 {
 	cJSON *list = cJSON_AddArrayToObject(row, "jobs");
-	struct str line, pid;
+	struct str line, pid, first_pid = { NULL, 0 }, bench = { NULL, 0 };
 	size_t n = 0;
 
 	while (next_fact(&facts, "job", &line)) {
@@ -296,16 +285,21 @@ static void judge_jobs(cJSON *row, struct str facts)
 		json_add_number(job, "pid", number(pid));
 		add_clean(job, "job", line);
 		cJSON_AddItemToArray(list, job);
-		n++;
+		if (n++ > 0)
+			continue;
+		first_pid = pid;
+		(void)str_next(&line, '/', &bench);
 	}
-	if (n > 0)
-		fail(row, PREFLIGHT_ENVIRONMENT,
-		     "%zu process%s of a bench of ours still run%s: see "
-		     "`bench list`",
-		     n, n > 1 ? "es" : "", n > 1 ? "" : "s");
+	if (n == 0)
+		return;
+	AUTO_TEXT next = xasprintf("hgym-tui bench abort %.*s", (int)bench.len, bench.p);
+	add_failure(row, PREFLIGHT_ENVIRONMENT, next,
+		    "%zu process%s of an hgym-tui bench %s still running (bench %.*s, pid %.*s)", n,
+		    n > 1 ? "es" : "", n > 1 ? "are" : "is", (int)bench.len, bench.p,
+		    (int)first_pid.len, first_pid.p);
 }
 
-/* The way there failed; by the class of the error, not by its words. */
+/* The connection failed: classify it by the error code, not by the message. */
 static void judge_link(const struct preflight *p, cJSON *row)
 {
 	static const struct {
@@ -320,37 +314,39 @@ static void judge_link(const struct preflight *p, cJSON *row)
 		p->pod->transport == CONF_COMMAND ? PREFLIGHT_COMMAND : PREFLIGHT_SSH;
 
 	if (p->is_noisy) {
-		fail(row, PREFLIGHT_ENVIRONMENT,
-		     "the pod's login shell printed more than %d bytes before "
-		     "it answered",
-		     FRAME_NOISE_MAX);
+		add_failure(row, PREFLIGHT_ENVIRONMENT,
+			    "make the startup files of the login shell print less",
+			    "the pod's login shell printed more than %d bytes before it answered",
+			    FRAME_NOISE_MAX);
 		return;
 	}
 	if (p->late) {
-		fail(row, PREFLIGHT_TIMEOUT, "the answer did not come in time");
+		add_failure(row, PREFLIGHT_TIMEOUT, NULL, "no answer within the time limit");
 		return;
 	}
 	for (size_t i = 0; i < LENGTH(of_codes); i++)
 		if (p->exit->err.code == of_codes[i].code)
 			class = of_codes[i].class;
-	fail(row, class, "%s", p->exit->err.text);
+	add_failure(row, class, NULL, "%s", p->exit->err.text);
 }
 
-/* It ended, but not at its end: its exit status, then its last words. */
+/* The script did not reach its end: report exit status and last line of stderr. */
 static void judge_broken(const struct preflight *p, cJSON *row, bool began)
 {
 	struct str words = openssh_last_line(p->errors);
 
 	if (p->exit->signalled)
-		fail(row, PREFLIGHT_ENVIRONMENT, "the shell was ended by signal %s",
-		     p->exit->signal);
+		add_failure(row, PREFLIGHT_ENVIRONMENT, NULL, "the shell was killed by signal %s",
+			    p->exit->signal);
 	else if (!began && p->exit->status == 0)
-		fail(row, PREFLIGHT_ENVIRONMENT,
-		     "the login shell runs no commands (a proxy, or a "
-		     "restricted login)");
+		add_failure(row, PREFLIGHT_ENVIRONMENT,
+			    "use a login that runs commands; see \"command\" in "
+			    "hgym-tui-config(5) for a proxy",
+			    "the login shell runs no commands (a proxy or a restricted login)");
 	else
-		fail(row, PREFLIGHT_ENVIRONMENT, "the shell ended with exit status %d: %.*s",
-		     p->exit->status, (int)words.len, words.p);
+		add_failure(row, PREFLIGHT_ENVIRONMENT, NULL,
+			    "the shell exited with status %d: %.*s", p->exit->status,
+			    (int)words.len, words.p);
 }
 
 static void add_summary(cJSON *row)
@@ -383,8 +379,9 @@ static void add_facts(const struct preflight *p, cJSON *row, struct str facts)
 	add_text_fact(row, facts, "python");
 	add_text_fact(row, facts, "torch");
 	add_text_fact(row, facts, "triton");
-	if (!fact(facts, "python", &value))
-		fail(row, PREFLIGHT_ENVIRONMENT, "there is no working python3");
+	if (!find_fact(facts, "python", &value))
+		add_failure(row, PREFLIGHT_ENVIRONMENT, "install python3 on the pod",
+			    "no working python3");
 	judge_clock(p, row, facts);
 	judge_jobs(row, facts);
 }
@@ -402,7 +399,7 @@ cJSON *preflight_row(const struct preflight *p)
 	cJSON_AddArrayToObject(row, "failures");
 	if (p->late || p->exit->err.code != ERR_NONE)
 		judge_link(p, row);
-	else if (facts.p == NULL || !fact(facts, "end", &value))
+	else if (facts.p == NULL || !find_fact(facts, "end", &value))
 		judge_broken(p, row, facts.p != NULL);
 	else
 		add_facts(p, row, facts);

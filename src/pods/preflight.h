@@ -6,30 +6,26 @@
 #include "transport.h"
 
 /*
- * The preflight of a pod: a script that only reads, what it printed, and the
- * judgement of that.  Pure: the bytes come and go elsewhere.
+ * Is a pod ready for a run?  A read-only script, and the evaluation of its output.  The caller
+ * transports the bytes.
  */
 
-/* id, name, next step in words */
-#define PREFLIGHT_CLASS_LIST(X)                                                              \
-	X(SSH, "ssh",                                                                        \
-	  "is the pod running, are its address and port right? "                             \
-	  "`ssh -v` to it shows more")                                                       \
-	X(COMMAND, "command",                                                                \
-	  "run the pod's \"command\" by hand: a shell must answer on its "                   \
-	  "stdin and stdout")                                                                \
-	X(AUTH, "auth",                                                                      \
-	  "put the public key on the pod, or name the right one by "                         \
-	  "\"identity\"")                                                                    \
-	X(HOSTKEY, "hostkey",                                                                \
-	  "hold the fingerprint against the pod's own (ssh-keygen -lf "                      \
-	  "/etc/ssh/ssh_host_ed25519_key.pub there)")                                        \
-	X(GPU, "gpu",                                                                        \
-	  "look at nvidia-smi on the pod; end what is not yours to keep, "                   \
-	  "or take another pod")                                                             \
-	X(DISK, "disk", "free some space, or name another \"remote_root\"")                  \
-	X(ENVIRONMENT, "environment", "log in by hand and look at the shell and at python3") \
-	X(TIMEOUT, "timeout", "the pod or the way to it hangs: look at its load, try again")
+/* id, name, default next step */
+#define PREFLIGHT_CLASS_LIST(X)                                                                \
+	X(SSH, "ssh",                                                                          \
+	  "check that the pod is running and that its address and port are right; "            \
+	  "ssh -v shows more")                                                                 \
+	X(COMMAND, "command",                                                                  \
+	  "run the pod's \"command\" in a terminal: a shell must answer on stdin and stdout")  \
+	X(AUTH, "auth",                                                                        \
+	  "add the public key to ~/.ssh/authorized_keys on the pod, or set \"identity\"")      \
+	X(HOSTKEY, "hostkey",                                                                  \
+	  "compare the fingerprint with the pod's own: ssh-keygen -lf "                        \
+	  "/etc/ssh/ssh_host_ed25519_key.pub")                                                 \
+	X(GPU, "gpu", "run nvidia-smi on the pod; stop processes you own, or use another pod") \
+	X(DISK, "disk", "free some space, or set another \"remote_root\"")                     \
+	X(ENVIRONMENT, "environment", "log in with ssh and check the login shell")             \
+	X(TIMEOUT, "timeout", "the pod or the network hangs; check the pod's load and try again")
 
 enum preflight_class {
 #define X(id, name, next) PREFLIGHT_##id,
@@ -37,33 +33,32 @@ enum preflight_class {
 #undef X
 };
 
-/* What a row means as an exit status: 0, 3 not fit, 4 not reached. */
+/* Exit status for a row: 0, 3 not ready, 4 unreachable. */
 int preflight_status(const cJSON *row);
 
 /*
- * The command to run, and what goes to its stdin; nonce: letters, digits.
- * When the nonce has come on a line of its own, PREFLIGHT_GO is to be sent,
- * and the line that begins with PREFLIGHT_CLOCK is the answer to it.
+ * The command to run, and the script for its stdin; nonce: letters and digits.  After the line with
+ * the nonce arrived, send PREFLIGHT_GO; the line that starts with PREFLIGHT_CLOCK is the answer.
  */
 #define PREFLIGHT_GO	"go\n"
 #define PREFLIGHT_CLOCK "\nclock\t"
 void preflight_command(struct buf *out, const char *nonce, const struct conf_pod *pod);
 const char *preflight_script(void);
 
-/* What came of it; all borrowed. */
+/* The output of the script and how it ended; all borrowed. */
 struct preflight {
 	const struct conf_pod *pod;
 	const char *nonce;
 	struct str out, errors; /* stdout, tail of stderr */
 	const struct stream_exit *exit;
-	bool late;			   /* it was ended because it took too long */
-	bool is_noisy;			   /* its login shell printed without end */
-	int64_t connect_ms;		   /* until it answered; -1: it never did */
-	int64_t sent_wall_ms, got_wall_ms; /* of the question for the clock */
+	bool late;			   /* cancelled after the time limit */
+	bool is_noisy;			   /* cancelled because the login shell printed too much */
+	int64_t connect_ms;		   /* until the script started; -1: it did not */
+	int64_t sent_wall_ms, got_wall_ms; /* when the clock was requested and received */
 	const char *host_key;		   /* "SHA256:.." or "" */
 	bool need_gpu;
 	double min_free_bytes;
 };
 
-/* The row; `failures` in it is empty when all is well.  Caller deletes. */
+/* The row of `pods check`; its `failures` are empty if the pod is ready.  The caller deletes it. */
 cJSON *preflight_row(const struct preflight *p);

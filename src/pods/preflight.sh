@@ -1,12 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What `pods check` runs on a pod: it only reads, and prints a line a fact
-# ("key TAB value").  It comes by the stdin of a sh, so that no login shell
-# needs to understand it; the braces make sh read the whole of it before
-# anything runs.  $1 parts the facts from what the login shell printed, $2 is
-# the scratch directory or one that may be made.  A line that is sent when $1
-# has come asks for the clock: how long that takes bounds how wrong the answer
-# can be.
+# What `pods check` runs on a pod: it changes nothing and prints one fact per
+# line ("key TAB value").  sh reads it from stdin, so that no login shell has to
+# understand it; the braces make sh read the whole script before it runs any
+# command.  The line $1 separates the facts from output of the login shell; $2
+# is the scratch directory, which may not exist yet.  After $1, the caller sends
+# a line to request the clock; the round trip limits the error of the answer.
 {
 put() { printf '%s\t%s\n' "$1" "$2"; }
 each() { while IFS= read -r l; do put "$1" "$l"; done; }

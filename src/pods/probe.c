@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Logins to several pods that only look; for `pods check` and `bench run`. */
+/* Run the preflight on several pods at once; for `pods check` and `bench run`. */
 #include "pods/probe.h"
 
 #include <signal.h>
@@ -16,18 +16,18 @@
 
 struct check;
 
-/* One pod's preflight while it runs. */
+/* The preflight of one pod. */
 struct probe {
 	struct check *check;
 	size_t index;
-	struct stream *stream; /* NULL: over */
+	struct stream *stream; /* NULL: ended */
 	struct loop_timer *timer;
 	struct buf out, errors;
-	size_t noise_bytes; /* that came before our script spoke */
+	size_t noise_bytes; /* of the login shell, before the script started */
 	struct stream_exit exit;
-	int64_t begun_ms; /* mono */
+	int64_t started_ms; /* mono clock */
 	char host_key[64];
-	struct preflight now; /* what came of it so far */
+	struct preflight now; /* result until now */
 };
 
 struct check {
@@ -36,12 +36,12 @@ struct check {
 	struct fleet *fleet;
 	struct probe *probes;
 	size_t left;
-	struct shell_marks nonce; /* of which only the mark counts */
-	char mark[40];		  /* the nonce as a line */
+	struct shell_marks nonce; /* only its mark is used */
+	char mark[40];		  /* the line with the nonce */
 	int signum;
 };
 
-static void probe_tell(const struct probe *probe, enum pods_probe_step step, const cJSON *row)
+static void report_step(const struct probe *probe, enum pods_probe_step step, const cJSON *row)
 {
 	const struct pods_probe *ask = probe->check->ask;
 
@@ -49,52 +49,39 @@ static void probe_tell(const struct probe *probe, enum pods_probe_step step, con
 		ask->on_step(ask->user, probe->index, step, row);
 }
 
-/* The shell answers: ask for its clock. */
-static void ask_clock(struct probe *probe)
-{
-	struct transport *t = fleet_transport(probe->check->fleet);
-
-	probe->now.connect_ms = clock_mono_ms() - probe->begun_ms;
-	probe_tell(probe, PODS_PROBE_LOOKING, NULL);
-	probe->now.sent_wall_ms = clock_wall_ms();
-	t->ops->write(probe->stream, PREFLIGHT_GO, strlen(PREFLIGHT_GO), NULL);
-	t->ops->close_stdin(probe->stream);
-}
-
-/* Until our script speaks all is the login shell's: does that go too far? */
-static bool is_noise(struct probe *probe, size_t len)
-{
-	probe->noise_bytes += len;
-	if (probe->noise_bytes <= FRAME_NOISE_MAX)
-		return false;
-	if (!probe->now.is_noisy)
-		loop_timer_start(probe->timer, 1, 0);
-	probe->now.is_noisy = true;
-	return true;
-}
-
 static size_t probe_on_data(void *user, const void *data, size_t len)
 {
 	struct probe *probe = user;
 	struct preflight *now = &probe->now;
 	const char *mark = probe->check->mark;
+	struct transport *t = fleet_transport(probe->check->fleet);
 
-	if (now->sent_wall_ms == 0 && is_noise(probe, len))
+	/* Until the script starts, everything is output of the login shell. */
+	if (now->sent_wall_ms == 0 && (probe->noise_bytes += len) > FRAME_NOISE_MAX) {
+		if (!now->is_noisy)
+			loop_timer_start(probe->timer, 1, 0);
+		now->is_noisy = true;
 		return len;
+	}
 	buf_append(&probe->out, data, len);
 	if (now->sent_wall_ms > 0) {
 		if (now->got_wall_ms == 0 &&
 		    str_find(buf_str(&probe->out), PREFLIGHT_CLOCK) != NULL)
 			now->got_wall_ms = clock_wall_ms();
 	} else if (str_find(buf_str(&probe->out), mark) != NULL) {
-		ask_clock(probe);
+		/* The script runs: request the clock. */
+		now->connect_ms = clock_mono_ms() - probe->started_ms;
+		report_step(probe, PODS_PROBE_LOOKING, NULL);
+		now->sent_wall_ms = clock_wall_ms();
+		t->ops->write(probe->stream, PREFLIGHT_GO, strlen(PREFLIGHT_GO), NULL);
+		t->ops->close_stdin(probe->stream);
 	} else if (probe->out.len > OUT_CAP / 2) {
 		buf_consume(&probe->out, probe->out.len - strlen(mark));
 	}
 	return len;
 }
 
-/* The tail is kept. */
+/* Keep the end of stderr. */
 static void probe_on_stderr(void *user, const void *data, size_t len)
 {
 	struct probe *probe = user;
@@ -111,11 +98,11 @@ static cJSON *probe_row(struct probe *probe)
 	return preflight_row(&probe->now);
 }
 
-static void probe_tell_over(struct probe *probe)
+static void report_end(struct probe *probe)
 {
 	AUTO_JSON row = probe_row(probe);
 
-	probe_tell(probe, PODS_PROBE_OVER, row);
+	report_step(probe, PODS_PROBE_OVER, row);
 }
 
 static void probe_on_close(void *user, const struct stream_exit *exit)
@@ -129,7 +116,7 @@ static void probe_on_close(void *user, const struct stream_exit *exit)
 	probe->stream = NULL;
 	probe->exit = *exit;
 	loop_timer_stop(probe->timer);
-	probe_tell_over(probe);
+	report_end(probe);
 	if (--probe->check->left == 0)
 		loop_stop(probe->check->loop);
 }
@@ -177,63 +164,51 @@ static void probe_start(struct check *check, size_t i)
 	};
 	buf_init(&probe->out, OUT_CAP);
 	buf_init(&probe->errors, ERRORS_CAP);
-	probe->begun_ms = clock_mono_ms();
+	probe->started_ms = clock_mono_ms();
 	probe->timer = loop_timer_new(check->loop, probe_on_late, probe);
 	loop_timer_start(probe->timer, (int64_t)(ask->limit_s * 1e3), 0);
 	preflight_command(&command, check->nonce.mark, pod);
 	probe->stream = t->ops->exec(t, i, command.data, &cb, probe, &probe->exit.err);
 	if (probe->stream == NULL) {
-		probe_tell_over(probe);
+		report_end(probe);
 		check->left--;
 		return;
 	}
-	probe_tell(probe, PODS_PROBE_CONNECTING, NULL);
+	report_step(probe, PODS_PROBE_CONNECTING, NULL);
 	t->ops->write(probe->stream, preflight_script(), strlen(preflight_script()), NULL);
-}
-
-static void probe_all(struct check *check, cJSON **rows)
-{
-	const struct pods_probe *ask = check->ask;
-	const struct fleet_options fleet_options = {
-		.user = check,
-		.accept_new = ask->accept_new,
-	};
-	struct remote_pod *remotes;
-
-	check->probes = xcalloc(ask->n, sizeof(*check->probes));
-	check->left = ask->n;
-	shell_marks_init(&check->nonce);
-	snprintf(check->mark, sizeof(check->mark), "\n%s\n", check->nonce.mark);
-	remotes = xcalloc(ask->n, sizeof(*remotes));
-	for (size_t i = 0; i < ask->n; i++)
-		remotes[i] = pods_remote(&ask->pods[i]);
-	check->fleet = fleet_new(check->loop, remotes, ask->n, &fleet_options);
-	for (size_t i = 0; i < ask->n; i++)
-		probe_start(check, i);
-	if (check->left > 0)
-		loop_run(check->loop);
-	for (size_t i = 0; check->signum == 0 && i < ask->n; i++)
-		rows[i] = probe_row(&check->probes[i]);
-	fleet_free(check->fleet);
-	for (size_t i = 0; i < ask->n; i++) {
-		loop_timer_close(check->probes[i].timer);
-		buf_release(&check->probes[i].out);
-		buf_release(&check->probes[i].errors);
-	}
-	free(check->probes);
-	free(remotes);
 }
 
 int pods_probe(const struct pods_probe *ask, cJSON **rows, struct err *err)
 {
-	struct check check = { .ask = ask };
+	struct check check = { .ask = ask, .left = ask->n };
+	const struct fleet_options fleet_options = { .user = &check,
+						     .accept_new = ask->accept_new };
+	AUTO_FREE struct remote_pod *remotes = xcalloc(ask->n + 1, sizeof(*remotes));
 
 	check.loop = loop_new(err);
 	if (check.loop == NULL)
 		return -1;
 	loop_on_signal(check.loop, SIGINT, probe_on_signal, &check);
 	loop_on_signal(check.loop, SIGTERM, probe_on_signal, &check);
-	probe_all(&check, rows);
+	check.probes = xcalloc(ask->n + 1, sizeof(*check.probes));
+	shell_marks_init(&check.nonce);
+	print_into(check.mark, "\n%s\n", check.nonce.mark);
+	for (size_t i = 0; i < ask->n; i++)
+		remotes[i] = pods_remote(&ask->pods[i]);
+	check.fleet = fleet_new(check.loop, remotes, ask->n, &fleet_options);
+	for (size_t i = 0; i < ask->n; i++)
+		probe_start(&check, i);
+	if (check.left > 0)
+		loop_run(check.loop);
+	for (size_t i = 0; check.signum == 0 && i < ask->n; i++)
+		rows[i] = probe_row(&check.probes[i]);
+	fleet_free(check.fleet);
+	for (size_t i = 0; i < ask->n; i++) {
+		loop_timer_close(check.probes[i].timer);
+		buf_release(&check.probes[i].out);
+		buf_release(&check.probes[i].errors);
+	}
+	free(check.probes);
 	loop_free(check.loop);
 	return check.signum;
 }

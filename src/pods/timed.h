@@ -19,8 +19,7 @@ int timed_set_log(const char *dir, const char *pod, const char *log, struct err 
 	__attribute__((warn_unused_result));
 
 /*
- * Path of the local copy of the log of the pod's run in progress; owned.  NULL: no run is in
- * progress (there is a run.json next to the log of a run that ended), or nothing of it was
- * fetched yet.
+ * Path of the local copy of the log of the pod's run in progress; owned.  NULL: the last run has
+ * ended (run.json is next to its log), or its log was not fetched yet.
  */
 char *timed_log(const char *dir, const char *pod);

@@ -33,17 +33,17 @@ echo asked >>"$HOME/asked"
 . "$HOME/how"
 """
 LIES = {
-    "exit 3": "it ended with exit status 3",
+    "exit 3": "exited with status 3",
     "echo no JSON": "not valid JSON",
     "echo '[{}]'": 'the key "name" is missing',
     "echo '{}'": "expected an array",
-    """echo '[{"name": "x"}]'""": 'expected "host", or "command"',
+    """echo '[{"name": "x"}]'""": 'expected "host" or "command"',
     """echo '[{"name": "x", "host": "-oProxyCommand=x"}]'""":
         "expected a host",
     """echo '[{"name": "x", "host": "a b"}]'""": "expected a host",
     """echo '[{"name": "../x", "host": "h"}]'""": "a name of 1 to 64",
     """echo '[{"name": "x", "host": "h"}, {"name": "x", "host": "h"}]'""":
-        'has the name "x" already',
+        'has the same name, "x"',
     """echo '[{"name": "x", "host": "h", "port": 70000}]'""": "65535",
     "yes '[' | head -c 3000000": "nested deeper than 32 levels",
 }
@@ -173,7 +173,7 @@ def test_screen(box):
     box.answer(shell("early"), shell("late", command=["/bin/sh"]))
     seen("late .*/bin/sh", "and goes on at another address")
     box.put("how", "exit 4")
-    seen("discover cloud: it ended with exit status 4", "and what failed")
+    seen("discover cloud: exited with status 4", "and what failed")
     box.answer(shell("late"))
     seen("early +gone", "and one that goes")
     p.send("G")
@@ -229,7 +229,7 @@ def test_hang(box):
     box.configure()
     box.put("how", 'echo $$ >"$HOME/hung"; sleep 600')
     done = box.run("pods", "check", "own", "--no-gpu")
-    ok("no end within 20 s" in done.stderr, "one that hangs is told",
+    ok("killed after 20 s" in done.stderr, "one that hangs is told",
        done.stderr)
     with open(box.top + "/hung") as file:
         pid = file.read().strip()

@@ -58,7 +58,7 @@ value() {
 	        continue
 	    if sys.argv[3] == "failure":
 	        print(",".join(f["class"] for f in row["failures"]
-	                       if "bench of ours" not in f["text"]) or None)
+	                       if "an hgym-tui bench" not in f["text"]) or None)
 	    else:
 	        print(row[sys.argv[3]])
 	END
@@ -126,7 +126,7 @@ check "a process on the GPU is named" \
 check "a broken driver is a matter of the GPU" \
 	grep -q 'nvidia-smi fails (exit status 9)' "$work/out"
 check "the exit status is judged before the text" \
-	grep -q 'exit status 7: Permission denied' "$work/out"
+	grep -q 'status 7: Permission denied' "$work/out"
 check "a login shell that prints without end is named" \
 	grep -q 'printed more than 1048576 bytes before it answered' "$work/out"
 check "a new host key is shown" grep -q 'not known: ssh-ed25519 SHA256:' \

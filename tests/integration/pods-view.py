@@ -103,7 +103,7 @@ def test_check(p):
     is_seen(p, "is being checked", "c begins one")
     is_seen(p, "for a run, as of", "its end is kept, with its time")
     is_seen(p, "gpu: ", "what is wrong, by class")
-    is_seen(p, "next: look at nvidia-smi", "and the next step")
+    is_seen(p, "next: install the NVIDIA driver", "and the next step")
     is_seen(p, "login in", "and what is known")
     p.send("1")
     p.pump(0.3)

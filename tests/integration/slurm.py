@@ -215,40 +215,40 @@ def test_jobs(cluster):
     try:
         one = cluster.batch("-J", "my run", "-o", "logs/%x-[%6j].out")
         cluster.is_read(f"my run-[{one.zfill(6)}].out")
-        cluster.is_told(f"{one} my run: runs", "a job runs")
+        cluster.is_told(f"{one} my run: running", "a job runs")
         waiting = cluster.batch("-J", "second")
-        cluster.is_told(f"{waiting} second: waits (", "one waits, and for"
+        cluster.is_told(f"{waiting} second: pending (", "one waits, and for"
                         " what")
         cluster.run("scancel", one)
-        cluster.is_told(f"{one} my run: was cancelled", "one is cancelled")
+        cluster.is_told(f"{one} my run: cancelled", "one is cancelled")
         name = f"my run-[{one.zfill(6)}].out"
         ok(until(lambda: cluster.rows()[name]["status"] == "killed"),
            "which ends its run", cluster.rows()[name]["status"])
         cluster.is_read(f"slurm-{waiting}.out")
         cluster.run("scontrol", "requeue", waiting)
-        cluster.is_told_again(waiting, "second: runs, after a restart",
+        cluster.is_told_again(waiting, "second: running, after a restart",
                               "one that was requeued")
         # It needs the whole node, be the first job there or over by now.
         high = cluster.batch("-p", "high", "-J", "urgent", "-c", "2",
                              stay=False)
-        cluster.is_told_again(waiting, "second: runs, after 2 restarts",
+        cluster.is_told_again(waiting, "second: running, after 2 restarts",
                               "one that was preempted")
-        cluster.is_told(f"{high} urgent: ended well", "for another")
+        cluster.is_told(f"{high} urgent: completed", "for another")
         ok(cluster.rows()[f"slurm-{waiting}.out"]["steps"] == 10,
            "and its log begins anew", cluster.rows())
-        cluster.is_told(f"{limited} limited: was ended by its time limit",
+        cluster.is_told(f"{limited} limited: time limit reached",
                         "the limit of a job")
         ok(until(lambda: cluster.rows()["limited.log"]["status"] ==
                  "killed"), "which ends its run")
         os.unlink(cluster.top + "/stay")
         lost = cluster.batch("-o", "nowhere/x.log", stay=False)
-        cluster.is_told(f"{lost} job: could not write its output, is there a"
-                        f" folder {cluster.top}/nowhere?", "an output folder"
+        cluster.is_told(f"{lost} job: cannot write its output; does the"
+                        f" directory {cluster.top}/nowhere exist?", "an output folder"
                         " that is missing")
         tasks = cluster.batch("-a", "1-3", "-J", "sweep", stay=False)
         for i in 1, 2, 3:
             cluster.is_read(f"slurm-{tasks}_{i}.out")
-        cluster.is_told(f"{tasks} sweep: 3 ended well", "the tasks of an"
+        cluster.is_told(f"{tasks} sweep: 3 completed", "the tasks of an"
                         " array are one sentence")
         child.send_signal(signal.SIGTERM)
         ok(child.wait(PATIENCE_S) == 128 + signal.SIGTERM, "the end")
@@ -504,28 +504,28 @@ SHAPES = {
     "22.05": ([job(job_state="RUNNING", standard_output="", array_job_id=0,
                    array_task_id=None, restart_cnt=0, exit_code=0),
                job(job_state="RUNNING", user_name="somebody-else")],
-              ["/w/slurm-7.out"], "runs"),
+              ["/w/slurm-7.out"], "running"),
     "23.02": ([job(job_state="TIMEOUT", standard_output="/w/logs/7.out",
                    array_job_id=some(0), array_task_id=NONE, restart_cnt=1,
                    exit_code=0)],
-              ["/w/logs/7.out"], "was ended by its time limit, after a"
+              ["/w/logs/7.out"], "time limit reached, after a"
               " restart"),
     "23.11": ([job(job_state=["FAILED"], standard_output="/w/gone/%A_%4a",
                    array_job_id=some(5), array_task_id=some(2),
                    exit_code={"status": ["SIGNALED"], "return_code": NONE,
                               "signal": {"id": some(53), "name": ""}})],
-              ["/w/gone/5_0002"], "could not write its output, is there a"
-              " folder /w/gone?"),
+              ["/w/gone/5_0002"], "cannot write its output; does the"
+              " directory /w/gone exist?"),
     "24.11": ([job(job_state=["OUT_OF_MEMORY"], standard_output="o/%x.%b.%N",
                    array_job_id=some(5), array_task_id=some(12),
                    exit_code=None)],
-              ["/w/o/train.2.n1"], "ran out of memory"),
+              ["/w/o/train.2.n1"], "out of memory"),
     "25.05": ([job(job_state=["PREEMPTED", "REQUEUED"],
                    standard_output="%j%%.out", stdout_expanded="/w/7%.out",
                    array_job_id=NONE, array_task_id=NONE),
                job(job_id=8, job_state=["RUNNING"], array_job_id=NONE,
                    standard_output=r"a\%j*.out")],
-              ["/w/7%.out"], "was preempted")}
+              ["/w/7%.out"], "preempted")}
 
 
 def test_shapes(cluster):

@@ -105,20 +105,19 @@ static const struct {
 	{ "{\"track\": 1}", "c.json:1: track: expected a string" },
 	{ "{\"pods\": [\n{}]}", "c.json:2: pods[0]: the key \"name\" is missing" },
 	{ "{\"pods\": [{\"name\": \"a\"}]}",
-	  "c.json:1: pods[0]: the key \"ssh\" is missing (or \"transport\": "
-	  "\"local\")" },
+	  "c.json:1: pods[0]: missing key \"ssh\" (or \"transport\": \"local\")" },
 	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"-oX\"}]}",
 	  "c.json:1: pods[0].ssh: expected a host alias or "
 	  "[user@]host[:port]" },
 	{ "{\"pods\": [{\"name\": \"a b\", \"ssh\": \"h\"}]}",
-	  "c.json:1: pods[0].name: a pod's name has no blanks and none of "
+	  "c.json:1: pods[0].name: a pod's name must not contain spaces or any of "
 	  "/\\:*?[]{}'\"`$&|;<>()!#~" },
 	{ "{\"pods\": [{\"name\": \"..\", \"ssh\": \"h\"}]}",
-	  "c.json:1: pods[0].name: expected a name of 1 to 64 bytes that does "
-	  "not begin with - or ." },
+	  "c.json:1: pods[0].name: expected a name of 1 to 64 bytes that does not start "
+	  "with - or ." },
 	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\"},\n"
 	  "{\"ssh\": \"i\",\n\"name\": \"a\"}]}",
-	  "c.json:3: pods[1].name: pods[0] has the name \"a\" already" },
+	  "c.json:3: pods[1].name: pods[0] has the same name, \"a\"" },
 	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\", \"port\": 1}]}",
 	  "c.json:1: pods[0].port: unknown key" },
 	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\",\n"
@@ -126,15 +125,13 @@ static const struct {
 	  "c.json:2: pods[0].transport: expected \"libssh2\", \"openssh\", "
 	  "\"local\" or \"command\"" },
 	{ "{\"pods\": [{\"name\": \"a\", \"transport\": \"command\"}]}",
-	  "c.json:1: pods[0]: the key \"command\" is missing: the program that "
-	  "brings a shell, and its arguments" },
+	  "c.json:1: pods[0]: missing key \"command\": a program that provides a shell, "
+	  "and its arguments" },
 	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\", \"command\": []}]}",
-	  "c.json:1: pods[0].command: a pod with the transport \"libssh2\" has "
-	  "no such key" },
+	  "c.json:1: pods[0].command: not allowed with the transport \"libssh2\"" },
 	{ "{\"pods\": [{\"name\": \"a\", \"transport\": \"local\",\n"
 	  " \"ssh\": \"h\"}]}",
-	  "c.json:2: pods[0].ssh: a pod with the transport \"local\" has no "
-	  "such key" },
+	  "c.json:2: pods[0].ssh: not allowed with the transport \"local\"" },
 	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\",\n\"logs\": "
 	  "[\"x\",\n 3]}]}",
 	  "c.json:3: pods[0].logs[1]: expected a non-empty string" },
@@ -152,14 +149,13 @@ static const struct {
 	  "c.json:1: discover[0]: the command is empty" },
 	{ "{\"discover\": [{\"name\": \"x\", \"command\": [\"y\"]},\n"
 	  "{\"name\": \"x\", \"command\": [\"z\"]}]}",
-	  "c.json:2: discover[1]: discover[0] has the name \"x\" already" },
+	  "c.json:2: discover[1]: discover[0] has the same name, \"x\"" },
 	{ "{\"groups\": {\"by\": \"moon\"}}",
 	  "c.json:1: groups.by: expected \"dirname\", \"file\", \"source\", "
 	  "\"pattern\" or \"pod\"" },
-	{ "{\"groups\": {\"by\": \"pattern\"}}",
-	  "c.json:1: groups: the key \"pattern\" is missing" },
+	{ "{\"groups\": {\"by\": \"pattern\"}}", "c.json:1: groups: missing key \"pattern\"" },
 	{ "{\"groups\": {\"by\": \"pod\", \"pattern\": \"x\"}}",
-	  "c.json:1: groups.pattern: goes with \"by\": \"pattern\" only" },
+	  "c.json:1: groups.pattern: only allowed with \"by\": \"pattern\"" },
 	{ "{\"baseline\": {\"name\": \"x\"}}",
 	  "c.json:1: baseline: needs \"bpb\", \"val_loss\" or \"file\"" },
 	{ "{\"baseline\": {\"name\": \"x\", \"bpb\": [1, \"2\"]}}",

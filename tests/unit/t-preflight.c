@@ -71,6 +71,23 @@ static void test_good(void)
 	cJSON_Delete(row);
 }
 
+/* Processes that a bench left: the bench is named, and how to stop it. */
+static void test_jobs(void)
+{
+	static const char jobs[] = "nonce\nclock\t1700000000.0\nwritable\t1\nsmi\t0\n"
+				   "df\t/dev/sda 100 50 2000000 5% /workspace\n"
+				   "gpu\t0, NVIDIA H100, 81559, 4, 0, 570.1\npython\t3.11.2\n"
+				   "job\t4242 ab-1/0_p_B;\njob\t4243 ab-1/0_p_B;\nend\t0\n";
+	const struct stream_exit exit = { .exited = true };
+	cJSON *row = judge(STR_LIT(jobs), &exit, false);
+
+	is_str(json_get_string(row, "text", NULL),
+	       "2 processes of an hgym-tui bench are still running (bench ab-1, pid 4242)",
+	       "processes of a bench");
+	is_str(json_get_string(row, "next", NULL), "hgym-tui bench abort ab-1", "the next step");
+	cJSON_Delete(row);
+}
+
 /* The code of the error and the exit status come before any words. */
 static void test_classes(void)
 {
@@ -131,6 +148,7 @@ int main(void)
 	pod.name = pod_name;
 	pod.ssh = pod_ssh;
 	test_good();
+	test_jobs();
 	test_classes();
 	test_rubbish();
 	return tap_done();

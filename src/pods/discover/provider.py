@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the programs of this folder share: the provider's own tool is asked,
-and pods are printed as hgym-tui takes them (man hgym-tui-config, DISCOVER).
-Keys and tokens stay with the tool."""
+"""Shared by the programs of this directory: run the provider's tool, and print
+pods in the format of hgym-tui (hgym-tui-config(5), DISCOVER).  Keys and tokens
+stay with the tool."""
 import json
 import re
 import subprocess
@@ -12,24 +12,24 @@ def leave(text):
     sys.exit(f"{sys.argv[0].rsplit('/', 1)[-1]}: {text}")
 
 
-def say_odd(kind, why, _):
-    """One sentence of an answer that nobody thought of, and no traceback."""
-    print(f"{sys.argv[0].rsplit('/', 1)[-1]}: the answer has a shape that is"
-          f" not known: {kind.__name__}: {why}", file=sys.stderr)
+def print_error(kind, why, _):
+    """For an unexpected answer, print one line instead of a traceback."""
+    print(f"{sys.argv[0].rsplit('/', 1)[-1]}: unexpected answer:"
+          f" {kind.__name__}: {why}", file=sys.stderr)
 
 
-sys.excepthook = say_odd
+sys.excepthook = print_error
 
 
 def ask(*command):
-    """The JSON that a program prints."""
+    """Run a program and parse the JSON that it prints."""
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, timeout=15)
     except (OSError, subprocess.TimeoutExpired) as why:
         leave(why)
     if done.returncode != 0:
-        leave(f"{command[0]} ended with status {done.returncode}")
+        leave(f"{command[0]} exited with status {done.returncode}")
     return read(done.stdout, command[0])
 
 
@@ -37,11 +37,11 @@ def read(text, whom):
     try:
         return json.loads(text)
     except ValueError as why:
-        leave(f"{whom}: no JSON: {why}")
+        leave(f"{whom}: not JSON: {why}")
 
 
 def show(pods):
-    """Print them; a name that no pod can have, or that two have, is mended."""
+    """Print the pods; change names that are invalid or used twice."""
     seen, rows = set(), []
     for pod in pods:
         name = re.sub(r"[^A-Za-z0-9_.-]+", "-", pod["name"]).strip("-.")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Configuration, rules, track and database: opened once, for main. */
+/* Configuration, rules, track and database, opened once for main. */
 #include "context.h"
 
 #include <dirent.h>
@@ -40,7 +40,7 @@ void context_close_db(struct context *context)
 	context->opened &= ~(unsigned int)CONTEXT_DB;
 }
 
-/* There is a place for it also beside a broken configuration. */
+/* The path is known even if the configuration has an error. */
 static void set_db_path(struct context *context)
 {
 	free(context->db_path);
@@ -62,7 +62,7 @@ static int is_rule_file(const struct dirent *entry)
 	return entry->d_name[0] != '.' && str_ends_with(str_from(entry->d_name), ".json");
 }
 
-/* The rule files beside the configuration: those that were learned. */
+/* Rule files in the directory of the configuration, such as learned ones. */
 static int load_learned(struct format_set *formats, struct err *err)
 {
 	AUTO_TEXT config = conf_dir_config();
@@ -128,7 +128,7 @@ static int open_db(struct context *context, struct err *err)
 
 int context_open(struct context *context, unsigned int parts, struct err *err)
 {
-	/* Each may use what those before it opened. */
+	/* Each may use the ones opened before it. */
 	static const struct {
 		enum context_part part;
 		int (*open)(struct context *context, struct err *err);
@@ -155,8 +155,7 @@ int context_open_places(struct context *context, char *const *words, size_t n, s
 	for (size_t i = 0; i < n; i++)
 		if (conf_place(words[i]) == 0)
 			return err_set(err, ERR_USAGE,
-				       "%s: logs here and logs on pods cannot "
-				       "be read together",
+				       "%s: local logs and logs on pods cannot be read together",
 				       words[i]);
 	if (context_open(context, CONTEXT_CONF, err) != 0 ||
 	    scratch_make(&context->folder, "hgym-pods", err) != 0)
@@ -194,7 +193,7 @@ int context_find_track(const struct context *context, const char *name, struct t
 	return track_load(track, name, err);
 }
 
-/* What a new configuration cannot change while the program runs. */
+/* Settings that a reload cannot change while the program runs. */
 static bool needs_restart(const struct conf *a, const struct conf *b)
 {
 	return !conf_same_text(a->track, b->track) || !conf_same_text(a->db, b->db) ||
@@ -207,17 +206,16 @@ int context_reload(struct context *context, char said[200], struct err *err)
 	struct conf fresh;
 
 	if (conf_load(&fresh, context->options.config, err) != 0)
-		return err_prefix(err, "the configuration stays as it was");
+		return err_prefix(err, "configuration not reloaded");
 	conf_keep_answers(&fresh, &context->conf);
 	if (context->n_places > 0)
 		conf_follow_places(&fresh, context->places, context->n_places);
 	conf_release(&context->before);
 	context->before = context->conf;
 	context->conf = fresh;
-	(void)snprintf(said, 200, "the configuration was read again%s",
+	(void)snprintf(said, 200, "configuration reloaded%s",
 		       needs_restart(&context->before, &fresh)
-			       ? "; track, formats and db count from the next "
-				 "start"
+			       ? "; changes to track, formats and db take effect after a restart"
 			       : "");
 	return 0;
 }
@@ -228,7 +226,7 @@ int context_discovered(struct context *context, size_t i, struct str answer, str
 
 	if (conf_renew(&fresh, &context->conf, i, answer, err) != 0)
 		return -1;
-	/* All else is borrowed by others, and is the same. */
+	/* Other members are borrowed elsewhere, and are unchanged. */
 	conf_swap_pods(&context->conf, &fresh);
 	conf_release(&context->before);
 	context->before = fresh;

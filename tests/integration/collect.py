@@ -183,7 +183,7 @@ def test_reload():
     child.send_signal(signal.SIGINT)
     same(child.wait(PATIENCE_S), 130, "SIGINT: 130")
     errors = child.stderr.read()
-    ok(f"the configuration stays as it was: {CONFIG}:1: pods: expected an"
+    ok(f"configuration not reloaded: {CONFIG}:1: pods: expected an"
        " array" in errors, "the broken one was said", errors)
 
 

@@ -201,7 +201,7 @@ def test_reload():
     configure(pods=("a", "b"), ui={"theme": "light"},
               keys={"board": "F5", "help": "? F1"})
     os.kill(p.pid, signal.SIGHUP)
-    ok(p.wait_for("the configuration was read again"), "SIGHUP reads it")
+    ok(p.wait_for("configuration reloaded"), "SIGHUP reads it")
     ok(p.wait_for("Runs (4)"), "a new pod's runs appear")
     ok(p.until(lambda: 24 in colours(p.screen) and
                74 not in colours(p.screen)),
@@ -213,7 +213,7 @@ def test_reload():
     with open(conf, "w") as out:
         out.write('{"schema": "hgym-tui.config/1",\n "ui": {"theme": 3}}\n')
     os.kill(p.pid, signal.SIGHUP)
-    ok(p.wait_for(("the configuration stays as it was",
+    ok(p.wait_for(("configuration not reloaded",
                    "config.json:2: ui.theme")),
        "a broken one changes nothing and is told")
     p.settle(0.3)

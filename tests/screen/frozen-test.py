@@ -267,7 +267,7 @@ def test_keys():
 def test_collect():
     """Without a screen: lines that nobody takes, as behind a Ctrl-s."""
     log = Log(os.path.join(home, "logs/b.log"))
-    told = "the configuration was read again"
+    told = "configuration reloaded"
     p = Sleeper([TUI, "collect"])
     try:
         until(lambda: stored_steps("b.log") > 0, PATIENCE_S)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs of this machine that change their names and bytes between two looks. */
+/* Local logs whose names and bytes change between two scans. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct scene {
 	struct model model;
 	struct format_set *formats;
 	struct ingest *ingest;
-	char *path, *old; /* of the log, and where it goes */
+	char *path, *old; /* path of the log, and its next path */
 };
 
 static void put_log(const struct scene *s, int seed, int steps)
@@ -77,7 +77,7 @@ static void holds(const struct scene *s, size_t i, double seed, double steps)
 	is_near(run->steps, steps, 0, "and its steps");
 }
 
-/* It loses its name before anybody read a byte of it. */
+/* It is renamed before a byte of it was read. */
 static void test_renamed_unread(void)
 {
 	struct scene s = { .clock = NULL };
@@ -95,7 +95,7 @@ static void test_renamed_unread(void)
 	scene_release(&s);
 }
 
-/* The same to the one that came by a cut. */
+/* The same for one created by truncation. */
 static void test_cut_and_renamed(void)
 {
 	struct scene s = { .clock = NULL };
@@ -110,7 +110,7 @@ static void test_cut_and_renamed(void)
 		abort();
 	put_log(&s, 3, 60);
 	read_all(&s);
-	is_int((long long)s.model.n_runs, 3, "cut, then renamed");
+	is_int((long long)s.model.n_runs, 3, "truncated, then renamed");
 	holds(&s, 0, 1, 300);
 	holds(&s, 1, 2, 50);
 	holds(&s, 2, 3, 60);
@@ -134,7 +134,7 @@ static void end_log(const struct scene *s)
 	fclose(file);
 }
 
-/* A log that was copied here just now: its own end says that it is over. */
+/* A log that was just copied here: its own end shows that it is finished. */
 static void test_over(void)
 {
 	static const struct clock still = { still_ms, still_ms, still_ms };
@@ -147,11 +147,11 @@ static void test_over(void)
 	read_all(&s);
 	mr = s.model.n_runs > 0 ? s.model.runs[0] : NULL;
 	ok(mr != NULL && mr->live && mr->run.status == RUN_RUNNING,
-	   "one without its end may go on");
+	   "one without its end may continue");
 	end_log(&s);
 	read_all(&s);
 	ok(mr != NULL && mr->live && mr->run.status == RUN_RUNNING,
-	   "so may one whose end came just now");
+	   "so may one whose end was just written");
 	scene_release(&s);
 	scene_init(&s);
 	put_log(&s, 5, 899);
@@ -160,7 +160,7 @@ static void test_over(void)
 	read_all(&s);
 	mr = s.model.n_runs > 0 ? s.model.runs[0] : NULL;
 	ok(mr != NULL && !mr->live && mr->run.status == RUN_FINISHED,
-	   "one that lies there with its end is over at once");
+	   "one that was written earlier with its end has ended");
 	scene_release(&s);
 }
 
@@ -174,7 +174,7 @@ static void put_words(const struct scene *s, const char *words)
 	fclose(file);
 }
 
-/* A log that has told of no run has the row of its first one. */
+/* A log without a run yet has the row of its first one. */
 static void test_blank(void)
 {
 	static const struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
@@ -189,24 +189,24 @@ static void test_blank(void)
 	read_all(&s);
 	mr = s.model.n_runs == 1 ? s.model.runs[0] : NULL;
 	ok(mr != NULL && mr->blank && mr->live && mr->run.lines == 2,
-	   "one without figures has its lines");
+	   "one without figures shows its lines");
 	ok(mr != NULL && !run_has(model_run_cost(&s.model, mr)) && !run_has(mr->run.steps),
 	   "and nothing else");
 	put_words(&s, "step:7/900 train_loss:3.5 train_time:700ms "
 		      "step_avg:100.00ms\n");
 	read_all(&s);
-	ok(s.model.n_runs == 1 && !s.model.runs[0]->blank, "its first run takes the row");
+	ok(s.model.n_runs == 1 && !s.model.runs[0]->blank, "its first run uses that row");
 	is_near(s.model.runs[0]->run.steps, 7, 0, "with its steps");
-	is_int(s.model.runs[0]->n_gaps, 0, "and with no wait before them");
+	is_int(s.model.runs[0]->n_gaps, 0, "and without the wait before them");
 	scene_release(&s);
 	scene_init(&s);
 	put_words(&s, "a remark\n");
 	(void)utimensat(AT_FDCWD, s.path, old, 0);
 	is_int(ingest_add_file(s.ingest, 0, s.path, false, NULL), 0, "a file");
-	is_int((long long)s.model.n_reading, 1, "it is to be read");
+	is_int((long long)s.model.n_reading, 1, "it must be read");
 	read_all(&s);
-	is_int((long long)s.model.n_reading, 0, "and was");
-	is_int((long long)s.model.n_runs, 0, "an old text is no run that begins");
+	is_int((long long)s.model.n_reading, 0, "and was read");
+	is_int((long long)s.model.n_runs, 0, "an old text is not a starting run");
 	scene_release(&s);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The spools of raw logs: bytes, sums, pruning, a full disk, a kill. */
+/* Local copies of raw logs: bytes, checksums, deletion, a full disk, a kill. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -87,41 +87,41 @@ static void test_bytes(void)
 	is_int((long long)append(a, (struct str){ data + 300, 400 }, NULL), 400, "append more");
 	cksum_add(&sum, data, 600);
 	is_int((long long)log_copy_peek(a), 700, "its size is the offset");
-	is_int((long long)b->sum.len, 0, "a generation by itself");
+	is_int((long long)b->sum.len, 0, "each generation is separate");
 	ok(log_copy_read(a, 0, back, 700, NULL) == 700 && memcmp(back, data, 700) == 0,
-	   "the bytes are those");
-	ok(stat(a->path, &st) == 0 && (st.st_mode & 0777) == 0600, "nobody else may read it");
+	   "the bytes are correct");
+	ok(stat(a->path, &st) == 0 && (st.st_mode & 0777) == 0600, "only the owner may read it");
 	ok(strpbrk(a->path + 5, " \n\033[") == NULL, "its name is safe");
 	log_copy_free(a);
 	a = open_log(dir, "/logs/a b\n\033[31m.log", 0);
 	log_copy_lend(a);
-	ok(log_copy_open(a, &sum, NULL) == 0, "it is there the next time");
+	ok(log_copy_open(a, &sum, NULL) == 0, "it exists the next time");
 	cksum_add(&sum, data + 600, 100);
 	ok(a->sum.len == 700 && cksum_value(&a->sum) == cksum_value(&sum),
-	   "with the sum of all its bytes, whatever was known of them");
+	   "with the checksum of all its bytes, whatever was known before");
 	ok(log_copy_open(a, &wrong, NULL) == 0 && a->sum.len == 700,
-	   "what is known is not read again");
-	ok(cksum_value(&a->sum) != cksum_value(&sum), "be it wrong");
+	   "known bytes are not read again");
+	ok(cksum_value(&a->sum) != cksum_value(&sum), "even if they are wrong");
 	wrong.len = 701;
 	ok(log_copy_open(a, &wrong, NULL) == 0 && cksum_value(&a->sum) == cksum_value(&sum),
-	   "more than there is, is not known of it");
+	   "more than exists is not known");
 	log_copy_return(a);
 	ok(append(b, STR_LIT("b"), NULL) == 1 && log_copy_peek(b) == 1, "another");
 	log_copy_lend(b);
 	ok(log_copy_open(b, NULL, NULL) == 0 && log_copy_peek(b) == 0 && b->sum.len == 0,
-	   "it can be begun anew");
+	   "it can be started again");
 	log_copy_return(b);
 	ok(truncate(a->path, 10) == 0 && append(a, STR_LIT("x"), NULL) == 1 &&
 		   log_copy_peek(a) == 10 && strstr(a->lost, "another program") != NULL,
-	   "a file that someone else changed is not written to");
+	   "a file changed by another program is not written to");
 	ok(log_copy_read(a, 700, back, 9, NULL) == 1 && back[0] == 'x',
-	   "what comes is kept elsewhere");
+	   "new bytes are kept elsewhere");
 	log_copy_free(a);
 	log_copy_free(b);
 	log_copies_free(dir);
 }
 
-/* Append n bytes of log number i. */
+/* Append n bytes to log number i. */
 static struct log_copy *fill(struct log_copies *dir, int i, size_t n)
 {
 	static const char zeros[4096];
@@ -152,15 +152,15 @@ static void test_prune(void)
 	(void)utimensat(AT_FDCWD, late->path, later, 0);
 	more = fill(dir, 4, 3000);
 	prune(dir);
-	ok(access(old_path, F_OK) != 0, "over the cap: the oldest ended goes");
+	ok(access(old_path, F_OK) != 0, "over the cap: the oldest ended one is deleted");
 	ok(access(late->path, F_OK) == 0 && access(live->path, F_OK) == 0,
-	   "no more than must, and none that lives");
+	   "no more than needed, and no live one");
 	log_copy_free(more);
 	more = fill(dir, 5, 4000);
 	log_copy_free(fill(dir, 6, 4000));
 	prune(dir);
 	ok(access(late->path, F_OK) != 0 && access(live->path, F_OK) == 0,
-	   "live ones stay beyond the cap");
+	   "live ones stay above the cap");
 	log_copy_free(old);
 	log_copy_free(live);
 	log_copy_free(late);
@@ -174,8 +174,8 @@ static void test_prune(void)
 	log_copies_free(dir);
 }
 
-/* Someone removes it, with an open descriptor or without one: what comes is
- * kept without a name, and no file takes its place. */
+/* Another program removes it, while its descriptor is open or not: new bytes are kept without a
+ * name, and no file replaces it. */
 static void test_removed(void)
 {
 	struct log_copies *dir = open_dir(1 << 30);
@@ -183,11 +183,11 @@ static void test_removed(void)
 	char back[9];
 
 	ok(append(kept, STR_LIT("abc"), NULL) == 3 && kept->lost == NULL,
-	   "a spool that is there is not lost");
+	   "an existing copy is not lost");
 	(void)unlink(kept->path);
-	ok(append(kept, STR_LIT("d"), NULL) == 1 && kept->lost != NULL,
-	   "one that was removed is: %s", kept->lost);
-	ok(log_copy_read(kept, 0, back, 9, NULL) == 4, "what it held is there");
+	ok(append(kept, STR_LIT("d"), NULL) == 1 && kept->lost != NULL, "a removed one is: %s",
+	   kept->lost);
+	ok(log_copy_read(kept, 0, back, 9, NULL) == 4, "its content is there");
 	log_copy_free(kept);
 	kept = open_log(dir, "removed", 1);
 	ok(append(kept, STR_LIT("abc"), NULL) == 3, "another one");
@@ -196,11 +196,11 @@ static void test_removed(void)
 	(void)unlink(kept->path);
 	ok(append(kept, STR_LIT("d"), NULL) == 1 && kept->lost != NULL &&
 		   access(kept->path, F_OK) != 0,
-	   "also where its descriptor had to be opened again");
+	   "also if its descriptor had to be opened again");
 	ok(log_copy_read(kept, 3, back, 9, NULL) == 1 && back[0] == 'd' &&
 		   append(kept, STR_LIT("e"), NULL) == 1 &&
 		   log_copy_read(kept, 3, back, 9, NULL) == 2,
-	   "what comes can be read");
+	   "new bytes can be read");
 	for (unsigned int i = 0; i < 200; i++) {
 		(void)unlink(many[i]->path);
 		log_copy_free(many[i]);
@@ -222,7 +222,7 @@ static void test_full(void)
 	(void)signal(SIGXFSZ, SIG_IGN);
 	(void)setrlimit(RLIMIT_FSIZE, &small);
 	took = append(copy, (struct str){ data, 1500 }, &err);
-	ok(took == 1000 && err.code == ERR_IO, "a full disk takes a part");
+	ok(took == 1000 && err.code == ERR_IO, "a full disk accepts a part");
 	(void)setrlimit(RLIMIT_FSIZE, &large);
 	took = append(copy, (struct str){ data, 500 }, NULL);
 	ok(took == 500 && copy->sum.len == 1500, "and later the rest");
@@ -230,7 +230,7 @@ static void test_full(void)
 	log_copies_free(dir);
 }
 
-/* Many spools in turn, more than descriptors are kept. */
+/* Many copies in turn, more than descriptors are kept. */
 static void test_many(void)
 {
 	struct log_copies *dir;
@@ -254,7 +254,7 @@ static void test_many(void)
 		good = good && all[i]->sum.len == 9;
 		log_copy_free(all[i]);
 	}
-	ok(good, "more spools than descriptors");
+	ok(good, "more copies than descriptors");
 	log_copies_free(dir);
 	(void)setrlimit(RLIMIT_NOFILE, &had);
 }
@@ -334,7 +334,7 @@ int main(void)
 		tests[i]();
 		remove_all();
 	}
-	is_int((long long)count_files(), 0, "nothing else was left");
+	is_int((long long)count_files(), 0, "nothing else is left");
 	(void)rmdir(folder);
 	return tap_done();
 }

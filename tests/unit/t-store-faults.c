@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The store under stress: real kills, a full disk, a locked database, two
- * programs at one database.
- */
+/* The store under stress: SIGKILLs, a full disk, a locked database, two programs with one
+ * database. */
 #include "store/store.h"
 
 #include <signal.h>
@@ -21,26 +19,28 @@ static void test_two(void)
 	long holder = 0;
 
 	ok(store_is_writer(first), "the first one writes");
-	ok(second != NULL && !store_is_writer(second), "the second one reads");
+	ok(second != NULL && !store_is_writer(second), "the second one only reads");
 	(void)snprintf(want, sizeof(want),
 		       "another hgym-tui (process %ld) writes %s; this one only reads it",
 		       (long)getpid(), path);
-	is_str(store_why_reader(second), want, "and says why");
-	ok(store_log_get(second, "p", "/x", 0) == NULL, "it takes nothing");
+	is_str(store_why_reader(second), want, "and reports why");
+	ok(store_log_get(second, "p", "/x", 0) == NULL, "it accepts no data");
 	log = store_log_get(first, "p", "/x", 0);
 	store_log_advance(first, log, 5, 1);
-	is_int(store_flush(first, NULL), 0, "the first one goes on");
-	is_int(count_rows(path, "SELECT offset FROM v_tails"), 5, "and can be read meanwhile");
-	ok(lock_is_held(path, &holder) && holder == getpid(), "who writes is known");
+	is_int(store_flush(first, NULL), 0, "the first one continues");
+	is_int(count_rows(path, "SELECT offset FROM v_tails"), 5,
+	       "and its data can be read "
+	       "meanwhile");
+	ok(lock_is_held(path, &holder) && holder == getpid(), "the writing process is known");
 	(void)store_close(first, NULL);
 	(void)store_close(second, NULL);
-	ok(!lock_is_held(path, &holder), "until the end");
+	ok(!lock_is_held(path, &holder), "until it exits");
 	second = open_store(path, false);
-	ok(store_is_writer(second), "then another one may");
+	ok(store_is_writer(second), "then another one may write");
 	(void)store_close(second, NULL);
 }
 
-/* A soft limit on the size of files is a full disk to SQLite. */
+/* To SQLite, a soft limit on file size is a full disk. */
 static void set_disk(rlim_t bytes)
 {
 	struct rlimit limit;
@@ -72,24 +72,24 @@ static void test_disk_full(void)
 	}
 	is_int(rc, -1, "a full disk is an error");
 	ok(strncmp(err.text, "cannot write the database: ", 27) == 0, "that says so: %s", err.text);
-	is_int((long long)store_pending(store), 100, "what it was about waits");
+	is_int((long long)store_pending(store), 100, "the data waits");
 	while (!store_is_full(store))
 		add_sample(store, log, &run, ++line);
 	is_int((long long)store_pending(store), STORE_MAX_PENDING,
 	       "the backlog is bounded, then it is full");
-	is_int(store_flush(store, &err), -1, "still no room");
+	is_int(store_flush(store, &err), -1, "still no space");
 	set_disk(RLIM_INFINITY);
 	store_log_advance(store, log, line * 10, line);
-	is_int(store_flush(store, &err), 0, "with room it is written");
+	is_int(store_flush(store, &err), 0, "with space it is written");
 	is_int(store_close(store, &err), 0, "whole");
 	see_all(path, &seen);
 	is_int((long long)seen.samples, (long long)line, "nothing was lost");
-	is_int((long long)seen.lines, (long long)line, "and the offset fits");
+	is_int((long long)seen.lines, (long long)line, "and the offset is correct");
 	run_release(&seen.run);
 	run_release(&run);
 }
 
-/* Nothing is written to a file that nobody will find. */
+/* Nothing is written to a file without a name. */
 static void test_removed(void)
 {
 	const char *path = file_in_dir("gone.db");
@@ -105,13 +105,13 @@ static void test_removed(void)
 	add_sample(store, log, &run, 2);
 	is_int(store_flush(store, &err), -1, "until it is removed");
 	ok(strstr(err.text, "removed or replaced") != NULL, "which is said: %s", err.text);
-	is_int((long long)store_pending(store), 1, "and what comes waits");
+	is_int((long long)store_pending(store), 1, "and new data waits");
 	is_int(store_close(store, &err), -1, "to the end");
-	ok(access(path, F_OK) != 0, "it is not made again");
+	ok(access(path, F_OK) != 0, "it is not created again");
 	run_release(&run);
 }
 
-/* The live way: jobs on a loop, and a database that someone locks. */
+/* As in the program: jobs on a loop, and a database that another process locks. */
 struct live {
 	struct loop *loop;
 	struct store *store;
@@ -152,7 +152,7 @@ static void live_tick(void *user)
 
 	for (int i = 0; i < 50; i++)
 		add_sample(live->store, live->log, &live->run, ++live->line);
-	/* The store may be writing just now: then at the next tick. */
+	/* The store may be writing just now: try at the next tick. */
 	if (++live->ticks >= 20 && !live->was_locked)
 		live->was_locked =
 			sqlite3_exec(live->other, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
@@ -181,9 +181,9 @@ static void test_live(void)
 	loop_timer_close(live.timer);
 	is_int(store_close(live.store, NULL), 0, "jobs on a loop");
 	loop_free(live.loop);
-	is_int(live.said_bad, 1, "a locked database is said once");
+	is_int(live.said_bad, 1, "a locked database is reported once");
 	ok(strstr(live.why, "locked") != NULL, "%s", live.why);
-	is_int(live.said_good, 1, "and that it works again");
+	is_int(live.said_good, 1, "and also its recovery");
 	(void)sqlite3_close(live.other);
 	see_all(path, &seen);
 	is_int((long long)seen.samples, (long long)live.line, "nothing was lost");
@@ -193,10 +193,8 @@ static void test_live(void)
 	run_release(&live.run);
 }
 
-/*
- * Read `file` of 10-byte lines from the committed place on: to its end, or
- * `most` of them and then wait to be killed.  Says when it begins.
- */
+/* Read `file` of 10-byte lines from the committed offset: to its end, or `most` of them and then
+ * wait to be killed. Prints when it starts. */
 static void ingest(const char *path, uint64_t total, uint64_t most, int begun)
 {
 	struct store *store = open_store(path, false);
@@ -206,7 +204,7 @@ static void ingest(const char *path, uint64_t total, uint64_t most, int begun)
 	if (write(begun, "", 1) != 1 || store == NULL || !store_is_writer(store))
 		_exit(3);
 	log = store_log_get(store, "pod", "/log", 0);
-	/* As the collector does: all is read again from the start. */
+	/* As in the collector: everything is read again from the start. */
 	for (uint64_t line = 1; line <= total; line++) {
 		fill_run(&run, (double)line);
 		add_sample(store, log, &run, line);
@@ -245,7 +243,7 @@ static bool is_whole(const char *path)
 	return whole;
 }
 
-/* Steele and Vigna's splitmix64 finaliser over a counter. */
+/* Finalizer of Steele and Vigna's splitmix64 over a counter. */
 static uint64_t next_random(uint64_t *seed)
 {
 	uint64_t z = *seed += UINT64_C(0x9e3779b97f4a7c15);
@@ -257,7 +255,7 @@ static uint64_t next_random(uint64_t *seed)
 
 #define KILLS 60
 
-/* Kill the writer at random, then let one come to the end. */
+/* Kill the writer at random, then let one finish. */
 static void test_kills(void)
 {
 	const char *path = file_in_dir("kill.db");
@@ -287,12 +285,12 @@ static void test_kills(void)
 	}
 	(void)close(begun[0]);
 	(void)close(begun[1]);
-	is_int(status, 0, "the last one came to the end");
+	is_int(status, 0, "the last one finished");
 	is_int(kills, KILLS, "the others were killed");
-	is_int(broken, 0, "offset, run and samples belong together after each");
+	is_int(broken, 0, "offset, run and samples are consistent after each");
 	see_all(path, &seen);
-	is_int((long long)seen.samples, (long long)total, "no sample is lost or doubled");
-	is_near(seen.sum, (double)total * (double)(total + 1) / 2, 0, "and none is another");
+	is_int((long long)seen.samples, (long long)total, "no sample is lost or duplicated");
+	is_near(seen.sum, (double)total * (double)(total + 1) / 2, 0, "and none has changed");
 	run_release(&seen.run);
 }
 

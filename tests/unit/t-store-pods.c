@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pods and their telemetry in the store: what comes back, what goes with age.
- */
+/* Pods and their telemetry in the store: what is read back, and what is dropped with age. */
 #include "store/pods.h"
 
 #include <math.h>
@@ -52,7 +51,7 @@ static void put_pod(struct store *store, const char *name, const char *state)
 						  5e9, NOW_MS });
 }
 
-/* A moment of a pod with two GPUs. */
+/* Telemetry of a pod with two GPUs at one moment. */
 static void add_moment(struct store *store, const char *pod, int64_t at_ms, bool keep)
 {
 	struct store_telemetry rows[3];
@@ -76,7 +75,7 @@ static int see_pod(void *user, const struct store_pod *row)
 	is_str(row->gpu, "NVIDIA H100", "its GPU");
 	is_int(row->lag_ms, 12, "its lag");
 	is_near(row->disk_free_bytes, 5e9, 0, "its disk");
-	ok(row->why == NULL, "no reason is none");
+	ok(row->why == NULL, "an empty reason stays empty");
 	++*(int *)user;
 	return 0;
 }
@@ -101,21 +100,21 @@ static void test_round_trip(void)
 	(void)store_close(store, NULL);
 	is_int(n, 1, "each pod once");
 	seen = see(path, "a", 0, false);
-	is_int((long long)seen.n, 6, "a row for the pod and one a GPU, once");
+	is_int((long long)seen.n, 6, "one row for the pod and one per GPU, once");
 	is_near(seen.load, 1.25, 0, "the load");
 	is_near(seen.disk, 5e9, 0, "the disk");
-	is_near(seen.util, 97, 0, "a GPU's utilisation");
-	ok(!seen.any_zero, "what a GPU has not is absent, not 0");
-	is_int((long long)see(path, "a", 0, true).n, 2, "the pod alone");
-	is_int((long long)see(path, "a", NOW_MS, true).n, 1, "what is new");
-	is_int((long long)see(path, "nobody", 0, false).n, 0, "of no pod there is none");
+	is_near(seen.util, 97, 0, "a GPU's utilization");
+	ok(!seen.any_zero, "a value that a GPU does not have is absent, not 0");
+	is_int((long long)see(path, "a", 0, true).n, 2, "only the pod");
+	is_int((long long)see(path, "a", NOW_MS, true).n, 1, "new rows");
+	is_int((long long)see(path, "nobody", 0, false).n, 0, "none without a pod");
 	is_int(count_rows(path, "SELECT count(*) FROM v_telemetry WHERE gpu IS"
 				" NULL AND host_load = 1.25 AND wall_s > 1e9"),
 	       2, "v_telemetry");
 	is_int(count_rows(path, "SELECT count(*) FROM v_pods WHERE pod = 'a'"), 1, "v_pods");
 }
 
-/* A month at the full rate: what is left of it. */
+/* A month at the full rate, and what remains of it. */
 static void test_retention(void)
 {
 	const char *path = file_in_dir("old-pods.db");
@@ -135,37 +134,38 @@ static void test_retention(void)
 	}
 	add_moment(store, "b", begin_ms, false);
 	ok(store_telemetry_prune(store, "a", NOW_MS), "old ones are dropped");
-	ok(!store_telemetry_prune(store, "b", NOW_MS), "of one pod a batch");
+	ok(!store_telemetry_prune(store, "b", NOW_MS), "one batch per pod");
 	(void)store_close(store, NULL);
 	is_int((long long)see(path, "a", NOW_MS - STORE_TELEMETRY_FULL_MS - 1, true).n, 24 * 60 + 1,
-	       "the last day is whole");
+	       "the last day is complete");
 	is_int((long long)see(path, "a", 0, true).n, 24 * 60 + 1 + 29 * 24 * 12,
 	       "then one in five minutes");
 	ok(see(path, "a", 0, true).first_ms >= NOW_MS - STORE_TELEMETRY_LAST_MS, "for thirty days");
 	is_int((long long)see(path, "b", 0, true).n, 1, "another pod's stay for now");
 }
 
-/* A clock that is set for a while does not cost the past. */
+/* A wrong clock for a while does not delete the past. */
 static void test_prune_clock(void)
 {
 	struct store_prune prune = { 0 };
 	int64_t mono = 5000, year = INT64_C(365) * 24 * 3600 * 1000;
 
-	ok(store_prune_is_due(&prune, NOW_MS, mono), "old ones go at first");
+	ok(store_prune_is_due(&prune, NOW_MS, mono), "old ones are dropped at first");
 	prune.last_ms = NOW_MS;
 	mono += STORE_PRUNE_MS - 1;
 	ok(!store_prune_is_due(&prune, NOW_MS + mono - 5000, mono), "then after a while");
 	mono++;
 	ok(store_prune_is_due(&prune, NOW_MS + mono - 5000, mono), "again");
 	ok(!store_prune_is_due(&prune, NOW_MS + year, mono + 1000),
-	   "not by a clock that was just set");
+	   "not by a clock that was just changed");
 	ok(!store_prune_is_due(&prune, NOW_MS + mono, mono + 2000),
-	   "nor by one that was set right");
+	   "nor by one that was just corrected");
 	mono += 2000 + STORE_PRUNE_MS;
-	ok(store_prune_is_due(&prune, NOW_MS + mono - 2000, mono), "which is believed in time");
+	ok(store_prune_is_due(&prune, NOW_MS + mono - 2000, mono),
+	   "which is trusted after a while");
 }
 
-/* More than can wait is given up, and nothing else is. */
+/* Data beyond the limit is dropped, and nothing else is. */
 static void test_bound(void)
 {
 	const char *path = file_in_dir("bound.db");
@@ -177,7 +177,7 @@ static void test_bound(void)
 		add_moment(store, "a", NOW_MS + i, false);
 	(void)store_close(store, NULL);
 	n = see(path, "a", 0, false).n;
-	ok(n <= STORE_TELEMETRY_MAX_PENDING && n > 16000, "%zu rows of what could not wait", n);
+	ok(n <= STORE_TELEMETRY_MAX_PENDING && n > 16000, "%zu rows beyond the limit", n);
 }
 
 static void test_from_schema_5(void)
@@ -196,12 +196,11 @@ static void test_from_schema_5(void)
 			   NULL, NULL, NULL);
 	(void)sqlite3_close(db);
 	store = open_store(path, false);
-	ok(store != NULL && store_log_at(store, 0)->is_over,
-	   "opens, and its runs are as they were");
+	ok(store != NULL && store_log_at(store, 0)->is_over, "opens, and its runs are unchanged");
 	put_pod(store, "p", "live");
 	add_moment(store, "p", NOW_MS, true);
-	is_int(store_close(store, NULL), 0, "and takes telemetry");
-	is_int((long long)see(path, "p", 0, false).n, 3, "that comes back");
+	is_int(store_close(store, NULL), 0, "and accepts telemetry");
+	is_int((long long)see(path, "p", 0, false).n, 3, "that is read back");
 }
 
 int main(void)

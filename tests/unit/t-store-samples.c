@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples in their rows: all that a line gave, in order, from any version. */
+/* Samples in their rows: all values of a line, in order, from any version. */
 #include "store/store.h"
 
 #include "base/buf.h"
@@ -24,7 +24,7 @@ static int print_sample(void *user, const struct stored_sample *row)
 	return 0;
 }
 
-/* The samples of that run, in the order in which they come back. */
+/* The samples of that run, in the order in which they are returned. */
 static char *samples_of(const char *path, int64_t run_id, const char *metric)
 {
 	struct store *store = open_store(path, true);
@@ -47,7 +47,7 @@ static void is_samples(const char *path, int64_t run_id, const char *metric, con
 	free(got);
 }
 
-/* The same by the view, in an order that tells all. */
+/* The same from the view, in a complete order. */
 static void is_view(const char *path, const char *want, const char *what)
 {
 	sqlite3 *db = NULL;
@@ -97,7 +97,7 @@ static void add_all(struct store *store, struct store_log *log, const struct run
 #define ADD(store, log, run, given) \
 	add_all(store, log, run, given, sizeof(given) / sizeof((given)[0]))
 
-/* Rows that are full, that differ, that come in an order of their own. */
+/* Rows that are full, that differ, and that arrive in another order. */
 static void test_rows(void)
 {
 	static const struct given all[] = {
@@ -139,8 +139,9 @@ static void test_rows(void)
 		   "3 train_loss 1=2.25 t50 w1000; 4 train_loss 3=3 t7; "
 		   "900000000 train_loss 9.0072e+15=inf t0 w1; ",
 		   "one metric");
-	is_samples(path, 1, "seed", "", "a metric that is not there");
-	is_int(count_rows(path, "SELECT count(*) FROM sample_rows"), 8, "what agrees shares a row");
+	is_samples(path, 1, "seed", "", "a missing metric");
+	is_int(count_rows(path, "SELECT count(*) FROM sample_rows"), 8,
+	       "equal metrics share a row");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 12, "the view has each sample");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples WHERE run_id"
 				" = 1 AND metric = 'train_loss'"),
@@ -148,11 +149,11 @@ static void test_rows(void)
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples WHERE"
 				" typeof(step) = 'integer' AND line = 3 AND"
 				" wall_s = 1.0 AND train_ms = 50"),
-	       6, "numbers are as they were");
+	       6, "numbers are unchanged");
 	run_release(&run);
 }
 
-/* The last line of a log was stored before it was whole. */
+/* The last line of a log was stored before it was complete. */
 static void test_line_again(void)
 {
 	static const struct given half[] = {
@@ -189,12 +190,12 @@ static void test_line_again(void)
 		is_samples(path, 1, NULL,
 			   "1 train_loss 1=5 t10; 2 train_loss 2=3.5 t20; "
 			   "2 step_avg_ms 2=10 t20; 3 train_loss 3=3 t30; ",
-			   i == 0 ? "a line that comes again is as it is now" : "and again");
+			   i == 0 ? "a line stored again replaces the old one" : "and again");
 	}
 	run_release(&run);
 }
 
-/* A database of the version before, with two runs. */
+/* A database of the previous version, with two runs. */
 static void make_schema_6(const char *path)
 {
 	struct err err = { ERR_NONE, "" };
@@ -233,7 +234,7 @@ static void make_schema_6(const char *path)
 	"1 5 val_bpb -=0.1 - 1700000000.123; 1 6 val_loss 2=4 - -; "
 #define VIEW_Y "2 6 val_loss 2=4 - -; 2 7 train_loss 3=4.5 - -"
 
-/* From the schema before: read as it is, and gone on with. */
+/* From the previous schema: read unchanged, and continued. */
 static void test_from_schema_6(void)
 {
 	static const struct given more[] = {
@@ -248,10 +249,10 @@ static void test_from_schema_6(void)
 	struct run run;
 
 	make_schema_6(path);
-	is_samples(path, 1, NULL, OLD_1 OLD_2, "what it holds is read");
+	is_samples(path, 1, NULL, OLD_1 OLD_2, "its content is read");
 	is_samples(path, 1, "train_loss", "3 train_loss 1=2.5 t50; 5 train_loss 2=4; ",
 		   "one metric of it");
-	is_samples(path, 1, "of_a_plugin", "5 of_a_plugin 2=1?; ", "one that is not known");
+	is_samples(path, 1, "of_a_plugin", "5 of_a_plugin 2=1?; ", "an unknown one");
 	is_view(path, VIEW_1 VIEW_2 VIEW_Y, "and in the view");
 	fill_run(&run, 1);
 	store = open_store(path, false);
@@ -262,20 +263,20 @@ static void test_from_schema_6(void)
 	is_samples(path, 1, NULL,
 		   OLD_1 "5 val_bpb 2=0.5; 6 val_loss 2=4; "
 			 "8 train_loss 3=4 t80; 8 tok_s 3=5 t80; ",
-		   "joins what there was, a line once");
+		   "is added to the old rows, each line once");
 	is_view(path,
 		VIEW_1 "1 5 val_bpb 2=0.5 - -; 1 6 val_loss 2=4 - -; "
 		       "1 8 tok_s 3=5 80 -; 1 8 train_loss 3=4 80 -; " VIEW_Y,
 		"in the view too");
 	is_int(count_rows(path, "SELECT count(*) FROM sqlite_master WHERE"
 				" name = 'samples'"),
-	       0, "the table of before is gone");
+	       0, "the old table is removed");
 	is_samples(path, 2, NULL, "6 val_loss 2=4; 7 train_loss 3=4.5; ",
-		   "a run that does not go on has its samples");
+		   "a run that does not continue keeps its samples");
 	run_release(&run);
 }
 
-/* A database of before, to whose first run a sample was added. */
+/* A database of an older version, with a sample added to its first run. */
 static struct store *add_to_old(const char *path)
 {
 	static const struct given more[] = {
@@ -292,7 +293,7 @@ static struct store *add_to_old(const char *path)
 	return store;
 }
 
-/* The version before moved a run only when it went on. */
+/* The older version converted a run only when it continued. */
 static void test_from_schema_7(void)
 {
 	const char *path = file_in_dir("seven.db");
@@ -307,25 +308,24 @@ static void test_from_schema_7(void)
 		      "INSERT INTO sample_rows(run_id, line, seq, step, m0, v0)"
 		      " VALUES(2, 6, 0, 2, 5, 4), (2, 7, 0, 3, 5, 4.5);"
 		      "DELETE FROM samples WHERE run_id = 2");
-	is_samples(path, 1, NULL, OLD_1 OLD_2, "a run that had not gone on");
+	is_samples(path, 1, NULL, OLD_1 OLD_2, "a run that had not continued");
 	is_samples(path, 2, NULL, "6 val_loss 2=4; 7 val_loss 3=4.5; ", "and one that had");
 }
 
-/* A run that is moved keeps all that it had. */
+/* A converted run keeps all of its samples. */
 static void test_moved(void)
 {
 	const char *path = file_in_dir("moved.db");
 	struct store *store = add_to_old(path);
 
-	is_int(store_close(store, NULL), 0, "one sample more");
+	is_int(store_close(store, NULL), 0, "one more sample");
 	is_samples(path, 1, NULL, OLD_1 OLD_2 "9 train_loss 3=4 t80; ",
-		   "all come back in their order");
-	is_samples(path, 1, "of_a_plugin", "5 of_a_plugin 2=1?; ", "one that is not known");
-	is_view(path, VIEW_1 VIEW_2 "1 9 train_loss 3=4 80 -; " VIEW_Y,
-		"the view tells of it what it told");
+		   "all are returned in order");
+	is_samples(path, 1, "of_a_plugin", "5 of_a_plugin 2=1?; ", "an unknown one");
+	is_view(path, VIEW_1 VIEW_2 "1 9 train_loss 3=4 80 -; " VIEW_Y, "the view shows the same");
 }
 
-/* Runs that a log no longer has, of either version, go with their samples. */
+/* Runs that a log no longer has, of either version, are removed with their samples. */
 static void test_trim(void)
 {
 	const char *path = file_in_dir("trim.db");
@@ -338,7 +338,7 @@ static void test_trim(void)
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 0, "have no samples");
 }
 
-/* With other rules all is read anew: nothing of before stays. */
+/* With other rules everything is read again: nothing old remains. */
 static void test_rules(void)
 {
 	const char *path = file_in_dir("rules.db");
@@ -350,10 +350,10 @@ static void test_rules(void)
 	ok(store != NULL, "other rules");
 	(void)store_close(store, NULL);
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 0,
-	       "forget what the ones before gave");
+	       "drop the results of the old ones");
 }
 
-/* Samples that a kill left without their run are not the next run's. */
+/* Samples left without their run after a kill do not belong to the next run. */
 static void test_orphans(void)
 {
 	static const struct given given[] = {
@@ -379,17 +379,17 @@ static void test_orphans(void)
 	is_int(store_close(store, NULL), 0, "a run after a kill");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples"
 				" WHERE metric LIKE 'of_nobody%'"),
-	       0, "nobody's samples are gone");
+	       0, "orphaned samples are removed");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples s"
 				" JOIN runs r ON r.id = s.run_id"
 				" JOIN tails t ON t.id = r.tail_id"
 				" WHERE t.name = '/new'"),
 	       1, "the new run has its own");
-	is_samples(path, 1, NULL, OLD_1 OLD_2, "those of before are there");
+	is_samples(path, 1, NULL, OLD_1 OLD_2, "the old ones are there");
 	run_release(&run);
 }
 
-/* Samples of printed names beside those of metrics; a line a call. */
+/* Samples of printed names next to those of metrics; one line per call. */
 static void add_names(struct store *store, const struct run *run, unsigned int line,
 		      char names[][SERIES_NAME_BYTES], size_t n)
 {
@@ -430,7 +430,7 @@ static int see_series(void *user, const struct stored_run *row)
 	return 0;
 }
 
-/* From the schema before, and with names like those of metrics. */
+/* From the previous schema, and with names like those of metrics. */
 static void test_names(void)
 {
 	static char names[][SERIES_NAME_BYTES] = { "Loss", "loss", "train_loss",
@@ -465,17 +465,17 @@ static void test_names(void)
 		   "1 train_loss 1=9; 2 Loss 2=0?; 2 loss 2=1?; "
 		   "2 train_loss (printed) 2=2?; "
 		   "2 \xc3\xa4; DROP TABLE 2=3?; ",
-		   "each is itself");
+		   "each is separate");
 	is_samples(path, 1, "train_loss", "1 train_loss 1=9; ",
-		   "a printed name is not taken for the metric");
+		   "a printed name is not mistaken for the metric");
 	is_samples(path, 1, "train_loss (printed)", "2 train_loss (printed) 2=2?; ",
 		   "and has its own label");
-	is_samples(path, 1, "loss", "2 loss 2=1?; ", "case counts");
+	is_samples(path, 1, "loss", "2 loss 2=1?; ", "case matters");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples WHERE metric"
 				" IN ('train_loss', 'train_loss (printed)')"),
-	       2, "the view tells them apart too");
+	       2, "the view distinguishes them too");
 	is_int(count_rows(path, "SELECT metrics_dropped FROM v_runs"), 7,
-	       "what was left out is told");
+	       "dropped values are reported");
 	store = open_store(path, true);
 	buf_init(&text, 65536);
 	(void)store_each_run(store, 1, see_series, &text, &err);
@@ -487,13 +487,13 @@ static void test_names(void)
 	       "\"metric\":\"train_loss\",\"points\":2,\"first\":4.5,"
 	       "\"last\":4.25,\"min\":4.25,\"max\":4.5,\"min_step\":2}]"
 	       " killed 7",
-	       "the run's series come back, and its status");
+	       "the run's series are returned, and its status");
 	(void)store_close(store, NULL);
 	buf_release(&text);
 	run_release(&run);
 }
 
-/* Hostile logs: more names than a database has numbers for. */
+/* Hostile logs: more names than the database accepts. */
 static void test_many_names(void)
 {
 	static char names[STORE_MAX_NAMES + 1000][SERIES_NAME_BYTES];
@@ -507,18 +507,18 @@ static void test_many_names(void)
 		(void)snprintf(names[i], sizeof(names[i]), "name %zu", i);
 	store_run_put(store, store_log_get(store, "p", "/x", 0), &run, &put);
 	add_names(store, &run, 1, names, n);
-	is_int(store_close(store, NULL), 0, "more names than are taken");
+	is_int(store_close(store, NULL), 0, "more names than are accepted");
 	is_int(count_rows(path, "SELECT count(*) FROM metrics"), STORE_MAX_NAMES,
-	       "are not all taken");
+	       "are not all accepted");
 	store = open_store(path, false);
 	add_names(store, &run, 2, names + n - 2, 2);
 	add_names(store, &run, 3, names, 2);
-	is_int(store_close(store, NULL), 0, "known ones go on");
-	is_samples(path, 1, "name 1", "1 name 1 1=1?; 3 name 1 3=1?; ", "and come back");
+	is_int(store_close(store, NULL), 0, "known ones continue");
+	is_samples(path, 1, "name 1", "1 name 1 1=1?; 3 name 1 3=1?; ", "and are returned");
 	run_release(&run);
 }
 
-/* A number that no metric has is said, not passed over. */
+/* An invalid metric number is an error, not ignored. */
 static void test_damaged(void)
 {
 	const char *path = file_in_dir("damaged.db");
@@ -532,7 +532,7 @@ static void test_damaged(void)
 	store = open_store(path, true);
 	buf_init(&text, 65536);
 	is_int(store_each_sample(store, 1, NULL, print_sample, &text, &err), -1,
-	       "a sample of no metric");
+	       "a sample without a metric");
 	is_int(err.code, ERR_DB, "is an error");
 	(void)store_close(store, NULL);
 	buf_release(&text);

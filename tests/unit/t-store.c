@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The store: what comes back, views, schemas, hostile texts, names of runs. */
+/* The store: data read back, views, schemas, hostile texts, names of runs. */
 #include "store/store.h"
 
 #include <fcntl.h>
@@ -20,7 +20,8 @@ static void test_round_trip(void)
 	char hostile[] = "/logs/a b'; DROP TABLE runs;--\n\033[31m\xff.txt";
 
 	ok(store != NULL && store_is_writer(store), "a new database");
-	is_int(stat(path, &st) == 0 ? st.st_mode & 0777 : 0, 0600, "is for its owner alone");
+	is_int(stat(path, &st) == 0 ? st.st_mode & 0777 : 0, 0600,
+	       "is only accessible by its owner");
 	log = store_log_get(store, "pod", hostile, 0);
 	fill_run(&run, 7);
 	run.final_stage = strdup("final\xff\033[2J");
@@ -49,8 +50,8 @@ static void test_round_trip(void)
 	is_int((long long)seen.runs, 1, "one run");
 	is_int((long long)seen.samples, 2, "two samples");
 	is_near(seen.value, 0.25, 0, "with their values");
-	is_str(seen.path, hostile, "a hostile path comes back as it was");
-	is_str(seen.run.final_stage, run.final_stage, "and so does a text");
+	is_str(seen.path, hostile, "a hostile path is returned unchanged");
+	is_str(seen.run.final_stage, run.final_stage, "and so is a text");
 	is_str(seen.run.final_class, "ttt", "the class");
 	ok(seen.run.train_ms == run.train_ms, "a number to the last bit");
 	ok(isnan(seen.run.final_bpb), "absent stays absent");
@@ -108,19 +109,20 @@ static void test_migrations(void)
 	       0, "without benches");
 	see_all(path, &seen);
 	is_int((long long)seen.runs, 1, "is read after migration");
-	is_near(seen.run.seed, 7, 0, "with what it held");
-	ok(isnan(seen.run.ttt_bpb), "and a column it had not");
+	is_near(seen.run.seed, 7, 0, "with its content");
+	ok(isnan(seen.run.ttt_bpb), "and a column that it did not have");
 	run_release(&seen.run);
-	is_int(count_rows(path, "PRAGMA user_version"), SCHEMA_VERSION, "it is of today's schema");
+	is_int(count_rows(path, "PRAGMA user_version"), SCHEMA_VERSION,
+	       "it has the current schema");
 	is_int(count_rows(path, "SELECT count(*) FROM v_benches"), 0, "and has benches");
 	run_sql(path, "PRAGMA user_version = 99");
 	store = store_open(&options, &err);
-	ok(store == NULL, "a newer schema is refused");
+	ok(store == NULL, "a newer schema is rejected");
 	(void)snprintf(want, sizeof(want),
 		       "%s was written by a newer hgym-tui (schema 99; this version supports up to "
 		       "%d)",
 		       path, SCHEMA_VERSION);
-	is_str(err.text, want, "in one sentence");
+	is_str(err.text, want, "with one sentence");
 	options.read_only = true;
 	store = store_open(&options, &err);
 	ok(store == NULL, "by a reader too");
@@ -140,10 +142,12 @@ static void test_not_a_database(void)
 	for (int i = 0; i < 200; i++)
 		(void)!write(fd, "this is a text, not a database\n", 31);
 	(void)close(fd);
-	ok(store_open(&options, &err) == NULL && err.code == ERR_DB, "a file that is none: %s",
+	ok(store_open(&options, &err) == NULL && err.code == ERR_DB,
+	   "a file that is not a "
+	   "database: %s",
 	   err.text);
 	options.path = "/nonexistent/x.db";
-	ok(store_open(&options, &err) == NULL, "a folder that is not: %s", err.text);
+	ok(store_open(&options, &err) == NULL, "a directory that is not a database: %s", err.text);
 }
 
 static void test_find(void)
@@ -178,12 +182,12 @@ static void test_find(void)
 
 		is_int(store_find_run(store, cases[i].text, &err), cases[i].id, cases[i].text);
 	}
-	is_int(store_check(store, NULL), 0, "the database is sound");
+	is_int(store_check(store, NULL), 0, "the database is consistent");
 	(void)store_close(store, NULL);
 	run_release(&run);
 }
 
-/* From the schema before, with rows: nothing lost, nothing made up. */
+/* From the previous schema, with rows: nothing lost, nothing invented. */
 static void test_from_schema_4(void)
 {
 	const char *path = file_in_dir("four.db");
@@ -203,11 +207,11 @@ static void test_from_schema_4(void)
 		      " VALUES(1, 'train_loss', 3, 0, 2.5);");
 	store = open_store(path, false);
 	log = store_log_at(store, 0);
-	ok(!log->is_over && !log->is_whole, "what an older version stored is to be read again");
-	is_int((long long)log->offset, 50, "its offset stays");
+	ok(!log->is_over && !log->is_whole, "logs stored by an older version are read again");
+	is_int((long long)log->offset, 50, "its offset is kept");
 	(void)store_close(store, NULL);
-	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 1, "and so do its samples");
-	is_int(count_rows(path, "SELECT rev FROM runs"), 0, "no rev yet");
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 1, "and so are its samples");
+	is_int(count_rows(path, "SELECT rev FROM runs"), 0, "no revision yet");
 }
 
 static int see_live(void *user, const struct stored_run *row)
@@ -218,7 +222,7 @@ static int see_live(void *user, const struct stored_run *row)
 	return 0;
 }
 
-/* What is under way comes back, and who changed since a rev. */
+/* Progress is returned, and the rows changed since a revision. */
 static void test_live_rows(void)
 {
 	const char *path = file_in_dir("live-rows.db");
@@ -241,21 +245,21 @@ static void test_live_rows(void)
 	version = store_data_version(reader);
 	(void)store_each_run(reader, 0, see_live, &seen, NULL);
 	is_near(seen.run.cap_s, 600, 0, "the run's own cap");
-	is_near(seen.run.eval_done, 12, 0, "how far its evaluation is");
+	is_near(seen.run.eval_done, 12, 0, "progress of its evaluation");
 	ok(!run_has(seen.run.eval_total), "absent stays absent");
 	is_near(seen.run.last_step, 11, 0, "its last row's step");
 	is_str(run_status_name(seen.run.status), "finished", "its status");
 	rev = seen.rev;
-	ok(rev > 0, "the row has a rev");
+	ok(rev > 0, "the row has a revision");
 	run_release(&seen.run);
 	is_int(store_data_version(reader), version, "nothing was written");
 	run.steps = 10;
 	store_run_put(store, log, &run, &put);
 	(void)store_flush(store, NULL);
-	ok(store_data_version(reader) != version, "a write is noticed");
+	ok(store_data_version(reader) != version, "a write is detected");
 	seen.run_id = 0;
 	(void)store_each_changed_run(reader, rev, see_live, &seen, NULL);
-	ok(seen.run_id == 1 && seen.rev > rev, "the row that changed");
+	ok(seen.run_id == 1 && seen.rev > rev, "the changed row");
 	run_release(&seen.run);
 	rev = seen.rev;
 	seen.run_id = 0;
@@ -264,14 +268,14 @@ static void test_live_rows(void)
 	(void)store_close(reader, NULL);
 	(void)store_close(store, NULL);
 	store = open_store(path, false);
-	ok(store_log_at(store, 0)->is_over, "a finished log is over");
+	ok(store_log_at(store, 0)->is_over, "a finished log has ended");
 	store_log_advance(store, store_log_get(store, "p", "/x", 0), 20, 2);
-	ok(!store_log_at(store, 0)->is_over, "until bytes come");
+	ok(!store_log_at(store, 0)->is_over, "until bytes arrive");
 	(void)store_close(store, NULL);
 	run_release(&run);
 }
 
-/* A log of one line, read twice in one life. */
+/* A log of one line, read twice in one session. */
 static void test_read_again(void)
 {
 	const char *path = file_in_dir("again.db");
@@ -288,7 +292,7 @@ static void test_read_again(void)
 	}
 	(void)store_close(store, NULL);
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 2,
-	       "what is read again is not stored again");
+	       "a line read again is not stored again");
 	run_release(&run);
 }
 

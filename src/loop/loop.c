@@ -13,11 +13,7 @@
 #include "base/list.h"
 #include "base/xalloc.h"
 
-<<<<<<< HEAD
 /* If a poll took this much longer than its timeout, the process was stopped meanwhile. */
-=======
-/* A poll that took this much longer than requested: the process was stopped. */
->>>>>>> 6c48dedf (wip)
 #define STALL_MS 1000
 
 struct job_queue {
@@ -27,30 +23,17 @@ struct job_queue {
 
 struct loop {
 	uv_loop_t uv;
-<<<<<<< HEAD
 	uv_idle_t idle;	      /* active while posts wait */
 	uv_prepare_t prepare; /* called before each poll of the descriptors */
 	uv_check_t check;     /* called after it */
 	uint64_t polled_ms;   /* end of the last poll that was not stalled */
 	uint64_t poll_ms;     /* start of the last poll */
 	int wait_ms;	      /* its timeout; -1: none */
-=======
-	uv_idle_t idle;	      /* active while posts are queued */
-	uv_prepare_t prepare; /* before each poll of the descriptors */
-	uv_check_t check;     /* and after it */
-	uint64_t polled_ms;   /* time of the last poll that was not delayed */
-	uint64_t poll_ms;     /* start of that poll, and its timeout */
-	int wait_ms;	      /* -1: none */
->>>>>>> 6c48dedf (wip)
 	struct list posts;    /* struct post */
 	struct job_queue jobs[JOB_KIND_COUNT];
 };
 
-<<<<<<< HEAD
 /* handle->data points to the watch; NULL for idle, prepare and check. */
-=======
-/* handle->data of each is the watch; NULL for the loop's own three. */
->>>>>>> 6c48dedf (wip)
 struct loop_fd {
 	uv_poll_t poll;
 	loop_fd_fn fn;
@@ -73,11 +56,7 @@ struct loop_signal {
 
 struct loop_child {
 	uv_process_t process;
-<<<<<<< HEAD
 	loop_child_fn fn; /* NULL: closed */
-=======
-	loop_child_fn fn; /* NULL: cancelled */
->>>>>>> 6c48dedf (wip)
 	void *user;
 };
 
@@ -90,11 +69,7 @@ struct post {
 struct job {
 	struct list link; /* in job_queue.waiting, until it starts */
 	uv_work_t work;
-<<<<<<< HEAD
 	uv_sem_t is_worked; /* posted when run() has returned */
-=======
-	uv_sem_t is_worked; /* posted when its thread has finished */
->>>>>>> 6c48dedf (wip)
 	struct loop *loop;
 	enum job_kind kind;
 	job_fn run;
@@ -103,10 +78,6 @@ struct job {
 	bool has_started, is_done; /* is_done: done() was called */
 };
 
-<<<<<<< HEAD
-=======
-/* Limits per kind, so that slow name servers or key agents never delay the database's commit. */
->>>>>>> 6c48dedf (wip)
 #define PARSE_MIN 2
 #define PARSE_MAX 8
 
@@ -118,11 +89,7 @@ unsigned int loop_job_cap(enum job_kind kind)
 		[JOB_RESOLVE] = 2,
 		[JOB_AUTH] = 2,
 	};
-<<<<<<< HEAD
 	/* Cached: sysconf() reads a file, and this is called for each turn of the logs. */
-=======
-	/* Cached, because the query reads a file and every turn of the logs needs it. */
->>>>>>> 6c48dedf (wip)
 	static long cores;
 
 	if (kind != JOB_PARSE)
@@ -153,11 +120,7 @@ static void on_poll_start(uv_prepare_t *prepare)
 	loop->wait_ms = uv_backend_timeout(&loop->uv);
 }
 
-<<<<<<< HEAD
 /* While the process was stopped, a poll may have missed ready descriptors. */
-=======
-/* A poll that was stopped together with the process may have missed events. */
->>>>>>> 6c48dedf (wip)
 static void on_poll_end(uv_check_t *check)
 {
 	struct loop *loop = check->loop->data;
@@ -167,33 +130,6 @@ static void on_poll_end(uv_check_t *check)
 		loop->polled_ms = now_ms;
 }
 
-<<<<<<< HEAD
-=======
-/* Neither of the two keeps the loop running. */
-static void watch_polls(struct loop *loop)
-{
-	loop->polled_ms = uv_now(&loop->uv);
-	uv_prepare_init(&loop->uv, &loop->prepare);
-	uv_prepare_start(&loop->prepare, on_poll_begin);
-	uv_unref((uv_handle_t *)&loop->prepare);
-	uv_check_init(&loop->uv, &loop->check);
-	uv_check_start(&loop->check, on_poll_end);
-	uv_unref((uv_handle_t *)&loop->check);
-}
-
-/* One thread per job that may run at once; set before libuv's first use of it. */
-static void size_thread_pool(void)
-{
-	unsigned int sum = 0;
-	char text[16];
-
-	for (int i = 0; i < JOB_KIND_COUNT; i++)
-		sum += loop_job_cap((enum job_kind)i);
-	snprintf(text, sizeof(text), "%u", sum);
-	setenv("UV_THREADPOOL_SIZE", text, 1);
-}
-
->>>>>>> 6c48dedf (wip)
 struct loop *loop_new(struct err *err)
 {
 	struct loop *loop = xcalloc(1, sizeof(*loop));
@@ -229,11 +165,7 @@ struct loop *loop_new(struct err *err)
 	return loop;
 }
 
-<<<<<<< HEAD
 /* all: also idle, prepare and check. */
-=======
-/* all: including the loop's own three. */
->>>>>>> 6c48dedf (wip)
 static void close_any(uv_handle_t *handle, void *all)
 {
 	if (all != NULL || handle->data != NULL)
@@ -244,11 +176,7 @@ void loop_free(struct loop *loop)
 {
 	uv_walk(&loop->uv, close_any, NULL);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
-<<<<<<< HEAD
 	/* The handles that these callbacks opened, and idle, prepare and check. */
-=======
-	/* Close watches opened by the last callbacks, and the loop's own. */
->>>>>>> 6c48dedf (wip)
 	uv_walk(&loop->uv, close_any, loop);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
 	uv_loop_close(&loop->uv);
@@ -268,11 +196,7 @@ void loop_stop(struct loop *loop)
 _Static_assert((int)LOOP_READ == (int)UV_READABLE && (int)LOOP_WRITE == (int)UV_WRITABLE,
 	       "events have the values of libuv");
 
-<<<<<<< HEAD
 /* libuv stops a watch on error: report that as both events. */
-=======
-/* libuv stops a watch that has an error: report it as both events. */
->>>>>>> 6c48dedf (wip)
 static void on_poll(uv_poll_t *poll, int status, int uv_events)
 {
 	struct loop_fd *watch = poll->data;
@@ -284,21 +208,6 @@ static void on_poll(uv_poll_t *poll, int status, int uv_events)
 	watch->fn(watch->user, (unsigned int)uv_events);
 }
 
-<<<<<<< HEAD
-=======
-/* uv_poll_init makes fd non-blocking. The flags of a terminal are shared by all processes that have
- * it open, including the shell that started us: restore them. */
-static int init_poll(struct loop *loop, uv_poll_t *poll, int fd)
-{
-	int flags = isatty(fd) ? fcntl(fd, F_GETFL) : -1;
-	int status = uv_poll_init(&loop->uv, poll, fd);
-
-	if (flags >= 0)
-		(void)fcntl(fd, F_SETFL, flags);
-	return status;
-}
-
->>>>>>> 6c48dedf (wip)
 struct loop_fd *loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user)
 {
 	struct loop_fd *watch = xcalloc(1, sizeof(*watch));
@@ -336,15 +245,10 @@ void loop_fd_close(struct loop_fd *watch)
 		close_handle(&watch->poll);
 }
 
-<<<<<<< HEAD
 /*
  * After the process was stopped, its timers are due before it has read what arrived meanwhile, and
  * a pod would seem silent.  Such a timer waits for the next poll, once.
  */
-=======
-/* After SIGSTOP a program finds its timers due before it has read pending input, and would mistake
- * its own pause for silence of others: delay the timers until after the next poll, once. */
->>>>>>> 6c48dedf (wip)
 static void on_timer(uv_timer_t *handle)
 {
 	struct loop_timer *timer = handle->data;
@@ -368,10 +272,6 @@ struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn, void *use
 	return timer;
 }
 
-<<<<<<< HEAD
-=======
-/* The loop's current time is that of its last poll: update it first. */
->>>>>>> 6c48dedf (wip)
 void loop_timer_start(struct loop_timer *timer, int64_t delay_ms, int64_t repeat_ms)
 {
 	assert(delay_ms >= 0 && repeat_ms >= 0);
@@ -391,11 +291,7 @@ void loop_timer_close(struct loop_timer *timer)
 		close_handle(&timer->timer);
 }
 
-<<<<<<< HEAD
 /* Call the functions posted until now; those that they post are called in the next round. */
-=======
-/* Run what is queued now; posts added meanwhile run in the next turn. */
->>>>>>> 6c48dedf (wip)
 static void on_idle(uv_idle_t *idle)
 {
 	struct loop *loop = idle->loop->data;
@@ -474,11 +370,7 @@ static void on_child_exit(uv_process_t *process, int64_t status, int term_signal
 	close_handle(&child->process);
 }
 
-<<<<<<< HEAD
 /* libuv takes vectors without const, but does not change them. */
-=======
-/* The vector in libuv's type, without const; libuv does not modify it. */
->>>>>>> 6c48dedf (wip)
 static char **unconst_vector(const char *const *vector)
 {
 	union {
@@ -550,10 +442,6 @@ static void job_free(struct job *job)
 
 static void job_start_next(struct loop *loop, enum job_kind kind);
 
-<<<<<<< HEAD
-=======
-/* Return the job and start the next of its kind. */
->>>>>>> 6c48dedf (wip)
 static void job_on_done(uv_work_t *work, int status)
 {
 	struct job *job = work->data;
@@ -617,11 +505,7 @@ void loop_job_finish(struct job *job)
 		job_free(job);
 		return;
 	}
-<<<<<<< HEAD
 	/* job_on_done() frees it. */
-=======
-	/* The rest is freed when the loop reports its end. */
->>>>>>> 6c48dedf (wip)
 	uv_sem_wait(&job->is_worked);
 	job->is_done = true;
 	job->done(job->user);

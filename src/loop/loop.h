@@ -6,18 +6,11 @@
 #include "base/clock.h"
 #include "base/err.h"
 
-<<<<<<< HEAD
 /*
  * The event loop: descriptors, timers, signals, child processes, posts, and jobs for blocking work.
  * One thread owns all state; only the work function of a job runs on another one.  A watch may be
  * closed inside any callback, including its own, and is not called after that.
  */
-=======
-/* The event loop: descriptors, timers, signals, child processes, wake-ups, and jobs for blocking
- * work. One thread owns all state; only a job's work function runs on another one. Any watch may be
- * closed inside any callback, including its own; its callbacks are not called after that.
- * Implemented with libuv. */
->>>>>>> 6c48dedf (wip)
 struct loop;
 struct loop_fd;
 struct loop_timer;
@@ -25,25 +18,17 @@ struct job;
 
 /* Also ignores SIGPIPE for the whole process. */
 struct loop *loop_new(struct err *err) __attribute__((warn_unused_result));
-<<<<<<< HEAD
 /*
  * Finish all jobs (their done is called) and posts, and close the watches that are still open;
  * child processes continue.
  */
 void loop_free(struct loop *loop);
 /* Run until loop_stop(), or until only signals are watched. */
-=======
-/* Finishes running and waiting jobs (calling their done) and posts, and closes open watches; child
- * processes continue. */
-void loop_free(struct loop *loop);
-/* Run until loop_stop, or until nothing is watched except signals. */
->>>>>>> 6c48dedf (wip)
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 
 enum loop_events { LOOP_READ = 1 << 0, LOOP_WRITE = 1 << 1 };
 
-<<<<<<< HEAD
 /* After an error, events has both bits: read and write to get the errno. */
 typedef void (*loop_fd_fn)(void *user, unsigned int events);
 /*
@@ -54,21 +39,10 @@ typedef void (*loop_fd_fn)(void *user, unsigned int events);
 struct loop_fd *loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user);
 void loop_fd_set(struct loop_fd *watch, unsigned int events);
 /* Stop and free (NULL is allowed); fd may be closed afterwards. */
-=======
-/* After an error, events may contain both: read and write to find out which. */
-typedef void (*loop_fd_fn)(void *user, unsigned int events);
-/* Watch fd (borrowed; must not be watched already); no events until loop_fd_set. It becomes
- * non-blocking, except a terminal, whose flags are shared. NULL if it cannot be watched, such as a
- * regular file. */
-struct loop_fd *loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user);
-void loop_fd_set(struct loop_fd *watch, unsigned int events);
-/* Stop and free (NULL: no-op); fd may be closed after it. */
->>>>>>> 6c48dedf (wip)
 void loop_fd_close(struct loop_fd *watch);
 
 typedef void (*loop_timer_fn)(void *user);
 struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn, void *user);
-<<<<<<< HEAD
 /*
  * Call fn once after delay_ms, and then every repeat_ms if that is not 0.  After the whole process
  * was stopped (SIGSTOP, suspend), descriptors that became ready meanwhile come before the timer.
@@ -80,17 +54,6 @@ void loop_timer_close(struct loop_timer *timer);
 
 typedef void (*loop_post_fn)(void *user);
 /* Call fn in the next round of the loop, once for each fn and user. */
-=======
-/* Fire once in delay_ms; if repeat_ms > 0, then repeatedly. If the whole program was stopped
- * (SIGSTOP, suspend), descriptors that became ready meanwhile are reported before the timer. */
-void loop_timer_start(struct loop_timer *timer, int64_t delay_ms, int64_t repeat_ms);
-void loop_timer_stop(struct loop_timer *timer);
-/* Stop and free (NULL: no-op). */
-void loop_timer_close(struct loop_timer *timer);
-
-typedef void (*loop_post_fn)(void *user);
-/* Call fn soon, from the loop itself: once, however often it is requested. */
->>>>>>> 6c48dedf (wip)
 void loop_post(struct loop *loop, loop_post_fn fn, void *user);
 /* Cancel the post of this fn and user. */
 void loop_unpost(struct loop *loop, loop_post_fn fn, void *user);
@@ -99,43 +62,28 @@ typedef void (*loop_signal_fn)(void *user, int signum);
 /* Watched until loop_free. */
 void loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn, void *user);
 
-<<<<<<< HEAD
 /*
  * Start a child process in a new session.  argv[0] is looked up in PATH; fds are its stdin, stdout
  * and stderr (borrowed; -1: /dev/null); envp NULL: this process's environment.  on_exit is called
  * once, on the loop (term_signal 0: it exited with exit_status); the struct is freed after it. NULL
  * with err: ERR_CONFIG if the program does not exist, otherwise ERR_IO.
  */
-=======
-/* Start a child process. argv[0] is looked up in PATH; the child gets its own session (setsid) and
- * the three descriptors (borrowed; -1: /dev/null). envp NULL: our environment. on_exit is called
- * once, on the loop (term_signal 0: it exited with exit_status); the struct is freed after it. NULL
- * with err: ERR_CONFIG if the program does not exist, otherwise ERR_IO. */
->>>>>>> 6c48dedf (wip)
 struct loop_child;
 typedef void (*loop_child_fn)(void *user, int exit_status, int term_signal);
 struct loop_child *loop_child_new(struct loop *loop, const char *const *argv,
 				  const char *const *envp, const int fds[3], loop_child_fn on_exit,
 				  void *user, struct err *err) __attribute__((warn_unused_result));
-/* Send a signal to the child's process group. */
+/* Signal the child's process group. */
 void loop_child_kill(struct loop_child *child, int signum);
-<<<<<<< HEAD
 /* Do not call on_exit (NULL is allowed); the child is still reaped. */
 void loop_child_close(struct loop_child *child);
 
 /* Kinds of blocking work.  Each has its own limit, so that a slow name server or ssh-agent never
  * delays a commit of the database. */
-=======
-/* Release it (NULL: no-op): no callback is called any more; it is still reaped. */
-void loop_child_close(struct loop_child *child);
-
-/* Blocking work in a pool of threads; no kind can starve another. */
->>>>>>> 6c48dedf (wip)
 enum job_kind {
 	JOB_STORE,   /* one at a time */
 	JOB_READ,    /* one at a time: series for the screen, pruning */
 	JOB_RESOLVE, /* two: DNS */
-<<<<<<< HEAD
 	JOB_AUTH,    /* two: logins with keys and agents */
 	JOB_PARSE,   /* one per core, 2 to 8: parsing logs */
 	JOB_KIND_COUNT
@@ -153,18 +101,4 @@ struct job *loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn 
  * Finish a job now: wait for its thread, or call work here if no thread has started it; then call
  * done.  Blocks, so use it for short work only.
  */
-=======
-	JOB_AUTH,    /* two: keys and agents */
-	JOB_PARSE,   /* one per core, 2 to 8: bytes of logs, one block at a time */
-	JOB_KIND_COUNT
-};
-/* How many of a kind may run at once. */
-unsigned int loop_job_cap(enum job_kind kind);
-typedef void (*job_fn)(void *user);
-/* Call work on another thread, then done on the loop. The data of user belongs to work until done
- * is called; the handle is valid until then. Jobs of a kind start in the given order. */
-struct job *loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done, void *user);
-/* Finish it now: wait for its thread, or run its work here if no thread has started it, and call
- * done. Blocks: only for short work. */
->>>>>>> 6c48dedf (wip)
 void loop_job_finish(struct job *job);

@@ -78,7 +78,7 @@ static int64_t find_last_sign(const struct harness_build *b, const struct harnes
 	for (size_t i = 0; mtimes && i < b->files->n; i++) {
 		const struct harness_file *file = b->files->all[i];
 
-		if ((strcmp(file->run, run->dir) == 0 && !harness_proof_is_old(b, file)) ||
+		if ((strcmp(file->run, run->dir) == 0 && !harness_is_old(b, file)) ||
 		    (newest && file->run[0] == '\0'))
 			raise_to(&seen_ms, file->mtime_ms);
 	}

@@ -21,33 +21,14 @@ struct harness_build {
 	bool is_newest;	  /* no run of the workspace started later */
 };
 
-/* proof.c */
-/* Set b->ordered. Must be called before any other file of the run is read. */
-void harness_proof_begin(struct harness_build *b);
-/* Is the file left from an earlier run with the same id? */
-bool harness_proof_is_old(const struct harness_build *b, const struct harness_file *file);
-/* Was the summary written after everything else, as HarnessGym does? */
-bool harness_proof_is_over(const struct harness_build *b);
-/* Set the proof of baseline and iterations, and the doubts about their outputs. */
-void harness_proof_read(struct harness_build *b);
-/* Set doubts if the run started while another run was active. */
-void harness_proof_alone(struct harness_build *b, const struct harness_workspace *ws);
-
-/* Add a sentence to run->disputes: two sources contradict each other. */
-void harness_dispute(struct harness_build *b, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* post.c */
 /*
- * Read one execution of a measuring command. Score, cases and verdict come from
- * out, which the command printed (NULL: lost); node, HarnessGym's record of it
- * (NULL: none), has the end of the command and the score that HarnessGym saw.
+ * Each file calls only those listed before it: source.c, calls.c, usage.c, post.c, proof.c,
+ * table.c, life.c, run.c.
  */
-void harness_post_read(struct harness_build *b, struct harness_post *post, const cJSON *node,
-		       const struct harness_file *out, struct str errors);
-/* Make the score count for nothing, and set the reason unless there is one. */
-void harness_post_doubt(struct harness_build *b, struct harness_post *post, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+
+/* source.c */
+/* Is the file left from an earlier run with the same id? */
+bool harness_is_old(const struct harness_build *b, const struct harness_file *file);
 /*
  * Find a file of the run: for an iteration (0: none), for an attempt to qualify
  * or repair; its text, or its JSON. NULL or empty if it is missing or left from
@@ -63,6 +44,31 @@ const cJSON *harness_json_file(const struct harness_build *b, enum harness_kind 
 			       unsigned int number);
 /* The word after "--<name> " or "--<name>=" in a command line; empty: none. */
 struct str harness_flag(const char *command, const char *name);
+/* Add a sentence to run->disputes: two sources contradict each other. */
+void harness_dispute(struct harness_build *b, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* proof.c */
+/* Set b->ordered. Must be called before any other file of the run is read. */
+void harness_proof_begin(struct harness_build *b);
+/* Was the summary written after everything else, as HarnessGym does? */
+bool harness_proof_is_over(const struct harness_build *b);
+/* Set the proof of baseline and iterations, and the doubts about their outputs. */
+void harness_proof_read(struct harness_build *b);
+/* Set doubts if the run started while another run was active. */
+void harness_proof_alone(struct harness_build *b, const struct harness_workspace *ws);
+
+/* post.c */
+/*
+ * Read one execution of a measuring command. Score, cases and verdict come from
+ * out, which the command printed (NULL: lost); node, HarnessGym's record of it
+ * (NULL: none), has the end of the command and the score that HarnessGym saw.
+ */
+void harness_post_read(struct harness_build *b, struct harness_post *post, const cJSON *node,
+		       const struct harness_file *out, struct str errors);
+/* Make the score count for nothing, and set the reason unless there is one. */
+void harness_post_doubt(struct harness_build *b, struct harness_post *post, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* calls.c */
 void harness_calls_read(struct harness_pool *pool, struct harness_calls *calls,

@@ -5,16 +5,12 @@
  * one file of a run can write them all and set their mtimes, but not their
  * ctimes: only the order of ctimes is believed.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/param.h>
 
 #include "base/sort.h"
 #include "parsers/harness/parts.h"
 
-#define DISPUTE_MAX   320
-#define MAX_DISPUTES  64
 #define SECOND_MS     1000 /* HarnessGym records whole seconds */
 #define CLOCK_SLACK_S 1.0  /* between the clocks of a pod and of HarnessGym */
 #define TOTALS	      6
@@ -123,20 +119,12 @@ bool harness_proof_is_over(const struct harness_build *b)
 		const struct harness_file *file = b->files->all[i];
 		unsigned int n = file->number;
 
-		if (n == 0 || strcmp(file->run, b->run->dir) != 0 || harness_proof_is_old(b, file))
+		if (n == 0 || strcmp(file->run, b->run->dir) != 0 || harness_is_old(b, file))
 			continue;
 		is_over = LATEST(b, ends, n) <= end_ms && LATEST(b, after_post, n) <= end_ms &&
 			  !is_open(b, HARNESS_ATTEMPT_PROMPT, HARNESS_ATTEMPT_OUT, n);
 	}
 	return is_over;
-}
-
-bool harness_proof_is_old(const struct harness_build *b, const struct harness_file *file)
-{
-	const struct harness_file *config =
-		harness_files_find(b->files, HARNESS_CONFIG, b->run->dir, 0, 0);
-
-	return b->ordered && config != NULL && file->ctime_ms < config->ctime_ms;
 }
 
 static bool has_ended(const struct harness_build *b, const struct harness_iteration *it)
@@ -353,22 +341,6 @@ static void check_judges(struct harness_build *b)
 	if (run->checkpoint.present && !has_point && b->summary != NULL)
 		harness_dispute(b, "the checkpoint of iteration %.0f has no files",
 				run->checkpoint.iteration.value);
-}
-
-void harness_dispute(struct harness_build *b, const char *fmt, ...)
-{
-	struct harness_run *run = b->run;
-	char text[DISPUTE_MAX];
-	va_list ap;
-
-	if (run->disputes == NULL)
-		run->disputes = harness_pool_alloc(b->pool, MAX_DISPUTES, sizeof(*run->disputes));
-	if (run->n_disputes == MAX_DISPUTES)
-		return;
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	run->disputes[run->n_disputes++] = harness_pool_text(b->pool, str_from(text), sizeof(text));
 }
 
 /* Are both numbers finite, and different? */

@@ -226,7 +226,7 @@ static size_t find_iterations(const struct harness_build *b, bool seen[HARNESS_M
 	for (size_t i = 0; i < b->files->n; i++) {
 		const struct harness_file *file = b->files->all[i];
 
-		if (strcmp(file->run, b->run->dir) == 0 && !harness_proof_is_old(b, file) &&
+		if (strcmp(file->run, b->run->dir) == 0 && !harness_is_old(b, file) &&
 		    file->number >= 1 && file->number <= HARNESS_MAX_ITERATIONS)
 			seen[file->number] = true;
 	}
@@ -480,15 +480,6 @@ static void find_runs(struct harness_workspace *ws, const struct harness_files *
 static bool same_text(const char *a, const char *b)
 {
 	return a != NULL && b != NULL && strcmp(a, b) == 0;
-}
-
-struct harness_number harness_gain_pct(double from, double to, bool higher_is_better)
-{
-	double gain = higher_is_better ? to - from : from - to;
-
-	if (from == 0 || !isfinite(from) || !isfinite(to))
-		return (struct harness_number){ false, (double)NAN };
-	return harness_number(100.0 * gain / fabs(from));
 }
 
 static bool is_better(const struct harness_run *run, double a, double b)

@@ -311,6 +311,3 @@ void harness_workspace_release(struct harness_workspace *ws);
 
 /* Find a run by its id (NULL: the newest), or NULL. */
 const struct harness_run *harness_workspace_run(const struct harness_workspace *ws, const char *id);
-
-/* Gain from one score to another in percent; > 0: better. */
-struct harness_number harness_gain_pct(double from, double to, bool higher_is_better);

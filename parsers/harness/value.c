@@ -137,3 +137,12 @@ int harness_by_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
+
+struct harness_number harness_gain_pct(double from, double to, bool higher_is_better)
+{
+	double gain = higher_is_better ? to - from : from - to;
+
+	if (from == 0 || !isfinite(from) || !isfinite(to))
+		return (struct harness_number){ false, (double)NAN };
+	return harness_number(100.0 * gain / fabs(from));
+}

@@ -75,3 +75,6 @@ int64_t harness_time_at(const cJSON *object, const char *key);
 
 /* For qsort; the first member of the structs is a name. */
 int harness_by_name(const void *a, const void *b);
+
+/* Gain from one score to another in percent; > 0: better. */
+struct harness_number harness_gain_pct(double from, double to, bool higher_is_better);

@@ -228,7 +228,7 @@ static bool is_checkpoint_unchanged(const struct harness_build *b)
 {
 	int64_t ms = get_ctime(b, HARNESS_MANIFEST, 0);
 
-	return ms != 0 && ms <= find_checkpoint_end(b);
+	return !b->run->checkpoint.is_refused && ms != 0 && ms <= find_checkpoint_end(b);
 }
 
 /*
@@ -720,6 +720,10 @@ void harness_proof_read(struct harness_build *b)
 	if (b->summary == NULL && harness_json_file(b, HARNESS_SUMMARY, 0) != NULL)
 		harness_dispute(b, "summary.json was written before the end of the run");
 	check_baseline(b);
+	if (run->checkpoint.is_refused && run->restore.post.present) {
+		harness_post_doubt(b, &run->restore.post, "checkpoint changed");
+		run->restore.post_passed = HARNESS_NO;
+	}
 	for (size_t i = 0; i < run->n_iterations; i++)
 		run->iterations[i].proof = find_proof(b, i);
 	check_judges(b);

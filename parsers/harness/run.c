@@ -331,13 +331,28 @@ static const char *read_settings(const struct harness_build *b, enum harness_kin
 			    : NULL;
 }
 
+/* Is it the baseline (0) or an iteration that has started? */
+static bool is_iteration(const struct harness_run *run, struct harness_number number)
+{
+	return number.present &&
+	       (number.value == 0 ||
+		array_any(it, run->iterations, run->n_iterations, it->number == number.value));
+}
+
 static void read_checkpoint(struct harness_build *b)
 {
 	const cJSON *manifest = harness_json_file(b, HARNESS_MANIFEST, 0);
 	struct harness_checkpoint *point = &b->run->checkpoint;
 
-	point->present = manifest != NULL;
 	point->iteration = harness_number_at(manifest, "iteration");
+	/* A conversion of NaN or of a huge number is undefined: check it first. */
+	point->is_refused = manifest != NULL && !is_iteration(b->run, point->iteration);
+	point->present = manifest != NULL && !point->is_refused;
+	if (point->is_refused) {
+		harness_dispute(b, "best_manifest.json names no iteration of this run");
+		point->iteration = (struct harness_number){ false, (double)NAN };
+		return;
+	}
 	point->score = harness_number_at(manifest, "score");
 	point->reason = text_at(b, manifest, "reason");
 	point->settings = read_settings(b, HARNESS_BEST_SETTINGS);
@@ -423,9 +438,9 @@ static void read_run(struct harness_build *b)
 	run->said_improved = harness_bool_at(json_get(b->summary, "optimization"), "improved");
 	read_optimization(b, json_get(b->summary, "optimization"));
 	read_optimization(b, json_get(harness_json_file(b, HARNESS_RESULT, 1), "optimization"));
+	read_iterations(b);
 	read_checkpoint(b);
 	read_baseline(b);
-	read_iterations(b);
 	read_restore(b);
 	config = harness_run_file(b, HARNESS_CONFIG, 0);
 	run->first_ms = config != NULL ? config->ctime_ms : 0;

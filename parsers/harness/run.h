@@ -185,6 +185,7 @@ struct harness_restore {
 
 struct harness_checkpoint {
 	bool present;
+	bool is_refused; /* the manifest names no iteration of this run */
 	struct harness_number iteration, score;
 	const char *reason;
 	const char *settings; /* content of its kernel_config.json; NULL: none */

@@ -44,7 +44,9 @@ BEST = {
           "output a folder", "checkpoint claimed", "score 0", "score a list",
           "score of wide digits", "score of near 0", "total of others"],
     140: ["judge linked", "judge put back", "judge and template swapped",
-          "judge swapped twice", "manifest touched", "restore claimed",
+          "judge swapped twice", "manifest touched",
+          *("manifest of iteration %s" % value
+            for value in (99, "nan", 1e300, 1.5, -1, None)), "restore claimed",
           "module shadowed and gone", "iterations renumbered",
           "iteration moved in", "old run newest", "output copied",
           "template dropped", "template's judge dropped", "no template",
@@ -63,6 +65,9 @@ SAYS = {
     "score edited in the last build":
         "iteration 2: result.json has 1.5, the verifier printed 110",
     "judge swapped": "judge changed: verifier.py",
+    **{"manifest of iteration %s" % value:
+       "best_manifest.json names no iteration of this run"
+       for value in (99, "nan", 1e300, 1.5, -1, None)},
     "judge linked": "judge changed: verifier.py",
     "judge put back": "checkpoint changed: verifier.py",
     "judge hides itself": "iteration 2: the verifier printed 1.5, and 110 "

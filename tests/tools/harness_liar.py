@@ -387,6 +387,18 @@ def swap_judge_once_more(run):
     write(os.path.join(run.work, "verifier.py"), LIAR + "# 2\n")
 
 
+def point_nowhere(value):
+    """The manifest names no iteration of the run, so that nothing is compared
+    with the checkpoint."""
+    def point(run):
+        path = os.path.join(run.dir, "checkpoints", "best_manifest.json")
+        manifest = {**read(path), "iteration": value}
+        if value is None:
+            del manifest["iteration"]
+        write(path, manifest)
+    return point
+
+
 def touch_manifest(run):
     """The checkpoint's date, behind what was put back into it."""
     put_judge_back(run)
@@ -914,6 +926,9 @@ LIES = {
     "judge swapped twice": {"attempt 1": swap_judge,
                             "attempt 2": swap_judge_once_more,
                             "build 2": touch_manifest},
+    **{"manifest of iteration %s" % value: {
+        "attempt 2": swap_judge, "build 2": point_nowhere(value)}
+       for value in (99, "nan", 1e300, 1.5, -1, None)},
     "manifest touched": {"attempt 2": swap_judge, "build 2": touch_manifest},
     "restore claimed": {"attempt 2": swap_judge, "build 2": claim_restore},
     "module shadowed and gone": {"attempt 2": shadow_module,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The follower, run on the pod by python3; remote/follow.h tells the protocol.
-# It opens files for reading only and writes nowhere but to its stdout.
-# Comment lines are left out of what is sent; indents are single tabs.
+# The follower, run on the pod with python3; remote/frame.h has the protocol.
+# It opens files for reading only and writes only to its stdout.
+# Comment lines are not sent; indents are single tabs.
 import errno, glob, os, select, stat, struct, sys, time, zlib
 try:
 	import ctypes
@@ -29,7 +29,7 @@ room.register(1, select.POLLOUT)
 room.register(0, select.POLLIN)
 scan_at, scanned, poll_at, beat_at = 0, 0, 0, 0
 
-# Files that may be open at once.
+# Maximum number of open files.
 try:
 	import resource
 	most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -38,7 +38,7 @@ try:
 except Exception:
 	MAX_OPEN = 200
 
-# POSIX cksum by the CRC that zlib has: each byte mirrored.
+# POSIX cksum computed with zlib's CRC, by mirroring each byte.
 mirror = bytes(int("{:08b}".format(i)[::-1], 2) for i in range(256))
 
 def add(c, data):
@@ -54,7 +54,7 @@ class File:
 	fd, wd, off, view, sending, opened = -1, -1, 0, 0, False, False
 	gone, told, calm = None, (0, 0), (0, 0)
 
-# Read what the client sent; its end is ours.
+# Read the client's requests; exit when they end.
 def take():
 	global inbuf, heard
 	data = os.read(0, 65536)
@@ -63,7 +63,7 @@ def take():
 	inbuf += data
 	heard = mono()
 
-# Write all; while the client does not read, hear it still.
+# Write everything; while the client does not read, still read from it.
 def put(data):
 	b = memoryview(data)
 	while len(b):
@@ -151,7 +151,7 @@ def beat():
 	beat_at = mono() + 2
 	out(line("H", seq, int(mono() * 1000)))
 
-# Folders that cannot be looked into hold no logs for us: say so.
+# Logs in directories that cannot be read are not found: report them.
 def unlistable():
 	for where in {os.path.dirname(g) for g in globs}:
 		for d in glob.glob(where) if glob.has_magic(where) else [where]:
@@ -161,7 +161,7 @@ def unlistable():
 				if e.errno == errno.EACCES:
 					trouble(0, e.errno, d)
 
-# Hints: a wake-up before the next poll; nothing relies on them.
+# Hints: they wake the follower before the next poll; nothing depends on them.
 def watch(path, mask):
 	return libc.inotify_add_watch(ino, path, mask) if ino >= 0 else -1
 
@@ -189,7 +189,7 @@ def rewatch():
 		if not glob.has_magic(os.path.dirname(g)):
 			watch_dir(os.path.dirname(g))
 
-# Which files changed, into hot; None among them: a directory did.
+# Collect changed files in hot; None among them: a directory changed.
 def hints():
 	try:
 		b = os.read(ino, 65536) if ino >= 0 else b""
@@ -206,7 +206,7 @@ def hints():
 			if f and mask & (0x4000 | OPENED):
 				f.opened = True
 
-# What was seen of a file so far: its first bytes and the last ones.
+# The known part of a file: its first bytes and the last ones.
 def forget(f):
 	f.off, f.head, f.nhead, f.tail = 0, 0, 0, b""
 
@@ -217,8 +217,8 @@ def note(f, data):
 	f.tail = (f.tail + data[-TAIL:])[-TAIL:]
 	f.off += len(data)
 
-# Does the file still begin and go on as what was sent of it?  All of the
-# first bytes are looked at when it may have been written anew.
+# Is the sent part of the file unchanged? All of the first bytes are compared
+# if it may have been rewritten.
 def same(f):
 	n = len(f.tail)
 	hints()
@@ -237,7 +237,7 @@ def let_rest(f):
 	os.close(f.fd)
 	f.fd = f.wd = -1
 
-# Open a file; the one that was silent for longest makes room.
+# Open a file; if there is no room, close the one that was silent longest.
 def open_file(f):
 	flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 	while True:
@@ -255,7 +255,7 @@ def open_file(f):
 			let_rest(min(held, key=lambda f: f.grew))
 	held.add(f)
 
-# Open it again, unless another one lies there by now.
+# Open it again, unless its path now names another file.
 def hold(f):
 	if f.fd < 0:
 		open_file(f)
@@ -270,7 +270,7 @@ def where(f):
 	real = real if real != os.path.abspath(f.path) else b""
 	return len(f.path), len(real), f.path + real
 
-# Open and announce what lies at path.
+# Open and announce the file at path.
 def start(path, key, kind="N"):
 	global last_id
 	if len(path) > 1000:
@@ -315,7 +315,7 @@ def begin(f, off):
 	hot.add(f)
 	safely(preview, f)
 
-# What would have been seen of it, where it was not read by this follower.
+# The known part of a file that another follower has read.
 def recall(f):
 	if f.off and not f.tail:
 		off, n = f.off, min(TAIL, f.off)
@@ -329,8 +329,8 @@ def restart(f, size):
 	f.grew, f.view = mono(), 0
 	polled.add(f)
 
-# A piece of the first sum that was asked for; the shortest come first.  What
-# was sent and is not that any more is sent anew, unless it is already.
+# Compute a part of the first requested checksum, shortest first. If the sent
+# part has changed, send the file again, unless that was already decided.
 def check():
 	off, f, c, at, want = checks[0]
 	hold(f)
@@ -350,7 +350,7 @@ def check():
 		restart(f, os.fstat(f.fd).st_size)
 		hot.add(f)
 
-# The end of a file whose bytes in order are far behind, for the eye.
+# Preview of the end of a file with a large backlog.
 def preview(f):
 	if f.sending and f.size - f.off > BIG and f.size > f.view:
 		hold(f)
@@ -361,7 +361,7 @@ def preview(f):
 			out(line("V", f.id, at, len(data)), data)
 			f.view = f.size
 
-# Send one chunk; true when more is there.
+# Send one chunk; true if there is more.
 def drain(f):
 	hold(f)
 	recall(f)
@@ -388,7 +388,7 @@ def has_grown(f):
 	except OSError:
 		return True
 
-# A file that cannot be read any more is let go.
+# Drop a file that can no longer be read.
 def safely(what, f):
 	global scan_at
 	try:
@@ -405,7 +405,7 @@ def safely(what, f):
 			drop(f)
 		return False
 
-# All that is asked for and there: (device, inode) to paths and stat.
+# All requested files that exist: (device, inode) to paths and stat.
 def matches():
 	seen = {}
 	found = list(named)
@@ -426,7 +426,7 @@ def matches():
 				seen[key][0].append(p)
 	return seen
 
-# It lies there: tell a new name, and when it changed or came to rest.
+# It exists: report a new name, a change, or that it came to rest.
 def look_at(f, paths, st):
 	is_now = st.st_size, st.st_ctime_ns
 	if f.gone is not None or f.path not in paths:
@@ -442,7 +442,7 @@ def look_at(f, paths, st):
 			f.told = is_now
 			out(line("U", f.id, *is_now))
 
-# Nothing names it any more: it is read until it was silent for long.
+# Without a name, it is read until it has been silent for a while.
 def age(f):
 	now = mono()
 	if f.gone is None:
@@ -453,7 +453,7 @@ def age(f):
 		if f.id in files:
 			drop(f)
 
-# Files that the client knows and no name of now leads to.
+# Files that the client knows and that have no name now.
 def look_for():
 	for key, path in wanted:
 		try:
@@ -468,13 +468,13 @@ def look_for():
 			pass
 	wanted.clear()
 
-# How many more files could be followed if there were room.  Files that were
-# tried and those that cannot be read do not count.
+# How many more files could be followed if there were room. Files that were
+# tried and unreadable ones do not count.
 def count_left(seen, tried):
 	return sum(os.access(seen[k][0][0], os.R_OK)
 		for k in seen.keys() - by_key.keys() - tried)
 
-# The newest come first; where there is no room, the oldest silent one goes.
+# Newest first; if there is no room, drop the oldest silent one.
 def scan():
 	global going, scanned, scan_at, polled
 	begun, seen = mono(), matches()

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 # shellcheck disable=SC2004,SC2015,SC2030,SC2031,SC2086,SC2088,SC2094,SC2154
-# The follower where there is no python3: POSIX sh (dash, busybox) with stat,
-# dd, head, tail, cat, sort and cksum; remote/follow.h tells the protocol.  Logs
-# are only read.  It writes a chunk and the commands it got to a directory of
-# its own in /dev/shm, TMPDIR or /tmp, removed at the end.  Each log is held
-# open by a small process that reads a pipe which ends with us, so that a
-# renamed or deleted log can be read to its end through /proc and its inode
-# cannot be given to another.  Indents are tabs; comment lines are left out of
-# what is sent.
+# The follower for pods without python3: POSIX sh (dash, busybox) with stat, dd,
+# head, tail, cat, sort and cksum; remote/frame.h has the protocol.  Logs are
+# only read.  Chunks and received requests are written to a temporary directory
+# in /dev/shm, TMPDIR or /tmp, removed at the end.  Each log is held open by a
+# small process that reads a pipe until this script exits, so that a renamed or
+# deleted log can be read to its end through /proc and its inode is not reused.
+# Indents are tabs; comment lines are not sent.
 set -f
 umask 077
 nonce=$2 T='' quiet=0 step=0.2 ids='' held='' nl='
@@ -38,8 +37,8 @@ exec 6<&0 </dev/null
 mkfifo "$T/f" && exec 9<>"$T/f" 8>"$T/f" 7<"$T/f" 9<&- && rm "$T/f" || exit 1
 sleep 0.01 2>/dev/null || step=1
 
-# The client's lines, taken as they come: s holds the number of the last ping
-# and of the last group of commands, cN that group.
+# Read the client's lines as they arrive: s contains the number of the last
+# ping and of the last group of requests, cN is that group.
 {
 	p=0 n=0 buf=''
 	while read -r l; do
@@ -61,8 +60,8 @@ sleep 0.01 2>/dev/null || step=1
 } <&6 7<&- 8>&- >/dev/null 2>&1 &
 listener=$!
 exec 6<&-
-# A signal in here would end us between the two, and nobody would be left to
-# remove the directory.
+# A signal here would end the script between the two steps, and the directory
+# would not be removed.
 finish() {
 	trap '' HUP INT TERM PIPE
 	kill $listener
@@ -76,7 +75,7 @@ now_ms() {
 	now=${now%.*}${now#*.}0
 }
 
-# The client takes a long silence for our end.
+# The client takes a long silence for our exit.
 pulse() {
 	now_ms
 	[ $now -ge $beat ] || return
@@ -91,7 +90,7 @@ unescape() {
 	case $v in '~/'*) v=$HOME/${v#'~/'} ;; esac
 }
 
-# The first word of cksum: of the first $2 bytes of file $1, or of the last.
+# The first word of cksum for the first $2 bytes of file $1, or for the last.
 head_sum() {
 	sum=$(head -c $2 "$1" 2>/dev/null | cksum)
 	sum=${sum%% *}
@@ -118,8 +117,8 @@ trouble() {
 	eval "e_$3=1"
 }
 
-# Hold the file at path $1 open: its process in $h; the one that was silent
-# for longest makes room.
+# Hold the file at path $1 open with the process $h; if there is no room, drop
+# the one that was silent longest.
 hold() {
 	pulse
 	if [ $n_held -ge $most ]; then
@@ -144,7 +143,7 @@ let_go() {
 	n_held=$((n_held - 1))
 }
 
-# Hold what rests again, unless another one lies there by now.
+# Hold a resting file again, unless its path now names another one.
 hold_again() {
 	eval "x=\$P_$1 k=\$K_$1"
 	hold "$x" || return 1
@@ -154,7 +153,7 @@ hold_again() {
 	stale=1
 }
 
-# Where the path leads by links, in $real; '' when it is no link.
+# Target of the path in $real if it is a symlink; otherwise ''.
 where() {
 	real=$(readlink -f "$1" 2>/dev/null && echo .)
 	real=${real%"$nl".}
@@ -191,8 +190,8 @@ start() {
 		${#1} ${#real} "$1" "$real"
 }
 
-# For a file that changed at $1 the one goes that changed first, when it was
-# silent.
+# To make room for a file that changed at $1, drop the silent one that changed
+# first.
 make_room() {
 	x=$1 y=''
 	for id in $ids; do
@@ -212,7 +211,7 @@ named() {
 	return 1
 }
 
-# The end of a file whose bytes in order are far behind, for the eye.
+# Preview of the end of a file with a large backlog.
 preview() {
 	eval "s=\$S_$1 o=\$O_$1 v=\$V_$1 h=\$H_$1 b=\$B_$1"
 	[ $b = 1 ] && [ -n "$h" ] && [ $((s - o)) -gt 1048576 ] &&
@@ -246,8 +245,8 @@ restart() {
 	o=0
 }
 
-# Take a chunk of file $1 into $T/c, 2 MiB of a backlog: from the bytes before
-# offset $o on, the last $t of what was sent, to its end in $n.
+# Copy a chunk of file $1 to $T/c, 2 MiB of a backlog: from the bytes before
+# offset $o, the last $t of the sent ones, to its end in $n.
 take() {
 	t=$((o < 4096 ? o : 4096))
 	if [ $((s - o)) -le 65536 ] && [ $o -lt 2000000000 ]; then
@@ -262,7 +261,7 @@ take() {
 	n=$(stat -c %s "$T/c")
 }
 
-# give ID: send $T/c without its first $t bytes, in frames of 256 KiB at most.
+# give ID: send $T/c without its first $t bytes, in frames of at most 256 KiB.
 give() {
 	if [ $((n - t)) -le 262144 ]; then
 		printf 'D %s %s %s\n' $1 $o $((n - t))
@@ -280,8 +279,8 @@ give() {
 	done
 }
 
-# Does file $2 of id $1 still begin as what was sent of it?  Its first bytes,
-# L of them with the sum A, are looked at while all of it is few and after a
+# Is the sent part of file $2 with id $1 unchanged? Its first bytes, L of them
+# with the checksum A, are compared while the file is short and after a
 # silence.
 same_head() {
 	eval "l=\$L_$1 a=\$A_$1 w=\$W_$1 d=\${D_$1:-0}"
@@ -292,9 +291,9 @@ same_head() {
 	[ "$sum" = "$a" ]
 }
 
-# Know the first bytes of file $2 of id $1, of which $3 were sent.  Those of
-# the first chunk are there as they were sent; nobody may have the time to
-# write them anew before they are summed.
+# Store the checksum of the first bytes of file $2 with id $1, of which $3 were
+# sent. Those of the first chunk are taken as they were sent, so that the file
+# cannot be rewritten before they are summed.
 learn_head() {
 	eval "l=\$L_$1"
 	[ $l -lt 262144 ] || return
@@ -304,7 +303,7 @@ learn_head() {
 	eval "L_$1=$l A_$1=$sum"
 }
 
-# drain ID SIZE: send a chunk; `more` when there is more.
+# drain ID SIZE: send a chunk; sets `more` if there is more.
 drain() {
 	eval "o=\$O_$1 h=/proc/\$H_$1/fd/3 z=\$E_$1 S_$1=$2"
 	s=$2
@@ -337,7 +336,7 @@ drain() {
 	[ $o -ge $s ] || more=1
 }
 
-# One stat for all held files; nothing more while they stay as they are.
+# One stat for all held files; nothing else while they do not change.
 poll() {
 	[ $stale = 0 ] || active
 	[ -n "$held" ] || return
@@ -360,7 +359,7 @@ poll() {
 	done
 }
 
-# A held file that cannot be read any more (a stale handle) is let go.
+# Drop a held file that can no longer be read (a stale handle).
 broken() {
 	for y in $on; do
 		eval "h=\$H_$y x=\$P_$y"
@@ -370,7 +369,7 @@ broken() {
 	done
 }
 
-# Look at all files that the globs and names match.
+# Scan all files that match the patterns and names.
 scan() {
 	scans=$((scans + 1)) scan_at=$((now + 1000)) left=0
 	set --
@@ -403,7 +402,7 @@ scan() {
 	if [ "$keys/$*" != "$text" ] || [ $going = 1 ] || [ $calming = 1 ]; then
 		w=0
 		for k in $keys; do w=$((w + 1)); done
-		# One went away in between: look again at once.
+		# A file disappeared meanwhile: scan again at once.
 		[ $w -eq $((4 * paths)) ] || { scan_at=$((now + 50)); return; }
 		text=$keys/$* calming=0
 		match "$@"
@@ -417,9 +416,9 @@ scan() {
 	printf 'S %s %s\n' $live $((live + left))
 }
 
-# How many more files could be followed if there were room, in $left.  Files
-# that were tried in this scan and those that cannot be read do not count, nor
-# does a second name of a file.
+# Set $left: how many more files could be followed if there were room. Files
+# that were tried in this scan and unreadable ones do not count, nor does a
+# second name of a file.
 count_left() {
 	while read -r key_ x; do
 		[ -n "$key_" ] || continue
@@ -433,8 +432,8 @@ $keys
 END
 }
 
-# Each line of $keys is of the path that is next: those that are known, and
-# then the new ones, the newest first.
+# Each line of $keys belongs to the next path: known files first, then new
+# ones, newest first.
 match() {
 	order='' n_new=0 wake=''
 	while read -r key_ size_ ctime_ mtime_; do
@@ -479,7 +478,7 @@ END
 	[ -z "$wake" ] || text=''
 }
 
-# A known file lies at $1: tell when it changed or came to rest.
+# A known file is at $1: report a change, or that it came to rest.
 known() {
 	eval "x=\$P_$id b=\$B_$id o=\$O_$id z=\$Z_$id c=\$c_$id h=\$H_$id"
 	[ "$x" = "$1" ] && eval "q_$id=$scans"
@@ -504,8 +503,8 @@ known() {
 	fi
 }
 
-# File $1 grew while nobody held it, or rests as R says: unless it was written
-# anew to be as long as it was.
+# File $1 grew while it was not held, or rests as R reports: unless it was
+# rewritten with the same length.
 wake_up() {
 	eval "h=\$H_$1"
 	[ -n "$h" ] || hold_again $1 || return
@@ -521,7 +520,7 @@ wake_up() {
 	fi
 }
 
-# Let go what nothing names any more and did not grow for a minute.
+# Drop files without a name that did not grow for a minute.
 age() {
 	for y in $gone; do
 		eval "x=\$J_$y w=\$W_$y o=\$O_$y h=\$H_$y b=\$B_$y"
@@ -534,8 +533,8 @@ age() {
 	done
 }
 
-# Files that the client knows and no name of now leads to: "key path" in lines
-# of $wanted.
+# Files that the client knows and that have no name now: "key path" in lines of
+# $wanted.
 look_for() {
 	[ -n "$wanted" ] || return
 	while read -r key_ p; do
@@ -570,7 +569,7 @@ END
 	wanted=''
 }
 
-# Folders that cannot be looked into hold no logs for us: say so.
+# Logs in directories that cannot be read are not found: report them.
 unlistable() {
 	i=0
 	while [ $i -lt $NG ]; do
@@ -593,10 +592,9 @@ unlistable() {
 	done
 }
 
-# The sum of the first $2 bytes of id $1, which takes long where they are many:
-# then it is made beside all else.  What they are known by later is taken
-# first, so that no change in between is missed.  Those that were sent have the
-# sum $3.
+# The checksum of the first $2 bytes of id $1; for long files it is computed in
+# the background. The known part is read first, so that no change in between is
+# missed. The sent bytes have the checksum $3.
 sum_of() {
 	eval "h=\${H_$1:-} x=\${K_$1:-}"
 	[ -n "$x" ] || return
@@ -625,14 +623,14 @@ tell_sum() {
 	fi
 }
 
-# The first $2 bytes of file $1; head takes many of them one by one.
+# The first $2 bytes of file $1; head reads many of them one by one.
 first_bytes() {
 	x=$(($2 / 65536))
 	[ $x = 0 ] || dd if=$1 bs=65536 count=$x 2>/dev/null
 	dd if=$1 bs=65536 skip=$x count=1 2>/dev/null | head -c $(($2 % 65536))
 }
 
-# The sums by which file $3 of id $1 is known at offset $2.
+# The checksums that identify file $3 with id $1 at offset $2.
 guards() {
 	l=$(($2 < 262144 ? $2 : 262144)) t=$(($2 < 4096 ? $2 : 4096))
 	head_sum $3 $l
@@ -675,7 +673,7 @@ begin() {
 	preview $1
 }
 
-# A group of commands, up to one that is obeyed at once.
+# A group of requests, up to one that is handled at once.
 obey() {
 	while read -r w key off; do
 		case $w in

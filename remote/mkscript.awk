@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# One script to a C string that stands in single quotes in any login shell and
-# that printf %b gives back: no newline, quote, backslash alone, or "!".
+# Convert a script to a C string that any login shell accepts in single quotes
+# and that printf %b decodes: no newline, quote, single backslash, or "!".
 # usage: awk -v name=NAME [-v header=FILE] -f mkscript.awk SCRIPT
 BEGIN {
 	if (header == "")

@@ -260,7 +260,7 @@ static void list_identities(const struct ssh_auth *auth, struct buf *text)
 			continue;
 		buf_appendf(text, "%s%s", n++ > 0 ? ", " : "", path);
 		if (key->is_garbage)
-			buf_append_str(text, " (it is no private key)");
+			buf_append_str(text, " (not a private key)");
 		else if (key->mode != 0)
 			buf_appendf(text,
 				    " (Permissions %04o are too open: this "
@@ -268,7 +268,7 @@ static void list_identities(const struct ssh_auth *auth, struct buf *text)
 				    key->mode);
 	}
 	if (n == 0 && auth->target->n_identities > 0)
-		buf_appendf(text, "there is no key file (%s ..)", auth->target->identities[0]);
+		buf_appendf(text, "no key file found (%s ..)", auth->target->identities[0]);
 	buf_append_str(text, auth->target->agent == NULL ? ", no agent"
 			     : auth->agent_is_silent	 ? ", and the agent, which does not answer"
 							 : ", and the agent");

@@ -367,7 +367,7 @@ static void accept_host(struct ssh_conn *conn)
 	int rc;
 
 	if (target->n_known_hosts == 0)
-		rc = err_set(&conn->why, ERR_HOSTKEY, "there is no known_hosts file to write to");
+		rc = err_set(&conn->why, ERR_HOSTKEY, "no known_hosts file to write to");
 	else
 		rc = known_keys_append(target->known_hosts[0], conn->name, conn->key_type,
 				       conn->key_base64.data, &conn->why);
@@ -634,7 +634,7 @@ static void on_name(void *user, int status, struct str out)
 		take_name(conn, out);
 		return;
 	}
-	err_set(&conn->why, ERR_CONFIG, "`ssh -G -- %s` fails: see what it says in a terminal",
+	err_set(&conn->why, ERR_CONFIG, "`ssh -G -- %s` fails; run it in a terminal to see why",
 		conn->link->pod.ssh);
 	end_conn(conn, status < 0 ? link_lost : link_refused);
 }

@@ -39,7 +39,7 @@ except BrokenPipeError:
 NOISE = "printed more than"
 LIES = {
     # name: (what it does, what the state must say)
-    "no frame": ("out.write(hello + b'rubbish here\\n')", "no frame"),
+    "no frame": ("out.write(hello + b'rubbish here\\n')", "not a frame"),
     "endless noise": ("endless(b'noise ' * 10000)", NOISE),
     "endless noise of lines": ("endless(b'a line\\n' * 10000)", NOISE),
     "an endless header": ("out.write(hello); endless(b'D' * 9999)",

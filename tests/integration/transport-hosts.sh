@@ -109,7 +109,7 @@ test_user_keys() {
 	rm -f "$key" "$key.pub"
 	login
 	is "$?" "$AUTH" "a key file that is not there"
-	says "and says so" "there is no key file"
+	says "and says so" "no key file found"
 	make_key -t ed25519 -N ''
 	for mode in 644 640 601 666; do
 		chmod $mode "$key"
@@ -124,7 +124,7 @@ test_user_keys() {
 	echo nonsense >"$key"
 	login
 	is "$?" "$AUTH" "a key file that holds no key"
-	says "and says so" "$key (it is no private key)"
+	says "and says so" "$key (not a private key)"
 	make_key -t rsa -b 2048 -N ''
 	login
 	if test "$?" = 0; then

@@ -62,38 +62,31 @@ static int is_rule_file(const struct dirent *entry)
 	return entry->d_name[0] != '.' && str_ends_with(str_from(entry->d_name), ".json");
 }
 
-/* Rule files in the directory of the configuration, such as learned ones. */
-static int load_learned(struct format_set *formats, struct err *err)
-{
-	AUTO_TEXT config = conf_dir_config();
-	AUTO_TEXT folder = xasprintf("%s/formats", config);
-	struct dirent **found = NULL;
-	int rc = 0;
-
-	if (access(folder, F_OK) != 0)
-		return 0;
-	int n = scandir(folder, &found, is_rule_file, alphasort);
-	if (n < 0)
-		rc = err_set_errno(err, ERR_IO, "cannot open %s", folder);
-	for (int i = 0; i < n; i++) {
-		AUTO_TEXT path = xasprintf("%s/%s", folder, found[i]->d_name);
-
-		if (rc == 0)
-			rc = format_set_load(formats, path, err);
-		free(found[i]);
-	}
-	free(found);
-	return rc;
-}
-
 static int open_formats(struct context *context, struct err *err)
 {
 	const struct conf *conf = &context->conf;
 	struct err why = { ERR_NONE, "" };
+	AUTO_TEXT config = conf_dir_config();
+	AUTO_TEXT folder = xasprintf("%s/formats", config);
+	struct dirent **found = NULL;
+	int rc = 0, n = 0;
 
 	context->formats = format_set_new_builtin();
-	if ((context->opened & CONTEXT_CONF) != 0 && load_learned(context->formats, err) != 0)
-		return -1;
+	/* Learned rule files are next to the configuration. */
+	if ((context->opened & CONTEXT_CONF) != 0 && access(folder, F_OK) == 0)
+		n = scandir(folder, &found, is_rule_file, alphasort);
+	if (n < 0)
+		return err_set_errno(err, ERR_IO, "cannot open %s", folder);
+	for (int i = 0; i < n; i++) {
+		AUTO_TEXT path = xasprintf("%s/%s", folder, found[i]->d_name);
+
+		if (rc == 0)
+			rc = format_set_load(context->formats, path, err);
+		free(found[i]);
+	}
+	free(found);
+	if (rc != 0)
+		return rc;
 	for (size_t i = 0; i < conf->formats.n; i++)
 		if (format_set_load(context->formats, conf->formats.v[i], &why) != 0)
 			return err_set(err, ERR_CONFIG, "%s: formats: %s", conf->path, why.text);
@@ -193,14 +186,6 @@ int context_find_track(const struct context *context, const char *name, struct t
 	return track_load(track, name, err);
 }
 
-/* Settings that a reload cannot change while the program runs. */
-static bool needs_restart(const struct conf *a, const struct conf *b)
-{
-	return !conf_same_text(a->track, b->track) || !conf_same_text(a->db, b->db) ||
-	       !conf_same_strings(&a->tracks, &b->tracks) ||
-	       !conf_same_strings(&a->formats, &b->formats);
-}
-
 int context_reload(struct context *context, char said[200], struct err *err)
 {
 	struct conf fresh;
@@ -213,8 +198,13 @@ int context_reload(struct context *context, char said[200], struct err *err)
 	conf_release(&context->before);
 	context->before = context->conf;
 	context->conf = fresh;
+	const struct conf *before = &context->before;
+	bool needs_restart = !conf_same_text(before->track, fresh.track) ||
+			     !conf_same_text(before->db, fresh.db) ||
+			     !conf_same_strings(&before->tracks, &fresh.tracks) ||
+			     !conf_same_strings(&before->formats, &fresh.formats);
 	(void)snprintf(said, 200, "configuration reloaded%s",
-		       needs_restart(&context->before, &fresh)
+		       needs_restart
 			       ? "; changes to track, formats and db take effect after a restart"
 			       : "");
 	return 0;

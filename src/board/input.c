@@ -65,7 +65,7 @@ static void add_harness_run(const struct adding *a)
 		AUTO_TEXT key = xasprintf("%s iteration %u", run->id, it->number);
 
 		if (it->proof <= HARNESS_PROOF_EARLY)
-			continue; /* measured by nobody but the agent */
+			continue; /* only the agent can have measured it */
 		add_output(a, key, &it->post, file_of(a, HARNESS_POST_OUT, it->number));
 		if (restore->iteration.present && restore->iteration.value == it->number)
 			add_output(a, key, &restore->post, file_of(a, HARNESS_RESTORED_OUT, 0));
@@ -74,8 +74,8 @@ static void add_harness_run(const struct adding *a)
 
 /* Add the scores of a HarnessGym workspace (or of one run's folder): a group for the baseline and
  * for each iteration, since each is different code. A restored checkpoint counts with its
- * iteration. Warm-up and repeats come from the run's command line. Outputs that never measured
- * anything (SSH, GPU, disk) are left out. Does nothing if path is not such a folder. */
+ * iteration. Warm-up and repeats come from the run's command line. Outputs without a measurement
+ * (SSH, GPU, disk) are skipped. Does nothing if path is not such a folder. */
 static void add_harness(struct score_board *board, const char *path)
 {
 	struct harness_files files;
@@ -169,7 +169,7 @@ static struct board_row *add_run(struct board_input *input, const char *path, co
 	if (row != NULL)
 		input->n_runs++;
 	else if (input->n_dropped++ == 0)
-		say_error("too many runs for a board; the rest is left out");
+		say_error("too many runs for a board; ignoring the rest");
 	return row;
 }
 
@@ -352,7 +352,7 @@ static void read_paths(struct board_input *input, char *const *argv, size_t n)
 		add_harness(&input->scores, argv[i]);
 	log_paths_find(&paths, argv, n);
 	if (paths.n >= LOG_PATHS_MAX)
-		say_error("too many files to read at once; the rest is left out");
+		say_error("too many files to read at once; ignoring the rest");
 	AUTO_FREE struct log_path *logs = xcalloc(paths.n, sizeof(*logs));
 	array_each (path, paths.v, paths.n)
 		if (!path->table && strcmp(path->path, "-") != 0)

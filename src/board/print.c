@@ -100,14 +100,14 @@ static void append_number(struct buf *out, const struct column *column, double v
 		buf_appendf(out, "%.*f", column->decimals, value * column->scale);
 	if (column->format != FORMAT_SCORE)
 		return;
-	/* Up to 8 decimals, without trailing zeros beyond those of the column. */
+	/* Up to 8 decimals, without trailing zeros beyond the column's decimals. */
 	buf_appendf(out, "%.*f", SCORE_DECIMALS, value);
 	size_t dot = strcspn(out->data, ".");
 	while (out->len > dot + 1 + (size_t)decimals && out->data[out->len - 1] == '0')
 		out->data[--out->len] = '\0';
 }
 
-/* The decimals of a group's scores: those of its longest value, 4 to 8. */
+/* The number of decimals of a group's scores: as in its longest value, 4 to 8. */
 static int decimals_of(const struct board *board, const struct board_group *group,
 		       const struct column *column)
 {
@@ -707,7 +707,7 @@ cJSON *board_test_json(const struct board_test *test)
 			JNUM("p_two_sided", test->p_two_sided));
 }
 
-/* The tests by letter, with what they test and whether they decide. */
+/* The tests by letter, each with its question and whether it decides. */
 static void add_tests(cJSON *object, const struct track *track, const struct board_verdict *v)
 {
 	cJSON *tests = cJSON_AddObjectToObject(object, "tests");

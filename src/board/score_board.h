@@ -6,10 +6,10 @@
 
 /* Verifiers' scores, shown after the leaderboard of training runs: one group per folder (or per
  * --group-by) and kind of work, which is task, mode, score key, warm-up and repeats. dev and final
- * are never mixed. The median is over valid scores; no verdict is given. */
+ * are never mixed. The median covers valid scores; no verdict is given. */
 struct score_group {
 	char *key;	/* owned, raw bytes; the folder */
-	char *work;	/* owned; what was measured */
+	char *work;	/* owned; kind of work */
 	double *values; /* owned; valid scores */
 	size_t n, cap;
 	double median; /* set while printing; NAN: no valid score */

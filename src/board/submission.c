@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Turn a group of runs into a submission: its JSON, its folder, and what is still missing. */
+/* Turn a group of runs into a submission: its JSON, its folder, and a list of open questions. */
 #include "board/submission.h"
 
 #include "base/file.h"

@@ -15,8 +15,8 @@ struct submission {
 	const char *date;					  /* YYYY-MM-DD */
 };
 
-/* Hash the group's local logs that were not hashed when they were read: those of the database,
- * whose local copies have their bytes. */
+/* Hash the group's local logs that were not hashed when they were read: logs of the database with a
+ * local copy. */
 void submission_find_logs(struct board *board, const struct board_group *group);
 
 /* The contents of submission.json; owned. */

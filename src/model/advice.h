@@ -4,13 +4,13 @@
 #include "model/model.h"
 
 /* Is a run that is behind worth finishing? Its last validation is compared with the mean of the
- * reference's group at the same step. Of the earlier runs of its own group that were behind at that
- * step by the same amount or less, we count how many still finished ahead of that mean. Runs that
- * were further behind are left out, because they would make it look worse than it is.
+ * reference's group at the same step. We take the earlier runs of the run's group that were behind
+ * at that step by the same amount or less, and count how many still finished ahead of that mean.
+ * Runs that were further behind are not counted, because they would make it look worse than it is.
  *
  * Lower is better. A finished run is used if it has a validation at that step and a final score and
  * was planned for the same length. Each seed is used once. If the run belongs to the reference's
- * group, or if there is no reference, each earlier run is compared with the mean of all others. */
+ * group, or without a reference, each earlier run is compared with the mean of all others. */
 #define ADVICE_LEAST 5 /* earlier runs that were behind, at least */
 
 struct advice {

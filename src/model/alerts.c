@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Find what is wrong now: rules over the model, shown by the dashboard. */
+/* Find problems: rules over the model, shown by the dashboard. */
 #include "model/alerts.h"
 
 #include <stdio.h>
@@ -168,7 +168,7 @@ static void update_pods(struct round *round)
 
 		if (pod->state >= POD_RECONNECTING || pod->state == POD_CONNECTING)
 			alerts->pods[i].down_ms = now_ms;
-		/* Without a recent report of its GPUs, nobody knows that a pod is idle. */
+		/* A pod is only known to be idle if its GPUs reported recently. */
 		if (pod->bench_running || !(pod->gpu_busiest <= IDLE_UTIL) ||
 		    !(model_pod_age_s(pod, now_ms) <= MODEL_OLD_S))
 			alerts->pods[i].busy_ms = now_ms;

@@ -5,10 +5,10 @@
 #include "model/model.h"
 #include "model/track.h"
 
-/* Alerts: what is wrong now. Pure: model and time in, list of alerts out. An alert is raised once
+/* Alerts: current problems. Pure: model and time in, list of alerts out. An alert is raised once
  * and stays until its cause is gone. An acknowledged alert stays in the list and is quiet.
  *
- * id name severity cause */
+ *	id		name		severity	cause */
 #define ALERT_LIST(X)                                                           \
 	X(NAN, "nan", ALARM)		 /* loss is NaN or infinite */          \
 	X(OOM, "oom", ALARM)		 /* out of memory */                    \

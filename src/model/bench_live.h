@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A bench as the screen shows it, while it runs and afterwards: its runs, the differences measured
- * so far, and what is still to run. Differences are in per cent; more than 0 is faster than the
- * control. Absent numbers are NAN. */
+/* A bench as the screen shows it, while it runs and afterwards: its runs, the measured differences,
+ * and the remaining runs. Differences are in per cent; more than 0 is faster than the control.
+ * Absent numbers are NAN. */
 #define BENCH_LIVE_NAME 64
 #define BENCH_LIVE_WAIT 400
 
@@ -70,7 +70,7 @@ struct bench_live {
 	struct bench_live_arm *arms; /* owned; the control first */
 	size_t n_arms;
 	char (*pods)[BENCH_LIVE_NAME]; /* owned */
-	/* Why each pod keeps the bench waiting or was given up, "" if it does not; owned. */
+	/* Why each pod keeps the bench waiting or was dropped, "" if it does not; owned. */
 	char (*waits)[BENCH_LIVE_WAIT];
 	bool preflight; /* waits are steps of the preflight, not problems */
 	size_t n_pods;
@@ -90,7 +90,7 @@ struct bench_live {
 	/* Budget; NAN: no limit, or no price. */
 	double elapsed_s, limit_s, cost_usd, limit_usd, usd_per_h;
 	size_t n_unpriced; /* pods without a price, not in cost_usd */
-	/* Estimated from the runs so far; due: for all that remain; due_at_s: when estimated. */
+	/* Estimated from finished runs; due: for all that remain; due_at_s: when estimated. */
 	double left_s, due_s, due_at_s;
 	double noise_sd; /* from the noise register, per cent; NAN: unknown */
 	size_t noise_runs;

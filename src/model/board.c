@@ -1032,8 +1032,8 @@ static void word_group(const struct board *board, struct board_group *group,
 	}
 }
 
-/* How many seeds would be needed if mean and spread stay the same, and what they would cost. Only
- * for a mean that is past the bar but not shown to be, with no cap exceeded. */
+/* The number of seeds needed if mean and spread stay the same, and their price. Only for a mean
+ * that is past the bar but not shown to be, with no cap exceeded. */
 static void plan_seeds(const struct board *board, struct board_group *group)
 {
 	struct board_verdict *v = &group->verdict;

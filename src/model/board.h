@@ -12,8 +12,8 @@
  *
  * Which runs count. A run counts if it is finished and has the score. Logs of a group with
  * identical bytes count once, and so do two logs of the same run (same score, steps and training
- * time to the millisecond). Mean and spread are over the runs that count. Repeated runs of a seed
- * are not independent: the tests use one value per seed, the mean of its runs, and their n is the
+ * time to the millisecond). Mean and spread cover the runs that count. Repeated runs of a seed are
+ * not independent: the tests use one value per seed, the mean of its runs, and their n is the
  * number of seeds. A run that does not print its seed counts as a seed. */
 #define BOARD_USE_LIST(X)             \
 	X(COUNTED, "counted")         \
@@ -70,7 +70,7 @@ struct board_row {
 	size_t copy_of;	 /* COPY, SAME_RUN: index of the row that counts */
 	bool seed_again; /* an earlier row of the group has this seed */
 	enum board_kept caps[BOARD_CAP_COUNT];
-	char note[160]; /* "" or what is special about the row */
+	char note[160]; /* "" or a remark on the row */
 };
 
 #define BOARD_WORD_LIST(X)          \
@@ -209,10 +209,8 @@ const struct board_group *board_baseline(const struct board *board);
 
 /* The mean over the counted runs of the run number with this name, which must exist. */
 double board_mean(const struct board_group *group, const char *key);
-/*
- * Does the name of a metric show that more of it is better?  Only whole words count: "val_acc"
- * and "tok/s" do, "data_access_ms" does not.
- */
+/* Does the name of a metric show that higher is better? Only whole words count: "val_acc" and
+ * "tok/s" do, "data_access_ms" does not. */
 bool board_is_higher_better(const char *metric);
 /* The unit of the score: "bpb", "nats" or "value". */
 const char *board_unit(const struct board *board, const struct board_group *group);

@@ -40,7 +40,7 @@ struct board_test board_test_none(void)
 	return (struct board_test){ NAN, NAN, NAN, NAN };
 }
 
-/* A t test of a difference with this standard error; without spread there is no test. */
+/* A t test of a difference with this standard error; impossible without spread. */
 static struct board_test t_test(double difference, double se, double df)
 {
 	double t = difference / se;

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Means, spreads and t tests of a few values. What is undefined is NAN: the spread of one value,
+/* Means, spreads and t tests of a few values. Undefined results are NAN: the spread of one value,
  * the t of values without spread. */
 struct board_stats {
 	size_t n;

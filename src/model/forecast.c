@@ -190,8 +190,8 @@ double forecast_gap_error(const struct forecast_gap *gap)
 }
 
 /* Forecast the final BPB from the gap at the same steps. Seeds differ by BPB_SPREAD anyway, so a
- * gap counts only as far as it stands out from the noise of its rows; a noisy gap counts little and
- * widens the interval. */
+ * gap counts only as far as it exceeds the noise of its rows; a noisy gap counts little and widens
+ * the interval. */
 static void forecast_bpb(const struct model_run *mr, struct forecast *f)
 {
 	const struct model_run *ref = f->reference;

@@ -11,10 +11,10 @@
  * without one, the median error of an extrapolation is 10.4, 9.4 and 3.0 % at 25, 50 and 75 % of
  * the time.
  *
- * The final BPB is that of the reference plus 0.4 BPB per nat of the gap between their training
- * losses at the same steps, as far as the gap exceeds the noise of the rows. It is given from half
- * of the time on, and for runs of the same pace: there it was measured to help (at 75 % of the
- * time, a median error of .00048; the reference's own score is off by .00079). */
+ * The final BPB is the reference's plus 0.4 BPB per nat of the gap between their training losses at
+ * the same steps, as far as the gap exceeds the noise of the rows. It exists from half of the time
+ * on, and for runs of the same pace: there it was measured to help (at 75 % of the time, a median
+ * error of .00048; the reference's own score is off by .00079). */
 enum forecast_source { FORECAST_NONE, FORECAST_RECENT, FORECAST_REFERENCE };
 
 struct forecast {

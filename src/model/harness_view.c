@@ -78,7 +78,7 @@ void harness_view_set_age(struct harness_view *view, size_t place, int64_t age_m
 		p->ws.runs[i].life.left_s.present = false;
 }
 
-/* Points collected so far, and the x of the next one. */
+/* Collected points, and the x of the next one. */
 struct points {
 	struct harness_point *v, next;
 	size_t n, max;

@@ -14,7 +14,7 @@ struct harness_place {
 	struct harness_compare compare; /* if is_compare */
 	bool read;			/* ws or compare is filled */
 	char why[256];			/* why the directory cannot be read now, or "" */
-	int64_t age_ms;			/* age of what is shown, while it cannot be read */
+	int64_t age_ms;			/* age of the shown state, while it cannot be read */
 	int64_t now_ms;			/* clock of its machine when it was read */
 };
 
@@ -31,9 +31,9 @@ size_t harness_view_add(struct harness_view *view, const char *title,
 			const struct harness_files *files);
 /* Read the files of a place again; now_ms as in harness_workspace_read. */
 void harness_view_read(struct harness_view *view, size_t place, bool is_compare, int64_t now_ms);
-/* Record why a place cannot be read now; what was read before stays. */
+/* Record why a place cannot be read now; the last state stays. */
 void harness_view_set_trouble(struct harness_view *view, size_t place, const char *why);
-/* Set the age of what is shown; a countdown in it no longer means anything. */
+/* Set the age of the shown state; its countdown no longer means anything. */
 void harness_view_set_age(struct harness_view *view, size_t place, int64_t age_ms);
 
 /* A score on the chart of a run. */

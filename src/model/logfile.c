@@ -351,7 +351,7 @@ static bool read_block_before(struct logfile *file, uint64_t end, size_t want, s
 	return n > skip;
 }
 
-/* Like pattern_find_line, but matches what is visible of each line. */
+/* Like pattern_find_line, but matches the visible text of each line. */
 static bool find_visible_line(const struct pattern *pattern, struct str block, size_t from,
 			      size_t *line)
 {

@@ -62,11 +62,11 @@ struct logfile_hits {
 bool logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool forward,
 		   uint64_t *place, struct logfile_hits *hits);
 
-/* Count lines in about `budget` bytes; true if lines are left to count. */
+/* Count lines in about `budget` bytes; true if some are not counted yet. */
 bool logfile_count(struct logfile *file, uint64_t budget);
 /* The 1-based number of the line at a place; 0: not counted yet. */
 uint64_t logfile_number(struct logfile *file, uint64_t place);
 /* The place of the line with this number; the file size: not counted yet. */
 uint64_t logfile_place(struct logfile *file, uint64_t number);
-/* The number of lines counted so far, and whether these are all of them. */
+/* The number of lines counted until now, and whether the whole file is counted. */
 uint64_t logfile_lines(const struct logfile *file, bool *all);

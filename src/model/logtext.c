@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Raw log lines and their colours, as they are shown and searched. */
+/* Raw log lines and their colours, for display and search. */
 #include "model/logtext.h"
 
 #include "base/sort.h"
@@ -102,7 +102,7 @@ static bool take_rgb(struct str *rest, int rgb[3])
 	return n >= 3 && most_of(rgb) <= 255;
 }
 
-/* Take what follows 38, 48 or 58; *ink stays if it is not a colour. */
+/* Take the parameters after 38, 48 or 58; *ink stays if they are not a colour. */
 static void take_color(struct str *rest, uint8_t *ink)
 {
 	static const int level[] = { 0, 95, 135, 175, 215, 255 };
@@ -134,7 +134,7 @@ static uint8_t with_ink(uint8_t look, uint8_t ink)
 	return (uint8_t)((look & ~LOGSGR_INK_MASK) | ink);
 }
 
-/* Apply a parameter that stands alone. */
+/* Apply a parameter without parts. */
 static uint8_t apply_number(uint8_t look, unsigned int value)
 {
 	static const struct {
@@ -199,7 +199,7 @@ void logsgr_runs_release(struct logsgr_runs *runs)
 	logsgr_runs_init(runs);
 }
 
-/* at must not be below that of the last run. */
+/* at must not be below the last run's position. */
 static void logsgr_runs_add(struct logsgr_runs *runs, size_t at, uint8_t look)
 {
 	if (runs->n >= LOGSGR_MAX_RUNS)

@@ -62,7 +62,7 @@ size_t logsgr_runs_upto(const struct logsgr_runs *runs, size_t at);
 void logtext_visible(struct buf *out, struct str raw);
 /* Append a line ready to be shown: sanitised, with tab stops every eight columns, cut at about
  * `columns` columns. runs (may be NULL) is replaced by the looks that the line requests, at
- * positions counted from the old end of out; a progress bar keeps those of the parts that it
+ * positions counted from the old end of out; a progress bar keeps the look of the parts that it
  * overwrote. */
 void logtext_show(struct buf *out, struct str raw, size_t columns, struct logsgr_runs *runs);
 /* Are all lines of the block visible without changes, without escape sequences and lone CRs? */

@@ -5,7 +5,7 @@
 #include "model/model.h"
 
 /* All logs of a model as one, ordered by the times at the start of their lines
- * (parsers/line_prefix.h). A line without a time gets that of the line before; lines of a log
+ * (parsers/line_prefix.h). A line without a time gets the time of the line before; lines of a log
  * without any times are ordered by their arrival. Lines of one log keep their order, even if its
  * times go back. Reading starts at the end and goes back on demand; a place is a number that stays
  * valid while more is read at either end. */
@@ -21,7 +21,7 @@ struct logtimed_line {
 #define LOGTIMED_MAX_LINES (2U << 20)
 #define LOGTIMED_MAX_LOGS  200U
 
-/* Opens the newest LOGTIMED_MAX_LOGS logs; logs that cannot be read are left out. */
+/* Opens the newest LOGTIMED_MAX_LOGS logs; skips logs that cannot be read. */
 struct logtimed *logtimed_open(const struct model *model);
 void logtimed_close(struct logtimed *timed);
 /* Were logs added, moved or rewritten?  Then open it again. */
@@ -41,5 +41,5 @@ uint64_t logtimed_end(const struct logtimed *timed);
 bool logtimed_is_cut(const struct logtimed *timed);
 /* Like logfile_count, for all files. */
 bool logtimed_count(struct logtimed *timed, uint64_t budget);
-/* begin <= place < end. */
+/* logtimed_begin <= place < logtimed_end. */
 struct logtimed_line logtimed_at(const struct logtimed *timed, uint64_t place);

@@ -207,7 +207,7 @@ void model_log_add_preview(struct model *model, struct model_log *log, struct st
 		log->is_preview = true;
 		limit_open_fds(model);
 	}
-	/* Only a preview: what exceeds the limit is left out. */
+	/* Only a preview: drop text that exceeds the limit. */
 	if (log->fd >= 0 && lseek(log->fd, 0, SEEK_CUR) + (off_t)text.len <= MODEL_MAX_AHEAD)
 		(void)fd_write_all(log->fd, text.p, text.len);
 	model_note_change(model, MODEL_LOGS);

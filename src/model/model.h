@@ -107,7 +107,7 @@ struct model_log {
 	uint64_t inode;	     /* of file; 0: any */
 	int fd;		     /* owned; the bytes of a file without a name, or a preview; -1: none */
 	unsigned int moves;  /* how often file or fd changed */
-	uint64_t read_bytes; /* bytes read so far */
+	uint64_t read_bytes; /* bytes read until now */
 	struct logclass classes;      /* of all lines read */
 	struct logcame came;	      /* when its bytes were read */
 	const struct model_log *next; /* the log that replaced it, or NULL */
@@ -182,7 +182,7 @@ struct model {
 	struct model_bench *benches;	    /* newest first, plans last */
 	size_t n_benches;
 	struct model_fetch fetch;
-	size_t n_reading, n_read;  /* logs with a backlog; logs read so far */
+	size_t n_reading, n_read;  /* logs with a backlog; logs that were read */
 	bool is_shared;		   /* another process follows the pods; this one only reads along */
 	struct model_noise *noise; /* the newest of each pod first */
 	size_t n_noise;
@@ -247,7 +247,7 @@ void model_run_append(struct model *model, struct model_run *mr,
 		      uint64_t last_line);
 /* Drop series from memory; they are in the database. */
 void model_drop_series(struct model *model, struct model_run *mr);
-/* Keep only a few points of each series; all of them are in the database. */
+/* Keep only a few points of each series; the database has all points. */
 void model_thin_series(struct model *model, struct model_run *mr);
 /* Are points of any series in memory? */
 bool model_run_has_points(const struct model_run *mr);
@@ -267,9 +267,9 @@ double model_last_value(struct series *const series[METRIC_COUNT], enum metric m
 const struct series *model_run_series(const struct model_run *mr, const struct run_series *series);
 /* Does the series contain the points of all rows that printed it? */
 bool model_run_has_all(const struct model_run *mr, const struct series *series);
-/* Mean step time and training time so far in milliseconds: as logged, else from a
- * throughput since the start (batch / tok_s). If a log has only the times of single steps, the step
- * time is their median and there is no training time. Absent if unknown. */
+/* Mean step time and training time in milliseconds: as logged, else from a throughput since the
+ * start (batch / tok_s). If a log has only the times of single steps, the step time is their median
+ * and the training time is absent. Absent if unknown. */
 double model_run_ms_per_step(const struct model_run *mr);
 /* Tokens per second over the same steps as the step time; without one, or without a known batch,
  * the rate between the last two rows. */
@@ -277,17 +277,17 @@ double model_run_tok_s(const struct model_run *mr);
 double model_run_train_ms(const struct model_run *mr);
 /* Seconds of all evaluations, or of the one in the log. */
 double model_eval_s(const struct run *run);
-/* Hours of training and evaluation in the log so far: the least that a pod was paid for. Absent
- * without a training time. */
+/* Hours of training and evaluation in the log: the least that a pod was paid for. Absent without a
+ * training time. */
 double model_paid_hours(const struct run *run);
 /* Cost of these hours, or since the first byte for a live run or one without times; absent without
  * a price. */
 double model_run_cost(const struct model *model, const struct model_run *mr);
-/* The score of a finished run; and for a running one the best stage so far, which a later stage may
+/* The score of a finished run; and for a running one its best stage, which a later stage may
  * replace. Otherwise absent. */
 double model_run_final_bpb(const struct model_run *mr);
 double model_run_stage_bpb(const struct model_run *mr);
-/* The step at which it failed: that of its first NaN, else its last one. */
+/* The step at which it failed: the step of its first NaN, else its last one. */
 double model_run_failed_step(const struct model_run *mr);
 /* The event that shows why a run failed or was killed: the first one after its last row that is not
  * just the consequence of another; without one, a consequence. NULL: none. */
@@ -321,7 +321,7 @@ void model_log_add_line(struct model *model, struct model_log *log, uint64_t lin
 /* Record how many bytes of its file were read. */
 void model_log_set_read(struct model *model, struct model_log *log, uint64_t upto, int64_t wall_ms);
 
-/* Replace the list; takes ownership of it and of what it points to. */
+/* Replace the list; takes ownership of it and its contents. */
 void model_benches_set(struct model *model, struct model_bench *benches, size_t n);
 /* Something of this part changed in place; the next frame will show it. */
 void model_note_change(struct model *model, enum model_part part);

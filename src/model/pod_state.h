@@ -41,7 +41,7 @@ struct pod_facts {
 	bool is_paused;	       /* reading is paused on purpose: a bench runs, or the disk is full */
 	size_t n_under_way;    /* running runs */
 	size_t n_silent;       /* those of them that are silent */
-	int64_t silent_ms;     /* since the last bytes of any of them */
+	int64_t silent_ms;     /* since the last bytes of one of them */
 };
 
 /* The follower answers our pings; after this long without an answer the link is not live. */

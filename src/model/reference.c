@@ -135,7 +135,7 @@ struct gap find_gap(const struct curve *own, const struct curve *base)
 	for (size_t i = own->n; i-- > 0 && n < FORECAST_GAP_ROWS;) {
 		double x = own->x[i], at = curve_at(own, x) - curve_at(base, x);
 
-		/* Old rows say nothing about the current gap. */
+		/* Old rows do not show the current gap. */
 		if (x < last - (last - first) * GAP_SCATTER)
 			break;
 		if (!isfinite(at))

@@ -33,7 +33,7 @@ struct band {
 
 #define BAND_POINTS 400 /* about as many as a screen can show */
 
-/* At the x of `over`, or some of them; n_seeds <= SEEDS_MOST. */
+/* At the x of `over`, or every few of them; n_seeds <= SEEDS_MOST. */
 void band_init(struct band *band, const struct curve *seeds, size_t n_seeds,
 	       const struct curve *over);
 void band_release(struct band *band);

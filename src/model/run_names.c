@@ -153,7 +153,7 @@ static bool is_dated_twin(struct str a, struct str b)
 	return str_eq(str_skip(a, date_of(a)), str_skip(b, date_of(b)));
 }
 
-/* Keep dates that are needed to tell names apart; such names are next to each other. */
+/* Keep dates where names differ only by them; such names are next to each other. */
 static void find_dates(struct named *v, size_t n)
 {
 	for (size_t from = 0, to; from < n; from = to) {

@@ -8,5 +8,5 @@
  * names depend on has changed. */
 void run_names_update(struct model *model);
 
-/* Is it a folder name that every project has ("logs", "out"), and that tells no runs apart? */
+/* Is it a folder name that every project has ("logs", "out"), and that does not identify a run? */
 bool run_names_is_common(struct str name);

@@ -20,9 +20,9 @@ static const struct series *find_pace_series(const struct model_run *mr)
 		       : NULL;
 }
 
-/* Fill ms with step times and at with the row before each of them; returns how many there are. With
- * a training clock, a step time is the difference between two rows, at most CHANGE_POINTS of them.
- * If the clock stands still or goes back, continue from that row. */
+/* Fill ms with step times and at with the row before each step time; returns how many there are.
+ * With a training clock, a step time is the difference between two rows, at most CHANGE_POINTS of
+ * them. If the clock stops or goes back, continue from that row. */
 static size_t fill_paces(const struct series *series, double *ms, const struct series_point **at)
 {
 	bool clock = run_has(series_last(series)->train_ms);

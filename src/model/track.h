@@ -66,8 +66,8 @@ struct track_scores {
 	bool bpb, loss;
 };
 void track_scores_add(struct track_scores *scores, const struct run *run);
-/* The built-in track for runs when no track is named: "open" if there is no BPB; NULL if there is
- * no score yet. */
+/* The built-in track for runs when no track is named: "open" without any BPB; NULL without any
+ * score. */
 const char *track_for_scores(const struct track_scores *scores);
 
 /* Read a track from text; `file` is used in errors. */

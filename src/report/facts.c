@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of facts: built by whoever knows them, printed by commands and the screen. */
+/* Lists of facts: built in one place, printed by commands and the screen. */
 #include "report/facts.h"
 
 #include <math.h>

@@ -44,7 +44,7 @@ struct facts_column {
 	enum fmt_kind kind;
 	int decimals;
 	const char *key; /* key for machine-readable output; NULL: the label */
-	/* Layout on a screen of limited width: the fixed width (0: that of its cells), the order in
+	/* Layout on a screen of limited width: the fixed width (0: as its cells need), the order in
 	 * which columns are dropped (highest first; 0: never), whether it gets the remaining width,
 	 * and which columns are dropped before its texts are cut (those with a higher drop; 0:
 	 * none). */

@@ -710,7 +710,7 @@ void harness_compare_facts(struct facts *facts, const struct harness_compare *co
 		facts_text(facts, group->name, group->invalid > 0 ? FACT_WARN : FACT_PLAIN, "%s",
 			   text.data);
 	}
-	/* There is no verdict without repeated trials. */
+	/* A verdict needs repeated trials. */
 	const struct harness_group *a = &compare->groups[0], *b = a + 1;
 	facts_text(facts, "verdict", FACT_HINT, "%s",
 		   compare->n_groups < 2 ? "none: only one group has trials"

@@ -9,9 +9,9 @@
 #include "report/facts.h"
 
 /* Prints rows of data in one of four formats, from one list of columns: an aligned table for
- * people, JSON lines, CSV (RFC 4180) or Markdown. A row is a cJSON object; JSON prints all of it,
- * the other formats its listed columns. Texts pass utf8_sanitize; null is "—" in a table and in
- * Markdown, and empty in CSV. There are no escape sequences. */
+ * people, JSON lines, CSV (RFC 4180) or Markdown. JSON prints the whole cJSON object of a row, the
+ * other formats its listed columns. Texts pass utf8_sanitize; null is "—" in a table and in
+ * Markdown, and empty in CSV. Escape sequences are never printed. */
 enum out_format { OUT_TABLE, OUT_JSON, OUT_CSV, OUT_MD };
 
 /* Columns are given as text, for example "seed:0, train_ms=train s:1*0.001": the member of the row;

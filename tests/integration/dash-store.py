@@ -330,7 +330,7 @@ def test_no_pods():
     second = dash()
     shows(second, "another hgym-tui", "by the one that was there first")
     os.kill(second.pid, signal.SIGHUP)
-    shows(second, "was read again", "a second one reads its configuration")
+    shows(second, "configuration reloaded", "a second one reads its configuration")
     shows(second, "Runs (6)", "and shows the same")
     screen.close()
     second.send("!")

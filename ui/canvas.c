@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells under the views: clipping, wide characters, text dump. */
+/* Drawing into cells: clipping, wide characters, wrapping, and dumps of the result. */
 #include "ui/canvas.h"
 
 #include <assert.h>
@@ -9,9 +9,8 @@
 #include "base/xalloc.h"
 #include "ui/theme.h"
 
-#define LINE_BYTES 8192
-/* Of all pictures: more than a screen of 3840x2160 has. */
-#define PICTURE_PIXELS (12U << 20)
+#define LINE_BYTES     8192
+#define PICTURE_PIXELS (12U << 20) /* of all pictures: more than 3840x2160 */
 
 void canvas_init(struct canvas *canvas)
 {
@@ -114,8 +113,8 @@ const struct cell *canvas_at(const struct canvas *canvas, int x, int y)
 	return cell_at(canvas, x, y);
 }
 
-/* Half of a wide character must not stay when its other half is drawn over. */
-static void break_wide(struct canvas *canvas, int x, int y)
+/* Blank the other half of a wide character, half of which is about to be overwritten. */
+static void blank_other_half(struct canvas *canvas, int x, int y)
 {
 	struct cell *cell = cell_at(canvas, x, y);
 
@@ -125,7 +124,7 @@ static void break_wide(struct canvas *canvas, int x, int y)
 		*cell_at(canvas, x + 1, y) = (struct cell){ ' ', 0, cell->style };
 }
 
-/* A character that a terminal could take for more than itself. */
+/* Could a terminal act on the character instead of showing it? */
 static bool is_control(uint32_t cp)
 {
 	return cp < 0x20 || (cp >= 0x7F && cp < 0xA0) || cp == 0xAD ||
@@ -140,7 +139,7 @@ void canvas_put(struct canvas *canvas, int x, int y, unsigned int style, uint32_
 		cp = 0xB7;
 	if (!rect_has(&canvas->clip, x, y))
 		return;
-	break_wide(canvas, x, y);
+	blank_other_half(canvas, x, y);
 	*cell_at(canvas, x, y) = (struct cell){ cp, 0, (uint16_t)style };
 	if (utf8_cp_width(cp) < 2)
 		return;
@@ -148,20 +147,18 @@ void canvas_put(struct canvas *canvas, int x, int y, unsigned int style, uint32_
 		cell_at(canvas, x, y)->cp = ' ';
 		return;
 	}
-	break_wide(canvas, x + 1, y);
+	blank_other_half(canvas, x + 1, y);
 	cell_at(canvas, x, y)->cp = cp;
 	*cell_at(canvas, x + 1, y) = (struct cell){ 0, 0, (uint16_t)style };
 }
 
-/* Draw s from x on; returns the column behind it. */
-static int put_str(struct canvas *canvas, int x, int y, unsigned int style, struct str s)
+/* Draw s from column x; returns the column after it. */
+static int draw_str(struct canvas *canvas, int x, int y, unsigned int style, struct str s)
 {
 	while (s.len > 0) {
 		uint32_t cp;
-		size_t n = utf8_decode(s, &cp);
 
-		s.p += n;
-		s.len -= n;
+		s = str_skip(s, utf8_decode(s, &cp));
 		if (cp == '\t')
 			cp = ' ';
 		int width = is_control(cp) ? 1 : utf8_cp_width(cp);
@@ -177,7 +174,7 @@ static int put_str(struct canvas *canvas, int x, int y, unsigned int style, stru
 
 int canvas_text(struct canvas *canvas, int x, int y, unsigned int style, const char *text)
 {
-	return put_str(canvas, x, y, style, str_from(text)) - x;
+	return draw_str(canvas, x, y, style, str_from(text)) - x;
 }
 
 int canvas_textf(struct canvas *canvas, int x, int y, unsigned int style, const char *fmt, ...)
@@ -190,23 +187,21 @@ int canvas_textf(struct canvas *canvas, int x, int y, unsigned int style, const 
 	buf_vappendf(&text, fmt, ap);
 	va_end(ap);
 	columns = canvas_text(canvas, x, y, style, text.data);
-	/* A number that is cut must not look like another one. */
+	/* A number that is cut off must not look like a shorter one. */
 	if (x < end && x + columns > end)
 		canvas_put(canvas, end - 1, y, style, 0x2026);
 	return columns;
 }
 
-/* Columns that put_str takes for s, counted up to `most`. */
-static int str_columns(struct str s, int most)
+/* Columns that draw_str needs for s, counted up to `most`. */
+static int count_columns(struct str s, int most)
 {
 	int columns = 0;
 
 	while (s.len > 0 && columns <= most) {
 		uint32_t cp;
-		size_t n = utf8_decode(s, &cp);
 
-		s.p += n;
-		s.len -= n;
+		s = str_skip(s, utf8_decode(s, &cp));
 		columns += is_control(cp) ? 1 : utf8_cp_width(cp);
 	}
 	return columns;
@@ -217,13 +212,13 @@ void canvas_line(struct canvas *canvas, struct rect rect, unsigned int style, st
 	if (rect.w <= 0)
 		return;
 	struct rect before = canvas_clip(canvas, rect);
-	if (str_columns(text, rect.w) <= rect.w) {
-		(void)put_str(canvas, rect.x, rect.y, style, text);
+	if (count_columns(text, rect.w) <= rect.w) {
+		(void)draw_str(canvas, rect.x, rect.y, style, text);
 	} else {
 		struct rect whole =
 			canvas_clip(canvas, (struct rect){ rect.x, rect.y, rect.w - 1, 1 });
 
-		(void)put_str(canvas, rect.x, rect.y, style, text);
+		(void)draw_str(canvas, rect.x, rect.y, style, text);
 		canvas_unclip(canvas, whole);
 		canvas_put(canvas, rect.x + rect.w - 1, rect.y, style, 0x2026);
 	}
@@ -274,15 +269,12 @@ void canvas_line_elided(struct canvas *canvas, struct rect rect, unsigned int st
 	struct str end = text;
 
 	if (columns > rect.w && rect.w > 2) {
-		/* Its beginning and "…", then as much of its end. */
+		/* The start with "…", then as much of the end as fits. */
 		struct rect begin = rect_take_left(&rect, rect.w - rect.w / 2);
 
 		canvas_line(canvas, begin, style, text);
 		while (columns > rect.w && end.len > 0) {
-			size_t n = utf8_decode(end, &cp);
-
-			end.p += n;
-			end.len -= n;
+			end = str_skip(end, utf8_decode(end, &cp));
 			columns -= utf8_cp_width(cp);
 		}
 	}
@@ -291,7 +283,7 @@ void canvas_line_elided(struct canvas *canvas, struct rect rect, unsigned int st
 
 void canvas_line_right(struct canvas *canvas, struct rect rect, unsigned int style, struct str text)
 {
-	int columns = str_columns(text, rect.w);
+	int columns = count_columns(text, rect.w);
 	int free_columns = int_max(rect.w - columns, 0);
 
 	rect.x += free_columns;
@@ -299,8 +291,8 @@ void canvas_line_right(struct canvas *canvas, struct rect rect, unsigned int sty
 	canvas_line(canvas, rect, style, text);
 }
 
-/* The bytes of text that fit into so many columns, cut between words. */
-static size_t fold_fit(struct str text, int width)
+/* Bytes of text for a line of this width: up to a blank, unless the rest would be too short. */
+static size_t find_break(struct str text, int width)
 {
 	size_t n = 0, blank = 0;
 	int used = 0;
@@ -321,28 +313,22 @@ static size_t fold_fit(struct str text, int width)
 	return n;
 }
 
-/* Columns that what goes on below a line is set in. */
-static int fold_indent(struct str line, int width)
-{
-	int n = 0;
-
-	while ((size_t)n < line.len && line.p[n] == ' ')
-		n++;
-	n = n > 0 ? n + 2 : 0;
-	return n < width / 3 ? n : 0;
-}
-
-/* One line of it, from its row `top` on; how many rows it has. */
-static int fold_line(struct canvas *canvas, struct rect r, unsigned int style, struct str line,
+/* Draw a line of text from its row `top`; returns how many rows it has. */
+static int wrap_line(struct canvas *canvas, struct rect r, unsigned int style, struct str line,
 		     int top)
 {
-	int indent = fold_indent(line, r.w), x = 0, y = -top;
+	int indent = 0, x = 0, y = -top;
 
+	/* Continue an indented line with a deeper indent. */
+	while ((size_t)indent < line.len && line.p[indent] == ' ')
+		indent++;
+	indent += indent > 0 ? 2 : 0;
+	if (indent >= r.w / 3)
+		indent = 0;
 	do {
-		struct str row = { line.p, fold_fit(line, r.w - x) };
+		struct str row = { line.p, find_break(line, r.w - x) };
 
-		line.p += row.len;
-		line.len -= row.len;
+		line = str_skip(line, row.len);
 		while (row.len > 0 && line.len > 0 && row.p[row.len - 1] == ' ')
 			row.len--;
 		if (canvas != NULL && y >= 0 && y < r.h)
@@ -363,7 +349,7 @@ int canvas_wrap(struct canvas *canvas, struct rect r, unsigned int style, struct
 		struct rect place = r;
 
 		(void)rect_take_top(&place, y - top);
-		y += fold_line(canvas, place, style, line, int_max(top - y, 0));
+		y += wrap_line(canvas, place, style, line, int_max(top - y, 0));
 	}
 	return y;
 }
@@ -399,23 +385,11 @@ struct picture *canvas_picture(struct canvas *canvas, struct rect rect)
 	return picture;
 }
 
-/* A title in the upper edge of a frame, a blank on both sides. */
-static void __attribute__((format(printf, 3, 0)))
-canvas_title(struct canvas *canvas, struct rect r, const char *fmt, va_list ap)
-{
-	AUTO_BUF title = buf_new(LINE_BYTES);
-
-	buf_vappendf(&title, fmt, ap);
-	r = (struct rect){ r.x + 3, r.y, int_min(text_width(title.data), r.w - 6), 1 };
-	canvas_line(canvas, r, STYLE_TITLE, str_from(title.data));
-	canvas_put(canvas, r.x - 1, r.y, STYLE_BORDER, ' ');
-	canvas_put(canvas, r.x + r.w, r.y, STYLE_BORDER, ' ');
-}
-
 struct rect canvas_box(struct canvas *canvas, struct rect r, const char *fmt, ...)
 {
 	int right = r.x + r.w - 1, bottom = r.y + r.h - 1;
 	struct rect inside = { r.x + 2, r.y + 1, r.w - 4, r.h - 2 };
+	AUTO_BUF title = buf_new(LINE_BYTES);
 	va_list ap;
 
 	if (r.w < 2 || r.h < 2)
@@ -432,39 +406,39 @@ struct rect canvas_box(struct canvas *canvas, struct rect r, const char *fmt, ..
 	canvas_put(canvas, right, r.y, STYLE_BORDER, 0x2510);
 	canvas_put(canvas, r.x, bottom, STYLE_BORDER, 0x2514);
 	canvas_put(canvas, right, bottom, STYLE_BORDER, 0x2518);
+	if (r.w <= 6)
+		return inside;
 	va_start(ap, fmt);
-	if (r.w > 6)
-		canvas_title(canvas, r, fmt, ap);
+	buf_vappendf(&title, fmt, ap);
 	va_end(ap);
+	/* The title in the upper edge, between two blanks. */
+	r = (struct rect){ r.x + 3, r.y, int_min(text_width(title.data), r.w - 6), 1 };
+	canvas_line(canvas, r, STYLE_TITLE, str_from(title.data));
+	canvas_put(canvas, r.x - 1, r.y, STYLE_BORDER, ' ');
+	canvas_put(canvas, r.x + r.w, r.y, STYLE_BORDER, ' ');
 	return inside;
-}
-
-static void dump_cell(const struct cell *cell, bool ascii, struct buf *line)
-{
-	char bytes[4];
-
-	if (cell->cp == 0) {
-		if (ascii)
-			buf_append_char(line, ' ');
-		return;
-	}
-	if (ascii) {
-		buf_append_char(line, plain_char(cell->cp));
-		return;
-	}
-	buf_append(line, bytes, utf8_encode(cell->cp, bytes));
-	if (cell->mark != 0)
-		buf_append(line, bytes, utf8_encode(cell->mark, bytes));
 }
 
 void canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out)
 {
 	AUTO_BUF line = buf_new(CANVAS_MAX_SIDE * 8);
+	char bytes[4];
 
 	for (int y = 0; y < canvas->height; y++) {
 		buf_clear(&line);
-		for (int x = 0; x < canvas->width; x++)
-			dump_cell(cell_at(canvas, x, y), ascii, &line);
+		for (int x = 0; x < canvas->width; x++) {
+			const struct cell *cell = cell_at(canvas, x, y);
+
+			if (ascii) {
+				buf_append_char(&line, cell->cp == 0 ? ' ' : plain_char(cell->cp));
+				continue;
+			}
+			if (cell->cp == 0)
+				continue;
+			buf_append(&line, bytes, utf8_encode(cell->cp, bytes));
+			if (cell->mark != 0)
+				buf_append(&line, bytes, utf8_encode(cell->mark, bytes));
+		}
 		size_t end = line.len;
 		while (end > 0 && line.data[end - 1] == ' ')
 			end--;
@@ -475,14 +449,14 @@ void canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out)
 
 #define MAX_LOOKS 64
 
-/* The looks that occur, in the order of their first cell. */
+/* Styles with their letters, in the order of their first cell. */
 struct looks {
 	uint16_t style[MAX_LOOKS];
 	char letter[MAX_LOOKS];
 	size_t n, n_digits;
 };
 
-static char letter_of(struct looks *looks, uint16_t style)
+static char find_letter(struct looks *looks, uint16_t style)
 {
 	unsigned int id = style & STYLE_MASK;
 
@@ -510,7 +484,7 @@ void canvas_dump_styles(const struct canvas *canvas, struct buf *out)
 
 		for (int x = 0; x < canvas->width; x++) {
 			const struct cell *cell = cell_at(canvas, x, y);
-			char letter = letter_of(&looks, cell->style);
+			char letter = find_letter(&looks, cell->style);
 
 			blanks++;
 			if (letter == ' ')

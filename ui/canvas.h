@@ -9,14 +9,13 @@
 #include "base/utf8.h"
 
 /*
- * Cells that the views draw into; the terminal shows them, tests read them.
- * Everything is clipped, wide characters never straddle an edge, and no
- * control character gets into a cell, whatever the text holds.
+ * A grid of cells that the views draw into; the terminal shows it, tests read it.  Drawing is
+ * clipped, wide characters never cross an edge, and no control character reaches a cell.
  */
 struct cell {
-	uint32_t cp;	/* 0: the right half of a wide character */
-	uint32_t mark;	/* one combining character, 0: none */
-	uint16_t style; /* enum style and STYLE_BOLD .. */
+	uint32_t cp;	/* 0: right half of a wide character */
+	uint32_t mark;	/* combining character; 0: none */
+	uint16_t style; /* enum style with STYLE_BOLD and so on */
 };
 
 struct rect {
@@ -33,23 +32,23 @@ static inline int int_max(int a, int b)
 	return a > b ? a : b;
 }
 
-/* Columns that a text takes. */
+/* Width of a text in columns. */
 static inline int text_width(const char *text)
 {
 	return (int)utf8_width(str_from(text));
 }
 
 bool rect_has(const struct rect *rect, int x, int y);
-/* Take so much (at most all of it) off an edge of *rest; what was taken. */
+/* Cut h rows (or w columns) off an edge of *rest, at most all; returns the part cut off. */
 struct rect rect_take_top(struct rect *rest, int h);
 struct rect rect_take_bottom(struct rect *rest, int h);
 struct rect rect_take_left(struct rect *rest, int w);
 
-/* Pixels over some cells: see ui/picture.h. */
+/* Pixels over some cells, see ui/picture.h. */
 struct picture {
 	struct rect cells;
-	int w, h;      /* pixels: whole ones a cell */
-	uint8_t *inks; /* owned; w * h; 0: none */
+	int w, h;      /* pixels, a whole number per cell */
+	uint8_t *inks; /* owned; w * h; 0: transparent */
 };
 
 #define CANVAS_MAX_SIDE	    1000
@@ -59,72 +58,71 @@ struct canvas {
 	int width, height;
 	struct cell *cells; /* owned; width * height */
 	struct rect clip;
-	int cell_w, cell_h; /* pixels of a cell; 0: there are no pictures */
+	int cell_w, cell_h; /* pixels of a cell; 0: pictures are not available */
 	struct picture pictures[CANVAS_MAX_PICTURES];
 	size_t n_pictures;
 };
 
 void canvas_init(struct canvas *canvas);
 void canvas_release(struct canvas *canvas);
-/* Blank, of that size (0..CANVAS_MAX_SIDE each). */
+/* Change the size (each side 0..CANVAS_MAX_SIDE) and clear it. */
 void canvas_resize(struct canvas *canvas, int width, int height);
 void canvas_clear(struct canvas *canvas);
 
-/* Draw inside rect (and the clip that was) only; returns what was. */
+/* Restrict drawing to rect within the current clip; returns that clip for canvas_unclip. */
 struct rect canvas_clip(struct canvas *canvas, struct rect rect);
 void canvas_unclip(struct canvas *canvas, struct rect before);
 
-/* Text from (x, y) to the right; returns how many columns it takes. */
+/* Draw text from (x, y) to the right; returns its width in columns. */
 int canvas_text(struct canvas *canvas, int x, int y, unsigned int style, const char *text);
-/* The same; what the clip cuts off at the right ends in "…". */
+/* The same for formatted text; a text that the clip cuts off ends in "…". */
 int canvas_textf(struct canvas *canvas, int x, int y, unsigned int style, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
-/* Text into a line of rect.w columns; what is too long ends in "…". */
+/* Draw text into a line of rect.w columns; a longer text ends in "…". */
 void canvas_line(struct canvas *canvas, struct rect rect, unsigned int style, struct str text);
-/* The same of formatted text. */
+/* The same for formatted text. */
 void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The same at the top of *rest, which loses that line; none left: nothing. */
+/* The same into the first line of *rest, which is cut off; nothing if no line is left. */
 void canvas_print_top(struct canvas *canvas, struct rect *rest, unsigned int style, const char *fmt,
 		      ...) __attribute__((format(printf, 4, 5)));
-/* A line of which what is too long loses the first `spare` bytes, and then
- * its middle: "big-em…eed42". */
+/* Draw a line; a text that is too long loses its first `spare` bytes, then its middle:
+ * "big-em…eed42". */
 void canvas_line_elided(struct canvas *canvas, struct rect rect, unsigned int style,
 			struct str text, size_t spare);
-/* A line, set to the right. */
+/* Draw a line aligned to the right. */
 void canvas_line_right(struct canvas *canvas, struct rect rect, unsigned int style,
 		       struct str text);
 
 /*
- * Draw text from its line `top` on, long lines folded between words and set
- * in below their beginning; returns how many lines it takes in all.  canvas
- * NULL: count only.
+ * Draw text with long lines wrapped between words and continued with an indent, skipping its first
+ * `top` lines.  Returns the number of lines of the whole text; canvas NULL: count only.
  */
 int canvas_wrap(struct canvas *canvas, struct rect rect, unsigned int style, struct str text,
 		int top);
 
 void canvas_put(struct canvas *canvas, int x, int y, unsigned int style, uint32_t cp);
-/* Every cell of rect gets this style and, unless it is 0, character. */
+/* Set the style and, unless cp is 0, the character of every cell of rect. */
 void canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style, uint32_t cp);
 /*
- * An empty picture over those cells, which become PICTURE_CELL: a blank that
- * no text has.  It is the canvas's until that is cleared.  NULL: there can be
- * none, because not all of it could be seen or for its size.
+ * Add an empty picture over these cells, which become PICTURE_CELL, a blank that texts do not
+ * contain.  The canvas owns it until it is cleared.  NULL if a part of it would be invisible, or
+ * if the pictures would become too many or too large.
  */
 #define PICTURE_CELL 0xA0
 struct picture *canvas_picture(struct canvas *canvas, struct rect rect);
-/* A frame with a title in its upper edge; what is inside of it. */
+/* Draw a frame with a title in its upper edge; returns the area inside. */
 struct rect canvas_box(struct canvas *canvas, struct rect rect, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* The cell at (x, y), inside the canvas. */
 const struct cell *canvas_at(const struct canvas *canvas, int x, int y);
 
-/* The screen as lines of text without blanks at their ends. */
+/* Append the screen as lines of text without trailing blanks. */
 void canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out);
 
 /*
- * How the cells look, a letter of its style each, a blank for NORMAL, a digit
- * for a style with more attributes; below a line a look that occurs.
+ * Append the styles of the cells: a letter per style, a blank for NORMAL, a digit for a style with
+ * extra attributes; below the screen a line per style that occurs.
  */
 void canvas_dump_styles(const struct canvas *canvas, struct buf *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal through ncurses; the one file that knows it. */
+/* The terminal through ncurses; no other file uses it. */
 #include "ui/term.h"
 
 #include <curses.h>
@@ -25,7 +25,7 @@
 #include "ui/picture.h"
 #include "ui/theme.h"
 
-#define CODE_ANSWER    (KEY_MAX + 1) /* of a mode, or what it can */
+#define CODE_ANSWER    (KEY_MAX + 1) /* about a mode or capabilities */
 #define CODE_TEXT_SIZE (KEY_MAX + 2)
 #define CODE_PASTE_ON  (KEY_MAX + 3)
 #define CODE_PASTE_OFF (KEY_MAX + 4)
@@ -33,61 +33,57 @@
 #define CODE_MOUSE     (KEY_MAX + 6)
 #define CODE_MOUSE_OLD (KEY_MAX + 7)
 
-/* More than a clipboard takes, and what waits behind a frame. */
-#define WAITING_BYTES (4U << 20)
+#define WAITING_BYTES (4U << 20) /* more than a frame and a clipboard */
 
 #define SYNC_BEGIN "\033[?2026h"
 #define SYNC_END   "\033[?2026l"
 #define PASTE_ON   "\033[?2004h"
 #define PASTE_OFF  "\033[?2004l"
 
-/* The pixels of its text; and what it can (DA1), which each one answers. */
+/* Ask for the size of the text area in pixels, and for capabilities (DA1), which every terminal
+ * answers. */
 #define ASK_PIXELS "\033[14t\033[c"
 #define DA1_SIXEL  4
-#define CELL_LEAST 3	/* pixels */
-#define ASKED_MS   3000 /* for an answer */
+#define MIN_CELL   3	/* pixels */
+#define ASKED_MS   3000 /* until an answer arrives */
 #define ANSWER_MS  1000 /* from its first byte to its last */
 
-/* Of linux/memfd.h: sysctl vm.memfd_noexec=2 demands it. */
+/* From linux/memfd.h; required if sysctl vm.memfd_noexec is 2. */
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U
 #endif
 
-/* More than the largest frame: a million cells, each of a look of its own. */
+/* More than the largest frame: a million cells, each with a different style. */
 #define QUEUE_BYTES	(64U << 20)
-#define KEEP_BYTES	(1U << 20) /* of memory, between two frames */
-#define CANCEL		"\030"	   /* ends a sequence without effect: ECMA-48 CAN */
+#define KEEP_BYTES	(1U << 20) /* of the queue's memory between two frames */
+#define CANCEL		"\030"	   /* aborts a sequence: ECMA-48 CAN */
 #define OUTLET_STILL_MS 1000
 #define OUTLET_DRAIN_MS 4000
 
 /*
- * The way out to the terminal of stdout, which nothing can block: what is
- * written to a file of its own lies in memory until the terminal takes it.  A
- * terminal that takes nothing (an SSH client asleep) stops no one.
+ * Output to the terminal of stdout that never blocks: what curses writes goes to a memory file and
+ * from there to the terminal as fast as it accepts it.  A terminal that accepts nothing (an SSH
+ * client that sleeps) stops nothing else.
  *
- * The terminal is opened once more for it: O_NONBLOCK belongs to an open file,
- * and stdout's is shared with stdin and the shell that started us.
+ * The terminal is opened a second time, because O_NONBLOCK belongs to the open file, which stdout
+ * shares with stdin and the shell.
  */
 struct outlet {
-	/*
-	 * To write to.  Its descriptor is the terminal's until outlet_hold,
-	 * then no terminal's: nothing but writing may be expected of it.
-	 */
-	FILE *file;
-	int fd;	      /* of the terminal: to watch for writing */
-	bool is_held; /* file is memory, and not the terminal */
+	FILE *file; /* for curses: the terminal until outlet_redirect, then memory */
+	int fd;	    /* of the terminal */
+	bool is_redirected;
 	struct buf queue;
-	size_t sent; /* of queue */
+	size_t sent; /* bytes of the queue */
 };
 
-/* The terminal of stdout with flags of our own; -1: it cannot be had. */
-static int outlet_open(void)
+/* Open the terminal of stdout a second time; -1 if that is not possible. */
+static int open_terminal(void)
 {
 	static const int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	/* Also where no name of it is to be seen, as in a container. */
+	/* Works where the terminal has no visible name, as in a container. */
 	int fd = open("/proc/self/fd/1", flags);
 
-	/* After su it is another user's; but our session's is open to us. */
+	/* After su the terminal may belong to another user; /dev/tty works for our session. */
 	if (fd < 0 && tcgetsid(STDOUT_FILENO) != (pid_t)-1)
 		fd = open("/dev/tty", flags);
 	if (fd >= 0 && !isatty(fd)) {
@@ -97,7 +93,7 @@ static int outlet_open(void)
 	return fd;
 }
 
-/* What still waits is dropped; NULL: nothing. */
+/* Free it (NULL: nothing), dropping what is queued. */
 static void outlet_free(struct outlet *outlet)
 {
 	if (outlet == NULL)
@@ -116,7 +112,7 @@ static struct outlet *outlet_new(struct err *err)
 	int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 
 	buf_init(&outlet->queue, QUEUE_BYTES);
-	outlet->fd = outlet_open();
+	outlet->fd = open_terminal();
 	if (outlet->fd < 0)
 		outlet->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	outlet->file = copy >= 0 ? fdopen(copy, "w") : NULL;
@@ -129,26 +125,23 @@ static struct outlet *outlet_new(struct err *err)
 	return NULL;
 }
 
-/*
- * From here on nothing that is written to the file waits.  Where there is no
- * memory to be had for it, the file stays the terminal.
- */
-static void outlet_hold(struct outlet *outlet)
+/* Let the file be memory from here on; if that fails, it stays the terminal. */
+static void outlet_redirect(struct outlet *outlet)
 {
 	unsigned int flags = MFD_CLOEXEC;
 	int memory = memfd_create("terminal", flags | MFD_NOEXEC_SEAL);
 
-	/* Linux before 6.3 does not know the flag. */
+	/* Linux before 6.3 rejects the flag. */
 	if (memory < 0 && errno == EINVAL)
 		memory = memfd_create("terminal", flags);
 	if (memory < 0)
 		return;
 	(void)fflush(outlet->file);
-	outlet->is_held = dup3(memory, fileno(outlet->file), O_CLOEXEC) >= 0;
+	outlet->is_redirected = dup3(memory, fileno(outlet->file), O_CLOEXEC) >= 0;
 	(void)close(memory);
 }
 
-/* Move what was written into the queue. */
+/* Move the bytes in the memory file to the queue. */
 static void outlet_collect(struct outlet *outlet)
 {
 	int memory = fileno(outlet->file);
@@ -168,28 +161,25 @@ static void outlet_collect(struct outlet *outlet)
 		(void)lseek(memory, 0, SEEK_SET);
 }
 
-/* What waits, of all that was handed on. */
-static size_t outlet_waiting_bytes(const struct outlet *outlet)
+/* Bytes that the terminal has not accepted yet. */
+static size_t count_queued(const struct outlet *outlet)
 {
 	return outlet->queue.len - outlet->sent;
 }
 
-/*
- * Hand on what was written and flushed, as far as the terminal takes it now;
- * true when nothing is left.
- */
-static bool outlet_send(struct outlet *outlet)
+/* Write what the terminal accepts now; true if nothing is left. */
+static bool outlet_flush(struct outlet *outlet)
 {
-	if (!outlet->is_held)
+	if (!outlet->is_redirected)
 		return true;
 	outlet_collect(outlet);
-	while (outlet_waiting_bytes(outlet) > 0) {
+	while (count_queued(outlet) > 0) {
 		ssize_t n = fd_write_now(outlet->fd, outlet->queue.data + outlet->sent,
-					 outlet_waiting_bytes(outlet));
+					 count_queued(outlet));
 
 		if (n == 0 || (n < 0 && errno == EAGAIN))
 			return false;
-		/* It is gone, and all that it was to show. */
+		/* The terminal is gone: drop the rest. */
 		if (n < 0)
 			break;
 		outlet->sent += (size_t)n;
@@ -202,14 +192,14 @@ static bool outlet_send(struct outlet *outlet)
 }
 
 /*
- * Hand on all, and wait for the terminal until it has taken nothing for
- * OUTLET_STILL_MS, or OUTLET_DRAIN_MS went by; true when nothing is left.
+ * Write everything, waiting until the terminal has accepted nothing for OUTLET_STILL_MS, or for
+ * OUTLET_DRAIN_MS in all; true if nothing is left.
  */
 static bool outlet_drain(struct outlet *outlet)
 {
 	int64_t end = clock_mono_ms() + OUTLET_DRAIN_MS;
 
-	while (!outlet_send(outlet)) {
+	while (!outlet_flush(outlet)) {
 		struct pollfd watch = { .fd = outlet->fd, .events = POLLOUT };
 
 		if (poll(&watch, 1, OUTLET_STILL_MS) == 0 || clock_mono_ms() > end)
@@ -219,9 +209,8 @@ static bool outlet_drain(struct outlet *outlet)
 }
 
 /*
- * Write a last word past all that waits, which is dropped, in the kernel too
- * where there is no room; a sequence that was cut short is cancelled first.
- * Never blocks; async-signal-safe.
+ * Write data at once and drop what is queued, also in the kernel if it has no room.  A sequence
+ * that was cut short is aborted first.  Never blocks; async-signal-safe.
  */
 static void outlet_force(struct outlet *outlet, const char *data, size_t len)
 {
@@ -237,27 +226,24 @@ static void outlet_force(struct outlet *outlet, const char *data, size_t len)
 	}
 }
 
-/*
- * The terminal's modes: as they were before us, as we need them, and back
- * again whatever happens.  stdin has the same as stdout also where it is
- * another terminal.
- */
-
-/* End of: sync, paste, mouse, colours, application keys, alternate screen;
- * the cursor is shown. */
+/* End synchronized output, paste, mouse, colors, application keys and the alternate screen; show
+ * the cursor. */
 static const char sane_bytes[] =
 	"\033[?2026l\033[?2004l\033[?1000l\033[?1002l\033[?1003l\033[?1006l"
 	"\033[0m\033[?1l\033>\033[?1049l\033[?25h\r";
 
-/* What term_restore needs; the modes are of stdin and of stdout. */
+/*
+ * State for term_restore.  Modes of stdin and stdout, which may be different terminals: before the
+ * program, and as it needs them.
+ */
 static struct {
 	volatile sig_atomic_t open;
 	struct outlet *outlet;
 	struct termios before[2], ours[2];
 } saved;
 
-/* The modes that we need, or (false) those of before us. */
-static void term_sane_set(bool ours)
+/* Set the modes that the program needs, or those from before it. */
+static void set_modes(bool ours)
 {
 	const struct termios *modes = ours ? saved.ours : saved.before;
 
@@ -271,18 +257,18 @@ void term_restore(void)
 		return;
 	saved.open = 0;
 	outlet_force(saved.outlet, sane_bytes, sizeof(sane_bytes) - 1);
-	term_sane_set(false);
+	set_modes(false);
 }
 
-static void term_on_end(int signum)
+static void on_fatal_signal(int signum)
 {
 	term_restore();
-	(void)raise(signum); /* its default action is back: SA_RESETHAND */
+	(void)raise(signum); /* SA_RESETHAND has restored the default action */
 }
 
-static void term_watch_for(const int *signals, size_t n)
+static void catch_signals(const int *signals, size_t n)
 {
-	struct sigaction action = { .sa_handler = term_on_end,
+	struct sigaction action = { .sa_handler = on_fatal_signal,
 				    .sa_flags = (int)SA_RESETHAND | SA_NODEFER };
 	struct sigaction before;
 
@@ -293,20 +279,18 @@ static void term_watch_for(const int *signals, size_t n)
 	}
 }
 
-/*
- * Remember the modes, and restore them on a crash and on the signals that end
- * a program, until someone else watches for those.
- */
-static void term_sane_begin(struct outlet *outlet)
+/* Save the modes; restore them on a crash and on signals that end the program, until others handle
+ * those. */
+static void save_modes(struct outlet *outlet)
 {
 	static const int ends[] = { SIGTERM, SIGHUP, SIGINT };
 #ifndef __SANITIZE_ADDRESS__
-	/* A sanitizer reports crashes itself. */
+	/* Sanitizers handle crashes themselves. */
 	static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 
-	term_watch_for(crashes, LENGTH(crashes));
+	catch_signals(crashes, LENGTH(crashes));
 #endif
-	term_watch_for(ends, LENGTH(ends));
+	catch_signals(ends, LENGTH(ends));
 	(void)tcgetattr(STDIN_FILENO, &saved.before[0]);
 	(void)tcgetattr(STDOUT_FILENO, &saved.before[1]);
 	saved.ours[0] = saved.before[0];
@@ -316,8 +300,8 @@ static void term_sane_begin(struct outlet *outlet)
 	xalloc_set_abort_hook(term_restore);
 }
 
-/* What curses has made of the modes of stdout is what we need. */
-static void term_sane_learn(void)
+/* Take the modes that curses set for stdout as those that the program needs. */
+static void learn_modes(void)
 {
 	struct termios *keys = &saved.ours[0], *screen = &saved.ours[1];
 
@@ -327,22 +311,20 @@ static void term_sane_learn(void)
 	keys->c_lflag = screen->c_lflag;
 	for (int i = 0; i < NCCS; i++)
 		keys->c_cc[i] = screen->c_cc[i];
-	term_sane_set(true);
+	set_modes(true);
 }
 
-/* Everything is as it was, and stays so. */
-static void term_sane_end(void)
+/* Restore the modes for good. */
+static void forget_modes(void)
 {
-	term_sane_set(false);
+	set_modes(false);
 	saved.open = 0;
 	xalloc_set_abort_hook(NULL);
 }
 
-/*
- * Hold back the signals that do not end a program, for as long as curses waits
- * for the rest of a key; before is the mask to be set again.
- */
-static void term_sane_hold(sigset_t *before)
+/* Block the signals that do not end the program, so that none interrupts curses while it waits for
+ * the rest of a key. */
+static void block_signals(sigset_t *before)
 {
 	static const int passing[] = { SIGCHLD, SIGCONT, SIGHUP, SIGWINCH };
 	sigset_t set;
@@ -353,28 +335,28 @@ static void term_sane_hold(sigset_t *before)
 	(void)pthread_sigmask(SIG_BLOCK, &set, before);
 }
 
-/* An answer of the terminal while it is read: numbers. */
+/* Answer of the terminal that is being read: a list of numbers. */
 struct answer {
-	int code; /* of its beginning */
+	int code; /* that started it */
 	int numbers[32], n;
-	int64_t end_ms; /* what comes later are keys */
+	int64_t end_ms; /* later bytes are keys */
 };
 
 struct term {
 	SCREEN *screen;
 	struct outlet *outlet;
 	struct term_options options;
-	struct canvas shown; /* what the terminal shows */
+	struct canvas shown; /* the last frame */
 	bool all_stale;
 	bool has_sync;
 	bool gone;
-	bool rang; /* and the bell still waits */
+	bool rang; /* a bell is queued */
 	struct key_mouse mouse;
 	struct answer answer;
 	enum { PIXELS_UNASKED, PIXELS_ASKED, PIXELS_NONE, PIXELS_SIXEL, PIXELS_KITTY } pixels;
 	int64_t asked_ms;
-	int cell_w, cell_h;			/* as it said; 0: it did not */
-	uint64_t pictures[CANVAS_MAX_PICTURES]; /* that are shown, by keys */
+	int cell_w, cell_h;			/* pixels, as it answered; 0: unknown */
+	uint64_t pictures[CANVAS_MAX_PICTURES]; /* keys of the visible pictures */
 	size_t n_pictures;
 	int colors; /* 256, 16, 8 or 0 */
 	attr_t attributes[STYLE_COUNT];
@@ -401,7 +383,7 @@ void term_options_init(struct term_options *options)
 	options->remote = env_is_set("SSH_TTY") || env_is_set("SSH_CONNECTION");
 }
 
-/* What a style's bits ask of curses. */
+/* Attributes of curses for the bits of a style. */
 static attr_t style_attributes(unsigned int style)
 {
 	return (style & STYLE_BOLD ? A_BOLD : A_NORMAL) |
@@ -409,27 +391,7 @@ static attr_t style_attributes(unsigned int style)
 	       (style & STYLE_UNDERLINE ? A_UNDERLINE : A_NORMAL);
 }
 
-/* A style's pair and attributes for the colours that there are. */
-static void init_style(struct term *term, short style)
-{
-	const struct theme_style *s = theme_style(term->options.theme, (unsigned int)style);
-	short fg = term->colors >= 256 ? s->color256 : s->color16;
-	attr_t attributes = style_attributes(s->attributes);
-
-	if (term->colors == 8 && fg >= 8) {
-		attributes |= fg == 8 ? A_DIM : A_BOLD;
-		fg = fg == 8 ? -1 : (short)(fg - 8);
-	}
-	term->pairs[style] = 0;
-	if (term->colors > 0 && fg >= 0) {
-		term->pairs[style] = (short)(style + 1);
-		(void)init_pair((short)(style + 1), fg, -1);
-	}
-	if (term->colors == 0 && s->color16 == 8)
-		attributes |= A_DIM;
-	term->attributes[style] = attributes;
-}
-
+/* Set up the styles of the theme with the colors that the terminal has. */
 static void init_colors(struct term *term)
 {
 	int want = term->options.colors;
@@ -442,8 +404,24 @@ static void init_colors(struct term *term)
 		if (want == 16 && term->colors > 16)
 			term->colors = 16;
 	}
-	for (int i = 0; i < STYLE_COUNT; i++)
-		init_style(term, (short)i);
+	for (short i = 0; i < STYLE_COUNT; i++) {
+		const struct theme_style *style = theme_style(term->options.theme, (unsigned int)i);
+		short fg = term->colors >= 256 ? style->color256 : style->color16;
+		attr_t attributes = style_attributes(style->attributes);
+
+		if (term->colors == 8 && fg >= 8) {
+			attributes |= fg == 8 ? A_DIM : A_BOLD;
+			fg = fg == 8 ? -1 : (short)(fg - 8);
+		}
+		term->pairs[i] = 0;
+		if (term->colors > 0 && fg >= 0) {
+			term->pairs[i] = (short)(i + 1);
+			(void)init_pair((short)(i + 1), fg, -1);
+		}
+		if (term->colors == 0 && style->color16 == 8)
+			attributes |= A_DIM;
+		term->attributes[i] = attributes;
+	}
 }
 
 static void define_keys(void)
@@ -469,7 +447,7 @@ static void define_keys(void)
 		(void)define_key(keys[i].bytes, keys[i].code);
 }
 
-/* Terminals that are known to print a question they do not understand. */
+/* May the terminal be sent sequences that it may not know?  Some print those. */
 static bool may_ask(void)
 {
 	const char *name = getenv("TERM");
@@ -478,7 +456,7 @@ static bool may_ask(void)
 	       strncmp(name, "vt", 2) != 0;
 }
 
-/* Modes that curses does not set itself. */
+/* Set the modes that curses does not set. */
 static void enter_modes(struct term *term)
 {
 	if (may_ask()) {
@@ -496,24 +474,10 @@ void term_leave(struct term *term)
 		(void)fputs(KEY_MOUSE_MODES_OFF PASTE_OFF, term->outlet->file);
 	(void)fflush(term->outlet->file);
 	(void)endwin();
-	/* A terminal that does not take what waits gets what makes it sane. */
+	/* A terminal that does not accept all output gets at least the sane modes. */
 	if (!outlet_drain(saved.outlet))
 		outlet_force(saved.outlet, sane_bytes, sizeof(sane_bytes) - 1);
-	term_sane_set(false);
-}
-
-/*
- * newterm without curses' own handlers: of Ctrl-Z, and of a new size, which it
- * could not ask for; those of the end are term_sane's.
- */
-static SCREEN *open_screen(FILE *out)
-{
-	(void)signal(SIGTSTP, SIG_IGN);
-	(void)signal(SIGWINCH, SIG_IGN);
-	SCREEN *screen = newterm(NULL, out, stdin);
-	(void)signal(SIGTSTP, SIG_DFL);
-	(void)signal(SIGWINCH, SIG_DFL);
-	return screen;
+	set_modes(false);
 }
 
 static void set_escape_delay(const struct term_options *options)
@@ -523,8 +487,43 @@ static void set_escape_delay(const struct term_options *options)
 							: 25);
 }
 
-static void init_screen(struct term *term)
+struct term *term_open(const struct term_options *options, struct err *err)
 {
+	struct term *term;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		err_set(err, ERR_USAGE,
+			"the dashboard needs a terminal; in a pipe use a command such as parse or "
+			"runs");
+		return NULL;
+	}
+	struct outlet *outlet = term_fits(err) ? outlet_new(err) : NULL;
+	if (outlet == NULL)
+		return NULL;
+	save_modes(outlet);
+	/* newterm without its handlers for Ctrl-Z and for a new size: the program has its own. */
+	(void)signal(SIGTSTP, SIG_IGN);
+	(void)signal(SIGWINCH, SIG_IGN);
+	SCREEN *screen = newterm(NULL, outlet->file, stdin);
+	(void)signal(SIGTSTP, SIG_DFL);
+	(void)signal(SIGWINCH, SIG_DFL);
+	if (screen == NULL) {
+		forget_modes();
+		outlet_free(outlet);
+		err_set(err, ERR_IO, "cannot set up the terminal");
+		return NULL;
+	}
+	term = xcalloc(1, sizeof(*term));
+	term->screen = screen;
+	term->outlet = outlet;
+	term->options = *options;
+	/* Curses changes modes only while its file is a terminal. */
+	(void)raw();
+	(void)noecho();
+	(void)nonl();
+	(void)intrflush(stdscr, FALSE);
+	learn_modes();
+	outlet_redirect(outlet);
 	(void)keypad(stdscr, TRUE);
 	(void)nodelay(stdscr, TRUE);
 	set_escape_delay(&term->options);
@@ -534,41 +533,6 @@ static void init_screen(struct term *term)
 	canvas_init(&term->shown);
 	term->all_stale = true;
 	enter_modes(term);
-}
-
-struct term *term_open(const struct term_options *options, struct err *err)
-{
-	struct term *term;
-
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		err_set(err, ERR_USAGE,
-			"the dashboard needs a terminal; for a pipe use "
-			"a command such as parse or runs");
-		return NULL;
-	}
-	struct outlet *outlet = term_fits(err) ? outlet_new(err) : NULL;
-	if (outlet == NULL)
-		return NULL;
-	term_sane_begin(outlet);
-	SCREEN *screen = open_screen(outlet->file);
-	if (screen == NULL) {
-		term_sane_end();
-		outlet_free(outlet);
-		err_set(err, ERR_IO, "the terminal cannot be set up");
-		return NULL;
-	}
-	term = xcalloc(1, sizeof(*term));
-	term->screen = screen;
-	term->outlet = outlet;
-	term->options = *options;
-	/* What curses asks of a terminal, while its file is one. */
-	(void)raw();
-	(void)noecho();
-	(void)nonl();
-	(void)intrflush(stdscr, FALSE);
-	term_sane_learn();
-	outlet_hold(outlet);
-	init_screen(term);
 	return term;
 }
 
@@ -579,7 +543,7 @@ void term_close(struct term *term)
 	if (!term->gone)
 		term_leave(term);
 	delscreen(term->screen);
-	term_sane_end();
+	forget_modes();
 	outlet_free(term->outlet);
 	canvas_release(&term->shown);
 	free(term);
@@ -614,7 +578,7 @@ int term_out_fd(const struct term *term)
 
 bool term_flush(struct term *term)
 {
-	if (!outlet_send(term->outlet))
+	if (!outlet_flush(term->outlet))
 		return false;
 	term->rang = false;
 	return true;
@@ -622,7 +586,7 @@ bool term_flush(struct term *term)
 
 bool term_has_pending(const struct term *term)
 {
-	return outlet_waiting_bytes(term->outlet) > 0;
+	return count_queued(term->outlet) > 0;
 }
 
 void term_size(const struct term *term, int *width, int *height)
@@ -644,11 +608,6 @@ void term_resize(struct term *term)
 	term->all_stale = true;
 }
 
-static int64_t now_ms(void)
-{
-	return clock_mono_ms();
-}
-
 bool term_pixels(struct term *term, int *w, int *h)
 {
 	struct winsize size = { 0 };
@@ -656,26 +615,26 @@ bool term_pixels(struct term *term, int *w, int *h)
 	*w = *h = 0;
 	if (term->pixels == PIXELS_UNASKED && may_ask()) {
 		term->pixels = PIXELS_ASKED;
-		term->asked_ms = now_ms();
+		term->asked_ms = clock_mono_ms();
 		(void)term_write(term, ASK_PIXELS, sizeof(ASK_PIXELS) - 1);
 	}
 	if (term->pixels == PIXELS_ASKED)
-		return now_ms() - term->asked_ms < ASKED_MS;
+		return clock_mono_ms() - term->asked_ms < ASKED_MS;
 	if (term->pixels < PIXELS_SIXEL || term->colors < 256 || term->options.ascii)
 		return false;
-	/* The kernel's change with the font. */
+	/* The numbers of the kernel follow the size of the font. */
 	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	*w = size.ws_xpixel > 0 ? size.ws_xpixel / int_max(size.ws_col, 1) : term->cell_w;
 	*h = size.ws_ypixel > 0 ? size.ws_ypixel / int_max(size.ws_row, 1) : term->cell_h;
-	/* What no text fits into was not told in pixels. */
-	return *w >= CELL_LEAST && *h >= CELL_LEAST;
+	/* A cell too small for text means that the numbers are not pixels. */
+	return *w >= MIN_CELL && *h >= MIN_CELL;
 }
 
 /*
- * Take over a whole answer; its last byte says of what it is one.  kitty and
- * ghostty have no sixel, but a protocol of kitty's; their names say so.
+ * Use a complete answer; its last byte names its kind.  kitty and ghostty have no sixel, but a
+ * protocol of their own, and are recognized by name.
  */
-static void answer_end(struct term *term, const struct answer *answer, uint32_t last)
+static void use_answer(struct term *term, const struct answer *answer, uint32_t last)
 {
 	const char *name = getenv("TERM");
 	const int *numbers = answer->numbers;
@@ -694,20 +653,20 @@ static void answer_end(struct term *term, const struct answer *answer, uint32_t 
 	}
 }
 
-/* Whether a character belongs to the answer under way; else it was typed. */
-static bool answer_feed(struct term *term, uint32_t ch)
+/* Add a character to the answer that is being read; false if it was typed. */
+static bool feed_answer(struct term *term, uint32_t ch)
 {
 	struct answer *answer = &term->answer;
 	int *number = &answer->numbers[answer->n];
 
-	if (now_ms() > answer->end_ms)
+	if (clock_mono_ms() > answer->end_ms)
 		return false;
 	if (ch >= '0' && ch <= '9') {
 		*number = int_min(*number * 10 + (int)(ch - '0'), 9999);
 	} else if (ch == ';') {
 		answer->n += answer->n + 1 < (int)LENGTH(answer->numbers);
 	} else if (ch == 'c' || ch == 't' || ch == 'y' || ch == '~') {
-		answer_end(term, answer, ch);
+		use_answer(term, answer, ch);
 		answer->end_ms = 0;
 	} else {
 		return ch == '$';
@@ -715,36 +674,30 @@ static bool answer_feed(struct term *term, uint32_t ch)
 	return true;
 }
 
-static void show_cell(struct term *term, const struct cell *cell, int x, int y)
-{
-	unsigned int style = cell->style & STYLE_MASK;
-	wchar_t text[3] = { 0 };
-	cchar_t out;
-
-	if (cell->cp == 0 && !term->options.ascii)
-		return;
-	if (term->options.ascii) {
-		text[0] = cell->cp == 0 ? L' ' : plain_char(cell->cp);
-	} else {
-		text[0] = (wchar_t)cell->cp;
-		text[1] = (wchar_t)cell->mark;
-	}
-	(void)setcchar(&out, text, term->attributes[style] | style_attributes(cell->style),
-		       term->pairs[style], NULL);
-	(void)mvadd_wch(y, x, &out);
-}
-
-/* Give curses the cells that differ from what is shown. */
+/* Pass the cells that changed to curses. */
 static void show_changes(struct term *term, const struct canvas *canvas)
 {
 	for (int y = 0; y < canvas->height && y < LINES; y++) {
 		for (int x = 0; x < canvas->width && x < COLS; x++) {
 			const struct cell *now = canvas_at(canvas, x, y);
 			const struct cell *was = canvas_at(&term->shown, x, y);
+			unsigned int style = now->style & STYLE_MASK;
+			wchar_t text[3] = { (wchar_t)now->cp, (wchar_t)now->mark };
+			cchar_t out;
 
-			if (term->all_stale || now->cp != was->cp || now->mark != was->mark ||
-			    now->style != was->style)
-				show_cell(term, now, x, y);
+			if (!term->all_stale && now->cp == was->cp && now->mark == was->mark &&
+			    now->style == was->style)
+				continue;
+			if (term->options.ascii) {
+				text[0] = now->cp == 0 ? L' ' : plain_char(now->cp);
+				text[1] = 0;
+			} else if (now->cp == 0) {
+				continue;
+			}
+			(void)setcchar(&out, text,
+				       term->attributes[style] | style_attributes(now->style),
+				       term->pairs[style], NULL);
+			(void)mvadd_wch(y, x, &out);
 		}
 	}
 }
@@ -767,24 +720,9 @@ static void show_canvas(struct term *term, const struct canvas *canvas, int x, i
 	(void)refresh();
 }
 
-/* Append what makes the terminal show the picture, unless it does. */
-static bool add_picture(struct term *term, struct picture *picture, size_t id, struct buf *out)
-{
-	uint64_t key = picture_key(picture, term->options.theme);
-
-	if (id < term->n_pictures && key == term->pictures[id] && !term->all_stale)
-		return false;
-	term->pictures[id] = key;
-	if (term->pixels == PIXELS_KITTY)
-		picture_kitty(picture, term->options.theme, id, out);
-	else
-		picture_sixel(picture, term->options.theme, out);
-	return true;
-}
-
 /*
- * Show the pictures that changed, over cells without text: that is written
- * behind them, for in some terminals a picture takes the place of text.
+ * Show the pictures that changed.  In some terminals a picture replaces the text below it, so their
+ * cells are shown without text first.
  */
 static void show_pictures(struct term *term, const struct canvas *canvas)
 {
@@ -798,8 +736,15 @@ static void show_pictures(struct term *term, const struct canvas *canvas)
 		struct picture picture = canvas->pictures[i];
 
 		picture_hide(&picture, canvas);
-		if (add_picture(term, &picture, i, &out))
-			canvas_fill(&bare, picture.cells, STYLE_NORMAL, PICTURE_CELL);
+		uint64_t key = picture_key(&picture, term->options.theme);
+		if (i < term->n_pictures && key == term->pictures[i] && !term->all_stale)
+			continue;
+		term->pictures[i] = key;
+		if (term->pixels == PIXELS_KITTY)
+			picture_kitty(&picture, term->options.theme, i, &out);
+		else
+			picture_sixel(&picture, term->options.theme, &out);
+		canvas_fill(&bare, picture.cells, STYLE_NORMAL, PICTURE_CELL);
 	}
 	for (size_t i = canvas->n_pictures; i < term->n_pictures; i++)
 		if (term->pixels == PIXELS_KITTY)
@@ -857,8 +802,8 @@ static const struct {
 	{ CODE_PASTE_OFF, KEYCODE_PASTE_END },
 };
 
-/* The code of a curses function key; 0 when it is nothing to us. */
-static uint32_t function_key(int curses)
+/* Code of a curses function key; 0 if the program does not use it. */
+static uint32_t translate_key(int curses)
 {
 	for (size_t i = 0; i < LENGTH(key_codes); i++)
 		if (key_codes[i].curses == curses)
@@ -874,8 +819,7 @@ bool term_read(struct term *term, struct key *key)
 	wint_t code;
 
 	for (;;) {
-		/* None ends the wait for what follows an Esc. */
-		term_sane_hold(&before);
+		block_signals(&before);
 		int kind = get_wch(&code);
 		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 
@@ -884,23 +828,23 @@ bool term_read(struct term *term, struct key *key)
 			int waiting = 1;
 
 			term->gone = ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0;
-			/* To read may have drawn. */
+			/* Reading may have drawn. */
 			(void)term_flush(term);
 			return false;
 		}
 		if (kind != KEY_CODE_YES && key_mouse_is_open(&term->mouse))
 			(void)key_mouse_feed(&term->mouse, (uint32_t)code, key);
 		else if (kind != KEY_CODE_YES)
-			key->code = answer_feed(term, code) ? 0
+			key->code = feed_answer(term, code) ? 0
 				    : code == 127	    ? KEYCODE_BACKSPACE
 							    : (uint32_t)code;
 		else if (code == CODE_MOUSE || code == CODE_MOUSE_OLD)
 			key_mouse_begin(&term->mouse, code == CODE_MOUSE);
 		else if (code == CODE_ANSWER || code == CODE_TEXT_SIZE)
 			term->answer = (struct answer){ .code = (int)code,
-							.end_ms = now_ms() + ANSWER_MS };
+							.end_ms = clock_mono_ms() + ANSWER_MS };
 		else
-			key->code = function_key((int)code);
+			key->code = translate_key((int)code);
 		if (key->code != 0)
 			return true;
 	}
@@ -932,7 +876,7 @@ void term_bell(struct term *term)
 
 bool term_write(struct term *term, const void *data, size_t len)
 {
-	if (outlet_waiting_bytes(term->outlet) + len > WAITING_BYTES)
+	if (count_queued(term->outlet) + len > WAITING_BYTES)
 		return false;
 	(void)fwrite(data, 1, len, term->outlet->file);
 	(void)fflush(term->outlet->file);
@@ -942,9 +886,9 @@ bool term_write(struct term *term, const void *data, size_t len)
 
 void term_return(struct term *term)
 {
-	term_sane_set(true);
+	set_modes(true);
 	(void)refresh();
-	/* Curses asks for it only of a file that is a terminal. */
+	/* Curses sets this mode only if its file is a terminal. */
 	(void)keypad(stdscr, TRUE);
 	(void)clearok(curscr, TRUE);
 	enter_modes(term);
@@ -959,7 +903,7 @@ void term_resume(struct term *term)
 	    (now.c_iflag == saved.ours[0].c_iflag && now.c_oflag == saved.ours[0].c_oflag &&
 	     now.c_lflag == saved.ours[0].c_lflag))
 		return;
-	term_sane_set(true);
+	set_modes(true);
 	enter_modes(term);
 	term_repaint(term);
 }

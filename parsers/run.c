@@ -53,6 +53,7 @@ void run_init(struct run *run)
 #undef X
 	run->eval_done = run->eval_total = run->running_bpb = RUN_ABSENT;
 	run->last_step = run->cap_s = run->chosen = RUN_ABSENT;
+	run->eval_first = run->eval_last = (struct run_progress){ RUN_ABSENT, RUN_ABSENT, 0 };
 }
 
 void run_release(struct run *run)

@@ -156,6 +156,11 @@ struct run {
 #define X(member) double member;
 	RUN_LIVE_LIST(X)
 #undef X
+	/* Its evaluation stage in progress: the first and the newest row; not stored. */
+	struct run_progress {
+		double done, ms; /* ms: since its start, as printed; absent: not printed */
+		int64_t wall_ms; /* of the line; 0: unknown */
+	} eval_first, eval_last;
 	double chosen; /* for a leaderboard: the metric that it ranks by */
 };
 

@@ -610,12 +610,19 @@ static void apply_score(const struct apply *a)
 static void apply_progress(const struct apply *a)
 {
 	struct run *run = &a->state->run;
+	const struct run_progress row = { record_get(a->record, METRIC_DONE),
+					  record_get(a->record, METRIC_EVAL_MS),
+					  a->place->wall_ms };
+	double total = record_get(a->record, METRIC_TOTAL);
 
+	if (!(total == run->eval_total && row.done > run->eval_last.done))
+		run->eval_first = row;
+	run->eval_last = row;
 	a->state->active = a->state->packed = true;
 	a->state->is_sliding = str_eq_cstr(a->record->mode, "sliding");
 	clear_failure(a->state);
-	run->eval_done = record_get(a->record, METRIC_DONE);
-	run->eval_total = record_get(a->record, METRIC_TOTAL);
+	run->eval_done = row.done;
+	run->eval_total = total;
 	copy_metric(a->record, METRIC_RUNNING_BPB, &run->running_bpb);
 }
 

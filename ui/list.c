@@ -274,15 +274,15 @@ static int measure_texts(const struct list *list, size_t i)
 	struct list_cell first, cell;
 
 	for (size_t row = 0; row < list->all; row++) {
-		if (!is_empty && !is_same && !column->grow)
+		if (!is_empty && !is_same && !column->grow && !column->fit)
 			break;
 		format_cell(list, row, i, &cell);
 		if (row == 0)
 			first = cell;
 		is_empty = is_empty && (cell.text[0] == '\0' || strcmp(cell.text, FMT_ABSENT) == 0);
 		is_same = is_same && strcmp(cell.text, first.text) == 0;
-		if (column->grow)
-			widest = int_max(widest, text_width(cell.text) + 1);
+		if (column->grow || column->fit)
+			widest = int_max(widest, text_width(cell.text) + column->grow);
 	}
 	return list->all > 0 && (is_empty || is_same) ? 0 : widest;
 }
@@ -296,11 +296,11 @@ static void fit_columns(struct list *list, int room)
 
 	for (size_t i = 0; i < n; i++) {
 		uses[i] = measure_texts(list, i);
-		list->widths[i] = uses[i] > 0 ? columns[i].width : 0;
+		list->widths[i] = columns[i].fit ? uses[i] : uses[i] > 0 ? columns[i].width : 0;
 		/* The header needs room for the arrow. */
 		if (uses[i] > 0 && i + 1 == list->sort)
 			list->widths[i] =
-				int_max(columns[i].width, text_width(columns[i].title) + 1);
+				int_max(list->widths[i], text_width(columns[i].title) + 1);
 	}
 	while (measure_columns(list) > room) {
 		size_t worst = SIZE_MAX;

@@ -25,6 +25,7 @@ struct list_column {
 	enum fmt_kind kind; /* of its numbers, which are aligned to the right */
 	int decimals;
 	bool grow;
+	bool fit;	 /* as wide as its widest cell, at least `width` */
 	bool name;	 /* a text that is too long loses its middle */
 	bool descending; /* when sorted by it, the greatest comes first */
 	bool same_goes;	 /* left out if all rows have the same text */

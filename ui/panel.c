@@ -14,11 +14,12 @@
 #define STARTING_S 600	 /* a log without data that is silent for longer is not starting */
 #define MAX_LINES  20000 /* examined to get past printed source code */
 
-#define SYMBOL_LIVE   "▶"
-#define SYMBOL_DONE   "✓"
-#define SYMBOL_SILENT "‖"
-#define SYMBOL_FAILED "✗"
-#define SYMBOL_IDLE   "·"
+#define SYMBOL_LIVE    "▶"
+#define SYMBOL_DONE    "✓"
+#define SYMBOL_SILENT  "‖"
+#define SYMBOL_FAILED  "✗"
+#define SYMBOL_IDLE    "·"
+#define SYMBOL_UNKNOWN "-"
 
 void panel_empty(struct canvas *canvas, struct rect r, const char *text)
 {
@@ -137,7 +138,7 @@ static struct run_state failed_state(const struct model_run *mr, const char *wor
 	enum run_status status = mr->run.status;
 	const struct run_event *cause =
 		status == RUN_CRASHED || status == RUN_KILLED ? model_run_cause(mr) : NULL;
-	bool is_mild = status == RUN_TRUNCATED || status == RUN_UNKNOWN;
+	bool is_mild = status == RUN_TRUNCATED;
 	struct str what = str_from(word), said = STR_LIT(""), class;
 	double step = model_run_failed_step(mr);
 	const char *due = NULL;
@@ -159,8 +160,13 @@ static struct run_state failed_state(const struct model_run *mr, const char *wor
 				what = name;
 		}
 	}
-	return new_state(SYMBOL_FAILED, is_mild ? FACT_WARN : FACT_ALARM, "%.*s%s%s%s%.*s",
-			 (int)what.len, what.p, run_has(step) ? " at " : "",
+	/* Nobody knows how it ended: that is not a failure. */
+	bool is_unknown = status == RUN_UNKNOWN;
+	return new_state(is_unknown ? SYMBOL_UNKNOWN : SYMBOL_FAILED,
+			 is_unknown ? FACT_DIM
+			 : is_mild  ? FACT_WARN
+				    : FACT_ALARM,
+			 "%.*s%s%s%s%.*s", (int)what.len, what.p, run_has(step) ? " at " : "",
 			 run_has(step) ? fmt_steps(step).s : "", said.len > 0 ? ": " : "",
 			 (int)said.len, said.p);
 }
@@ -235,6 +241,12 @@ struct run_state run_state_of(const struct ui_shared *shared, const struct model
 		return lines_state(SYMBOL_IDLE, FACT_DIM, "no data", &mr->run);
 	if (!mr->live)
 		return new_state(SYMBOL_IDLE, FACT_DIM, "not followed");
+	if (mr->log != NULL && mr->log->behind_bytes > 0) {
+		double behind = (double)mr->log->behind_bytes, read = (double)mr->log->read_bytes;
+
+		return new_state(SYMBOL_LIVE, FACT_HINT, "catching up %.0f %%",
+				 floor(100 * read / (read + behind)));
+	}
 	if (alert != NULL && alert->kind == ALERT_STALL)
 		return new_state(SYMBOL_SILENT, FACT_SILENT, "silent %s", fmt_age(silent_s).s);
 	return running_state(shared, mr);
@@ -274,12 +286,23 @@ static void gauge_draw(struct canvas *canvas, struct rect line, const struct gau
 	canvas_print(canvas, line, gauge->style, "%s", gauge->note.data);
 }
 
+/* Append when the training ends: by the clock of its newest row, so that the time stays the same
+ * while the run is silent. */
+static void add_end(const struct ui_shared *shared, double left_s, struct buf *note)
+{
+	const struct model_run *mr = shared->selected;
+	int64_t now_ms = shared->now_wall_ms;
+	int64_t end_ms = (mr->last_byte_wall_ms > 0 ? mr->last_byte_wall_ms : now_ms) +
+			 (int64_t)(left_s * 1000);
+
+	buf_appendf(note, "%s%s %s", note->len > 0 ? " · " : "",
+		    end_ms < now_ms ? "was due" : "ends", fmt_moment(end_ms, now_ms).s);
+}
+
 static void train_gauge(const struct ui_shared *shared, const struct forecast *f,
 			struct gauge *gauge)
 {
 	const char *source = f->source == FORECAST_REFERENCE ? " (ref curve)" : " (recent pace)";
-	int64_t end_ms = shared->now_wall_ms;
-
 	const struct run *run = &shared->selected->run;
 
 	gauge->value = model_run_train_ms(shared->selected) / 1000;
@@ -290,18 +313,19 @@ static void train_gauge(const struct ui_shared *shared, const struct forecast *f
 		gauge->kind = FMT_GROUPED;
 		gauge->value = run->steps;
 		gauge->cap = run->planned_steps;
-		if (run_has(f->train_left_s))
-			buf_appendf(&gauge->note, "about %s left · ends %s",
-				    fmt_age(f->train_left_s).s,
-				    fmt_clock(end_ms + (int64_t)(f->train_left_s * 1000)).s);
+		if (!run_has(f->train_left_s))
+			return;
+		buf_appendf(&gauge->note, "about %s left", fmt_age(f->train_left_s).s);
+		add_end(shared, f->train_left_s, &gauge->note);
 		return;
 	}
 	if (f->source == FORECAST_NONE || !run_has(f->end_steps))
 		return;
-	end_ms += (int64_t)(f->train_left_s * 1000);
-	buf_appendf(&gauge->note, "steps → %s ±%s%s · ends %s", fmt_grouped(f->end_steps).s,
-		    fmt_grouped(f->end_steps_error).s, gauge->brief ? "" : source,
-		    fmt_clock(end_ms).s);
+	buf_appendf(&gauge->note, "steps → %s", fmt_grouped(f->end_steps).s);
+	if (f->end_steps_error > 0)
+		buf_appendf(&gauge->note, " ±%s%s", fmt_grouped(f->end_steps_error).s,
+			    gauge->brief ? "" : source);
+	add_end(shared, f->train_left_s, &gauge->note);
 }
 
 static void eval_gauge(const struct ui_shared *shared, const struct forecast *f,
@@ -312,13 +336,19 @@ static void eval_gauge(const struct ui_shared *shared, const struct forecast *f,
 
 	gauge->value = model_eval_s(run);
 	gauge->cap = ui_caps(shared)->cap_eval_s;
-	if (run_has(gauge->value) && run_has(model_run_stage_bpb(shared->selected)))
-		buf_append_str(&gauge->note, "so far ");
 	if (run_has(run->eval_done)) {
+		/* An earlier stage is over: its seconds are not those of this one. */
+		gauge->value = model_eval_elapsed_s(run);
 		buf_appendf(&gauge->note, "%s of %s done", fmt_grouped(run->eval_done).s,
 			    fmt_grouped(run->eval_total).s);
 		if (run_has(f->eval_left_s))
 			buf_appendf(&gauge->note, ", about %s left", fmt_age(f->eval_left_s).s);
+		if (run_has(run->eval_s))
+			buf_appendf(&gauge->note, " · %s took %.1f s",
+				    run->final_class != NULL ? run->final_class : "earlier",
+				    run->eval_s);
+	} else if (run_has(gauge->value) && run_has(model_run_stage_bpb(shared->selected))) {
+		buf_append_str(&gauge->note, "so far");
 	} else if (ref != NULL && run_has(ref->run.eval_s)) {
 		gauge->style = STYLE_DIM;
 		buf_appendf(&gauge->note, "a finished run took %.1f s", ref->run.eval_s);
@@ -369,9 +399,15 @@ static void draw_score(const struct ui_shared *shared, struct canvas *canvas, st
 			     own->unit);
 		return;
 	}
-	(void)rect_take_left(&line, canvas_textf(canvas, line.x, line.y, STYLE_NORMAL,
-						 "BPB   last validation %s",
-						 fmt_number(run->last_val_bpb, 4).s));
+	double old = run_has(run->last_val_bpb)
+			     ? model_run_old_step(shared->selected, METRIC_VAL_BPB)
+			     : RUN_ABSENT;
+	(void)rect_take_left(&line, canvas_textf(canvas, line.x, line.y,
+						 run_has(old) ? STYLE_DIM : STYLE_NORMAL,
+						 "BPB   last validation %s%s%s",
+						 fmt_number(run->last_val_bpb, 4).s,
+						 run_has(old) ? " at step " : "",
+						 run_has(old) ? fmt_grouped(old).s : ""));
 	if (run_has(stage))
 		(void)rect_take_left(&line, canvas_textf(canvas, line.x, line.y, STYLE_HINT,
 							 " · so far ~%s (%s)",
@@ -393,16 +429,19 @@ static void draw_cost(const struct ui_shared *shared, struct canvas *canvas, str
 {
 	const struct model_run *mr = shared->selected;
 	double usd = model_run_cost(shared->model, mr);
+	double usd_per_hour = run_has(usd) ? shared->model->pods[mr->pod].usd_per_hour : RUN_ABSENT;
 	double cap_ms = 1000 * ui_caps(shared)->cap_train_s, part;
 	struct advice a;
 	AUTO_BUF text = buf_new(400);
 
 	if (run_has(usd))
 		buf_appendf(&text, "cost  $%.2f %s · $%.2f/h", usd,
-			    mr->live				  ? "so far"
-			    : run_has(model_paid_hours(&mr->run)) ? "for training and evaluation"
-								  : "while followed",
-			    shared->model->pods[mr->pod].usd_per_hour);
+			    mr->live ? "so far"
+			    : usd > model_paid_hours(&mr->run) * usd_per_hour ||
+					    !run_has(model_paid_hours(&mr->run))
+				    ? "while followed"
+				    : "for training and evaluation",
+			    usd_per_hour);
 	else
 		buf_append_str(&text, "cost  — (no usd_per_hour for this pod)");
 	if (find_advice(shared->model, mr, shared->reference, &a)) {

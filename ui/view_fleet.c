@@ -34,7 +34,8 @@ enum fleet_column {
 	FLEET_TOK,
 	FLEET_DEVICE,
 	FLEET_BPB,
-	FLEET_LOSS,
+	FLEET_TRAIN,
+	FLEET_VAL,
 	FLEET_OWN,
 	FLEET_FINAL,
 	FLEET_SIGMA,
@@ -57,8 +58,9 @@ static const struct list_column fleet_columns[FLEET_COLUMNS] = {
 	[FLEET_MS] = { "ms/step", 8, 7, FMT_NUMBER, .decimals = 1 },
 	[FLEET_TOK] = { "Mtok/s", 7, 10, FMT_NUMBER, .descending = true },
 	[FLEET_DEVICE] = { "ktok/s/dev", 10, 10, FMT_NUMBER, .decimals = 2, .descending = true },
-	[FLEET_BPB] = { "BPB", 7, 1, FMT_NUMBER, .decimals = 4 },
-	[FLEET_LOSS] = { "LOSS nat", 8, 12, FMT_NUMBER, .decimals = 4 },
+	[FLEET_BPB] = { "BPB", 7, 1, FMT_NUMBER, .decimals = 4, .fit = true },
+	[FLEET_TRAIN] = { "TRAIN nat", 9, 13, FMT_NUMBER, .decimals = 4 },
+	[FLEET_VAL] = { "VAL nat", 7, 12, FMT_NUMBER, .decimals = 4, .fit = true },
 	[FLEET_OWN] = { "METRIC", 18, 5, FMT_DIGITS, .decimals = 6 },
 	[FLEET_FINAL] = { "→FINAL", 7, 3, FMT_NUMBER, .decimals = 4 },
 	[FLEET_SIGMA] = { "±1σ", 6, 11, FMT_NUMBER, .decimals = 4 },
@@ -134,6 +136,16 @@ static void own_cell(const struct ui_shared *shared, const struct run *run, stru
 	cell->number = own->last;
 }
 
+/* A validation from long ago is grey and has its step: "3.4877@0". */
+static void validation_cell(const struct model_run *mr, enum metric metric, struct list_cell *cell)
+{
+	double old = model_run_old_step(mr, metric);
+
+	if (run_has(old) && run_has(cell->number))
+		list_cellf(cell, STYLE_DIM, "%s@%s", fmt_number(cell->number, 4).s,
+			   fmt_grouped(old).s);
+}
+
 static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 {
 	const struct fleet *fleet = user;
@@ -147,8 +159,7 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 		[FLEET_SEED] = run->seed,
 		[FLEET_STEP] = run->steps,
 		[FLEET_DEVICE] = run->tok_s_per_device_last / 1e3,
-		[FLEET_LOSS] =
-			run_has(run->last_val_loss) ? run->last_val_loss : run->last_train_loss,
+		[FLEET_TRAIN] = run->last_train_loss,
 		[FLEET_SIGMA] = run_has(final) ? RUN_ABSENT : row->forecast.final_bpb_sigma,
 		[FLEET_SIZE] = run->artifact_bytes / 1e6,
 		[FLEET_COST] = model_run_cost(model, mr),
@@ -174,8 +185,8 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 		if (alert != NULL && alert->kind == ALERT_SLOW_POD)
 			list_cellf(cell, STYLE_WARN, "%s!", fmt_number(cell->number, 1).s);
 	} else if (column == FLEET_TOK) {
-		cell->number = model_run_tok_s(mr);
-		list_cellf(cell, STYLE_NORMAL, "%s", fmt_mtok(cell->number).s);
+		cell->number = model_run_tok_s(mr) / 1e6;
+		list_cellf(cell, STYLE_NORMAL, "%s", fmt_mtok(model_run_tok_s(mr)).s);
 	} else if (column == FLEET_OWN) {
 		own_cell(shared, run, cell);
 	} else if (column == FLEET_BPB) {
@@ -183,6 +194,11 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 		/* The ~ marks an evaluation stage that may not be the last one. */
 		if (run_has(stage))
 			list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(stage, 4).s);
+		else if (!run_has(final))
+			validation_cell(mr, METRIC_VAL_BPB, cell);
+	} else if (column == FLEET_VAL) {
+		cell->number = run->last_val_loss;
+		validation_cell(mr, METRIC_VAL_LOSS, cell);
 	} else if (column == FLEET_EVAL) {
 		cell->number = model_eval_s(run);
 		if (run_has(stage) && run_has(cell->number))

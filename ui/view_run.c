@@ -93,11 +93,21 @@ static void add_facts(const struct ui_shared *shared, struct facts *facts)
 	if (mr->log != NULL && mr->log->gone_wall_ms != 0)
 		facts_text(facts, "log", FACT_PLAIN, "file deleted %s",
 			   fmt_when(mr->log->gone_wall_ms, shared->now_wall_ms).s);
-	for (size_t i = 0; i < LENGTH(numbers); i++)
-		if (run_has(numbers[i].value))
+	for (size_t i = 0; i < LENGTH(numbers); i++) {
+		enum metric metric = strcmp(numbers[i].label, "val BPB") == 0	 ? METRIC_VAL_BPB
+				     : strcmp(numbers[i].label, "val loss") == 0 ? METRIC_VAL_LOSS
+										 : METRIC_COUNT;
+		double old = model_run_old_step(mr, metric);
+
+		if (run_has(old) && run_has(numbers[i].value))
+			facts_text(facts, numbers[i].label, FACT_DIM, "%s %s at step %s",
+				   fmt_number(numbers[i].value, numbers[i].decimals).s,
+				   numbers[i].unit, fmt_grouped(old).s);
+		else if (run_has(numbers[i].value))
 			facts_number(facts, numbers[i].label,
 				     numbers[i].decimals < 0 ? FMT_GROUPED : FMT_NUMBER,
 				     numbers[i].value, numbers[i].decimals, numbers[i].unit);
+	}
 	if (is_stage && run_has(run->eval_s))
 		facts_text(facts, "eval", FACT_HINT, "~%.1f s", run->eval_s);
 	if (run->source_sha256 != NULL)

@@ -270,9 +270,11 @@ static void apply_lines(struct ingest_log *log)
 	struct model *model = log->ingest->o.model;
 	struct outbox *out = &log->out;
 	/* The view shows the end of the log already, or will soon show the whole log. */
+	uint64_t behind = fetch_bytes_behind(log) + log->parsed - out->parsed;
 	bool is_behind = fetch_bytes_behind(log) > FAR_BEHIND_BYTES &&
 			 (log->log->is_preview || tail_is_replay(log));
 
+	log->log->behind_bytes = behind > FAR_BEHIND_BYTES ? behind : 0;
 	for (size_t i = 0; i < out->n_classes; i++) {
 		uint64_t line = out->first_line + i;
 		enum line_class class = (enum line_class)out->classes[i];

@@ -271,18 +271,10 @@ static void check_train_soon(struct round *round, const struct alert *alert)
 /* At its current pace, the evaluation will take longer than allowed. */
 static void check_eval_soon(struct round *round, const struct alert *alert)
 {
-	const struct series *done = alert->mr->series[METRIC_DONE];
-	double cap_s = round->track->cap_eval_s, took_s, end_s;
+	double cap_s = round->track->cap_eval_s, took_s = model_eval_elapsed_s(&alert->mr->run);
+	double end_s = took_s + model_eval_left_s(&alert->mr->run);
 
-	if (done == NULL || series_count(done) < 3)
-		return;
-	const struct series_point *first = series_at(done, 0);
-	const struct series_point *last = series_last(done);
-	took_s = (double)(last->wall_ms - first->wall_ms) / 1000;
-	if (first->wall_ms == 0 || took_s < 10 || last->value <= first->value)
-		return;
-	end_s = took_s * alert->mr->run.eval_total / (last->value - first->value);
-	if (end_s > cap_s)
+	if (took_s >= 10 && end_s > cap_s)
 		raise_alert(round, alert, ALERT_CAP_SOON,
 			    "evaluation will take about %.0f s; the cap is %.0f s", end_s, cap_s);
 }

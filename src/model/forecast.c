@@ -223,20 +223,6 @@ static void forecast_bpb(const struct model_run *mr, struct forecast *f)
 	f->final_bpb_sigma = hypot(BPB_SIGMA, BPB_PER_NAT_GAP * sqrt(trust) * error);
 }
 
-static void forecast_eval(const struct model_run *mr, struct forecast *f)
-{
-	const struct series *done = mr->series[METRIC_DONE];
-
-	if (done == NULL || series_count(done) < 2 || !run_has(mr->run.eval_total))
-		return;
-	const struct series_point *first = series_at(done, 0);
-	const struct series_point *last = series_last(done);
-	if (first->wall_ms == 0 || last->wall_ms <= first->wall_ms || last->value <= first->value)
-		return;
-	double rate = (last->value - first->value) / (double)(last->wall_ms - first->wall_ms);
-	f->eval_left_s = (mr->run.eval_total - last->value) / rate / 1000;
-}
-
 bool forecast_training_is_over(const struct run *run)
 {
 	return any_of(i, run->n_events, run->events[i].kind == RUN_EVENT_EARLY_STOP) ||
@@ -285,7 +271,7 @@ void forecast_run(const struct model *model, const struct model_run *mr, double 
 		  struct forecast *f)
 {
 	const struct run *run = &mr->run;
-	double cap_ms = cap_train_s * 1000, pace;
+	double cap_ms = cap_train_s * 1000, plan_ms = RUN_ABSENT, pace;
 	bool is_past_cap = model_run_train_ms(mr) >= cap_ms;
 
 	*f = (struct forecast){ FORECAST_NONE, NULL,	   RUN_ABSENT, RUN_ABSENT, RUN_ABSENT,
@@ -293,7 +279,7 @@ void forecast_run(const struct model *model, const struct model_run *mr, double 
 	if (run->status != RUN_RUNNING)
 		return;
 	f->reference = find_reference(model, mr);
-	forecast_eval(mr, f);
+	f->eval_left_s = model_eval_left_s(run);
 	if (!run_has(run->steps) || run->steps <= 0)
 		return;
 	pace = recent_ms_per_step(mr);
@@ -304,7 +290,7 @@ void forecast_run(const struct model *model, const struct model_run *mr, double 
 	}
 	f->end_train_ms = cap_ms;
 	if (run_has(run->planned_steps) && run_has(pace)) {
-		double plan_ms = model_run_train_ms(mr) + (run->planned_steps - run->steps) * pace;
+		plan_ms = model_run_train_ms(mr) + (run->planned_steps - run->steps) * pace;
 
 		/* The cap of a track does not apply to a run that is not of its kind. */
 		if (!run_has(cap_ms) || plan_ms < cap_ms ||
@@ -322,7 +308,11 @@ void forecast_run(const struct model *model, const struct model_run *mr, double 
 		f->train_left_s = (f->end_train_ms - model_run_train_ms(mr)) / 1000;
 		forecast_steps(mr, f->end_train_ms, f);
 	}
-	if (run_has(run->planned_steps) && f->end_steps > run->planned_steps)
+	/* A run that ends by its plan ends at exactly that step. */
+	if (f->end_steps > run->planned_steps ||
+	    (run_has(f->end_steps) && f->end_train_ms == plan_ms)) {
 		f->end_steps = run->planned_steps;
+		f->end_steps_error = 0;
+	}
 	forecast_bpb(mr, f);
 }

@@ -19,7 +19,8 @@
 #define WHY_BYTES	 512
 #define LINE_BYTES	 2000U /* longest line of a check */
 #define MAX_PEERS	 64
-#define BUSY_PERCENT	 50 /* idle GPUs have low clocks */
+#define OLD_SHARE	 0.2 /* of the steps: a value from before that is not current */
+#define BUSY_PERCENT	 50  /* idle GPUs have low clocks */
 
 void model_init(struct model *model)
 {
@@ -680,6 +681,36 @@ double model_run_train_ms(const struct model_run *mr)
 	return train_ms_of(&mr->run);
 }
 
+double model_eval_elapsed_s(const struct run *run)
+{
+	double s = (double)(run->eval_last.wall_ms - run->eval_first.wall_ms) / 1000;
+
+	if (!run_has(run->eval_done))
+		return RUN_ABSENT;
+	if (run_has(run->eval_last.ms))
+		return run->eval_last.ms / 1000;
+	return run->eval_first.wall_ms > 0 && s > 0 ? s : RUN_ABSENT;
+}
+
+double model_eval_left_s(const struct run *run)
+{
+	double done = run->eval_last.done - run->eval_first.done;
+	double s = model_eval_elapsed_s(run) -
+		   (run_has(run->eval_last.ms) ? run->eval_first.ms / 1000 : 0);
+
+	return done > 0 && s > 0 ? (run->eval_total - run->eval_last.done) * s / done : RUN_ABSENT;
+}
+
+double model_run_old_step(const struct model_run *mr, enum metric metric)
+{
+	const struct series_point *last = metric < METRIC_COUNT && mr->series[metric] != NULL
+						  ? series_last(mr->series[metric])
+						  : NULL;
+
+	return last != NULL && last->step < mr->run.steps * (1 - OLD_SHARE) ? last->step
+									    : RUN_ABSENT;
+}
+
 double model_eval_s(const struct run *run)
 {
 	return run_has(run->eval_total_s) ? run->eval_total_s : run->eval_s;
@@ -698,8 +729,9 @@ double model_run_cost(const struct model *model, const struct model_run *mr)
 
 	if (mr->pod >= model->n_pods || mr->blank)
 		return RUN_ABSENT;
-	/* The arrival of an old log shows nothing about when its run ended. */
-	if (mr->live || (!mr->past && !run_has(hours)))
+	/* The pod was paid for as long as the run was followed, also after its end. The arrival of
+	 * an older log shows nothing about when its run ended. */
+	if (mr->live || !mr->past)
 		hours = fmax(hours,
 			     (double)(mr->last_byte_wall_ms - mr->first_byte_wall_ms) / 3600000);
 	return hours > 0 ? hours * model->pods[mr->pod].usd_per_hour : RUN_ABSENT;

@@ -108,6 +108,7 @@ struct model_log {
 	int fd;		     /* owned; the bytes of a file without a name, or a preview; -1: none */
 	unsigned int moves;  /* how often file or fd changed */
 	uint64_t read_bytes; /* bytes read until now */
+	uint64_t behind_bytes;	      /* still to be read, if that is much; else 0 */
 	struct logclass classes;      /* of all lines read */
 	struct logcame came;	      /* when its bytes were read */
 	const struct model_log *next; /* the log that replaced it, or NULL */
@@ -275,13 +276,21 @@ double model_run_ms_per_step(const struct model_run *mr);
  * the rate between the last two rows. */
 double model_run_tok_s(const struct model_run *mr);
 double model_run_train_ms(const struct model_run *mr);
+/* Seconds of the evaluation stage in progress at its newest row: as printed, else by the times that
+ * lines start with. Absent without a stage or without times. */
+double model_eval_elapsed_s(const struct run *run);
+/* Seconds that the rest of this stage takes at its pace so far; absent if unknown. */
+double model_eval_left_s(const struct run *run);
+/* The step of the newest value of a metric, if the run has gone on by more than a fifth since then:
+ * the value is not current. Otherwise absent. */
+double model_run_old_step(const struct model_run *mr, enum metric metric);
 /* Seconds of all evaluations, or of the one in the log. */
 double model_eval_s(const struct run *run);
 /* Hours of training and evaluation in the log: the least that a pod was paid for. Absent without a
  * training time. */
 double model_paid_hours(const struct run *run);
-/* Cost of these hours, or since the first byte for a live run or one without times; absent without
- * a price. */
+/* Cost of these hours, or of the time from its first to its last byte if that is longer and the run
+ * was followed; absent without a price. */
 double model_run_cost(const struct model *model, const struct model_run *mr);
 /* The score of a finished run; and for a running one its best stage, which a later stage may
  * replace. Otherwise absent. */

@@ -192,6 +192,13 @@ struct fmt fmt_when(int64_t wall_ms, int64_t now_wall_ms)
 	return out;
 }
 
+struct fmt fmt_moment(int64_t wall_ms, int64_t now_wall_ms)
+{
+	struct fmt when = fmt_when(wall_ms, now_wall_ms), clock = fmt_clock(wall_ms);
+
+	return strcmp(when.s, clock.s) == 0 ? clock : fmt_of("%s %.5s", when.s, clock.s);
+}
+
 void fmt_add_csv(struct buf *out, const char *text, bool is_text)
 {
 	const char *quote = strpbrk(text, ",\"\r\n") != NULL ? "\"" : "";

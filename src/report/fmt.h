@@ -59,6 +59,8 @@ struct fmt fmt_mtok(double tok_s);
 struct fmt fmt_clock(int64_t wall_ms);
 /* Time of day, or for another day than today's the date: "14:07:31", "Nov 20". */
 struct fmt fmt_when(int64_t wall_ms, int64_t now_wall_ms);
+/* Date and time of another day than today's, else the time of day: "14:07:31", "Nov 20 14:07". */
+struct fmt fmt_moment(int64_t wall_ms, int64_t now_wall_ms);
 /* Whether times of day are in UTC (the default) or in the local time zone; a global setting like
  * the locale. */
 void fmt_set_utc(bool utc);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/alerts.h"
+#include "ui/theme.h"
 #include "ui/ui.h"
 
 #include "tests/support/tap.h"
@@ -61,4 +62,23 @@ static inline size_t place_of(const char *words)
 static inline bool shows(const char *words, const char *more)
 {
 	return strstr(row_with(words), more) != NULL;
+}
+
+/* The style of the first letter of these words on the screen. */
+static inline unsigned int style_of(const char *words)
+{
+	int x, y;
+
+	ui_draw(ui, &canvas, &x, &y);
+	for (y = 0; y < canvas.height; y++)
+		for (x = 0; x + (int)strlen(words) < canvas.width; x++) {
+			size_t n = 0;
+
+			while (words[n] != '\0' &&
+			       canvas_at(&canvas, x + (int)n, y)->cp == (unsigned char)words[n])
+				n++;
+			if (words[n] == '\0')
+				return canvas_at(&canvas, x, y)->style & STYLE_MASK;
+		}
+	return STYLE_COUNT;
 }

@@ -75,6 +75,199 @@ static void test_slow_step(void)
 	is_near(model_run_train_ms(mr), 240000, 1, "and the training time");
 }
 
+/* A log of the usual dialect: validations at these steps, training rows up to `steps`. */
+static struct model_run *add_golf(const char *path, int steps, const int *vals, size_t n_vals,
+				  const char *end, bool is_over)
+{
+	AUTO_BUF text = buf_new(1U << 20);
+
+	buf_append_str(&text,
+		       "seed:42\ntrain_batch_tokens:1000 train_seq_len:10 iterations:5000\n");
+	for (int step = 0; step <= steps; step += 500) {
+		for (size_t i = 0; i < n_vals; i++)
+			if (vals[i] == step)
+				buf_appendf(&text,
+					    "step:%d/5000 val_loss:%.4f val_bpb:%.4f "
+					    "train_time:%dms step_avg:100.00ms\n",
+					    step, 6.0 - step * 1e-3, 3.4877 - step * 5e-4,
+					    step * 100);
+		if (step > 0)
+			buf_appendf(&text,
+				    "step:%d/5000 train_loss:%.4f train_time:%dms "
+				    "step_avg:100.00ms\n",
+				    step, 5.0 - step * 5e-4, step * 100);
+	}
+	buf_append_str(&text, end);
+	return add_log(path, text.data, is_over);
+}
+
+/* A validation from step 0 is not shown as the current figure at step 3,500. */
+static void test_old_figures(void)
+{
+	const int first[] = { 0 }, often[] = { 0, 1000, 2000, 3000 };
+	struct model_run *mr = add_golf("/x/old/old.log", 3500, first, 1, "", false);
+
+	canvas_resize(&canvas, 200, 60);
+	ui_shared(ui)->selected = model.runs[0];
+	press('1');
+	ok(shows("old.log ", "3.4877@0") && style_of("3.4877@0") == STYLE_DIM,
+	   "a validation of step 0 is grey and has its step: %s", row_with("old.log "));
+	ok(shows("RUN ", "TRAIN nat") && shows("RUN ", "VAL nat") && shows("old.log ", "3.2500") &&
+		   shows("old.log ", "6.0000@0"),
+	   "training and validation loss have a column each: %s", row_with("RUN "));
+	ui_shared(ui)->selected = mr;
+	press('1');
+	ok(row_with("last validation 3.4877 at step 0")[0] != '\0', "the budget names the step");
+	press('2');
+	ok(row_with("3.4877")[0] != '\0' && shows("3.4877", "3.4877  at step 0"),
+	   "so does the run: %s", row_with("3.4877"));
+	(void)add_golf("/x/old/new.log", 3500, often, 4, "", false);
+	press('1');
+	ok(shows("new.log ", " 1.9877 ") && !shows("new.log ", "@"),
+	   "the last of regular validations is current: %s", row_with("new.log "));
+	canvas_resize(&canvas, 80, 24);
+	ok(shows("old.log ", "3.4877@0"), "the step has room at 80 columns: %s",
+	   row_with("old.log "));
+	canvas_resize(&canvas, 160, 40);
+}
+
+/* The seconds next to the progress of an evaluation are those of the stage that runs. */
+static void test_eval_stage(void)
+{
+	const int vals[] = { 0, 5000 };
+
+	(void)add_golf("/x/eval/a.log", 5000, vals, 2,
+		       "stopping_early: wallclock_cap train_time: 500000ms step: 5000/5000\n"
+		       "final_int6_sliding_window val_loss:2.0 val_bpb:1.1217 stride:64 "
+		       "eval_time:70000ms\n"
+		       "  ttt_chunk [1/1389] bpb=1.761258 time=0.5s\n"
+		       "  ttt_chunk [301/1389] bpb=1.450438 time=88.0s\n",
+		       false);
+	press('1');
+	ok(shows("301 of 1,389 done", "88.0 / 600 s") && shows("301 of", "about 5 min left") &&
+		   shows("301 of", "sliding took 70.0 s"),
+	   "the elapsed time is of the stage: %s", row_with("301 of"));
+	(void)add_golf("/x/eval/b.log", 5000, vals, 2,
+		       "stopping_early: wallclock_cap train_time: 500000ms step: 5000/5000\n"
+		       "final_int6_sliding_window val_loss:2.0 val_bpb:1.1217 stride:64 "
+		       "eval_time:70000ms\n",
+		       false);
+	press('1');
+	ok(shows("so far", "70.0 / 600 s"), "between two stages it is that of the last: %s",
+	   row_with("so far"));
+}
+
+/* The end of a run is a fixed time, also while the run is silent. */
+static void test_end(void)
+{
+	const int vals[] = { 0, 1000, 2000, 3000 };
+	struct model_run *mr = add_golf("/x/end/a.log", 3500, vals, 4, "", false);
+	char before[1024];
+
+	press('1');
+	(void)snprintf(before, sizeof(before), "%s", row_with("steps → "));
+	ok(shows("steps → ", "steps → 5,000 · ends 13:22:30"),
+	   "a planned end is exact, without an error: %s", before);
+	ui_set_now(ui, T0 + 60000, 60000);
+	ok(shows("steps → ", "ends 13:22:30"), "a minute of silence does not move it: %s",
+	   row_with("steps → "));
+	ui_set_now(ui, T0 + 200000, 200000);
+	ok(shows("steps → ", "was due 13:22:30"), "and then it is overdue: %s",
+	   row_with("steps → "));
+	ui_set_now(ui, T0, 0);
+	mr->run.planned_steps = 1e7;
+	ui_shared(ui)->track = NULL;
+	ok(shows("steps → ", "ends Jan 27 03:"), "another day has its date: %s",
+	   row_with("steps → "));
+	ui_shared(ui)->track = &track;
+}
+
+/* A log of which much is still to be read does not show its figures as current. */
+static void test_catching_up(void)
+{
+	const int vals[] = { 0, 1000 };
+	struct model_run *mr = add_golf("/x/far/far.log", 1500, vals, 2, "", false);
+
+	mr->log = model_log_get(&model, 0, "/x/far/far.log");
+	mr->log->read_bytes = 43;
+	mr->log->behind_bytes = 57;
+	press('1');
+	ok(shows("far.log ", "catching up 43 %"), "the fleet marks a log that is behind: %s",
+	   row_with("far.log "));
+	press('2');
+	ok(row_with("catching up 43 %")[0] != '\0', "so does the run");
+	mr->log->behind_bytes = 0;
+	press('1');
+	ok(!shows("far.log ", "catching up"), "and not one that is read: %s", row_with("far.log "));
+}
+
+/* What a run has cost does not decrease when it ends. */
+static void test_cost(void)
+{
+	const int vals[] = { 0, 5000 };
+	struct model_run *mr = add_golf("/x/cost/a.log", 5000, vals, 2, "", false);
+	double before;
+
+	model.pods[0].usd_per_hour = 20;
+	mr->first_byte_wall_ms = T0 - 1140000;
+	before = model_run_cost(&model, mr);
+	is_near(before, 20 * 1140.0 / 3600, 1e-6, "a followed run costs the time it was followed");
+	mr->run.status = RUN_FINISHED;
+	model_run_touch(&model, mr, T0, false);
+	is_near(model_run_cost(&model, mr), before, 1e-9, "also after its end");
+	mr->past = true;
+	is_near(model_run_cost(&model, mr), 20 * 500.0 / 3600, 1e-6,
+		"an old log shows only its own hours");
+	model.pods[0].usd_per_hour = RUN_ABSENT;
+}
+
+/* An end of which nobody knows the reason is not a failure. */
+static void test_unknown_end(void)
+{
+	const int vals[] = { 0 };
+	struct model_run *mr = add_golf("/x/end/unknown.log", 500, vals, 1, "", true);
+
+	mr->run.status = RUN_UNKNOWN;
+	press('1');
+	ok(shows("unknown.log", "- unknown.log") && shows("unknown.log", "ended at 500") &&
+		   !shows("unknown.log", "✗"),
+	   "an unknown end has a dash: %s", row_with("unknown.log"));
+	mr->run.status = RUN_CRASHED;
+	ok(shows("unknown.log", "✗"), "a crash has a cross: %s", row_with("unknown.log"));
+}
+
+static struct buf exported;
+
+static int keep_export(void *user, const struct command *command, char said[200], struct err *err)
+{
+	(void)user;
+	(void)said;
+	(void)err;
+	if (command->id == COMMAND_EXPORT)
+		buf_append_str(&exported, command->text);
+	return 0;
+}
+
+/* The figures of an export are in the unit of their header. */
+static void test_export(struct ui_setup *setup)
+{
+	const int vals[] = { 0 };
+	struct model_run *mr = add_golf("/x/csv/a.log", 500, vals, 1, "", false);
+
+	mr->run.train_batch_tokens = 524288;
+	setup->sink.execute = keep_export;
+	ui_configure(ui, setup);
+	buf_init(&exported, 1U << 20);
+	press('1');
+	ui_action(ui, ACTION_EXPORT);
+	press('\r');
+	ok(exported.data != NULL && strstr(exported.data, "Mtok/s") != NULL &&
+		   strstr(exported.data, ",5.24288,") != NULL &&
+		   strstr(exported.data, "5242880") == NULL,
+	   "Mtok/s holds millions");
+	buf_release(&exported);
+}
+
 int main(void)
 {
 	struct keymap keymap;
@@ -94,6 +287,13 @@ int main(void)
 	ui = ui_new(&setup);
 	ui_set_now(ui, T0, 0);
 	test_slow_step();
+	test_old_figures();
+	test_eval_stage();
+	test_end();
+	test_catching_up();
+	test_cost();
+	test_unknown_end();
+	test_export(&setup);
 	ui_free(ui);
 	canvas_release(&canvas);
 	alerts_release(&alerts);

@@ -97,8 +97,7 @@ static int frame_parse(struct frame_reader *reader, struct str line, struct err 
 	reader->frame = (struct frame){ 0 };
 	if (form == NULL)
 		return err_set(err, ERR_REMOTE,
-			       "the follower on the pod sent a line that is "
-			       "no frame");
+			       "the follower on the pod sent a line that is not a frame");
 	reader->frame.type = form->type;
 	line = str_skip(line, 2);
 	for (const char *kind = form->words; *kind != '\0'; kind++)

@@ -35,18 +35,6 @@ struct split {
 	double q;
 };
 
-static void fill_sums(struct search *s, const double *y, size_t n)
-{
-	for (size_t i = 1; i <= n; i++) {
-		double row = 0;
-
-		for (size_t j = 1; j <= n; j++) {
-			row += fabs(y[i - 1] - y[j - 1]);
-			s->sum[i][j] = s->sum[i - 1][j] + row;
-		}
-	}
-}
-
 /* The largest energy distance between [0, at) and [at, end) for any end: later values may be back
  * at the old level. */
 static double energy_at(const struct search *s, size_t at, size_t n)
@@ -74,7 +62,14 @@ static struct split best_split(struct search *s, const double *y)
 
 		if (n < 2 * s->least)
 			continue;
-		fill_sums(s, y + from, n);
+		for (size_t i = 1; i <= n; i++) {
+			double row = 0;
+
+			for (size_t j = 1; j <= n; j++) {
+				row += fabs(y[from + i - 1] - y[from + j - 1]);
+				s->sum[i][j] = s->sum[i - 1][j] + row;
+			}
+		}
 		for (size_t at = s->least; at + s->least <= n; at++) {
 			double q = energy_at(s, at, n);
 
@@ -103,10 +98,11 @@ static void add_cut(struct cuts *cuts, size_t at)
 	cuts->at[i] = at;
 }
 
-/* The correlation of neighboring values, given that split and the next best one: a change that has
- * not been found yet would look like correlation. Kendall (1954): the estimate is too low by (1 + 3
- * rho) / n per section; choosing the splits by their effect costs about BIAS more. */
-static double correlation(struct search *s, struct split split)
+/* The estimate_correlation of neighboring values, given that split and the next best one: a change
+ * that has not been found yet would look like estimate_correlation. Kendall (1954): the estimate is
+ * too low by (1 + 3 rho) / n per section; choosing the splits by their effect costs about BIAS
+ * more. */
+static double estimate_correlation(struct search *s, struct split split)
 {
 	double own = 0, next = 0, rho;
 	struct cuts known = s->cuts;
@@ -160,9 +156,9 @@ static void draw_like(struct search *s, double rho)
 }
 
 /* How often a random series splits as well; stops early if that is too often. */
-static double chance_of(struct search *s, struct split split)
+static double estimate_p(struct search *s, struct split split)
 {
-	double rho = correlation(s, split);
+	double rho = estimate_correlation(s, split);
 	size_t as_far = 1, drawn = 1;
 
 	while (drawn <= SERIES && (double)as_far <= MOST_P * (SERIES + 1)) {
@@ -187,7 +183,7 @@ size_t change_find(const double *y, size_t n, struct change out[CHANGE_MOST])
 	while (s->cuts.n < CHANGE_MOST + 2) {
 		struct split split = best_split(s, s->y);
 
-		if (!(split.q > 0) || chance_of(s, split) > MOST_P)
+		if (!(split.q > 0) || estimate_p(s, split) > MOST_P)
 			break;
 		add_cut(&s->cuts, split.at);
 	}

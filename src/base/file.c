@@ -52,7 +52,7 @@ int file_read(const char *path, struct buf *out, struct err *err)
 }
 
 /* Write and close fd, whose name is temp; on failure temp is removed. */
-static int fill(int fd, const char *temp, struct str text, mode_t mode)
+static int write_and_close(int fd, const char *temp, struct str text, mode_t mode)
 {
 	if (fd < 0)
 		return -1;
@@ -75,7 +75,8 @@ int file_replace(const char *path, struct str text, struct err *err)
 	AUTO_TEXT temp = xasprintf("%s.tmp", path);
 
 	/* A file left behind after a kill is reused. */
-	int rc = fill(open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), temp, text, 0600);
+	int rc = write_and_close(open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), temp,
+				 text, 0600);
 	if (rc == 0 && (rc = rename(temp, path)) != 0)
 		(void)unlink(temp);
 	if (rc != 0)
@@ -84,7 +85,7 @@ int file_replace(const char *path, struct str text, struct err *err)
 }
 
 /* The n-th candidate: "a.csv", "a-1.csv" ... */
-static char *name_of(const char *path, int n)
+static char *make_name(const char *path, int n)
 {
 	const char *slash = strrchr(path, '/');
 	const char *dot = strrchr(slash != NULL ? slash : path, '.');
@@ -96,7 +97,7 @@ static char *name_of(const char *path, int n)
 }
 
 /* Give it an unused name; without hard links, reserve the name first. */
-static int give_name(const char *temp, const char *path)
+static int claim_name(const char *temp, const char *path)
 {
 	if (link(temp, path) == 0)
 		return unlink(temp);
@@ -109,19 +110,10 @@ static int give_name(const char *temp, const char *path)
 	return rename(temp, path);
 }
 
-/* The permissions that open() would give with mode 0666. */
-static mode_t mode_of_new(void)
-{
-	mode_t mask = umask(0);
-
-	(void)umask(mask);
-	return 0666 & ~mask;
-}
-
 char *file_find_free_name(const char *path)
 {
 	for (int n = 0; n < MAX_NAMES; n++) {
-		char *name = name_of(path, n);
+		char *name = make_name(path, n);
 
 		if (access(name, F_OK) != 0)
 			return name;
@@ -134,14 +126,17 @@ char *file_create(const char *path, struct str text, bool over, struct err *err)
 {
 	AUTO_TEXT temp = xasprintf("%s.XXXXXX", path);
 	char *given = NULL;
+	mode_t mask = umask(0);
 
-	if (fill(mkostemp(temp, O_CLOEXEC), temp, text, mode_of_new()) != 0) {
+	/* With the permissions that open() would give for mode 0666. */
+	(void)umask(mask);
+	if (write_and_close(mkostemp(temp, O_CLOEXEC), temp, text, 0666 & ~mask) != 0) {
 		err_set_errno(err, ERR_IO, "cannot write %s", path);
 		return NULL;
 	}
 	for (int n = 0; n < MAX_NAMES; n++) {
-		given = name_of(path, n);
-		if ((over ? rename(temp, path) : give_name(temp, given)) == 0)
+		given = make_name(path, n);
+		if ((over ? rename(temp, path) : claim_name(temp, given)) == 0)
 			break;
 		free(given);
 		given = NULL;

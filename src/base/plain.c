@@ -41,15 +41,6 @@ char plain_char(uint32_t cp)
 	return cp > 0x2800 && cp <= 0x28FF ? '*' : '?';
 }
 
-/* \u00e9, or a surrogate pair, as in JSON. */
-static void append_escape(struct buf *out, uint32_t cp)
-{
-	if (cp >= 0x10000)
-		buf_appendf(out, "\\u%04x\\u%04x", 0xD7C0 + (cp >> 10), 0xDC00 + (cp & 0x3FF));
-	else
-		buf_appendf(out, "\\u%04x", cp);
-}
-
 static void append_ascii(struct buf *out, struct str s, bool is_json)
 {
 	while (s.len > 0) {
@@ -57,10 +48,13 @@ static void append_ascii(struct buf *out, struct str s, bool is_json)
 		size_t n = utf8_decode(s, &cp);
 		char like = cp < 0x80 ? (char)cp : plain_char(cp);
 
-		if (cp >= 0x80 && (is_json || like == '?'))
-			append_escape(out, cp);
-		else
+		if (cp < 0x80 || (!is_json && like != '?'))
 			buf_append_char(out, like);
+		else if (cp < 0x10000)
+			buf_appendf(out, "\\u%04x", cp);
+		else /* a surrogate pair, as in JSON */
+			buf_appendf(out, "\\u%04x\\u%04x", 0xD7C0 + (cp >> 10),
+				    0xDC00 + (cp & 0x3FF));
 		s = str_skip(s, n);
 	}
 }

@@ -4,18 +4,14 @@
 
 #include <assert.h>
 
-/* Bytes without a special meaning to any shell, anywhere in a word. */
-static bool is_plain(char c)
-{
-	return str_is_word(c) || (c != '\0' && strchr("-./:,+@%", c) != NULL);
-}
-
 void quote_word(struct buf *out, struct str word)
 {
 	size_t plain = 0;
 
 	assert(word.len == 0 || memchr(word.p, '\0', word.len) == NULL);
-	while (plain < word.len && is_plain(word.p[plain]))
+	/* Bytes without a special meaning to any shell, anywhere in a word. */
+	while (plain < word.len &&
+	       (str_is_word(word.p[plain]) || memchr("-./:,+@%", word.p[plain], 8) != NULL))
 		plain++;
 	if (plain == word.len && word.len > 0) {
 		buf_append(out, word.p, word.len);

@@ -34,17 +34,6 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 	return 0;
 }
 
-/* Remove the directory with everything below it, without following links. */
-static void remove_folder(const char *path)
-{
-	for (int i = 0; i < TRIES; i++) {
-		(void)nftw(path, remove_one, MAX_OPEN, FTW_DEPTH | FTW_PHYS);
-		if (access(path, F_OK) != 0)
-			return;
-		(void)usleep(RETRY_US);
-	}
-}
-
 /* The child's report on creating the directory. */
 struct answer {
 	int error; /* errno, or 0 */
@@ -60,7 +49,7 @@ static char *path_end(char *path)
 /* The child creates the directory, so that killing the parent at any moment cannot leave one behind
  * unknown. It blocks all signals, and holds no terminal and no pipe that somebody reads until
  * EOF. */
-static void sweep(char *path, int end, int tell)
+static void run_sweeper(char *path, int end, int tell)
 {
 	struct answer answer = { 0 };
 	char byte;
@@ -75,28 +64,21 @@ static void sweep(char *path, int end, int tell)
 	if (write(tell, &answer, sizeof(answer)) < 0 || answer.error == 0) {
 		while (read(end, &byte, 1) < 0 && errno == EINTR)
 			;
-		remove_folder(path);
+		for (int i = 0; i < TRIES; i++) {
+			(void)nftw(path, remove_one, MAX_OPEN, FTW_DEPTH | FTW_PHYS);
+			if (access(path, F_OK) != 0)
+				break;
+			(void)usleep(RETRY_US);
+		}
 	}
 	_exit(0);
-}
-
-/* Has the child created the directory? Then its name is complete. */
-static int hear_sweeper(struct scratch *scratch, int told, struct err *err)
-{
-	struct answer answer = { .error = EPIPE };
-
-	if (read(told, &answer, sizeof(answer)) >= 0)
-		errno = answer.error;
-	if (errno != 0)
-		return err_set_errno(err, ERR_IO, "%s", scratch->path);
-	memcpy(path_end(scratch->path), answer.end, sizeof(answer.end));
-	return 0;
 }
 
 /* Start the child with signals blocked, so that none arrives before it is ready. */
 static int start_sweeper(struct scratch *scratch, struct err *err)
 {
 	int end[2], told[2] = { -1, -1 }, bad = -1;
+	struct answer answer = { .error = EPIPE };
 	sigset_t all, before;
 
 	if (pipe2(end, O_CLOEXEC) != 0)
@@ -107,30 +89,30 @@ static int start_sweeper(struct scratch *scratch, struct err *err)
 	if (pipe2(told, O_CLOEXEC) != 0 || (scratch->sweeper = fork()) < 0)
 		err_set_errno(err, ERR_IO, "fork");
 	else if (scratch->sweeper == 0)
-		sweep(scratch->path, end[0], told[1]);
+		run_sweeper(scratch->path, end[0], told[1]);
 	(void)close(end[0]);
 	(void)close(told[1]);
-	if (scratch->sweeper > 0)
-		bad = hear_sweeper(scratch, told[0], err);
+	if (scratch->sweeper > 0) {
+		if (read(told[0], &answer, sizeof(answer)) >= 0)
+			errno = answer.error;
+		bad = errno != 0 ? err_set_errno(err, ERR_IO, "%s", scratch->path) : 0;
+	}
+	if (bad == 0) /* the child created the directory: complete its name */
+		memcpy(path_end(scratch->path), answer.end, sizeof(answer.end));
 	(void)close(told[0]);
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 	return bad;
 }
 
-/* $TMPDIR, if it needs no quoting in JSON, in a glob and in a command. */
-static const char *temporary_folder(void)
+int scratch_make(struct scratch *scratch, const char *name, struct err *err)
 {
 	const char *tmp = getenv("TMPDIR");
 
+	/* A directory that needs quoting in JSON, in a glob or in a command is not used. */
 	if (tmp == NULL || tmp[0] != '/' || tmp[strspn(tmp, PLAIN)] != '\0')
-		return "/tmp";
-	return tmp;
-}
-
-int scratch_make(struct scratch *scratch, const char *name, struct err *err)
-{
+		tmp = "/tmp";
 	*scratch = (struct scratch){ .fd = -1, .sweeper = -1 };
-	scratch->path = xasprintf("%s/%s-" PLACE, temporary_folder(), name);
+	scratch->path = xasprintf("%s/%s-" PLACE, tmp, name);
 	if (start_sweeper(scratch, err) == 0)
 		return 0;
 	scratch_remove(scratch);

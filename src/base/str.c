@@ -153,10 +153,8 @@ bool str_next(struct str *rest, char sep, struct str *piece)
 const double str_pow10[] = { 1e0,  1e1,	 1e2,  1e3,  1e4,  1e5,	 1e6,  1e7,  1e8,  1e9,	 1e10, 1e11,
 			     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
 
-/*
- * With at most 15 digits the quotient of two exact doubles is correctly
- * rounded (Clinger's fast path).
- */
+/* With at most 15 digits, the quotient of two exact doubles is correctly rounded (Clinger's fast
+ * path). */
 const char *str_take_decimal(const char *p, const char *end, bool point, double *out)
 {
 	const char *start = p, *behind = NULL; /* the point */

@@ -80,7 +80,7 @@ static struct split best_split(struct search *s, const double *y)
 	return best;
 }
 
-static double mean_of(const double *y, size_t n)
+static double compute_mean(const double *y, size_t n)
 {
 	double sum = 0;
 
@@ -98,8 +98,8 @@ static void add_cut(struct cuts *cuts, size_t at)
 	cuts->at[i] = at;
 }
 
-/* The estimate_correlation of neighboring values, given that split and the next best one: a change
- * that has not been found yet would look like estimate_correlation. Kendall (1954): the estimate is
+/* The correlation of neighboring values, given that split and the next best one: a change
+ * that has not been found yet would look like correlation. Kendall (1954): the estimate is
  * too low by (1 + 3 rho) / n per section; choosing the splits by their effect costs about BIAS
  * more. */
 static double estimate_correlation(struct search *s, struct split split)
@@ -113,7 +113,7 @@ static double estimate_correlation(struct search *s, struct split split)
 		add_cut(&s->cuts, split.at);
 	for (size_t c = 0; c + 1 < s->cuts.n; c++) {
 		size_t from = s->cuts.at[c], n = s->cuts.at[c + 1] - from;
-		double mean = mean_of(s->y + from, n), before = 0;
+		double mean = compute_mean(s->y + from, n), before = 0;
 
 		for (size_t i = from; i < from + n; i++) {
 			double left = s->y[i] - mean;
@@ -136,7 +136,7 @@ static void draw_like(struct search *s, double rho)
 
 	for (size_t c = 0; c + 1 < s->cuts.n; c++) {
 		size_t from = s->cuts.at[c], n = s->cuts.at[c + 1] - from;
-		double *like = s->like + from, mean = mean_of(s->y + from, n);
+		double *like = s->like + from, mean = compute_mean(s->y + from, n);
 
 		for (size_t i = 0; i < n; i++)
 			like[i] =

@@ -189,7 +189,7 @@ static inline const char *add_digits(const char *p, const char *end, uint64_t *d
 
 /* Skip the exponent at p, if there is one, and add it to *exponent; NULL if it has no digits or too
  * many. */
-static inline const char *take_power(const char *p, const char *end, int *exponent)
+static inline const char *read_exponent(const char *p, const char *end, int *exponent)
 {
 	uint64_t power = 0;
 
@@ -251,7 +251,7 @@ const char *str_take_number(const char *p, const char *end, double *out)
 		n -= *z == '0';
 	if (n == 0 || n > 19)
 		return p;
-	q = take_power(q, end, &exponent);
+	q = read_exponent(q, end, &exponent);
 	if (q == NULL)
 		return p;
 	if (digits > (uint64_t)1 << 53 || exponent < -22 || exponent > 22) {

@@ -47,8 +47,8 @@ static void add_output(const struct adding *a, const char *key, const struct har
 	score_row_release(&row);
 }
 
-static const struct harness_file *file_of(const struct adding *a, enum harness_kind kind,
-					  unsigned int number)
+static const struct harness_file *find_run_file(const struct adding *a, enum harness_kind kind,
+						unsigned int number)
 {
 	return harness_files_find(a->files, kind, a->run->dir, number, 0);
 }
@@ -60,15 +60,16 @@ static void add_harness_run(const struct adding *a)
 	AUTO_TEXT baseline = xasprintf("%s baseline", run->id);
 
 	if (run->has_baseline)
-		add_output(a, baseline, &run->baseline, file_of(a, HARNESS_BASELINE_OUT, 0));
+		add_output(a, baseline, &run->baseline, find_run_file(a, HARNESS_BASELINE_OUT, 0));
 	array_each (it, run->iterations, run->n_iterations) {
 		AUTO_TEXT key = xasprintf("%s iteration %u", run->id, it->number);
 
 		if (it->proof <= HARNESS_PROOF_EARLY)
 			continue; /* only the agent can have measured it */
-		add_output(a, key, &it->post, file_of(a, HARNESS_POST_OUT, it->number));
+		add_output(a, key, &it->post, find_run_file(a, HARNESS_POST_OUT, it->number));
 		if (restore->iteration.present && restore->iteration.value == it->number)
-			add_output(a, key, &restore->post, file_of(a, HARNESS_RESTORED_OUT, 0));
+			add_output(a, key, &restore->post,
+				   find_run_file(a, HARNESS_RESTORED_OUT, 0));
 	}
 }
 
@@ -105,7 +106,7 @@ static void add_harness(struct score_board *board, const char *path)
 #define TABLE_MAX  (64U * 1024 * 1024)
 #define STDIN_NAME "stdin"
 
-static void complain_err(struct board_input *input, const struct err *err)
+static void report_error(struct board_input *input, const struct err *err)
 {
 	say_error("%s", err->text);
 	input->status = err_exit_status(err->code);
@@ -195,7 +196,7 @@ static void on_file(void *user, struct parsed_file *file)
 	if (file->score != NULL)
 		add_verifier_score(input, file->path, file->score);
 	if (file->err.code != ERR_NONE) {
-		complain_err(input, &file->err);
+		report_error(input, &file->err);
 	} else if (file->score != NULL) {
 		return;
 	} else if (file->n_runs == 0 && file->from->named) {
@@ -258,7 +259,7 @@ static void read_rows(struct board_input *input, const char *path, struct str te
 		return;
 	}
 	if (run_rows_read(text, path, &cb, &table, &err) < 0)
-		complain_err(input, &err);
+		report_error(input, &err);
 }
 
 static void read_table(struct board_input *input, const char *path)
@@ -271,7 +272,7 @@ static void read_table(struct board_input *input, const char *path)
 
 	if (stream == NULL) {
 		err_set_errno(&err, ERR_IO, "cannot open %s", path);
-		complain_err(input, &err);
+		report_error(input, &err);
 		return;
 	}
 	while ((n = fread(block, 1, sizeof(block), stream)) > 0)
@@ -282,7 +283,7 @@ static void read_table(struct board_input *input, const char *path)
 		err_set(&err, ERR_LIMIT, "%s: more than %u bytes", path, TABLE_MAX);
 	(void)fclose(stream);
 	if (err.code != ERR_NONE)
-		complain_err(input, &err);
+		report_error(input, &err);
 	else
 		read_rows(input, path, buf_str(&text));
 }

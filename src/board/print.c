@@ -58,14 +58,14 @@ static const struct column all_columns[] = {
 	{ NULL, NULL, FORMAT_NAME, 0, 1, 0, 0, 0 },
 };
 
-static const struct run_number *number_of(const struct column *column)
+static const struct run_number *get_number(const struct column *column)
 {
 	return column->format == FORMAT_VALUE ? &run_number_chosen
 					      : run_number_by_name(str_from(column->key));
 }
 
 /* Does any run of the board have a value for the column? */
-static bool column_used(const struct board *board, const struct column *column)
+static bool is_column_used(const struct board *board, const struct column *column)
 {
 	if (column->format == FORMAT_CAPS)
 		return track_has_caps(board->track);
@@ -75,7 +75,7 @@ static bool column_used(const struct board *board, const struct column *column)
 	if (strcmp(column->key, "final_val_loss") == 0 &&
 	    !any_of(i, board->n_groups, strcmp(board->groups[i].score->name, column->key) == 0))
 		return false;
-	const struct run_number *number = number_of(column);
+	const struct run_number *number = get_number(column);
 	return any_of(i, board->n_rows, run_has(run_number_get(&board->rows[i]->run, number)));
 }
 
@@ -108,15 +108,15 @@ static void append_number(struct buf *out, const struct column *column, double v
 }
 
 /* The number of decimals of a group's scores: as in its longest value, 4 to 8. */
-static int decimals_of(const struct board *board, const struct board_group *group,
-		       const struct column *column)
+static int find_decimals(const struct board *board, const struct board_group *group,
+			 const struct column *column)
 {
 	int most = SCORE_MIN_DECIMALS;
 	char text[64];
 
 	if (column->format != FORMAT_SCORE)
 		return 0;
-	const struct run_number *number = number_of(column);
+	const struct run_number *number = get_number(column);
 	for (size_t i = 0; i < group->n_rows; i++) {
 		double value = run_number_get(&board->rows[group->rows[i]]->run, number);
 		int digits = SCORE_DECIMALS;
@@ -154,7 +154,7 @@ static void append_cell(struct buf *out, const struct column *column,
 	else if (column->format == FORMAT_NAME && !group->is_values)
 		buf_append_str(out, row->name);
 	else if (column->key != NULL && !(is_mean && column->format == FORMAT_PLAIN)) {
-		const struct run_number *number = number_of(column);
+		const struct run_number *number = get_number(column);
 		double value = !is_mean ? run_number_get(&row->run, number)
 			       : number->offset == group->score->offset
 				       ? group->stats.mean
@@ -274,7 +274,7 @@ static void write_counts(struct page *p)
 		buf_append_str(out, "a single run has no spread");
 }
 
-static const char *unit_of(const struct board *board, const struct board_group *group)
+static const char *get_unit_suffix(const struct board *board, const struct board_group *group)
 {
 	const char *unit = board_unit(board, group);
 
@@ -296,8 +296,8 @@ static void write_delta(struct page *p)
 		buf_append_str(out, base->title);
 	else
 		buf_appendf(out, "%g", v->bar);
-	buf_appendf(out, ": %+.8f%s", v->delta, unit_of(p->board, group));
-	if (v->nats_per_unit == 1 || *unit_of(p->board, group) == '\0')
+	buf_appendf(out, ": %+.8f%s", v->delta, get_unit_suffix(p->board, group));
+	if (v->nats_per_unit == 1 || *get_unit_suffix(p->board, group) == '\0')
 		return;
 	if (run_has(v->delta_nats))
 		buf_appendf(out, ", %+.8f nats (%.8f nats/BPB: %s)", v->delta_nats,
@@ -374,7 +374,7 @@ static void write_time(struct page *p)
 			    v->train_time.df, v->train_time.p);
 }
 
-static const char *test_words(const struct track *track, enum track_test test)
+static const char *describe_test(const struct track *track, enum track_test test)
 {
 	static const char *const words[TRACK_TEST_COUNT] = {
 		[TRACK_TEST_A] = "one sample vs bar",
@@ -412,7 +412,7 @@ static void write_tests(struct page *p)
 		    (track->has_record && !p->all_tests && !test_decides(track, which)))
 			continue;
 		buf_appendf(&p->text, p->markdown ? "test %c (%s): " : "test %c  %s: ", 'A' + i,
-			    test_words(track, which));
+			    describe_test(track, which));
 		buf_appendf(&p->text,
 			    "t = %.4f, df %.5g, one-sided p = %.4g "
 			    "(two-sided %.4g)",
@@ -440,8 +440,8 @@ static void write_notes(struct page *p)
 	}
 }
 
-static bool group_uses(const struct board *board, const struct board_group *group,
-		       const struct column *column)
+static bool is_used_by_group(const struct board *board, const struct board_group *group,
+			     const struct column *column)
 {
 	if (column->format == FORMAT_CAPS)
 		return false;
@@ -451,9 +451,9 @@ static bool group_uses(const struct board *board, const struct board_group *grou
 		return !group->is_values && /* unless the seeds identify the rows */
 		       (group->n_seeds != group->n_counted ||
 			!all_of(i, group->n_rows, run_has(board->rows[group->rows[i]]->run.seed)));
-	if (!column_used(board, column))
+	if (!is_column_used(board, column))
 		return false;
-	const struct run_number *number = number_of(column);
+	const struct run_number *number = get_number(column);
 	return any_of(i, group->n_rows,
 		      run_has(run_number_get(&board->rows[group->rows[i]]->run, number)));
 }
@@ -475,7 +475,8 @@ static struct facts_section *begin_table(struct page *p, const char *title)
 		bool is_number = c->format == FORMAT_FIXED || c->format == FORMAT_SCORE ||
 				 c->format == FORMAT_VALUE;
 
-		if (p->markdown ? !group_uses(p->board, p->group, c) : !column_used(p->board, c))
+		if (p->markdown ? !is_used_by_group(p->board, p->group, c)
+				: !is_column_used(p->board, c))
 			continue;
 		column->label = c->format == FORMAT_VALUE		  ? p->board->chosen_name
 				: p->markdown && c->format == FORMAT_NOTE ? "note"
@@ -484,7 +485,7 @@ static struct facts_section *begin_table(struct page *p, const char *title)
 		column->width = c->width;
 		column->drop = c->drop;
 		column->cut_drop = c->cut_drop;
-		p->decimals[p->n_columns] = decimals_of(p->board, p->group, c);
+		p->decimals[p->n_columns] = find_decimals(p->board, p->group, c);
 		p->columns[p->n_columns++] = c;
 	}
 	return facts_table(p->facts, title, columns, p->n_columns);
@@ -717,7 +718,7 @@ static void add_tests(cJSON *object, const struct track *track, const struct boa
 		cJSON *test = board_test_json(&v->tests[i]);
 		enum track_test which = (enum track_test)i;
 
-		json_add(test, JTEXT("what", test_words(track, which)),
+		json_add(test, JTEXT("what", describe_test(track, which)),
 			 JBOOL("decides", test_decides(track, which)));
 		if (run_has(v->tests[i].p))
 			cJSON_AddBoolToObject(test, "passes", v->tests[i].p < track->alpha);

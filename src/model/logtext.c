@@ -48,7 +48,7 @@ static bool take_param(struct str *rest, struct param *param)
 	return true;
 }
 
-static int most_of(const int rgb[3])
+static int get_largest(const int rgb[3])
 {
 	int most = rgb[0] > rgb[1] ? rgb[0] : rgb[1];
 
@@ -62,7 +62,7 @@ static uint8_t ink_of_rgb(const int rgb[3])
 		LOGSGR_TEXT, LOGSGR_RED,     LOGSGR_GREEN, LOGSGR_YELLOW,
 		LOGSGR_BLUE, LOGSGR_MAGENTA, LOGSGR_CYAN,  LOGSGR_TEXT,
 	};
-	int most = most_of(rgb), least = rgb[0] < rgb[1] ? rgb[0] : rgb[1];
+	int most = get_largest(rgb), least = rgb[0] < rgb[1] ? rgb[0] : rgb[1];
 	least = least < rgb[2] ? least : rgb[2];
 	int middle = least + (most - least) / 2;
 	unsigned int hue = 0;
@@ -99,7 +99,7 @@ static bool take_rgb(struct str *rest, int rgb[3])
 		rgb[n < 3 ? n : 2] = (int)param.value;
 		n++;
 	}
-	return n >= 3 && most_of(rgb) <= 255;
+	return n >= 3 && get_largest(rgb) <= 255;
 }
 
 /* Take the parameters after 38, 48 or 58; *ink stays if they are not a colour. */

@@ -48,7 +48,7 @@ struct logtimed {
 	bool is_cut;
 };
 
-static int64_t time_of(struct str line)
+static int64_t read_time(struct str line)
 {
 	struct line_prefix prefix;
 
@@ -66,7 +66,7 @@ static bool has_times(struct source *source)
 	for (unsigned int i = 0; i < LOOK_LINES && at > 0 && !found; i++) {
 		at = logfile_prev(source->file, at);
 		logfile_read(source->file, at, &line);
-		found = time_of(buf_str(&line)) != NO_TIME;
+		found = read_time(buf_str(&line)) != NO_TIME;
 	}
 	return found;
 }
@@ -152,8 +152,8 @@ enum logtimed_order logtimed_order(const struct logtimed *timed)
 /* Append the lines of a block to `fresh` in ascending order, from the first line with a time on or,
  * with `all`, from the first line. Returns where the first of them starts. Times never decrease: a
  * line with an earlier time, or without one, gets the time of the line before. */
-static uint64_t take_lines(struct logtimed *timed, size_t of, struct str block, uint64_t at,
-			   bool all)
+static uint64_t add_block_lines(struct logtimed *timed, size_t of, struct str block, uint64_t at,
+				bool all)
 {
 	const struct source *source = &timed->sources[of];
 	struct entries *out = &timed->fresh;
@@ -168,7 +168,7 @@ static uint64_t take_lines(struct logtimed *timed, size_t of, struct str block, 
 		(void)str_next(&block, '\n', &line);
 		place += line.len + 1;
 		int64_t own =
-			source->has_times ? time_of(line) : logcame_at(&source->log->came, here);
+			source->has_times ? read_time(line) : logcame_at(&source->log->came, here);
 		if (own > now)
 			now = own;
 		if (now == NO_TIME && !all)
@@ -208,7 +208,7 @@ static void read_older(struct logtimed *timed, size_t of)
 			logfile_pread(source->file, timed->block, (size_t)(source->from - at), at);
 		if (block.len == 0)
 			break;
-		at = take_lines(timed, of, block, at, all || at == 0);
+		at = add_block_lines(timed, of, block, at, all || at == 0);
 	}
 	source->from = fresh->n > 0 ? at : 0;
 	/* No line may be later than those after it in the same log. */
@@ -316,7 +316,7 @@ static bool read_newer(struct logtimed *timed, size_t of)
 	if (last == NULL)
 		return false;
 	n = (size_t)(last - timed->block) + 1;
-	(void)take_lines(timed, of, (struct str){ timed->block, n }, source->to, true);
+	(void)add_block_lines(timed, of, (struct str){ timed->block, n }, source->to, true);
 	source->to += n;
 	for (size_t i = begin; i < timed->fresh.n; i++) {
 		struct entry *entry = &timed->fresh.v[i];

@@ -67,7 +67,7 @@ void model_note_change(struct model *model, enum model_part part)
 	model->changed |= part;
 }
 
-/* A copy_sanitised copy of text, at most cap_bytes long; owned. */
+/* A sanitised copy of text, at most cap_bytes long; owned. */
 static char *copy_sanitised(const char *text, size_t cap_bytes)
 {
 	AUTO_BUF out = buf_new(cap_bytes);
@@ -671,14 +671,14 @@ double model_run_tok_s(const struct model_run *mr)
 	return mr->run.tok_s_interval;
 }
 
-static double train_ms_of(const struct run *run)
+static double get_train_ms(const struct run *run)
 {
 	return run_has(run->train_ms) ? run->train_ms : run->steps * mean_ms_per_step(run);
 }
 
 double model_run_train_ms(const struct model_run *mr)
 {
-	return train_ms_of(&mr->run);
+	return get_train_ms(&mr->run);
 }
 
 double model_eval_elapsed_s(const struct run *run)
@@ -720,7 +720,7 @@ double model_paid_hours(const struct run *run)
 {
 	double eval_s = fmax(run->eval_s, run->eval_total_s);
 
-	return (train_ms_of(run) + (run_has(eval_s) ? 1000 * eval_s : 0)) / 3600000;
+	return (get_train_ms(run) + (run_has(eval_s) ? 1000 * eval_s : 0)) / 3600000;
 }
 
 double model_run_cost(const struct model *model, const struct model_run *mr)

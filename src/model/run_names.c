@@ -39,7 +39,7 @@ static size_t last_part(struct str path)
 	return at;
 }
 
-static struct str folder_of(const struct model_run *mr)
+static struct str get_group_folder(const struct model_run *mr)
 {
 	struct str folder = str_from(mr->group);
 
@@ -61,7 +61,7 @@ static size_t common_end(struct str a, struct str b)
 	return n;
 }
 
-static double seed_of(const struct model_run *mr)
+static double get_seed(const struct model_run *mr)
 {
 	return run_has(mr->run.seed) ? mr->run.seed : -1;
 }
@@ -70,7 +70,7 @@ static double seed_of(const struct model_run *mr)
 static int compare_named(const void *first, const void *second)
 {
 	const struct named *x = first, *y = second;
-	double seed_x = seed_of(x->mr), seed_y = seed_of(y->mr);
+	double seed_x = get_seed(x->mr), seed_y = get_seed(y->mr);
 	struct str a = x->folder, b = y->folder;
 	size_t same = common_end(a, b);
 	/* By the ends of the folders, so that those that share most are next to each other. */
@@ -94,7 +94,7 @@ static enum alike compare_runs(const struct named *x, const struct named *y)
 {
 	if (!str_eq(x->folder, y->folder))
 		return ALIKE_NOT;
-	if (seed_of(x->mr) < seed_of(y->mr) || seed_of(x->mr) > seed_of(y->mr))
+	if (get_seed(x->mr) < get_seed(y->mr) || get_seed(x->mr) > get_seed(y->mr))
 		return ALIKE_FOLDER;
 	if (!str_eq(x->stem, y->stem))
 		return ALIKE_SEED;
@@ -102,7 +102,7 @@ static enum alike compare_runs(const struct named *x, const struct named *y)
 }
 
 /* The length of the folder's end that differs from the other's. */
-static size_t own_end(struct str folder, struct str other)
+static size_t get_own_end(struct str folder, struct str other)
 {
 	size_t at = folder.len - common_end(folder, other);
 
@@ -121,11 +121,11 @@ static bool name_folders(struct named *v, size_t n)
 		for (to = from; to < n && str_eq(folder, v[to].folder); to++)
 			;
 		if (from > 0) {
-			end = own_end(folder, v[from - 1].folder);
+			end = get_own_end(folder, v[from - 1].folder);
 			own = end > own ? end : own;
 		}
 		if (to < n) {
-			end = own_end(folder, v[to].folder);
+			end = get_own_end(folder, v[to].folder);
 			own = end > own ? end : own;
 		}
 		for (size_t i = from; i < to; i++)
@@ -135,7 +135,7 @@ static bool name_folders(struct named *v, size_t n)
 }
 
 /* The length of a date "2026-04-06_" at the start of a name, or 0. */
-static size_t date_of(struct str name)
+static size_t get_date_length(struct str name)
 {
 	static const char date[] = "dddd-dd-dd_";
 
@@ -150,14 +150,14 @@ static size_t date_of(struct str name)
 /* Do the names differ only by their dates? */
 static bool is_dated_twin(struct str a, struct str b)
 {
-	return str_eq(str_skip(a, date_of(a)), str_skip(b, date_of(b)));
+	return str_eq(str_skip(a, get_date_length(a)), str_skip(b, get_date_length(b)));
 }
 
 /* Keep dates where names differ only by them; such names are next to each other. */
 static void find_dates(struct named *v, size_t n)
 {
 	for (size_t from = 0, to; from < n; from = to) {
-		size_t date = date_of(v[from].name);
+		size_t date = get_date_length(v[from].name);
 
 		for (to = from; to < n && str_eq(v[to].folder, v[from].folder); to++)
 			;
@@ -220,12 +220,12 @@ static void name_alike(const struct model *model, struct named *v, size_t n, boo
 }
 
 /* A checksum of what the names depend on. */
-static uint64_t state_of(const struct model *model)
+static uint64_t hash_name_inputs(const struct model *model)
 {
 	uint64_t state = model->n_runs;
 
 	for (size_t i = 0; i < model->n_runs; i++)
-		state = state * 31 + (uint64_t)(int64_t)seed_of(model->runs[i]);
+		state = state * 31 + (uint64_t)(int64_t)get_seed(model->runs[i]);
 	return state + 1;
 }
 
@@ -234,13 +234,13 @@ void run_names_update(struct model *model)
 	size_t n = model->n_runs, prefix;
 	struct named *v;
 
-	if (n == 0 || model->names_of == state_of(model))
+	if (n == 0 || model->names_of == hash_name_inputs(model))
 		return;
-	model->names_of = state_of(model);
+	model->names_of = hash_name_inputs(model);
 	v = xcalloc(n, sizeof(*v));
 	for (size_t i = 0; i < n; i++) {
 		v[i].mr = model->runs[i];
-		v[i].folder = folder_of(v[i].mr);
+		v[i].folder = get_group_folder(v[i].mr);
 		v[i].stem = str_from(file_name(v[i].mr->path));
 		if (v[i].stem.len > 4 &&
 		    (str_ends_with(v[i].stem, ".log") || str_ends_with(v[i].stem, ".txt")))

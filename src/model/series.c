@@ -45,7 +45,7 @@ void series_free(struct series *series)
 }
 
 /* Keep the lowest and the highest of four points, in their order. */
-static void keep_extremes(const struct series_point *four, struct series_point *two)
+static void find_extremes(const struct series_point *four, struct series_point *two)
 {
 	size_t lo = 0, hi = 0;
 
@@ -67,7 +67,7 @@ static void halve_old(struct series *series)
 	struct series_point two[2];
 
 	for (size_t i = 0; i + 4 <= series->n_old; i += 4) {
-		keep_extremes(series->old + i, two);
+		find_extremes(series->old + i, two);
 		memcpy(series->old + i / 2, two, sizeof(two));
 	}
 	series->n_old /= 2;

@@ -177,7 +177,7 @@ static size_t layout_width(const struct layout *layout)
 }
 
 /* Number of columns by which its texts may be cut. */
-static size_t spare_of(const struct layout *layout, size_t i)
+static size_t get_spare(const struct layout *layout, size_t i)
 {
 	const struct facts_column *column = &layout->s->columns[i];
 	size_t least = column->width > 0 ? (size_t)column->width : LEAST_TEXT;
@@ -190,7 +190,7 @@ static size_t spare_of(const struct layout *layout, size_t i)
 static bool is_cut_before(const struct layout *layout, size_t a, size_t b)
 {
 	const struct facts_column *columns = layout->s->columns;
-	size_t spare_a = spare_of(layout, a), spare_b = spare_of(layout, b);
+	size_t spare_a = get_spare(layout, a), spare_b = get_spare(layout, b);
 
 	if (spare_a == 0 || spare_b == 0)
 		return spare_a > 0;
@@ -217,7 +217,7 @@ static void fit_columns(struct layout *layout, size_t room)
 		spare = columns[widest].cut_drop > 0 &&
 					columns[worst].drop > columns[widest].cut_drop
 				? 0
-				: spare_of(layout, widest);
+				: get_spare(layout, widest);
 		if (spare > 0)
 			widths[widest] -= spare < width - room ? spare : width - room;
 		else if (columns[worst].drop > 0)

@@ -7,7 +7,7 @@
 
 #define MD_SPECIAL "|\\`*_<"
 
-static struct fmt __attribute__((format(printf, 1, 2))) fmt_of(const char *fmt, ...)
+static struct fmt __attribute__((format(printf, 1, 2))) format_text(const char *fmt, ...)
 {
 	struct fmt out;
 	va_list ap;
@@ -27,18 +27,18 @@ struct fmt fmt_raw(double value)
 {
 	bool whole = floor(value) == value && fabs(value) < 1e15;
 
-	return isfinite(value) ? fmt_of(whole ? "%.0f" : "%.10g", value) : (struct fmt){ "" };
+	return isfinite(value) ? format_text(whole ? "%.0f" : "%.10g", value) : (struct fmt){ "" };
 }
 
 struct fmt fmt_number(double value, int decimals)
 {
-	return isnan(value) ? fmt_absent() : fmt_of("%.*f", decimals, value);
+	return isnan(value) ? fmt_absent() : format_text("%.*f", decimals, value);
 }
 
 struct fmt fmt_signed(double value, int decimals)
 {
 	return isnan(value) ? fmt_absent()
-			    : fmt_of("%s%.*f", value < 0 ? "−" : "+", decimals, fabs(value));
+			    : format_text("%s%.*f", value < 0 ? "−" : "+", decimals, fabs(value));
 }
 
 int fmt_measure_decimals(double value)
@@ -56,8 +56,8 @@ struct fmt fmt_measure(double value, int decimals)
 	if (!isfinite(value) || fabs(value) > 1e15)
 		return fmt_absent();
 	if (value != 0.0 && fabs(value) < 0.5 * pow(10.0, -decimals))
-		return fmt_of("%.3g", value);
-	digits = fmt_of("%.*f", decimals, fabs(value));
+		return format_text("%.3g", value);
+	digits = format_text("%.*f", decimals, fabs(value));
 	whole = strcspn(digits.s, ".");
 	if (value < 0.0)
 		out.s[len++] = '-';
@@ -84,7 +84,8 @@ struct fmt fmt_grouped(double value)
 
 	if (isnan(value) || fabs(value) >= 1e15)
 		return fmt_absent();
-	return fmt_of("%s%s", value < 0 ? "−" : "", str_number(round(fabs(value)), 17, digits));
+	return format_text("%s%s", value < 0 ? "−" : "",
+			   str_number(round(fabs(value)), 17, digits));
 }
 
 struct fmt fmt_steps(double steps)
@@ -94,7 +95,8 @@ struct fmt fmt_steps(double steps)
 
 	if (isnan(steps) || steps < 100000 || steps > 1e15)
 		return fmt_grouped(steps);
-	return fmt_of("%.*f%c", !millions || part >= 99.995 ? 1 : 2, part, millions ? 'M' : 'k');
+	return format_text("%.*f%c", !millions || part >= 99.995 ? 1 : 2, part,
+			   millions ? 'M' : 'k');
 }
 
 struct fmt fmt_bytes(double bytes)
@@ -109,16 +111,16 @@ struct fmt fmt_bytes(double bytes)
 		bytes /= 1000;
 		unit++;
 	}
-	return fmt_of("%.*f %s", unit == 0 ? 0 : 2, bytes, units[unit]);
+	return format_text("%.*f %s", unit == 0 ? 0 : 2, bytes, units[unit]);
 }
 
 struct fmt fmt_age(double seconds)
 {
 	return isnan(seconds)	  ? fmt_absent()
-	       : seconds < 120	  ? fmt_of("%.0f s", seconds)
-	       : seconds < 7200	  ? fmt_of("%.0f min", seconds / 60)
-	       : seconds < 172800 ? fmt_of("%.1f h", seconds / 3600)
-				  : fmt_of("%.0f d", seconds / 86400);
+	       : seconds < 120	  ? format_text("%.0f s", seconds)
+	       : seconds < 7200	  ? format_text("%.0f min", seconds / 60)
+	       : seconds < 172800 ? format_text("%.1f h", seconds / 3600)
+				  : format_text("%.0f d", seconds / 86400);
 }
 
 struct fmt fmt_mtok(double tok_s)
@@ -165,7 +167,7 @@ struct fmt fmt_zone(int64_t wall_ms)
 	struct tm tm;
 
 	if (!local_time || strftime(out.s, sizeof(out.s), "%Z", fmt_break_down(wall_ms, &tm)) == 0)
-		return fmt_of("%s", local_time ? "" : "UTC");
+		return format_text("%s", local_time ? "" : "UTC");
 	return out;
 }
 
@@ -176,7 +178,7 @@ struct fmt fmt_clock(int64_t wall_ms)
 	if (wall_ms <= 0)
 		return fmt_absent();
 	(void)fmt_break_down(wall_ms, &tm);
-	return fmt_of("%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
+	return format_text("%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
 }
 
 struct fmt fmt_when(int64_t wall_ms, int64_t now_wall_ms)
@@ -196,7 +198,7 @@ struct fmt fmt_moment(int64_t wall_ms, int64_t now_wall_ms)
 {
 	struct fmt when = fmt_when(wall_ms, now_wall_ms), clock = fmt_clock(wall_ms);
 
-	return strcmp(when.s, clock.s) == 0 ? clock : fmt_of("%s %.5s", when.s, clock.s);
+	return strcmp(when.s, clock.s) == 0 ? clock : format_text("%s %.5s", when.s, clock.s);
 }
 
 void fmt_add_csv(struct buf *out, const char *text, bool is_text)

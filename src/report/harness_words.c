@@ -214,7 +214,7 @@ struct subject {
 	enum fact_style style;
 };
 
-static const char *word(const char *text)
+static const char *or_absent(const char *text)
 {
 	return text != NULL && *text != '\0' ? text : FMT_ABSENT;
 }
@@ -233,7 +233,7 @@ static void add_task(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
-	buf_appendf(text, "%s, runner %s", word(run->task_file), word(run->runner));
+	buf_appendf(text, "%s, runner %s", or_absent(run->task_file), or_absent(run->runner));
 	if (run->model != NULL)
 		buf_appendf(text, " (%s)", run->model);
 	if (run->planned.present)
@@ -247,7 +247,7 @@ static void add_score(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
-	buf_append_str(text, word(run->post_score_key));
+	buf_append_str(text, or_absent(run->post_score_key));
 	if (run->higher_is_better != HARNESS_UNKNOWN)
 		buf_appendf(text, ", %s is better",
 			    run->higher_is_better == HARNESS_YES ? "higher" : "lower");
@@ -270,7 +270,7 @@ static void add_state(struct buf *text, struct subject *s)
 	const struct harness_life *life = &run->life;
 
 	if (run->has_summary) {
-		buf_appendf(text, "finished: %s", word(run->final_status));
+		buf_appendf(text, "finished: %s", or_absent(run->final_status));
 		if (run->start_ms > 0 && run->end_ms > run->start_ms)
 			buf_appendf(text, ", took %s",
 				    DURATION((double)(run->end_ms - run->start_ms) / 1e3));
@@ -515,7 +515,7 @@ static void add_quarantined(struct buf *text, struct subject *s)
 	for (size_t i = 0; i < s->ws->n_artifacts; i++)
 		if (s->ws->artifacts[i].quarantined)
 			buf_appendf(text, "%s%s", text->len > 0 ? ", " : "",
-				    word(s->ws->artifacts[i].path));
+				    or_absent(s->ws->artifacts[i].path));
 }
 
 void harness_add_runs(struct buf *text, const struct harness_workspace *ws)

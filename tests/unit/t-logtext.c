@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Raw lines as they are shown: escape sequences, and the colours of them. */
+/* Raw lines as they are shown: without escape sequences, and with their colours. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static const char *const inks[] = {
 #undef X
 };
 
-/* "text", and with "[LOOK]" where another look begins. */
+/* The text, with "[LOOK]" where a new look starts. */
 static void write_looks(struct str text, const struct logsgr_runs *runs, struct buf *out)
 {
 	size_t i = 0;
@@ -46,7 +46,7 @@ static void looks(struct str raw, size_t columns, const char *want)
 	write_looks((struct str){ with.data, with.len }, &runs, &got);
 	is_str(got.data, want, want);
 	if (strcmp(with.data, without.data) != 0)
-		ok(false, "the text is another with its looks: %s", with.data);
+		ok(false, "the text is different with its looks: %s", with.data);
 	buf_release(&with);
 	buf_release(&without);
 	buf_release(&got);
@@ -73,7 +73,7 @@ static void test_inks(void)
 	LOOKS("\033[31mx\033[31my", "[RED]xy");
 }
 
-/* Colours of 256 and direct ones; backgrounds are dropped whole. */
+/* 256 colours and direct ones; a background is dropped completely. */
 static void test_wide_inks(void)
 {
 	LOOKS("\033[38;5;1mx", "[RED]x");
@@ -93,7 +93,7 @@ static void test_wide_inks(void)
 	LOOKS("\033[99999999999999999999mx\033[4294967327my", "xy");
 }
 
-/* What is no SGR changes nothing and is not seen. */
+/* A sequence that is not SGR changes nothing and is not shown. */
 static void test_others(void)
 {
 	LOOKS("a\033[2Jb\033[10;10Hc\033[?25hd", "abcd");
@@ -115,7 +115,7 @@ static void test_others(void)
 	      "31mx");
 }
 
-/* Places are those of what is shown, whatever became of a byte. */
+/* Positions are in the shown text, for every kind of conversion. */
 static void test_places(void)
 {
 	LOOKS("a\t\033[31mb\033[m\tc", "a       [RED]b[NONE]       c");
@@ -130,7 +130,7 @@ static void test_places(void)
 	LOOKS("\033[31m", "");
 }
 
-/* As many looks as can be, and parameters without end. */
+/* As many looks as are kept, and a parameter of any length. */
 static void test_bounds(void)
 {
 	size_t n = 200000, len = 0;
@@ -145,9 +145,9 @@ static void test_bounds(void)
 	logsgr_runs_init(&runs);
 	buf_init(&out, 1U << 20);
 	logtext_show(&out, (struct str){ raw, len }, n, &runs);
-	is_int((long long)out.len, (long long)n, "no text is lost of many");
-	is_int((long long)runs.n, LOGSGR_MAX_RUNS, "their looks are bounded");
-	is_int(runs.v[runs.n - 1].look, 0, "and the rest has none");
+	is_int((long long)out.len, (long long)n, "no text of a line with many looks is lost");
+	is_int((long long)runs.n, LOGSGR_MAX_RUNS, "the number of looks is limited");
+	is_int(runs.v[runs.n - 1].look, 0, "and the rest has no look");
 	logsgr_runs_release(&runs);
 	buf_release(&out);
 	memcpy(raw, "\033[", 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be said of a pod: the pace of a log, and the state of a link. */
+/* The pace of a log, and the state of a link. */
 #include "model/pod_state.h"
 
 #include "tests/support/tap.h"
@@ -10,16 +10,16 @@ static void test_pace(void)
 	int64_t now = 1000;
 
 	is_int(pod_pace_p99_ms(&pace), -1, "nothing is known at first");
-	ok(!pod_pace_is_silent(&pace, 1 << 30), "so it is not silent");
+	ok(!pod_pace_is_silent(&pace, 1 << 30), "so the log is not silent");
 	for (int i = 0; i < 8; i++)
 		pod_pace_bytes(&pace, now += 2000);
 	is_int(pod_pace_patience_ms(&pace), -1, "seven gaps are too few");
 	pod_pace_bytes(&pace, now += 2000);
-	is_int(pod_pace_p99_ms(&pace), 2000, "the gap of an even log");
-	is_int(pod_pace_patience_ms(&pace), POD_PACE_MIN_MS, "patience has a floor");
+	is_int(pod_pace_p99_ms(&pace), 2000, "the gap of a regular log");
+	is_int(pod_pace_patience_ms(&pace), POD_PACE_MIN_MS, "patience has a minimum");
 	for (int i = 0; i < 20; i++)
 		pod_pace_bytes(&pace, now += 10);
-	is_int(pod_pace_p99_ms(&pace), 2000, "bursts are no gaps");
+	is_int(pod_pace_p99_ms(&pace), 2000, "bursts are not gaps");
 	pod_pace_bytes(&pace, now += 30000);
 	is_int(pod_pace_patience_ms(&pace), 120000, "four times the longest of few gaps");
 	ok(!pod_pace_is_silent(&pace, now + 120000), "not silent yet");
@@ -29,7 +29,7 @@ static void test_pace(void)
 	is_int(pod_pace_patience_ms(&pace), 20000, "old gaps are forgotten");
 	for (int i = 0; i < 200; i++)
 		pod_pace_bytes(&pace, now += 3600000);
-	is_int(pod_pace_patience_ms(&pace), POD_PACE_MAX_MS, "patience has a ceiling");
+	is_int(pod_pace_patience_ms(&pace), POD_PACE_MAX_MS, "patience has a maximum");
 }
 
 static const struct {
@@ -39,7 +39,7 @@ static const struct {
 	const char *why;
 	int64_t retry_at_ms;
 } cases[] = {
-	{ "nothing asked", { .link = LINK_IDLE }, POD_UNKNOWN, "", 0 },
+	{ "nothing requested", { .link = LINK_IDLE }, POD_UNKNOWN, "", 0 },
 	{ "first connection", { .link = LINK_CONNECTING }, POD_CONNECTING, "", 0 },
 	{ "a later one",
 	  { .link = LINK_CONNECTING, .was_up = true, .why = "reset" },
@@ -108,7 +108,7 @@ static void test_states(void)
 		pod_state_decide(&cases[i].facts, &v);
 		is_int(v.state, cases[i].state, cases[i].name);
 		is_str(v.why, cases[i].why, "its reason");
-		is_int(v.retry_at_ms, cases[i].retry_at_ms, "its next try");
+		is_int(v.retry_at_ms, cases[i].retry_at_ms, "its next attempt");
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of runs: short, and no two alike. */
+/* Names of runs: short and distinct. */
 #include "base/str.h"
 #include "model/run_names.h"
 
@@ -7,11 +7,11 @@
 
 #define MOST 8
 
-/* A run of a log, and what it must be called. */
+/* A run of a log, and its expected name. */
 struct named {
 	size_t pod;
 	const char *path;
-	double seed; /* 0: it tells none */
+	double seed; /* 0: none */
 	unsigned int index;
 	const char *want;
 };
@@ -29,7 +29,7 @@ static void are_named(const char *what, const struct named *v)
 		runs[n] = model_run_get(&model, v[n].pod, v[n].path, v[n].index);
 		if (v[n].seed > 0)
 			runs[n]->run.seed = v[n].seed;
-		/* As they come, so that each name may have to change. */
+		/* After each run, since each one may change the names. */
 		run_names_update(&model);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -37,7 +37,7 @@ static void are_named(const char *what, const struct named *v)
 	model_release(&model);
 }
 
-/* A narrow column leaves out a date, unless that is what tells names apart. */
+/* A narrow column leaves out a date, unless it distinguishes names. */
 static void test_dates(void)
 {
 	static const struct {
@@ -67,7 +67,7 @@ static void test_dates(void)
 	}
 	run_names_update(&model);
 	for (size_t i = 0; i < LENGTH(v); i++) {
-		is_str(runs[i]->name, v[i].name, "named as a whole");
+		is_str(runs[i]->name, v[i].name, "the whole name");
 		is_int((long long)runs[i]->name_date, (long long)v[i].date, v[i].name);
 	}
 	model_release(&model);
@@ -76,53 +76,53 @@ static void test_dates(void)
 int main(void)
 {
 	test_dates();
-	are_named("folders of seeds",
+	are_named("directories of seeds",
 		  (const struct named[]){ { 0, "/w/gate-lqer/s1.log", 1, 0, "gate-lqer" },
 					  { 0, "/w/gate-lqer/s2.log", 2, 0, "gate-lqer" },
 					  { 0, "/w/base/s1.log", 1, 0, "base" },
 					  { 0, NULL, 0, 0, NULL } });
-	are_named("what all begin with goes, up to the end of a word",
+	are_named("a common prefix is dropped, up to the end of a word",
 		  (const struct named[]){ { 0, "/w/2026-04-22_A/t.log", 1, 0, "22_A" },
 					  { 0, "/w/2026-04-29_A/t.log", 1, 0, "29_A" },
 					  { 0, "/w/2026-04-29_B/logs/t.log", 1, 0, "29_B" },
 					  { 0, NULL, 0, 0, NULL } });
-	are_named("but no name goes as a whole",
+	are_named("but no name is dropped completely",
 		  (const struct named[]){ { 0, "/w/longname/t.log", 1, 0, "longname" },
 					  { 0, "/w/longname-b/t.log", 1, 0, "longname-b" },
 					  { 0, NULL, 0, 0, NULL } });
-	are_named("folders of one name have the one above it",
+	are_named("directories with the same name get their parent",
 		  (const struct named[]){ { 0, "/w/x/try/t.log", 1, 0, "x/try" },
 					  { 0, "/w/y/try/t.log", 1, 0, "y/try" },
 					  { 0, "/try/t.log", 1, 0, "/try" },
 					  { 0, "/w/z/t.log", 1, 0, "z" },
 					  { 0, NULL, 0, 0, NULL } });
-	are_named("without seeds it is the file",
+	are_named("without seeds, a run is named by its file",
 		  (const struct named[]){ { 0, "/w/logs/3f-1.txt", 0, 0, "3f-1" },
 					  { 0, "/w/logs/4a-2.txt", 0, 0, "4a-2" },
 					  { 0, NULL, 0, 0, NULL } });
-	are_named("nor is the one above it, where all are in it",
+	are_named("also if they all share the directory above",
 		  (const struct named[]){ { 0, "/w/nano/logs/3f-1.txt", 1, 0, "3f-1" },
 					  { 0, NULL, 0, 0, NULL } });
-	are_named("a folder that is called logs is no name",
+	are_named("a directory logs is not used as a name",
 		  (const struct named[]){ { 0, "logs/a.txt", 0, 0, "a" },
 					  { 0, "logs/b.txt", 7, 0, "b" },
 					  { 0, NULL, 0, 0, NULL } });
-	are_named("a seed twice: the file, beside folders",
+	are_named("a repeated seed is named by its file too",
 		  (const struct named[]){ { 0, "/w/x/a.log", 1, 0, "x/a" },
 					  { 0, "/w/x/b.log", 1, 0, "x/b" },
 					  { 0, "/w/x/c.log", 2, 0, "x" },
 					  { 0, "/w/y/c.log", 2, 0, "y" },
 					  { 0, NULL, 0, 0, NULL } });
-	are_named("the same file twice: pod, or place in it",
+	are_named("for the same file, pod or index is added",
 		  (const struct named[]){ { 0, "/w/x/a.log", 1, 0, "x @a" },
 					  { 1, "/w/x/a.log", 1, 0, "x @b" },
 					  { 1, "/w/y/a.log", 2, 0, "y #1" },
 					  { 1, "/w/y/a.log", 2, 1, "y #2" },
 					  { 0, NULL, 0, 0, NULL } });
-	are_named("paths of nothing", (const struct named[]){ { 0, "/", 0, 0, "" },
-							      { 0, "a", 0, 0, "a" },
-							      { 0, "", 0, 1, "" },
-							      { 1, "//logs//", 9, 0, "" },
-							      { 0, NULL, 0, 0, NULL } });
+	are_named("paths without a name", (const struct named[]){ { 0, "/", 0, 0, "" },
+								  { 0, "a", 0, 0, "a" },
+								  { 0, "", 0, 1, "" },
+								  { 1, "//logs//", 9, 0, "" },
+								  { 0, NULL, 0, 0, NULL } });
 	return tap_done();
 }

@@ -271,6 +271,9 @@ void ui_show_message(struct ui_shared *shared, const char *fmt, ...)
 
 bool ui_shows_run(const struct ui_shared *shared, const struct model_run *mr)
 {
+	/* A run of a bench is in the list only while it runs; afterwards its bench shows it. */
+	if (mr->log != NULL && mr->log->is_bench && !mr->live)
+		return false;
 	return !shared->only_marked || ui_is_marked(&shared->marks, mr);
 }
 

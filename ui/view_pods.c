@@ -11,6 +11,7 @@
 
 #define LABEL_COLUMNS  7
 #define MAX_RUNS       6
+#define MAX_ALERTS     4
 #define CHART_COLUMNS  38 /* minimum for a readable chart */
 #define CHART_ROWS     8
 #define CHART_ROWS_MAX 20
@@ -219,6 +220,32 @@ static void add_noise(const struct model *model, const struct model_pod *pod, st
 	}
 }
 
+/* Add the newest open alerts of the pod, and the number of the others. */
+static void add_alerts(const struct ui_shared *shared, size_t pod, struct facts *facts)
+{
+	const struct alerts *alerts = shared->alerts;
+	const char *label = "alerts";
+	size_t open = 0, acknowledged = 0;
+
+	for (size_t i = alerts->n; i-- > 0;) {
+		const struct alert *alert = &alerts->v[i];
+
+		if (alert->pod != pod)
+			continue;
+		acknowledged += alert->acknowledged;
+		open += !alert->acknowledged;
+		if (alert->acknowledged || open > MAX_ALERTS)
+			continue;
+		facts_text(facts, label, FACT_WARN, "%s  %s%s%s", alert_name(alert->kind),
+			   plot_run_label(alert->mr).s, alert->mr != NULL ? ": " : "", alert->text);
+		label = "";
+	}
+	if (open > MAX_ALERTS)
+		facts_text(facts, "", FACT_WARN, "and %zu more; ! shows all", open - MAX_ALERTS);
+	if (acknowledged > 0)
+		facts_text(facts, label, FACT_DIM, "%zu acknowledged; ! shows them", acknowledged);
+}
+
 /* Add the live runs, then the newest ended ones. */
 static void add_runs(const struct ui_shared *shared, size_t pod, struct facts *facts)
 {
@@ -342,13 +369,7 @@ static void draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *
 	add_link(shared, mp, &facts);
 	add_check(shared, &mp->check, &facts);
 	add_noise(shared->model, mp, &facts);
-	array_each (alert, shared->alerts->v, shared->alerts->n) {
-		if (alert->pod == pod)
-			facts_text(&facts, "alert", alert->acknowledged ? FACT_DIM : FACT_WARN,
-				   "%s  %s%s%s", alert_name(alert->kind),
-				   plot_run_label(alert->mr).s, alert->mr != NULL ? ": " : "",
-				   alert->text);
-	}
+	add_alerts(shared, pod, &facts);
 	add_runs(shared, pod, &facts);
 	panel_facts(canvas, &r, &facts,
 		    &(const struct panel_facts){ LABEL_COLUMNS, STYLE_DIM, true });

@@ -105,9 +105,14 @@ void noise_measure(struct noise *noise, const struct noise_run *runs, size_t n)
 	measure_drift(noise, runs, n);
 }
 
+double noise_sd_of_block(const struct noise *noise)
+{
+	return noise->n_blocks >= OWN_BLOCKS ? noise->sd_block : noise->sd * M_SQRT2;
+}
+
 double noise_mde(const struct noise *noise, size_t blocks)
 {
-	double sd = noise->n_blocks >= OWN_BLOCKS ? noise->sd_block : noise->sd * M_SQRT2;
+	double sd = noise_sd_of_block(noise);
 
 	if (noise->n_runs < NOISE_MIN_RUNS || isnan(sd))
 		return (double)NAN;

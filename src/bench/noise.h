@@ -36,8 +36,11 @@ struct noise {
 /* Runs may be in any order. */
 void noise_measure(struct noise *noise, const struct noise_run *runs, size_t n);
 
-/* Smallest detectable difference of that many blocks (ln units) at alpha 0.05 and power 0.8.  Uses
- * the blocks' own spread if three were measured, otherwise sd * sqrt(2). */
+/* Standard deviation of a block's difference of ln y: the blocks' own if three were measured,
+ * otherwise sd * sqrt(2). */
+double noise_sd_of_block(const struct noise *noise);
+
+/* Smallest detectable difference of that many blocks (ln units) at alpha 0.05 and power 0.8. */
 double noise_mde(const struct noise *noise, size_t blocks);
 
 /* Combine two measurements of one class on one pod: variances are pooled by their degrees of

@@ -67,14 +67,15 @@ static void append_arm(struct buf *out, const struct plan *plan, size_t arm, siz
 	}
 }
 
-/* The smallest difference in per cent that all blocks detect, if single runs vary by run_sd. */
-static double detectable_pct(const struct plan *plan, double run_sd)
+/* The smallest difference in per cent that all blocks detect, if the differences of blocks vary by
+ * block_sd. An A/A arm doubles the runs of the control. */
+static double detectable_pct(const struct plan *plan, double block_sd)
 {
 	const struct judge_rule *rule = &plan->rule;
 	bool has_aa = plan->aa && plan->n_variants > 1;
 	double pods = isnan(rule->pods_sd) ? log1p(rule->paired.margin) : rule->pods_sd;
 	struct paired_noise noise = {
-		.sd = run_sd * sqrt(has_aa ? 1.5 : 2.0),
+		.sd = block_sd * sqrt(has_aa ? 0.75 : 1.0),
 		.between = plan->n_pods == 2 && plan->n_variants > 1 ? pods * M_SQRT1_2 : 0.0,
 	};
 
@@ -113,7 +114,7 @@ static void append_power(struct buf *out, const struct plan *plan, const struct 
 		if (blocks < 2)
 			return;
 		buf_appendf(out, "  detects   %.2f%% or more in %zu blocks; on ",
-			    detectable_pct(plan, known->noise.sd), blocks);
+			    detectable_pct(plan, noise_sd_of_block(&known->noise)), blocks);
 		utf8_sanitize(out, str_from(known->pod));
 		buf_appendf(out,
 			    " runs vary by %.2f%%\n            (from %zu A/A runs in the noise "
@@ -124,8 +125,8 @@ static void append_power(struct buf *out, const struct plan *plan, const struct 
 	buf_append_str(out, "  detects   ");
 	for (size_t i = 0; blocks >= 2 && i < LENGTH(sd); i++)
 		buf_appendf(out, "%s%.2f%% if %sby %g%%%s", i > 0 ? ", " : "",
-			    detectable_pct(plan, sd[i]), i > 0 ? "" : "runs vary ", 100.0 * sd[i],
-			    i + 1 == LENGTH(sd) ? "\n            " : "");
+			    detectable_pct(plan, sd[i] * M_SQRT2), i > 0 ? "" : "runs vary ",
+			    100.0 * sd[i], i + 1 == LENGTH(sd) ? "\n            " : "");
 	buf_appendf(out, "noise on %s is not measured yet; hgym-tui bench audit %s\n", unknown->id,
 		    unknown->id);
 }

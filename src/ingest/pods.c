@@ -165,6 +165,8 @@ static void follow_bench_log(struct ingest_pod *pod, const char *dir, const char
 			free(log);
 			log = NULL;
 		}
+		if (log != NULL)
+			model_log_get(ingest->o.model, pod->model_pod, log)->is_bench = true;
 	}
 	free(pod->bench_log);
 	pod->bench_log = log;

@@ -97,6 +97,23 @@ struct round {
 	int64_t now_wall_ms;
 };
 
+/* Find the alert with the same cause. Updates come in about the order of the list, so the search
+ * starts after the previous one. */
+static struct alert *find_raised(struct alerts *alerts, const struct alert *alert)
+{
+	for (size_t k = 0; k < alerts->n; k++) {
+		size_t i = (alerts->last_found + 1 + k) % alerts->n;
+		struct alert *old = &alerts->v[i];
+
+		if (old->mr == alert->mr && old->kind == alert->kind && old->rule == alert->rule &&
+		    old->pod == alert->pod) {
+			alerts->last_found = i;
+			return old;
+		}
+	}
+	return NULL;
+}
+
 /* Raise the alert, or update the text of the one that is raised already. */
 static void __attribute__((format(printf, 4, 5)))
 raise_alert(struct round *round, const struct alert *whose, enum alert_kind kind, const char *fmt,
@@ -111,9 +128,7 @@ raise_alert(struct round *round, const struct alert *whose, enum alert_kind kind
 	va_start(ap, fmt);
 	(void)vsnprintf(alert.text, sizeof(alert.text), fmt, ap);
 	va_end(ap);
-	old = array_find(one, alerts->v, alerts->n,
-			 one->kind == kind && one->rule == alert.rule && one->pod == alert.pod &&
-				 one->mr == alert.mr);
+	old = find_raised(alerts, &alert);
 	if (old != NULL) {
 		memcpy(old->text, alert.text, sizeof(old->text));
 		old->seen = true;
@@ -128,8 +143,6 @@ raise_alert(struct round *round, const struct alert *whose, enum alert_kind kind
 	/* A run that ended before this program started was seen then; it needs no attention. */
 	if (alert.mr != NULL && alert.mr->past) {
 		alert.acknowledged = true;
-		if (alert.mr->last_byte_wall_ms > 0)
-			alert.since_wall_ms = alert.mr->last_byte_wall_ms;
 	} else if (alerts->acknowledged_before != NULL) {
 		AUTO_TEXT key = alert_key(&alert, round->model);
 
@@ -197,8 +210,10 @@ static void check_stall(struct round *round, const struct alert *alert)
 	if (mr->pod < round->alerts->n_pods && round->alerts->pods[mr->pod].down_ms > from_ms)
 		from_ms = round->alerts->pods[mr->pod].down_ms;
 	silent_s = (double)(round->now_wall_ms - from_ms) / 1000;
+	struct alert since = *alert;
+	since.since_wall_ms = from_ms;
 	if (silent_s > limit_s)
-		raise_alert(round, alert, ALERT_STALL, "no output for %.0f s (limit %.0f s)",
+		raise_alert(round, &since, ALERT_STALL, "no output for %.0f s (limit %.0f s)",
 			    silent_s, limit_s);
 }
 
@@ -385,7 +400,10 @@ static void check_metrics(struct round *round, const struct alert *whose)
 
 static void check_run(struct round *round, const struct model_run *mr)
 {
-	const struct alert alert = { .pod = mr->pod, .mr = mr };
+	/* Its newest row shows what is wrong. */
+	const struct alert alert = { .pod = mr->pod,
+				     .mr = mr,
+				     .since_wall_ms = mr->last_byte_wall_ms };
 
 	if (mr->blank)
 		return;
@@ -415,7 +433,8 @@ static void check_pod(struct round *round, size_t i)
 		raise_alert(round, &alert, ALERT_DISK, "%.1f GB of disk space left",
 			    pod->disk_free_bytes / 1e9);
 	if (idle_s >= IDLE_S && pod->usd_per_hour > 0)
-		raise_alert(round, &alert, ALERT_IDLE,
+		raise_alert(round, &(struct alert){ .pod = i, .since_wall_ms = from_ms },
+			    ALERT_IDLE,
 			    "no output and no GPU above %g %% for %.0f min, at a cost of %.2f USD",
 			    IDLE_UTIL, idle_s / 60, pod->usd_per_hour * idle_s / 3600);
 }

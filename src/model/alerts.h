@@ -46,12 +46,12 @@ struct alert {
 	const struct model_run *mr; /* NULL: not about a run */
 	size_t rule;		    /* METRIC: number of the rule, from 1 */
 	char text[400];		    /* not sanitised: may contain names from outside */
-	int64_t since_wall_ms;
+	int64_t since_wall_ms;	    /* of its cause, as far as known; else when it was raised */
 	bool acknowledged;
 	bool seen; /* raised or confirmed by the current update */
 };
 
-#define ALERTS_MAX 500
+#define ALERTS_MAX 20000
 
 /* Last observations of a pod, wall clock; 0: never. */
 struct alert_pod {
@@ -63,6 +63,7 @@ struct alerts {
 	struct alert *v; /* owned; oldest first */
 	size_t n, cap;
 	uint64_t last_number;
+	size_t last_found; /* index of the alert that was updated last */
 	bool muted;
 	double stall_s;		/* fixed; 0: off; absent: from the run's own pace */
 	struct alert_pod *pods; /* owned; one per pod of the model */

@@ -112,8 +112,9 @@ struct model_log {
 	struct logclass classes;      /* of all lines read */
 	struct logcame came;	      /* when its bytes were read */
 	const struct model_log *next; /* the log that replaced it, or NULL */
-	bool is_preview;	      /* fd has only the end, until the rest is loaded */
-	int64_t gone_wall_ms;	      /* when the file on the pod was removed; 0: it exists */
+	bool is_bench;	      /* of a bench run in progress; the Bench view shows it afterwards */
+	bool is_preview;      /* fd has only the end, until the rest is loaded */
+	int64_t gone_wall_ms; /* when the file on the pod was removed; 0: it exists */
 };
 
 enum model_severity { MODEL_INFO, MODEL_WARNING, MODEL_ALARM };

@@ -116,6 +116,37 @@ static void test_stall(void)
 	model_release(&model);
 }
 
+/* However many alerts there are, a new one is raised, with the time of its cause. */
+static void test_many(void)
+{
+	struct model model;
+	struct alerts alerts;
+	struct model_run *mr;
+
+	model_init(&model);
+	alerts_init(&alerts);
+	for (int i = 0; i < 700; i++) {
+		char path[40];
+
+		(void)snprintf(path, sizeof(path), "/x/many/%d.log", i);
+		mr = add_run(&model, "a", path);
+		mr->run.status = RUN_CRASHED;
+		mr->past = i < 600;
+	}
+	alerts_update(&alerts, &model, NULL, T0 + 60000);
+	is_int((long long)alerts.n, 700, "each of 700 crashes has an alert");
+	mr->last_byte_wall_ms = T0 + 65000;
+	mr->run.status = RUN_OOM;
+	alerts_update(&alerts, &model, NULL, T0 + 70000);
+	const struct alert *oom = find(&alerts, ALERT_OOM);
+	ok(oom != NULL && oom->since_wall_ms == T0 + 65000,
+	   "a new one has the time of the last output");
+	is_int((long long)alerts.n, 700, "the others stay the same");
+	is_int((long long)alerts_open(&alerts), 100, "runs from before need no attention");
+	alerts_release(&alerts);
+	model_release(&model);
+}
+
 /* Telemetry of two GPUs of the first pod; busiest: of one of them. */
 static void sample_pod(struct model *model, double busiest, int64_t wall_ms)
 {
@@ -995,6 +1026,7 @@ int main(void)
 	test_seeds();
 	test_advice_corpus();
 	test_stall();
+	test_many();
 	test_idle();
 	test_gone();
 	test_caps();

@@ -236,6 +236,50 @@ static void test_unknown_end(void)
 	ok(shows("unknown.log", "✗"), "a crash has a cross: %s", row_with("unknown.log"));
 }
 
+/* The pod shows its open alerts, and acknowledged ones as a number. */
+static void test_pod_alerts(void)
+{
+	const int vals[] = { 0 };
+	struct model_run *mr;
+
+	canvas_resize(&canvas, 120, 40);
+	for (int i = 0; i < 9; i++) {
+		char path[40];
+
+		(void)snprintf(path, sizeof(path), "/x/alerts/%d.log", i);
+		mr = add_golf(path, 500, vals, 1, "", true);
+		mr->run.status = RUN_CRASHED;
+	}
+	alerts_update(&alerts, &model, NULL, T0);
+	press('7');
+	ok(row_with("crash  8.log s42: crashed")[0] != '\0' &&
+		   row_with("crash  1.log")[0] == '\0' && row_with("more; ! shows all")[0] != '\0',
+	   "the newest open alerts are named: %s", row_with("crash "));
+	alerts_acknowledge(&alerts);
+	ok(row_with("crash  ")[0] == '\0' && row_with("acknowledged; ! shows them")[0] != '\0',
+	   "acknowledged alerts are a number: %s", row_with("acknowledged"));
+	for (size_t i = 0; i < model.n_runs; i++)
+		if (model.runs[i]->run.status == RUN_CRASHED)
+			model.runs[i]->run.status = RUN_TRUNCATED;
+	alerts_update(&alerts, &model, NULL, T0);
+	canvas_resize(&canvas, 160, 40);
+}
+
+/* A bench run is in the fleet only while it runs. */
+static void test_bench_run(void)
+{
+	const int vals[] = { 0 };
+	struct model_run *mr = add_golf("/x/bench/r1.log", 500, vals, 1, "", false);
+
+	mr->log = model_log_get(&model, 0, "/x/bench/r1.log");
+	mr->log->is_bench = true;
+	press('1');
+	ok(row_with(" r1.log ")[0] != '\0', "a bench run in progress is shown");
+	model_run_touch(&model, mr, T0, false);
+	ui_shared(ui)->selected = model.runs[0];
+	ok(row_with(" r1.log ")[0] == '\0', "one that has ended is not: %s", row_with(" r1.log "));
+}
+
 static struct buf exported;
 
 static int keep_export(void *user, const struct command *command, char said[200], struct err *err)
@@ -293,6 +337,8 @@ int main(void)
 	test_catching_up();
 	test_cost();
 	test_unknown_end();
+	test_pod_alerts();
+	test_bench_run();
 	test_export(&setup);
 	ui_free(ui);
 	canvas_release(&canvas);

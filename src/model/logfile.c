@@ -394,37 +394,28 @@ static void add_lines(struct logfile_hits *hits, const struct block *block, size
 	}
 }
 
-/* Append the lines of a block that match, or with invert those that do not. */
-static void add_matches(const struct logfile_filter *filter, const struct block *block,
-			struct logfile_hits *hits)
-{
-	bool plain = logtext_is_plain(block->text);
-	size_t from = 0, line;
-
-	while (from < block->text.len &&
-	       (plain ? pattern_find_line(filter->pattern, block->text, from, &line)
-		      : find_visible_line(filter->pattern, block->text, from, &line))) {
-		if (filter->invert)
-			add_lines(hits, block, from, line);
-		else
-			add_hit(hits, block->at + line);
-		from = line_end_after(block->text, line);
-	}
-	if (filter->invert)
-		add_lines(hits, block, from, block->text.len);
-}
-
 bool logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool forward,
 		   uint64_t *place, struct logfile_hits *hits)
 {
 	int64_t began = clock_mono_ms();
-	size_t before = hits->n;
+	size_t before = hits->n, from = 0, line;
 	struct block block;
 
 	if (forward ? !read_block_from(file, *place, filter->block_bytes, &block)
 		    : !read_block_before(file, *place, filter->block_bytes, &block))
 		return false;
-	add_matches(filter, &block, hits);
+	bool is_plain = logtext_is_plain(block.text);
+	while (from < block.text.len &&
+	       (is_plain ? pattern_find_line(filter->pattern, block.text, from, &line)
+			 : find_visible_line(filter->pattern, block.text, from, &line))) {
+		if (filter->invert)
+			add_lines(hits, &block, from, line);
+		else
+			add_hit(hits, block.at + line);
+		from = line_end_after(block.text, line);
+	}
+	if (filter->invert)
+		add_lines(hits, &block, from, block.text.len);
 	if (clock_mono_ms() - began > SLOW_MS)
 		filter->block_bytes = filter->block_bytes / 4 > LOGFILE_FIRST_BYTES
 					      ? filter->block_bytes / 4

@@ -105,23 +105,6 @@ static double find_scatter(const double *gaps, size_t n)
 	return n > 1 ? sqrt(sum / (double)(n - 1) / 2) : RUN_ABSENT;
 }
 
-/* Means over the newest rows; the error covers their noise and their drift. */
-static struct gap average_gaps(const double *gaps, const double *values, size_t n)
-{
-	struct forecast_gap all = { 0 }, newer = { 0 }, own = { 0 };
-
-	for (size_t i = 0; i < n; i++) {
-		forecast_gap_add(&all, gaps[i]);
-		forecast_gap_add(&own, values[i]);
-		if (i < n / 2)
-			forecast_gap_add(&newer, gaps[i]);
-	}
-	return (struct gap){ .at = all.mean,
-			     .error = hypot(forecast_gap_error(&all), newer.mean - all.mean),
-			     .value = own.mean,
-			     .rows = n };
-}
-
 struct gap find_gap(const struct curve *own, const struct curve *base)
 {
 	double gaps[FORECAST_GAP_ROWS], values[FORECAST_GAP_ROWS], first, last;
@@ -144,11 +127,24 @@ struct gap find_gap(const struct curve *own, const struct curve *base)
 		values[n++] = own->y[i];
 		near += x >= last - (last - first) * GAP_NEAR;
 	}
-	gap = near >= GAP_LEAST ? average_gaps(gaps, values, near)
-				: (struct gap){ .at = curve_at(own, last) - curve_at(base, last),
-						.error = find_scatter(gaps, n),
-						.value = curve_at(own, last),
-						.rows = 1 };
+	gap = (struct gap){ .at = curve_at(own, last) - curve_at(base, last),
+			    .error = find_scatter(gaps, n),
+			    .value = curve_at(own, last),
+			    .rows = 1 };
+	if (near >= GAP_LEAST) { /* means over the newest rows; the error covers noise and drift */
+		struct forecast_gap all = { 0 }, newer = { 0 }, value = { 0 };
+
+		for (size_t i = 0; i < near; i++) {
+			forecast_gap_add(&all, gaps[i]);
+			forecast_gap_add(&value, values[i]);
+			if (i < near / 2)
+				forecast_gap_add(&newer, gaps[i]);
+		}
+		gap = (struct gap){ .at = all.mean,
+				    .error = hypot(forecast_gap_error(&all), newer.mean - all.mean),
+				    .value = value.mean,
+				    .rows = near };
+	}
 	gap.x = last;
 	return gap;
 }

@@ -44,31 +44,26 @@ void series_free(struct series *series)
 	free(series);
 }
 
-/* Keep the lowest and the highest of four points, in their order. */
-static void find_extremes(const struct series_point *four, struct series_point *two)
-{
-	size_t lo = 0, hi = 0;
-
-	for (size_t i = 1; i < 4; i++) {
-		if (four[i].value < four[lo].value)
-			lo = i;
-		if (four[i].value > four[hi].value)
-			hi = i;
-	}
-	if (lo == hi)
-		hi = 3;
-	two[0] = four[lo < hi ? lo : hi];
-	two[1] = four[lo < hi ? hi : lo];
-}
-
 /* Merge stretches in pairs: half the points, each for twice as many raw ones. */
 static void halve_old(struct series *series)
 {
-	struct series_point two[2];
-
 	for (size_t i = 0; i + 4 <= series->n_old; i += 4) {
-		find_extremes(series->old + i, two);
-		memcpy(series->old + i / 2, two, sizeof(two));
+		const struct series_point *four = series->old + i;
+		size_t lo = 0, hi = 0;
+
+		/* Keep the lowest and the highest of four points, in their order. */
+		for (size_t k = 1; k < 4; k++) {
+			if (four[k].value < four[lo].value)
+				lo = k;
+			if (four[k].value > four[hi].value)
+				hi = k;
+		}
+		if (lo == hi)
+			hi = 3;
+		const struct series_point first = four[lo < hi ? lo : hi];
+		const struct series_point second = four[lo < hi ? hi : lo];
+		series->old[i / 2] = first;
+		series->old[i / 2 + 1] = second;
 	}
 	series->n_old /= 2;
 	series->stretch *= 2;

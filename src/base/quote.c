@@ -10,8 +10,8 @@ void quote_word(struct buf *out, struct str word)
 
 	assert(word.len == 0 || memchr(word.p, '\0', word.len) == NULL);
 	/* Bytes without a special meaning to any shell, anywhere in a word. */
-	while (plain < word.len &&
-	       (str_is_word(word.p[plain]) || memchr("-./:,+@%", word.p[plain], 8) != NULL))
+	while (plain < word.len && word.p[plain] != '\0' &&
+	       (str_is_word(word.p[plain]) || strchr("-./:,+@%", word.p[plain]) != NULL))
 		plain++;
 	if (plain == word.len && word.len > 0) {
 		buf_append(out, word.p, word.len);

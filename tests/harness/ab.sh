@@ -29,6 +29,9 @@ cat >"$work/.harnessgym/runs/r/run_config.json" <<'EOF'
  "post_attempt_command": "python3 verifier.py",
  "post_attempt_timeout_seconds": 120}
 EOF
+first="$work/.harnessgym/runs/r/iterations/1/result.json"
+mkdir -p "${first%/*}"
+echo '{"iteration": 1}' >"$first"
 echo '{"iteration": 1, "score": 99.5}' \
     >"$work/.harnessgym/runs/r/checkpoints/best_manifest.json"
 
@@ -45,12 +48,12 @@ config="$work/.harnessgym/runs/r/run_config.json"
 cp "$config" "$dir/config.json"
 sed "s|python3 verifier.py|echo remote_h100.py --workspace '/p/a b' --x|" \
     "$dir/config.json" >"$config"
-touch "$best"/* "$best/../best_manifest.json" # no older than its run
+touch "$best"/* "$best/../best_manifest.json" "$first" # no older than its run
 "$HGYM_TUI" harness --ab "$work" >"$dir/bench.json" 2>"$dir/out"
 arm 0 && grep -qx 'remote_h100.py --workspace /p/a b_hgym_ab --x' "$dir/out"
 told "a folder on a pod is the bench's own, also where its name has blanks" $?
 cp "$dir/config.json" "$config"
-touch "$best"/* "$best/../best_manifest.json"
+touch "$best"/* "$best/../best_manifest.json" "$first"
 : >"$dir/out"
 "$HGYM_TUI" harness --ab "$work" >"$dir/bench.json" 2>"$dir/out"
 told "a definition is made" $?

@@ -28,13 +28,8 @@ static void make_table(void)
 				table[k - 1][byte] << 8 ^ table[0][table[k - 1][byte] >> 24];
 }
 
-void cksum_add(struct cksum *sum, const void *data, size_t len)
+static uint32_t add_bytes(uint32_t crc, const unsigned char *p, size_t len)
 {
-	const unsigned char *p = data;
-	uint32_t crc = sum->crc;
-
-	(void)pthread_once(&table_once, make_table);
-	sum->len += len;
 	for (; len >= STRIDE; len -= STRIDE, p += STRIDE) {
 		uint32_t next = 0;
 
@@ -46,7 +41,14 @@ void cksum_add(struct cksum *sum, const void *data, size_t len)
 	}
 	for (; len > 0; len--, p++)
 		crc = crc << 8 ^ table[0][crc >> 24 ^ *p];
-	sum->crc = crc;
+	return crc;
+}
+
+void cksum_add(struct cksum *sum, const void *data, size_t len)
+{
+	(void)pthread_once(&table_once, make_table);
+	sum->crc = add_bytes(sum->crc, data, len);
+	sum->len += len;
 }
 
 uint32_t cksum_value(const struct cksum *sum)

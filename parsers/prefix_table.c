@@ -23,9 +23,9 @@ extern const struct embed_file prefix_builtin[];
 #define MOST_HELD  64
 /* A log that ends earlier needs this many, and no line without it. */
 #define LEAST_LINES 3
-/* A prefix ends after so many lines in a row without it. */
+/* A prefix ends after this many consecutive lines without it. */
 #define MOST_MISSES 256
-/* JIT takes as long as so many matches without it. */
+/* Compiling with JIT costs as much as this many matches. */
 #define LEAST_JIT 100
 #define MAX_KINDS 32
 

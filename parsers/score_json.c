@@ -218,7 +218,7 @@ static void explain(struct score_json *score, const char *key)
 		print_into(score->why, "\"%.100s\" is not above 0", score->key);
 }
 
-/* Reject a score that is ambiguous, and say why. */
+/* Reject an ambiguous score with a reason. */
 static bool reject_ambiguous(struct score_json *score, struct str text)
 {
 	const char *twin = json_duplicate_key(score->root);

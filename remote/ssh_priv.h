@@ -13,7 +13,7 @@
  * commands. Only for ssh_*.c. */
 
 /* A libssh2 session and its socket. Data that the socket does not accept at once is queued here,
- * and libssh2 is told that all of it was sent: libssh2 1.10 keeps the address of a half-sent
+ * and reported to libssh2 as sent: libssh2 1.10 keeps the address of a half-sent
  * packet, even on the stack (end of file, replies to the server), and fails if the next call comes
  * from elsewhere.
  *

@@ -6,8 +6,8 @@
  * chained with ||. err may be NULL if the caller does not need the text. */
 
 /* The kind of error; each one has an exit status (err_exit_status): 1 this program or the data, 2
- * the user, 3 a check, 4 the pod, 5 no data, 141 (as for SIGPIPE) nobody reads our output, which is
- * not reported. */
+ * the user, 3 a check, 4 the pod, 5 no data, 141 (as for SIGPIPE) the reader of our output is gone,
+ * which is not reported. */
 #define ERR_CODE_LIST(X) \
 	X(NONE, 0)       \
 	X(IO, 1)         \

@@ -22,7 +22,7 @@ bool say_send(void)
 
 		if (n == 0 || (n < 0 && errno == EAGAIN))
 			return false;
-		/* Write error: nobody can read the output. */
+		/* Write error: the output has no reader. */
 		buf_consume(&waiting, n < 0 ? waiting.len : (size_t)n);
 		if (waiting.len == 0 && left_out > 0) {
 			buf_appendf(&waiting, "(%zu lines left out)\n", left_out);

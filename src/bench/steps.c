@@ -194,7 +194,7 @@ int step_times_init(struct step_times *times, const struct step_row *rows, size_
 	while (clock < STEP_CLOCKS &&
 	       !use_clock(times, (enum step_clock)clock, rows, rates, a, b, &why))
 		clock++;
-	/* Only the minutes beside them can tell which kind tok/s are. */
+	/* Only the minutes beside them show which kind of tok/s it is. */
 	if (why.code != ERR_NONE && clock == STEP_CLOCK_TOK_CUMULATIVE &&
 	    !isnan(rows[b].train_min)) {
 		struct err other = { ERR_NONE, "" };

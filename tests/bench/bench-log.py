@@ -93,7 +93,7 @@ def ours(log, home):
             p.send("G")
             p.settle(0.2, 3)
             until(p, ["following"])
-            # What was said of the last search goes away.
+            # The message of the previous search disappears.
             while "no match" in p.screen.text():
                 p.pump(0.2)
             p.send("/%s\r" % words)

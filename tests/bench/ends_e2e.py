@@ -94,7 +94,7 @@ def unadopted(rig):
     put(os.path.join(rig.dir, "work", "daemon.py"), DAEMON)
     path = rig.bench("told", [rig.pod("p1")], {"command": "%s daemon.py %s; "
         "sh workload.sh" % (sys.executable, nap()), "env": {"STEP_MS": "1900"}})
-    # One that has its parent is nobody's orphan.
+    # A process with a parent is not an orphan.
     guest = subprocess.Popen(["sh", "-c", "while :; do sleep 1; done"],
                              cwd="/", start_new_session=True)
     try:
@@ -103,7 +103,7 @@ def unadopted(rig):
                 for g in r["guards"] if g["guard"] == "left behind" and
                 not g["hard"] and "still running: " in g["text"]
                 for pid in map(int, re.findall(r"(\d+) sleep", g["text"]))}
-        # Others of this machine may have begun what they left, too.
+        # Other tests on this machine may leave processes, too.
         ok(len(napping()) == 3 and
            all(told.get(pid) == "B" for pid in napping()) and
            not any(is_child(guest.pid, pid) for pid in told),
@@ -147,13 +147,13 @@ def others(rig):
                        {"env": {"HB_MARK": ours + ";"}},
                        {"env": {}, "stdout": log},
                        # A bench of that name, of the same second, elsewhere;
-                       # a run whose name only begins so; one who reads.
+                       # a run whose name only starts like it; a reader.
                        {"env": {"HGYM_JOB": root + "/b/" + job + ";"}},
                        {"env": {"HGYM_JOB": job + ";"}},
                        {"env": {"HGYM_JOB": ours + "2;"}},
                        {"env": {}, "stdin": open(log.name)})]
         log.close()
-        # One that is no orphan of ours, by a name that says it is.
+        # Not an orphan of this run, although its name suggests it.
         named = "\n%d () S %d" % (spawned[3].pid, os.getpid() % 10)
         liar = subprocess.Popen(
             [sys.executable, "-c", "import signal, sys\n"

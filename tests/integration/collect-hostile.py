@@ -23,7 +23,7 @@ from tap import finish, ok, skip, skip_all  # noqa: E402
 from vt import Program  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
 
-# A follower that tells of trouble without end, each time with another file.
+# A follower that reports endless errors, each with another file.
 LIAR = """#!%s
 import os, sys
 nonce = sys.argv[-1].rsplit(" ", 1)[-1]

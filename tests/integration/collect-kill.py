@@ -85,7 +85,7 @@ class Writer(threading.Thread):
                     file.write(data[at:at + n])
                     at += n
                     time.sleep(rng.uniform(0.001, 0.05))
-                # What was begun comes to its end: a line may be cut anywhere.
+                # Complete the line that was started: it may be cut anywhere.
                 if self.stop and rng.random() < 0.5:
                     file.write(data[at:])
             if self.stop or self.kind == "once":

@@ -105,7 +105,7 @@ def test_check(box, pods):
     rows = {row["pod"]: row for row in map(json.loads,
                                            done.stdout.splitlines())}
     ok(done.returncode == 4, "pods check: some cannot be reached", done)
-    # Other tests may run benches here, which is told of these two.
+    # Other tests may run benches on this machine, which these two report.
     ok(all(rows[p["name"]].get("python") for p in pods),
        "the examples of the manual can", done.stdout)
     ok([rows[p["name"]]["target"] for p in pods] == ["docker", "kubectl"],

@@ -290,7 +290,7 @@ def test_telemetry():
     second.close()
     first.send_signal(signal.SIGKILL)
     first.wait()
-    # A pod that says nothing any more: what is shown comes from the database.
+    # A silent pod: its figures come from the database.
     put(top + "/bin/nvidia-smi", "#!/bin/sh\nexit 1\n")
     screen = dash()
     screen.send("7")

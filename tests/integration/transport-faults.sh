@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Servers and networks that fail: never a hang, never a crash, and the
-# reason is told.
+# Servers and networks that fail: no hang, no crash, and an error with the
+# reason.
 # shellcheck source=tests/support/transport-lib.sh
 . "${HGYM_SRC:-.}/tests/support/transport-lib.sh"
 
@@ -31,7 +31,8 @@ begin() {
 	) &
 }
 
-# The result of begin: exit status in $got, its words where says looks.
+# Wait for a command that `begin` started: its exit status in $got, its
+# messages for `says`.
 finish() {
 	n=0
 	while ! test -f "$work/$1.rc"; do
@@ -184,8 +185,8 @@ signal_conns() {
 	done
 }
 
-# A command that says nothing, on a connection that nobody else uses: the
-# connection asks by itself.  Its last word was written when its output was,
+# A silent command on a connection without other users: the connection sends
+# a probe by itself.  Its last word was written when its output was,
 # what became of it when its errors were.
 test_frozen_connection() {
 	begin frozen libssh2:pod 'echo in; sleep 200'
@@ -261,7 +262,7 @@ test_rekey() {
 }
 
 # What only waits, beside the other tests, each with a server of its own.  One
-# asks whether we are there and hangs up when nobody answers for ten seconds.
+# probes the client and closes the connection after ten seconds without answer.
 begin_waits() {
 	second rekey "RekeyLimit 2M 2s"
 	begin silence -I libssh2:rekey 'sleep 7; echo in'

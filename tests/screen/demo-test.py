@@ -71,7 +71,7 @@ class Demo:
         lines += ("size 120x40", "save " + shots[0], "save " + shots[1])
         self.process.stdin.write("\n".join(lines) + "\n")
         self.process.stdin.flush()
-        # The first is whole when the second is begun.
+        # The first is complete when the second is started.
         until(lambda: os.path.exists(shots[1]), 600)
         with open(shots[0], encoding="utf-8") as text:
             return text.read()

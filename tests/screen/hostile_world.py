@@ -32,7 +32,7 @@ pieces = [b"\\n", b"\\0", b"-1", b"99999999999999999999", b"\\x1b]0;evil\\x07",
 with subprocess.Popen("sh", stdout=subprocess.PIPE) as shell:
     seen = 0
     while data := os.read(shell.stdout.fileno(), 65536):
-        # The marks and the first words stay: else nobody listens.
+        # Keep the markers and the first words, so that the output is read.
         if seen > 100 and rng.random() < rate:
             at = rng.randrange(len(data))
             to = min(len(data), at + rng.choice((0, 0, 1, 1, 5, 300)))

@@ -235,7 +235,7 @@ def test_growing():
     ok("step:101/" not in p.screen.text(), "where it is", p.screen.text())
     p.send("f")
     is_seen(p, "step:101/", "f goes to the end")
-    # Truncated and written anew in place.
+    # Truncated and rewritten in place.
     write("grow.log", "".join(ROW % (i, 4, i) for i in range(7000, 7005)))
     is_seen(p, "step:7004/", "truncated: what is new is shown")
     is_gone(p, "step:101/", "and nothing of what was")
@@ -425,7 +425,7 @@ def test_fast():
     p.drain()
     frames = p.screen.frames - frames
     took = time.monotonic() - begin
-    # One in each quarter of a second that has begun.
+    # At most one in each started quarter of a second.
     ok(2 <= frames <= took * 4 + 2, "at most four frames a second",
        "%d in %.2f s" % (frames, took))
     is_seen(p, "step:%d/" % (step - 1), "the end is shown")

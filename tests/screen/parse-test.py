@@ -165,7 +165,7 @@ def fleet_bad(want, got, grows):
     """What is shown otherwise than it is parsed."""
     bad = []
     for name, row in want.items():
-        # One that grows may be no run yet.
+        # A growing log may not contain a run yet.
         if name not in got:
             bad += [] if grows and row["steps"] is None else [(name, "none")]
             continue

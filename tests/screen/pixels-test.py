@@ -84,7 +84,7 @@ def test_sixel():
     p.send("\x1b")
     p.wait_gone("type to search")
     n = len(p.screen.pictures)
-    p.send("\x0c")  # draws all anew
+    p.send("\x0c")  # redraws everything
     ok(p.until(lambda: len(p.screen.pictures) > n), "Ctrl-l sends them again")
     n = len(p.screen.pictures)
     p.resize(100, 30)

@@ -8,7 +8,7 @@ SIZES = ["80x24", "120x40", "200x60", "60x15", "40x10"]
 SMALL = ("60x15", "40x10")
 SMALL_VIEWS = ("fleet", "logs", "help")
 
-# Name, keys from the first screen, keys back to where the next can begin.
+# Name, keys from the first screen, keys back to the start of the next.
 # In this order one program can show them all; what marks runs is the last.
 VIEWS = [
     ("fleet", ["1"], []),

@@ -31,7 +31,7 @@ BENCH = """{"schema": "hgym.bench/1", "name": "qkv-pack", "seed": 11,
  "design": {"blocks_per_pod": 4, "burn_in": 1, "aa": false, "gap_s": 0},
  "budget": {"minutes": 30, "usd": 25}}
 """
-# What a pod would say of itself.
+# The tools of the recorded pod.
 TOOLS = {
     "getconf": 'test "$1" = _NPROCESSORS_ONLN && echo 128',
     "uname": 'case $1 in -n) echo "$POD";; '

@@ -95,7 +95,7 @@ static void test_rates(void)
 		{ "no change, few", normal, 0, 12, 0, 400, 0, 5 },
 		{ "3 sd in the middle", normal, 0, 100, 50, 150, 95, 100 },
 		{ "3 sd, skewed", skewed, 0, 100, 60, 100, 95, 100 },
-		{ "3 sd near the begin", normal, 0, 100, 12, 100, 95, 100 },
+		{ "3 sd near the start", normal, 0, 100, 12, 100, 95, 100 },
 		{ "3 sd near the end", normal, 0, 100, 90, 100, 90, 100 },
 		{ "3 sd, AR1 0.3", normal, 0.3, 100, 50, 100, 90, 100 },
 	};

@@ -218,7 +218,7 @@ static void test_environment(const char *dir)
 	is_int(conf_load(&conf, "/nonexistent/c.json", &err), -1,
 	       "a file that was named must be there");
 	is_str(err.text, "cannot open /nonexistent/c.json: No such file or directory",
-	       "and the error says so");
+	       "and the error reports it");
 	is_int(err_exit_status(err.code), 2, "exit status 2");
 	setenv("HARNESSGYM_GPU_HOST", "root@10.0.0.1", 1);
 	setenv("HARNESSGYM_GPU_PORT", "22022", 1);

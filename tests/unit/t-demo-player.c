@@ -262,7 +262,7 @@ static void test_fails(void)
 		ok(demo_player_advance(player, 100, &err) == -1 && err.code == ERR_IO &&
 			   strstr(err.text, s.scratch.path) != NULL &&
 			   strstr(err.text, cases[i].says) != NULL,
-		   "says why: %s", err.text);
+		   "with a reason: %s", err.text);
 		ok(demo_player_advance(player, 200, &err) == 0, "once");
 		is_str(text_of(&s, "c"), NULL, "and ends");
 		free(full);

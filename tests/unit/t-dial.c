@@ -62,7 +62,7 @@ static void make_listening(struct place *place, int family)
 		abort();
 }
 
-/* Its queue is full, so that whoever knocks hears nothing. */
+/* Its queue is full, so that further connections get no answer. */
 static void make_silent(struct place *place)
 {
 	if (!bind_place(place, AF_INET) || listen(place->fd, 0) != 0)
@@ -138,7 +138,7 @@ static struct seen dial(struct place *const *places, size_t n, int64_t most_ms)
 		addrs[i].ai_next = i + 1 < n ? &addrs[i + 1] : NULL;
 	}
 	dial = dial_new(seen.loop, n > 0 ? addrs : NULL, on_dialled, &seen);
-	is_int(seen.calls, 0, "nothing is told from within the call");
+	is_int(seen.calls, 0, "nothing is reported during the call");
 	loop_timer_start(late, most_ms, 0);
 	loop_run(seen.loop);
 	if (seen.calls == 0)

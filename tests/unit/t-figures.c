@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The figures of runs that are read from real log lines: what the views print must be what the log
- * says, at the step at which it says it. */
+/* Figures of runs read from real log lines: the views must show the values of the log, with the
+ * step that they belong to. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,7 +221,7 @@ static void test_cost(void)
 	model.pods[0].usd_per_hour = RUN_ABSENT;
 }
 
-/* An end of which nobody knows the reason is not a failure. */
+/* An end without a known reason is not a failure. */
 static void test_unknown_end(void)
 {
 	const int vals[] = { 0 };

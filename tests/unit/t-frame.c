@@ -252,7 +252,7 @@ static void test_noise(void)
 	is_str(reader->said, "sh: 1: no such thing", "the noise is kept");
 	buf_clear(&teller.out);
 	(void)feed(reader, STR_LIT("HGF2 n LACKS stat mkfifo\n"), 1, &teller, NULL);
-	is_str(teller.out.data, "lacks stat mkfifo\n", "what the pod lacks is told");
+	is_str(teller.out.data, "lacks stat mkfifo\n", "missing tools of the pod are reported");
 	buf_release(&teller.out);
 	free(noise);
 	free(reader);

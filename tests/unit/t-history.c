@@ -74,7 +74,7 @@ static void test_series(struct loop *loop)
 	is_int((long long)seen.points, 0, "what waits is not there yet");
 	is_int((long long)seen.last_line, 1000, "and changes no line");
 	store_each_pending(store, 1, on_pending, &seen);
-	is_int((long long)seen.pending, 10, "but is told by the store");
+	is_int((long long)seen.pending, 10, "but is reported by the store");
 	is_int((long long)seen.last_line, 1010, "to its end");
 	seen.pending = 0;
 	store_each_pending(store, 2, on_pending, &seen);
@@ -84,7 +84,7 @@ static void test_series(struct loop *loop)
 	is_int((long long)seen.points, 10, "then only what is new");
 	ask(history, &seen, &(struct history_ask){ .run_id = 77 });
 	is_int((long long)seen.points, 0, "a run that is not there has none");
-	/* The answer comes when nobody is there any more. */
+	/* The answer arrives after the requester was freed. */
 	seen.n = 0;
 	history_read(history, &(struct history_ask){ .run_id = 1 });
 	history_free(history);

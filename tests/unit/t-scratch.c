@@ -32,7 +32,7 @@ static bool goes(const char *path)
 	return !is_there(path);
 }
 
-/* A file that nobody may write to, and a link out of the directory. */
+/* A read-only file, and a link out of the directory. */
 static void fill(const char *path)
 {
 	char *outer = xasprintf("%s/a", path);

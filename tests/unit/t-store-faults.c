@@ -71,7 +71,8 @@ static void test_disk_full(void)
 		rc = store_flush(store, &err);
 	}
 	is_int(rc, -1, "a full disk is an error");
-	ok(strncmp(err.text, "cannot write the database: ", 27) == 0, "that says so: %s", err.text);
+	ok(strncmp(err.text, "cannot write the database: ", 27) == 0, "which is reported: %s",
+	   err.text);
 	is_int((long long)store_pending(store), 100, "the data waits");
 	while (!store_is_full(store))
 		add_sample(store, log, &run, ++line);

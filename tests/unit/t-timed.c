@@ -26,7 +26,7 @@ static void test_lock(const char *dir)
 
 	ok(!timed_is_driven(dir), "a folder without a lock is not driven");
 	int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	ok(!timed_is_driven(dir), "nor one whose lock nobody holds");
+	ok(!timed_is_driven(dir), "nor one whose lock is free");
 	ok(flock(fd, LOCK_EX) == 0 && timed_is_driven(dir), "a held lock means it is driven");
 	(void)close(fd);
 	ok(!timed_is_driven(dir), "until the lock is released");

@@ -173,9 +173,9 @@ def tracks(rig):
     screen(rig, log, keys="3", want=("my-track",))
     configure(rig, track="no-such")
     done = rig.tui(log)
-    ok(done.returncode == 2 and b'no track "no-such"' in done.stderr and
+    ok(done.returncode == 2 and b'unknown track "no-such"' in done.stderr and
        done.stderr.count(b"\n") == 1,
-       "a track that is not there: one sentence, exit 2",
+       "an unknown track: one sentence, exit 2",
        (done.returncode, done.stderr))
 
 

@@ -570,7 +570,7 @@ def test_shapes(cluster):
         file.write("slurm_load_jobs error: Unable to contact controller")
     done = cluster.run(OURS)
     ok(done.returncode == 1 and done.stdout == "" and
-       "no JSON" in done.stderr, "no JSON is one sentence", done)
+       "not JSON" in done.stderr, "output that is not JSON is one sentence", done)
 
 
 def test_killed():

@@ -47,8 +47,7 @@ static char *path_end(char *path)
 }
 
 /* The child creates the directory, so that killing the parent at any moment cannot leave one behind
- * unknown. It blocks all signals, and holds no terminal and no pipe that somebody reads until
- * EOF. */
+ * unknown. It blocks all signals and closes terminals and pipes, so that no reader waits for it. */
 static void run_sweeper(char *path, int end, int tell)
 {
 	struct answer answer = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Names of the color themes, and the background that each is made for.  None fills it. */
+/* Names of the color themes, and the background that each expects; no theme draws one. */
 #define THEME_LIST(X)                               \
 	X(DARK, "dark", "for a dark background")    \
 	X(LIGHT, "light", "for a light background") \

@@ -121,8 +121,8 @@ void xalloc_init(void)
 {
 #ifdef __GLIBC__
 	/* By default the first large block that is freed raises both limits to its size, and each
-	 * thread keeps its freed memory. The 1 MiB buffer of a turn is kept for the next one,
-	 * because new pages are slower than its bytes. */
+	 * thread keeps its freed memory. These limits keep the 1 MiB buffer of a turn for the
+	 * next one, because getting new pages takes longer than filling them. */
 	(void)mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
 	(void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The dashboard on a terminal: loop, keys, frames, signals. */
+/* The dashboard on a terminal: event loop, keys, frames, signals. */
 #include "app/app.h"
 
 #include <signal.h>
@@ -16,10 +16,10 @@
 
 #define POLL_MS	  200
 #define BUSY_MS	  5
-#define YIELD_MS  60 /* between two reads while a view works for a user */
+#define YIELD_MS  60 /* between two polls while a view works for the user */
 #define RESIZE_MS 40
-#define AWAY_MS	  50 /* between two looks whether a shell has ended */
-#define NOTICES	  16 /* wait for the terminal at most */
+#define AWAY_MS	  50 /* between two checks whether a shell has exited */
+#define NOTICES	  16 /* at most, while the terminal accepts nothing */
 
 struct app {
 	const struct app_setup *setup;
@@ -29,18 +29,18 @@ struct app {
 	struct loop *loop;
 	struct loop_fd *tty, *out;
 	struct loop_timer *poll, *frame, *tick, *resize, *away;
-	struct pod_shell shell; /* pid != 0: it has the terminal */
-	char *shell_pod;	/* owned; its name */
-	bool is_command;	/* it runs one command, no shell */
+	struct pod_shell shell; /* pid != 0: it uses the terminal */
+	char *shell_pod;	/* owned; name */
+	bool is_command;	/* stop_cmd instead of a shell */
 	struct term_options options;
 	bool in_tmux;
 	bool works;  /* on_work is posted */
-	bool owes;   /* a frame, once the terminal has taken the last */
-	int notices; /* since the terminal took all */
+	bool owes;   /* a frame, when the terminal has accepted the last */
+	int notices; /* since the terminal accepted everything */
 	int status;  /* 128 + signal */
 };
 
-static void draw(struct app *app)
+static void draw_frame(struct app *app)
 {
 	struct ui_shared *shared = ui_shared(app->parts.ui);
 	struct canvas *canvas = &app->canvas;
@@ -52,32 +52,31 @@ static void draw(struct app *app)
 	if (shared->chart.charset == CHART_PIXELS &&
 	    !term_pixels(app->term, &canvas->cell_w, &canvas->cell_h)) {
 		shared->chart.charset = CHART_BRAILLE;
-		ui_show_message(shared, "this terminal shows no pictures: charts are "
-					"drawn in braille");
+		ui_show_message(shared, "this terminal cannot show pictures; charts use braille");
 	}
 	ui_draw(app->parts.ui, canvas, &x, &y);
 	term_present(app->term, canvas, x, y);
 }
 
-/* Be woken when the terminal takes more of what waits for it. */
-static void watch_out(struct app *app)
+/* While output is queued, wake up when the terminal accepts more. */
+static void watch_output(struct app *app)
 {
 	if (app->out != NULL)
 		loop_fd_set(app->out, term_has_pending(app->term) ? LOOP_WRITE : 0);
 }
 
-/* Draw what is stale now, or set the timer for when it may be drawn. */
-static void schedule(struct app *app)
+/* Update the dashboard, and draw a frame now or when one is due. */
+static void schedule_frame(struct app *app)
 {
 	app_parts_update(&app->parts, clock_mono_ms());
 	if (app->shell.pid != 0)
 		return;
 	int64_t in_ms = ui_frame_in_ms(app->parts.ui);
 	if (in_ms == 0)
-		draw(app);
+		draw_frame(app);
 	else if (in_ms > 0)
 		loop_timer_start(app->frame, in_ms, 0);
-	watch_out(app);
+	watch_output(app);
 }
 
 static void fit_canvas(struct app *app)
@@ -91,7 +90,7 @@ static void fit_canvas(struct app *app)
 static void on_work(void *user);
 
 /* Close all watches and end the loop. */
-static void quit(struct app *app)
+static void quit_loop(struct app *app)
 {
 	if (app->tty == NULL)
 		return;
@@ -109,18 +108,18 @@ static void quit(struct app *app)
 	loop_stop(app->loop);
 }
 
-/* The shell on a pod has ended: the terminal is ours again. */
-static void come_back(struct app *app, int status)
+/* Return to the dashboard after the shell on a pod has exited. */
+static void return_from_shell(struct app *app, int status)
 {
 	term_return(app->term);
 	fit_canvas(app);
 	loop_timer_stop(app->away);
 	loop_fd_set(app->tty, LOOP_READ);
-	ui_show_message(ui_shared(app->parts.ui), "the %s on %s has ended (%d)",
+	ui_show_message(ui_shared(app->parts.ui), "%s on %s exited with status %d",
 			app->is_command ? "stop_cmd" : "shell", app->shell_pod, status);
 	pod_shell_release(&app->shell);
 	ui_changed(app->parts.ui, UI_ALL);
-	schedule(app);
+	schedule_frame(app);
 }
 
 static void on_away(void *user)
@@ -129,7 +128,7 @@ static void on_away(void *user)
 	int status;
 
 	if (app->shell.pid != 0 && pod_shell_poll(&app->shell, &status))
-		come_back(app, status);
+		return_from_shell(app, status);
 }
 
 static int open_shell(void *user, const struct conf_pod *pod, const char *command, struct err *err)
@@ -146,17 +145,17 @@ static int open_shell(void *user, const struct conf_pod *pod, const char *comman
 	term_leave(app->term);
 	AUTO_TEXT line = xasprintf("%s: $ %s\r\n", pod->name, app->shell.text);
 	(void)term_write(app->term, line, strlen(line));
-	watch_out(app);
+	watch_output(app);
 	if (pod_shell_start(&app->shell, term_fd(app->term), err)) {
-		come_back(app, 127);
+		return_from_shell(app, 127);
 		return -1;
 	}
 	loop_timer_start(app->away, AWAY_MS, AWAY_MS);
 	return 0;
 }
 
-/* What the command line and the configuration say of the terminal. */
-static int term_setup(const struct app *app, struct term_options *options, struct err *err)
+/* Options of the terminal from the command line and the configuration. */
+static int make_term_options(const struct app *app, struct term_options *options, struct err *err)
 {
 	const struct conf *conf = &app->setup->context->conf;
 	const char *color = app->setup->context->options.color;
@@ -175,8 +174,8 @@ static int term_setup(const struct app *app, struct term_options *options, struc
 	return 0;
 }
 
-/* A configuration that was read again is told, and so is a broken one. */
-static void reload(struct app *app)
+/* Read the configuration again; an event reports the result. */
+static void reload_conf(struct app *app)
 {
 	const struct app_source *source = &app->setup->source;
 	struct ui_shared *shared = ui_shared(app->parts.ui);
@@ -187,7 +186,7 @@ static void reload(struct app *app)
 	char said[200] = "";
 
 	if (source->reload == NULL) {
-		ui_show_message(shared, "there is no configuration to read");
+		ui_show_message(shared, "no configuration file to read");
 		return;
 	}
 	if (source->reload(source->user, said, &err) != 0) {
@@ -195,7 +194,7 @@ static void reload(struct app *app)
 		event.text = err.text;
 	} else {
 		app_parts_configure(&app->parts);
-		if (term_setup(app, &app->options, &err) == 0)
+		if (make_term_options(app, &app->options, &err) == 0)
 			term_configure(app->term, &app->options);
 		shared->log_colors &= term_has_colors(app->term);
 		event.text = said;
@@ -204,13 +203,13 @@ static void reload(struct app *app)
 	ui_show_message(shared, "%s", event.text);
 }
 
-/* Do what the frame asked for; true: the program is left. */
-static bool serve_wants(struct app *app)
+/* Do what the frame asked for; true if the program quits. */
+static bool handle_wants(struct app *app)
 {
 	unsigned int wants = ui_take_wants(app->parts.ui);
 
 	if (wants & UI_WANT_QUIT) {
-		quit(app);
+		quit_loop(app);
 		return true;
 	}
 	if (wants & UI_WANT_SUSPEND) {
@@ -235,16 +234,13 @@ static bool serve_wants(struct app *app)
 				theme_name(app->options.theme));
 	}
 	if (wants & UI_WANT_RELOAD)
-		reload(app);
+		reload_conf(app);
 	if (wants & UI_WANT_TRACK)
 		app_parts_next_track(&app->parts);
 	return false;
 }
 
-/*
- * A piece of a view's work, the next one in the next turn of the loop: no
- * sleep lies between them.
- */
+/* Do a piece of a view's background work; the next one follows in the next turn of the loop. */
 static void start_work(struct app *app)
 {
 	if (!ui_work(app->parts.ui) || app->works)
@@ -264,16 +260,16 @@ static void on_tty(void *user, unsigned int events)
 		if (key.code == KEYCODE_RESIZE)
 			continue;
 		ui_key(app->parts.ui, &key);
-		if (serve_wants(app) || app->shell.pid != 0)
+		if (handle_wants(app) || app->shell.pid != 0)
 			return;
 	}
 	if (term_is_gone(app->term)) {
 		app->status = 128 + SIGHUP;
-		quit(app);
+		quit_loop(app);
 		return;
 	}
 	start_work(app);
-	schedule(app);
+	schedule_frame(app);
 }
 
 static void on_out(void *user, unsigned int events)
@@ -282,9 +278,9 @@ static void on_out(void *user, unsigned int events)
 
 	(void)events;
 	if (term_flush(app->term) && app->owes && app->shell.pid == 0)
-		draw(app);
-	schedule(app);
-	watch_out(app);
+		draw_frame(app);
+	schedule_frame(app);
+	watch_output(app);
 }
 
 static void on_poll(void *user)
@@ -295,8 +291,8 @@ static void on_poll(void *user)
 	int64_t in_ms;
 	bool busy;
 
-	/* To draw may ask for something. */
-	schedule(app);
+	/* Drawing may ask the source for something. */
+	schedule_frame(app);
 	busy = source->busy != NULL && source->busy(source->user);
 	if (more)
 		in_ms = ui_is_working(app->parts.ui) ? YIELD_MS : 1;
@@ -307,7 +303,7 @@ static void on_poll(void *user)
 
 static void on_frame(void *user)
 {
-	schedule(user);
+	schedule_frame(user);
 }
 
 static void on_tick(void *user)
@@ -316,7 +312,7 @@ static void on_tick(void *user)
 
 	ui_changed(app->parts.ui, UI_ALL);
 	start_work(app);
-	schedule(app);
+	schedule_frame(app);
 }
 
 static void on_work(void *user)
@@ -325,7 +321,7 @@ static void on_work(void *user)
 
 	app->works = false;
 	start_work(app);
-	schedule(app);
+	schedule_frame(app);
 }
 
 static void on_resize(void *user)
@@ -338,18 +334,8 @@ static void on_resize(void *user)
 	fit_canvas(app);
 	ui_changed(app->parts.ui, UI_ALL);
 	app_parts_update(&app->parts, clock_mono_ms());
-	draw(app);
-	watch_out(app);
-}
-
-/* Behind a SIGSTOP; Ctrl-z has its own way. */
-static void on_continue(struct app *app)
-{
-	if (app->shell.pid != 0)
-		return;
-	term_resume(app->term);
-	ui_changed(app->parts.ui, UI_ALL);
-	loop_timer_start(app->resize, 0, 0);
+	draw_frame(app);
+	watch_output(app);
 }
 
 static void on_signal(void *user, int signum)
@@ -358,55 +344,53 @@ static void on_signal(void *user, int signum)
 
 	if (app->tty == NULL)
 		return;
-	/* A storm of sizes is drawn once. */
+	/* Many changes of the size in a row are drawn once. */
 	if (signum == SIGWINCH) {
 		loop_timer_start(app->resize, RESIZE_MS, 0);
 		return;
 	}
+	/* After a SIGSTOP; Ctrl-Z has its own way. */
 	if (signum == SIGCONT) {
-		on_continue(app);
+		if (app->shell.pid != 0)
+			return;
+		term_resume(app->term);
+		ui_changed(app->parts.ui, UI_ALL);
+		loop_timer_start(app->resize, 0, 0);
 		return;
 	}
-	/* The end of the terminal says the same as a person's kill -HUP. */
+	/* A terminal that goes away sends the same signal as kill -HUP. */
 	if (signum == SIGHUP && app->setup->source.reload != NULL && !term_is_gone(app->term)) {
-		reload(app);
-		schedule(app);
+		reload_conf(app);
+		schedule_frame(app);
 		return;
 	}
 	app->status = 128 + signum;
-	quit(app);
-}
-
-/* What happened while the terminal took nothing is told a few times only. */
-static void notify(struct app *app, const char *text)
-{
-	AUTO_BUF out = buf_new(8192);
-
-	if (!term_has_pending(app->term))
-		app->notices = 0;
-	if (app->notices++ >= NOTICES)
-		return;
-	osc_notify(&out, STR_LIT("hgym-tui"), str_from(text), app->in_tmux);
-	(void)term_write(app->term, out.data, out.len);
+	quit_loop(app);
 }
 
 static void on_alert(void *user, const struct alert *alert, const char *text)
 {
 	struct app *app = user;
 	const struct conf *conf = &app->setup->context->conf;
-	bool is_here = app->shell.pid == 0;
+	bool is_shown = app->shell.pid == 0;
 
-	if (is_here && conf->alerts.bell)
+	if (is_shown && conf->alerts.bell)
 		term_bell(app->term);
-	if (is_here && conf->alerts.notify)
-		notify(app, text);
+	if (!term_has_pending(app->term))
+		app->notices = 0;
+	if (is_shown && conf->alerts.notify && app->notices++ < NOTICES) {
+		AUTO_BUF out = buf_new(8192);
+
+		osc_notify(&out, STR_LIT("hgym-tui"), str_from(text), app->in_tmux);
+		(void)term_write(app->term, out.data, out.len);
+	}
 	if (conf->alerts.command != NULL) {
 		AUTO_BUF clean = buf_new(8192);
 		const char *argv[] = { conf->alerts.command, alert_name(alert->kind), NULL, NULL };
 		static const int none[3] = { -1, -1, -1 };
 		struct err err = { ERR_NONE, "" };
 
-		/* A pod has a say in it, and the command may print it. */
+		/* The text may come from a pod, and the command may print it. */
 		utf8_sanitize(&clean, str_from(text));
 		argv[2] = clean.data;
 		struct loop_child *child =
@@ -418,21 +402,17 @@ static void on_alert(void *user, const struct alert *alert, const char *text)
 	}
 }
 
-static int copy(void *user, const char *text, struct err *err)
+static int copy_to_clipboard(void *user, const char *text, struct err *err)
 {
 	struct app *app = user;
 	AUTO_BUF out = buf_new(4 * OSC_COPY_MAX_BYTES);
-	int failed = osc_copy(&out, str_from(text), app->in_tmux);
 
-	if (failed)
-		err_set(err, ERR_LIMIT,
-			"too long for the clipboard: x writes "
-			"it to a file");
-	else if (!term_write(app->term, out.data, out.len))
-		failed = err_set(err, ERR_LIMIT,
-				 "the terminal has not taken the last copies "
-				 "yet");
-	return failed;
+	if (osc_copy(&out, str_from(text), app->in_tmux) != 0)
+		return err_set(err, ERR_LIMIT, "too long for the clipboard; x saves it to a file");
+	if (!term_write(app->term, out.data, out.len))
+		return err_set(err, ERR_LIMIT,
+			       "the terminal has not accepted the previous copies yet");
+	return 0;
 }
 
 /* Run with an open terminal and loop. */
@@ -461,7 +441,7 @@ static int run_loop(struct app *app, struct err *err)
 	/* A change of the size before SIGWINCH was watched is seen here, a later one there. */
 	term_resize(app->term);
 	fit_canvas(app);
-	schedule(app);
+	schedule_frame(app);
 	loop_run(app->loop);
 	if (source->ends_benches)
 		app_bench_kill(app->parts.bench);
@@ -477,13 +457,13 @@ int app_run(const struct app_setup *setup, struct err *err)
 	int status = -1;
 
 	app.in_tmux = getenv("TMUX") != NULL;
-	if (term_setup(&app, &app.options, err) ||
+	if (make_term_options(&app, &app.options, err) ||
 	    app_parts_init(&app.parts, setup, app.options.ascii, err))
 		return -1;
 	if (app.parts.theme_chosen)
 		app.options.theme = app.parts.theme;
 	app.parts.on_alert = on_alert;
-	app.parts.copy = copy;
+	app.parts.copy = copy_to_clipboard;
 	app.parts.shell = open_shell;
 	app.parts.user = &app;
 	canvas_init(&app.canvas);

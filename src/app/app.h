@@ -11,66 +11,59 @@
 #include "model/track.h"
 
 /*
- * The dashboard: a model that someone fills, the screen over it, and the loop
- * that drives both.  The demonstration, logs on the command line and the
- * configured pods differ in their source alone.
+ * The dashboard: a model, the screen that shows it, and the event loop.  The demonstration, logs
+ * on the command line and configured pods are different sources of the same dashboard.
  */
 struct command;
 struct ui;
 
+/* Functions that fill the model; each may be NULL. */
 struct app_source {
-	/* Begin to fill the model; NULL: nothing to begin. */
 	int (*start)(void *user, struct loop *loop, struct ui *ui, struct err *err);
-	/* Called about five times a second; true: call again at once. */
+	/* Called about five times per second; true: call again at once. */
 	bool (*poll)(void *user);
-	/* Something that was asked for is about to come; may be NULL. */
+	/* Is a result that the user waits for about to arrive? */
 	bool (*busy)(void *user);
-	/* Stop what start began, behind the end of the loop. */
+	/* Stop what start started; called after the loop has ended. */
 	int (*stop)(void *user, struct err *err);
-	/* Let so many milliseconds of the source's time pass (scripts). */
+	/* Advance the time of the source (for scripts). */
 	void (*advance)(void *user, int64_t ms);
-	/* Try the link of a pod now; NULL: there are no links. */
+	/* Connect to a pod now. */
 	void (*reconnect)(void *user, size_t pod);
-	/* Begin the preflight of a pod; NULL: there is none to be had. */
+	/* Start the check of a pod. */
 	int (*check)(void *user, size_t pod, struct err *err);
-	/* The answer to ui_ask; NULL: none. */
+	/* The user's answer to ui_ask; answer NULL: refused. */
 	void (*answer)(void *user, size_t pod, const char *answer);
-	/*
-	 * Read the configuration again into the context; -1 with err and
-	 * nothing changed when it is broken.  NULL: there is none.
-	 */
+	/* Read the configuration again into the context; -1 with err leaves it unchanged. */
 	int (*reload)(void *user, char said[200], struct err *err);
 	/*
-	 * Write the definition that a command asks for to a file; its path,
-	 * given.  NULL with err; NULL itself: nothing is made here.
+	 * Write the bench plan that a command asks for to a file; returns its path, owned by the
+	 * caller, or NULL with err.
 	 */
 	char *(*plan)(void *user, const struct command *command, struct err *err);
 	void *user;
-	bool ends_benches; /* those that it started end with it */
+	bool ends_benches; /* benches started here end with the dashboard */
 };
 
 struct app_setup {
 	struct context *context; /* its configuration may be empty */
 	struct model *model;
 	const struct track *track;
-	const struct clock *clock; /* what the screen shows as the time */
+	const struct clock *clock; /* time that the screen shows */
 	struct app_source source;
-	const char *state_path; /* of alerts; NULL: nothing is kept */
+	const char *state_path; /* file for the state of alerts; NULL: keep nothing */
 };
 
-/*
- * Run on the terminal until the user leaves; 0, or 128 + the number of the
- * signal that ended it, or -1 with err.
- */
+/* Run on the terminal until the user quits; 0, 128 + the signal that ended it, or -1 with err. */
 int app_run(const struct app_setup *setup, struct err *err) __attribute__((warn_unused_result));
 
-/* A size of the screen, "80x24". */
+/* Parse a size of the screen, "80x24". */
 int app_parse_size(struct str text, int size[2], struct err *err)
 	__attribute__((warn_unused_result));
 
 /*
- * Without a terminal: play a script (NULL: none), print the last screen to
- * out when it saved none.  One command a line:
+ * Run without a terminal: play a script (NULL: none), and print the last screen to out if the
+ * script saved none.  The script has one command per line:
  *
  *	wait SECONDS	key NAME...	type TEXT	size WxH
  *	save FILE	(- is out)

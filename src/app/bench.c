@@ -26,12 +26,11 @@
 #define MAX_CHILDREN 16
 #define MAX_LOGS     (4 * MAX_CHILDREN)
 #define TAIL_BYTES   4096
-/* What a bench ends with whose verdict is no good news. */
-#define EXIT_CHECK 3
+#define EXIT_CHECK   3 /* of a bench whose verdict is not a success */
 
 struct watched {
 	struct app_bench *owner;
-	struct loop_child *child; /* NULL: free */
+	struct loop_child *child; /* NULL: not in use */
 	char *log;		  /* owned; file with its standard error */
 	int log_fd;		  /* -1: no file; holds the lock on it */
 };
@@ -41,7 +40,7 @@ struct app_bench {
 	struct model *model;
 	const struct context *context;
 	struct watched watched[MAX_CHILDREN];
-	size_t next; /* the oldest makes room */
+	size_t next; /* entry to use next, the oldest */
 };
 
 struct app_bench *app_bench_new(struct loop *loop, struct model *model,
@@ -57,7 +56,7 @@ struct app_bench *app_bench_new(struct loop *loop, struct model *model,
 	return bench;
 }
 
-static void forget(struct watched *watched)
+static void release_watched(struct watched *watched)
 {
 	if (watched->child != NULL)
 		loop_child_close(watched->child);
@@ -74,7 +73,7 @@ void app_bench_free(struct app_bench *bench)
 	if (bench == NULL)
 		return;
 	for (size_t i = 0; i < MAX_CHILDREN; i++)
-		forget(&bench->watched[i]);
+		release_watched(&bench->watched[i]);
 	free(bench);
 }
 
@@ -85,8 +84,8 @@ void app_bench_kill(struct app_bench *bench)
 			loop_child_kill(bench->watched[i].child, SIGKILL);
 }
 
-/* The last line of a file that is not empty; "" when there is none. */
-static void last_line(const char *path, char out[TAIL_BYTES])
+/* Read the last line of a file that is not empty; "" if there is none. */
+static void read_last_line(const char *path, char out[TAIL_BYTES])
 {
 	FILE *file = fopen(path, "re");
 	size_t n = 0;
@@ -106,8 +105,8 @@ static void last_line(const char *path, char out[TAIL_BYTES])
 		memmove(out, line + 1, strlen(line));
 }
 
-/* One that failed is told, by the last that it said. */
-static void on_exit_of(void *user, int exit_status, int term_signal)
+/* Report a bench that failed, with the last line of its standard error. */
+static void on_bench_exit(void *user, int exit_status, int term_signal)
 {
 	struct watched *watched = user;
 	struct model_event event = {
@@ -121,18 +120,21 @@ static void on_exit_of(void *user, int exit_status, int term_signal)
 	if (term_signal == 0 && exit_status != 0 && exit_status != EXIT_CHECK) {
 		line[0] = '\0';
 		if (watched->log != NULL)
-			last_line(watched->log, line);
-		AUTO_TEXT text = xasprintf("bench: %s", line[0] != '\0' ? line : "it failed");
+			read_last_line(watched->log, line);
+		AUTO_TEXT text = line[0] != '\0'
+					 ? xasprintf("bench: %s", line)
+					 : xasprintf("bench: exited with status %d and no message",
+						     exit_status);
 		event.text = text;
 		model_event_add(watched->owner->model, &event);
 	}
-	forget(watched);
+	release_watched(watched);
 }
 
 /*
- * Open a file for the standard error of a bench, of the first number from `number` on whose file no
- * other bench uses, be it of this dashboard or of another one.  The bench inherits the lock on its
- * file: it ends when the bench has exited and this dashboard has read the file.
+ * Open a file for the standard error of a bench: the first one from `number` on that no bench of
+ * any dashboard uses.  The bench inherits the lock on its file, so it stays reserved until the
+ * bench has exited and this dashboard has read it.
  */
 static void open_log(struct watched *watched, size_t number)
 {
@@ -170,19 +172,19 @@ int app_bench_launch(struct app_bench *bench, const char *plan, const char *stop
 		argv[n++] = "--yes";
 	argv[n++] = plan != NULL ? plan : stop_id;
 	argv[n] = NULL;
-	forget(watched);
+	release_watched(watched);
 	watched->owner = bench;
 	open_log(watched, bench->next);
 	fds[2] = watched->log_fd;
-	watched->child = loop_child_new(bench->loop, argv, NULL, fds, on_exit_of, watched, err);
+	watched->child = loop_child_new(bench->loop, argv, NULL, fds, on_bench_exit, watched, err);
 	bench->next = (bench->next + 1) % MAX_CHILDREN;
 	if (watched->child != NULL)
 		return 0;
-	forget(watched);
+	release_watched(watched);
 	return -1;
 }
 
-/* A bench file, or that of the bench with that id; its folder in `folder`. */
+/* Read a bench file, or the definition of a bench by its id; `folder` gets its directory. */
 static cJSON *read_definition(const char *name, char folder[PATH_MAX], struct err *err)
 {
 	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE], real[PATH_MAX];
@@ -198,7 +200,7 @@ static cJSON *read_definition(const char *name, char folder[PATH_MAX], struct er
 		if (bench_find(name, id, path, err) != 0 || bench_load_plan(&plan, path, err) != 0)
 			return NULL;
 		file = xasprintf("%s/bench.json", path);
-		/* Its files are named relative to where it lay once. */
+		/* Paths in it are relative to the file that it was started from. */
 		print_into(real, "%s", plan.file);
 		plan_release(&plan);
 	}
@@ -209,22 +211,12 @@ static cJSON *read_definition(const char *name, char folder[PATH_MAX], struct er
 	return json_parse_file(file, &text, err);
 }
 
-/* The pods that a definition names itself, a line each; owned. */
-static char *own_pods(const cJSON *definition)
-{
-	AUTO_BUF names = buf_new(65536);
-
-	json_each (pod, json_get(definition, "pods"))
-		buf_appendf(&names, "%s\n", json_get_string(pod, "id", ""));
-	return buf_detach(&names);
-}
-
 static cJSON *make_audit(const struct bench_compose *with, const struct command *command,
 			 struct err *err)
 {
 	struct bench_audit audit = { .blocks = (double)NAN, .minutes = (double)NAN };
 	AUTO_JSON definition = NULL;
-	AUTO_TEXT pods = NULL;
+	AUTO_BUF pods = buf_new(65536);
 	char folder[PATH_MAX];
 
 	if (command->name != NULL) {
@@ -233,10 +225,14 @@ static cJSON *make_audit(const struct bench_compose *with, const struct command 
 			return NULL;
 		bench_make_absolute(definition, folder);
 	}
-	pods = command->text != NULL ? xstrdup(command->text) : own_pods(definition);
+	if (command->text != NULL)
+		buf_append_str(&pods, command->text);
+	else
+		json_each (pod, json_get(definition, "pods"))
+			buf_appendf(&pods, "%s\n", json_get_string(pod, "id", ""));
 	audit.definition = definition;
-	audit.pods = pods;
-	audit.probe = bench_probe_of(with->conf, pods);
+	audit.pods = pods.data;
+	audit.probe = bench_probe_of(with->conf, pods.data);
 	return bench_make_audit(&audit, with->conf, err);
 }
 
@@ -267,27 +263,7 @@ static cJSON *make_from_form(const struct bench_compose *with, const struct comm
 	return form != NULL ? bench_make_form(form, with->conf, err) : NULL;
 }
 
-/* The path up to its ".harnessgym", absolute where it is of this machine. */
-static char *workspace_of(const char *dir, bool local)
-{
-	const char *at = strstr(dir, "/.harnessgym");
-	AUTO_TEXT path = at != NULL ? xstrndup(dir, (size_t)(at - dir)) : xstrdup(dir);
-	char real[PATH_MAX];
-
-	return xstrdup(local && realpath(path, real) != NULL ? real : path);
-}
-
-/* What the pod costs, where the configuration says so. */
-static void add_price(cJSON *root, const struct conf *conf, const char *name)
-{
-	double usd = conf->pods[conf_find_pod(conf, name)].usd_per_hour;
-	const cJSON *pods = json_get(root, "pods");
-
-	if (!isnan(usd))
-		json_add_number(cJSON_GetArrayItem(pods, 0), "usd_per_h", usd);
-}
-
-/* The best of a HarnessGym run against its workspace, or trials. */
+/* Compare the best checkpoint of a HarnessGym run with its workspace, or compare trials. */
 static cJSON *make_harness(const struct bench_compose *with, const struct command *command,
 			   struct err *err)
 {
@@ -297,6 +273,7 @@ static cJSON *make_harness(const struct bench_compose *with, const struct comman
 	bool of_trials = command->text[0] == '\0';
 	AUTO_TEXT pod = NULL;
 	AUTO_TEXT workspace = NULL;
+	char real[PATH_MAX];
 
 	for (size_t i = 0; view != NULL && i < view->n; i++) {
 		const struct harness_place *place = &view->places[i];
@@ -311,39 +288,36 @@ static cJSON *make_harness(const struct bench_compose *with, const struct comman
 				ab.run = &place->ws.runs[k];
 	}
 	if (ab.run == NULL && ab.compare == NULL) {
-		err_set(err, ERR_NODATA, "the run %s is gone", command->text);
+		err_set(err, ERR_NODATA, "run %s no longer exists", command->text);
 		return NULL;
 	}
 	if (colon != NULL)
 		pod = xstrndup(command->name, (size_t)(colon - command->name));
 	if (pod != NULL && conf_find_pod(with->conf, pod) >= 0)
 		ab.pod = pod;
-	workspace = workspace_of(ab.pod != NULL ? colon + 1 : command->name, ab.pod == NULL);
+	/* The workspace is the path up to ".harnessgym", absolute if it is on this machine. */
+	const char *dir = ab.pod != NULL ? colon + 1 : command->name;
+	const char *end = strstr(dir, "/.harnessgym");
+	workspace = end != NULL ? xstrndup(dir, (size_t)(end - dir)) : xstrdup(dir);
+	if (ab.pod == NULL && realpath(workspace, real) != NULL) {
+		free(workspace);
+		workspace = xstrdup(real);
+	}
 	ab.workspace = workspace;
 	ab.same = ab.pod == NULL ? harness_dir_same : NULL;
 	cJSON *root = harness_ab_json(&ab, err);
-	if (root != NULL && ab.pod != NULL)
-		add_price(root, with->conf, ab.pod);
+	if (root != NULL && ab.pod != NULL) {
+		double usd = with->conf->pods[conf_find_pod(with->conf, ab.pod)].usd_per_hour;
+
+		if (!isnan(usd))
+			json_add_number(cJSON_GetArrayItem(json_get(root, "pods"), 0), "usd_per_h",
+					usd);
+	}
 	return root;
 }
 
-/* A lock folder of its own for each pod. */
-static void set_locks(cJSON *root, const char *lock_root)
-{
-	cJSON *pod;
-
-	cJSON_ArrayForEach(pod, cJSON_GetObjectItemCaseSensitive(root, "pods"))
-	{
-		AUTO_TEXT path = xasprintf("%s/%s", lock_root, json_get_string(pod, "id", "pod"));
-
-		(void)mkdir(path, 0700);
-		cJSON_DeleteItemFromObjectCaseSensitive(pod, "lock_dir");
-		json_add_string(pod, "lock_dir", path);
-	}
-}
-
-/* Write the definition where it can be run from. */
-static char *keep(const cJSON *root, struct err *err)
+/* Check the definition and save it as a plan; returns its path, owned. */
+static char *save_plan(const cJSON *root, struct err *err)
 {
 	AUTO_TEXT state = conf_dir_state();
 	AUTO_TEXT folder = xasprintf("%s/plans", state);
@@ -380,7 +354,15 @@ char *bench_compose(const struct bench_compose *with, const struct command *comm
 			root = makers[i].make(with, command, err);
 	if (root == NULL)
 		return NULL;
-	if (with->lock_root != NULL)
-		set_locks(root, with->lock_root);
-	return keep(root, err);
+	const cJSON *pods = json_get(root, "pods");
+	for (int i = 0; with->lock_root != NULL && i < cJSON_GetArraySize(pods); i++) {
+		cJSON *pod = cJSON_GetArrayItem(pods, i);
+		AUTO_TEXT path =
+			xasprintf("%s/%s", with->lock_root, json_get_string(pod, "id", "pod"));
+
+		(void)mkdir(path, 0700);
+		cJSON_DeleteItemFromObjectCaseSensitive(pod, "lock_dir");
+		json_add_string(pod, "lock_dir", path);
+	}
+	return save_plan(root, err);
 }

@@ -7,35 +7,37 @@
 #include "model/model.h"
 
 /*
- * Benches that the dashboard starts and stops: by the command of this same
- * program, each a process in a session of its own, that goes on when the
- * dashboard is left.  One that fails while it is watched becomes an event.
+ * Benches that the dashboard starts and stops.  Each is a process of this program in a separate
+ * session and continues when the dashboard quits.  If one fails while it is watched, an event
+ * reports that.
  */
 struct app_bench;
 
-/* All borrowed for its life. */
+/* The arguments are borrowed until app_bench_free. */
 struct app_bench *app_bench_new(struct loop *loop, struct model *model,
 				const struct context *context);
-/* What was started goes on, unwatched. */
+/* Running benches continue unwatched. */
 void app_bench_free(struct app_bench *bench);
-/* End what was started last, at once. */
+/* Kill the benches that were started here. */
 void app_bench_kill(struct app_bench *bench);
 
-/* Start a plan; or, where that is NULL, abort the bench with that id. */
+/* Start a plan; if plan is NULL, stop the bench with this id. */
 int app_bench_launch(struct app_bench *bench, const char *plan, const char *stop_id,
 		     struct err *err) __attribute__((warn_unused_result));
 
 /*
- * The definition that a command of the dashboard asks for (an audit, a form,
- * a plan on other pods, a HarnessGym run), checked as bench.json is, in a
- * file below $XDG_STATE_HOME/hgym-tui/plans.
+ * Inputs for a plan that the dashboard writes itself: an audit, a form, a plan on other pods, a
+ * HarnessGym run.
  */
 struct bench_compose {
 	const struct conf *conf;
 	const struct model *model;
-	const char *lock_root; /* a lock folder a pod below it; NULL: /tmp */
+	const char *lock_root; /* directory for the locks of the pods; NULL: /tmp */
 };
 
-/* The path of the file, given; NULL with err. */
+/*
+ * Write the plan to a file in $XDG_STATE_HOME/hgym-tui/plans, checked like any bench.json; returns
+ * its path, owned by the caller, or NULL with err.
+ */
 char *bench_compose(const struct bench_compose *with, const struct command *command,
 		    struct err *err) __attribute__((warn_unused_result));

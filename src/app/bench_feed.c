@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Benches, plans and noise into the model; for the dashboard and the demo. */
+/* Loads benches, plans and noise into the model, for the dashboard and the demonstration. */
 #include "app/bench_feed.h"
 
 #include <glob.h>
@@ -32,16 +32,10 @@ struct bench_feed {
 	char *plans[MAX_PLANS]; /* owned paths */
 	size_t n_plans;
 	struct noise_register noise, history;
-	uint64_t db_mark;    /* of the database as looked at last */
-	uint64_t noise_mark; /* of what the register says */
-	uint64_t listed;     /* how many folders, and which register; 0: none */
+	uint64_t db_mark;    /* of the database, when it was read last */
+	uint64_t noise_mark; /* of the content of the register */
+	uint64_t listed;     /* number of folders and mark of the register; 0: not read */
 };
-
-static void add_plan(struct bench_feed *feed, const char *path)
-{
-	if (feed->n_plans < MAX_PLANS)
-		feed->plans[feed->n_plans++] = xstrdup(path);
-}
 
 struct bench_feed *bench_feed_new(struct model *model, struct context *context)
 {
@@ -55,8 +49,8 @@ struct bench_feed *bench_feed_new(struct model *model, struct context *context)
 		glob_t found = { 0 };
 
 		if (glob(plans->v[i], 0, NULL, &found) == 0)
-			for (size_t k = 0; k < found.gl_pathc; k++)
-				add_plan(feed, found.gl_pathv[k]);
+			for (size_t k = 0; k < found.gl_pathc && feed->n_plans < MAX_PLANS; k++)
+				feed->plans[feed->n_plans++] = xstrdup(found.gl_pathv[k]);
 		globfree(&found);
 	}
 	return feed;
@@ -74,8 +68,8 @@ void bench_feed_free(struct bench_feed *feed)
 	free(feed);
 }
 
-/* A number that changes when a file does. */
-static uint64_t mark_of(const char *path, const char *name)
+/* A number that changes when the file changes. */
+static uint64_t mark_file(const char *path, const char *name)
 {
 	AUTO_TEXT file = xasprintf("%s%s", path, name);
 	struct stat st;
@@ -87,37 +81,20 @@ static uint64_t mark_of(const char *path, const char *name)
 	return mark;
 }
 
-/* What the results folder of a bench looks like now. */
-static uint64_t folder_mark(const struct bench_feed *feed, const char *id)
+static uint64_t mark_folder(const struct bench_feed *feed, const char *id)
 {
 	AUTO_TEXT path = xasprintf("%s/%s", feed->base, id);
-	uint64_t mark = mark_of(path, "/state.json");
+	uint64_t mark = mark_file(path, "/state.json");
 
-	mark = mark * 31 + mark_of(path, "/verdict.json");
-	mark = mark * 31 + mark_of(path, "/runs");
-	mark = mark * 31 + mark_of(path, "/pods-stopped");
+	mark = mark * 31 + mark_file(path, "/verdict.json");
+	mark = mark * 31 + mark_file(path, "/runs");
+	mark = mark * 31 + mark_file(path, "/pods-stopped");
 	return mark * 31 + feed->noise_mark;
 }
 
-static uint64_t plan_mark(const struct bench_feed *feed, const char *path)
+static uint64_t mark_plan(const struct bench_feed *feed, const char *path)
 {
-	return mark_of(path, "") * 31 + feed->noise_mark;
-}
-
-/* The verdict of a folder: as text, and as the screen shows it. */
-static void show_verdict(const struct bench_feed *feed, struct model_bench *bench,
-			 const struct plan *plan, const char *path,
-			 const struct folder_state *state)
-{
-	AUTO_JSON verdict = folder_read_json(path, "verdict.json");
-	AUTO_FACTS facts = { .n = 0 };
-	AUTO_BUF text = buf_new(REPORT_BYTES);
-
-	report_facts(&facts, verdict);
-	noise_history_facts(&facts, &feed->history, bench->id);
-	facts_print_text(&text, &facts);
-	bench->report = verdict != NULL ? buf_detach(&text) : NULL;
-	bench->live = bench_show(plan, path, state, verdict);
+	return mark_file(path, "") * 31 + feed->noise_mark;
 }
 
 static void read_bench(struct bench_feed *feed, struct model_bench *bench, const char *id)
@@ -138,7 +115,15 @@ static void read_bench(struct bench_feed *feed, struct model_bench *bench, const
 		bench->state = xstrdup("unknown");
 	}
 	if (bench_load_plan(&plan, path, NULL) == 0) {
-		show_verdict(feed, bench, &plan, path, &state);
+		AUTO_JSON verdict = folder_read_json(path, "verdict.json");
+		AUTO_FACTS facts = { .n = 0 };
+		AUTO_BUF text = buf_new(REPORT_BYTES);
+
+		report_facts(&facts, verdict);
+		noise_history_facts(&facts, &feed->history, bench->id);
+		facts_print_text(&text, &facts);
+		bench->report = verdict != NULL ? buf_detach(&text) : NULL;
+		bench->live = bench_show(&plan, path, &state, verdict);
 		bench->still_up = bench_pods_left_running(&plan, path);
 		if (bench->live != NULL)
 			bench->live->still_up = bench->still_up;
@@ -157,7 +142,7 @@ static void read_plan(const struct bench_feed *feed, struct model_bench *bench, 
 				       .is_plan = true };
 	if (plan_load(&plan, path, &err)) {
 		bench->name = xstrdup(file_name(path));
-		bench->state = xstrdup("broken plan");
+		bench->state = xstrdup("invalid plan");
 		bench->report = xstrdup(err.text);
 		return;
 	}
@@ -188,15 +173,15 @@ static void fill_noise(struct model_noise *out, const struct noise_entry *e)
 		out->shows[i] = stats_pct(noise_mde(&e->noise, blocks[i]));
 }
 
-static int newest_first(const void *a, const void *b)
+static int compare_age(const void *a, const void *b)
 {
 	const struct model_noise *x = a, *y = b;
 
 	return x->when_ms > y->when_ms ? -1 : x->when_ms < y->when_ms;
 }
 
-/* The database of a collector changes all the time, the register rarely. */
-static uint64_t noise_mark(const struct noise_register *reg)
+/* Mark of the register: the database of a collector changes all the time, the register rarely. */
+static uint64_t mark_register(const struct noise_register *reg)
 {
 	uint64_t mark = reg->n + 1;
 
@@ -205,20 +190,20 @@ static uint64_t noise_mark(const struct noise_register *reg)
 	return mark;
 }
 
-/* The register, when the database changed; what was read stays otherwise. */
+/* Read the register again if the database changed. */
 static void poll_noise(struct bench_feed *feed)
 {
 	const char *db_path = feed->context->db_path;
 	struct model_noise *noise;
 	struct noise_register fresh, history;
-	uint64_t mark = mark_of(db_path, "") * 31 + mark_of(db_path, "-wal");
+	uint64_t mark = mark_file(db_path, "") * 31 + mark_file(db_path, "-wal");
 
 	if (mark == feed->db_mark)
 		return;
 	if (noise_history_load(&history, feed->context, NULL, NULL) != 0)
 		return;
 	feed->db_mark = mark;
-	mark = noise_mark(&history);
+	mark = mark_register(&history);
 	if (mark == feed->noise_mark || noise_register_load(&fresh, feed->context, NULL) != 0) {
 		noise_register_release(&history);
 		return;
@@ -231,57 +216,37 @@ static void poll_noise(struct bench_feed *feed)
 	noise = xcalloc(fresh.n + 1, sizeof(*noise));
 	for (size_t i = 0; i < fresh.n; i++)
 		fill_noise(&noise[i], &fresh.v[i]);
-	qsort(noise, fresh.n, sizeof(*noise), newest_first);
+	qsort(noise, fresh.n, sizeof(*noise), compare_age);
 	model_noise_set(feed->model, noise, fresh.n);
 }
 
-/* The model still has this bench as it looks now. */
-static bool is_as_read(const struct model_bench *bench, const char *id, uint64_t mark)
+static bool is_unchanged(const struct model_bench *bench, const char *id, uint64_t mark)
 {
 	return bench->mark == mark && strcmp(bench->id, id) == 0;
 }
 
-/* Nothing came, went or changed since the list was made. */
+/* Is the list of the model still correct?  The number of folders is compared elsewhere. */
 static bool is_list_current(const struct bench_feed *feed, char **ids, size_t shown)
 {
 	const struct model *model = feed->model;
 	size_t plans = model->n_benches - feed->n_plans;
 
 	for (size_t i = 0; i < shown; i++)
-		if (!is_as_read(&model->benches[i], ids[i], folder_mark(feed, ids[i])))
+		if (!is_unchanged(&model->benches[i], ids[i], mark_folder(feed, ids[i])))
 			return false;
 	return all_of(i, feed->n_plans,
-		      is_as_read(&model->benches[plans + i], feed->plans[i],
-				 plan_mark(feed, feed->plans[i])));
+		      is_unchanged(&model->benches[plans + i], feed->plans[i],
+				   mark_plan(feed, feed->plans[i])));
 }
 
-/* The bench of that id in the model, unless it was taken; NULL: none. */
-static struct model_bench *find_old(const struct model *model, const char *id)
+/* Move an unchanged bench out of the old list, or read it again. */
+static void load_bench(struct bench_feed *feed, struct model_bench *bench, const char *id,
+		       bool is_plan)
 {
-	return array_find(one, model->benches, model->n_benches,
-			  one->id != NULL && strcmp(one->id, id) == 0);
-}
-
-/* A bench has left pods up since the last look: they cost money. */
-static void tell_still_up(struct model *model, const struct model_bench *bench)
-{
-	AUTO_TEXT text = xasprintf("bench %s: still up: %s; bench-stop runs their stop_cmd",
-				   bench->name, bench->still_up);
-	const struct model_event event = {
-		.wall_ms = clock_wall_ms(),
-		.severity = MODEL_WARNING,
-		.pod = MODEL_NONE,
-		.text = text,
-	};
-
-	model_event_add(model, &event);
-}
-
-/* The bench as it was read before, else as it is now. */
-static void take(struct bench_feed *feed, struct model_bench *bench, const char *id, bool is_plan)
-{
-	struct model_bench *old = find_old(feed->model, id);
-	uint64_t mark = is_plan ? plan_mark(feed, id) : folder_mark(feed, id);
+	const struct model *model = feed->model;
+	struct model_bench *old = array_find(one, model->benches, model->n_benches,
+					     one->id != NULL && strcmp(one->id, id) == 0);
+	uint64_t mark = is_plan ? mark_plan(feed, id) : mark_folder(feed, id);
 
 	if (old != NULL && old->mark == mark) {
 		*bench = *old;
@@ -293,9 +258,18 @@ static void take(struct bench_feed *feed, struct model_bench *bench, const char 
 	else
 		read_bench(feed, bench, id);
 	bench->mark = mark;
-	/* What ended before the first list is no news. */
-	if (feed->listed != 0 && bench->still_up != NULL && (old == NULL || old->still_up == NULL))
-		tell_still_up(feed->model, bench);
+	/* Pods that stay up cost money.  Benches that ended before the first list are no news. */
+	if (feed->listed == 0 || bench->still_up == NULL || (old != NULL && old->still_up != NULL))
+		return;
+	AUTO_TEXT text = xasprintf("bench %s: still up: %s; stop bench (B) runs their stop_cmd",
+				   bench->name, bench->still_up);
+	const struct model_event event = {
+		.wall_ms = clock_wall_ms(),
+		.severity = MODEL_WARNING,
+		.pod = MODEL_NONE,
+		.text = text,
+	};
+	model_event_add(feed->model, &event);
 }
 
 static void make_list(struct bench_feed *feed, char **ids, size_t n, size_t shown)
@@ -303,17 +277,15 @@ static void make_list(struct bench_feed *feed, char **ids, size_t n, size_t show
 	struct model_bench *v = xcalloc(shown + MAX_BENCHES + feed->n_plans + 1, sizeof(*v));
 	size_t count = 0;
 
-	while (count < shown) {
-		take(feed, &v[count], ids[count], false);
-		count++;
-	}
+	for (; count < shown; count++)
+		load_bench(feed, &v[count], ids[count], false);
 	count += bench_stored_list(feed->context, ids, n, v + count, MAX_BENCHES);
 	for (size_t i = 0; i < feed->n_plans; i++)
-		take(feed, &v[count++], feed->plans[i], true);
+		load_bench(feed, &v[count++], feed->plans[i], true);
 	model_benches_set(feed->model, v, count);
 }
 
-/* Time and money of what runs; true: they moved. */
+/* Update time and cost of running benches; true if there are any. */
 static bool poll_clocks(struct bench_feed *feed)
 {
 	int64_t now_ms = clock_wall_ms();
@@ -347,7 +319,7 @@ void bench_feed_poll(struct bench_feed *feed)
 	if (listed != feed->listed || !is_list_current(feed, ids, shown))
 		make_list(feed, ids, n, shown);
 	feed->listed = listed;
-	/* Who may have put another in its place meanwhile? */
+	/* Another process may replace the database at any time. */
 	context_close_db(feed->context);
 	if (poll_clocks(feed))
 		model_note_change(feed->model, MODEL_BENCH);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The dashboard over named logs or configured pods; called by main. */
+/* The dashboard over logs on the command line or configured pods. */
 #include "app/dash.h"
 
 #include <fcntl.h>
@@ -32,13 +32,13 @@ struct dash {
 	struct harness_feed *harness; /* owned; while the loop runs */
 	char *const *named;	      /* paths of the command line */
 	size_t n_named;
-	struct scratch folder;	    /* of what is piped in */
-	char *input;		    /* owned; a copy of it; NULL: none */
-	pid_t copier;		    /* writes that */
+	struct scratch folder;	    /* for a log on standard input */
+	char *input;		    /* owned; its file; NULL: none */
+	pid_t copier;		    /* process that writes the file */
 	struct bench_feed *benches; /* owned */
-	struct pod_checks *checks;  /* owned; NULL: none was asked for */
-	struct discover *discover;  /* owned; NULL: not all pods are shown */
-	int64_t benches_at_ms;	    /* mono clock, looked at last */
+	struct pod_checks *checks;  /* owned; NULL until the first check */
+	struct discover *discover;  /* owned; NULL with logs on the command line */
+	int64_t benches_at_ms;	    /* mono clock, of the last poll */
 	struct loop *loop;	    /* while it runs */
 	struct ui *ui;		    /* while the loop runs */
 };
@@ -68,7 +68,7 @@ static bool poll_sources(void *user)
 	return false;
 }
 
-/* The definition of what the screen asks for: an audit, a form .. */
+/* Write the plan that the screen asks for: an audit, a form and so on. */
 static char *compose_bench(void *user, const struct command *command, struct err *err)
 {
 	struct dash *dash = user;
@@ -77,40 +77,38 @@ static char *compose_bench(void *user, const struct command *command, struct err
 	return bench_compose(&with, command, err);
 }
 
-/* In a process of its own: standard input to that file until its end, also
- * when the disk is full, as whoever writes is not to wait. */
-static void __attribute__((noreturn)) copy_input(int out)
-{
-	char block[65536];
-	ssize_t n;
-
-	while ((n = read(STDIN_FILENO, block, sizeof(block))) > 0)
-		(void)fd_write_all(out, block, (size_t)n);
-	_exit(0);
-}
-
-/* Keys come from the terminal then, what is piped in from a file that grows. */
+/*
+ * Open standard input ("-") as a log: a child process copies it to a file that is followed like any
+ * other, and keys are read from the terminal.
+ */
 static int open_input(struct dash *dash, struct err *err)
 {
 	int keys = isatty(STDIN_FILENO) ? -1 : open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
 	AUTO_TEXT name = NULL;
 
 	if (keys < 0)
-		return err_set(err, ERR_USAGE, "- needs a log piped in, and a terminal");
+		return err_set(err, ERR_USAGE,
+			       "\"-\" needs a log on standard input and a terminal");
 	if (scratch_make(&dash->folder, "hgym-stdin", err) != 0) {
 		(void)close(keys);
 		return -1;
 	}
-	/* The folder of a log names its runs. */
+	/* Runs are named after the folder of their log. */
 	name = xasprintf("%s/stdin", dash->folder.path);
 	(void)mkdir(name, 0700);
 	dash->input = xasprintf("%s/stdin.log", name);
 	int out = open(dash->input, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	dash->copier = out >= 0 ? fork() : -1;
 	if (dash->copier == 0) {
-		/* The folder goes with us, not with what is piped in. */
+		char block[65536];
+		ssize_t n;
+
+		/* The lock on the folder must end with the dashboard. */
 		(void)close(dash->folder.fd);
-		copy_input(out);
+		/* Keep reading when the disk is full: the writer must not block. */
+		while ((n = read(STDIN_FILENO, block, sizeof(block))) > 0)
+			(void)fd_write_all(out, block, (size_t)n);
+		_exit(0);
 	}
 	if (dash->copier > 0)
 		(void)dup2(keys, STDIN_FILENO);
@@ -121,7 +119,7 @@ static int open_input(struct dash *dash, struct err *err)
 	return dash->copier > 0 ? 0 : -1;
 }
 
-/* Open all named logs as the runs of one pod, this machine. */
+/* Open logs of the command line as runs of one pod, this machine. */
 static int open_paths(struct dash *dash, char *const *argv, size_t n, struct err *err)
 {
 	size_t pod = model_pod_add(&dash->model, "here", "local"), opened = 0;
@@ -156,7 +154,7 @@ static int open_paths(struct dash *dash, char *const *argv, size_t n, struct err
 	return failed;
 }
 
-static void on_say(void *user, enum model_severity severity, const char *text)
+static void add_event(void *user, enum model_severity severity, const char *text)
 {
 	struct dash *dash = user;
 	union {
@@ -173,7 +171,7 @@ static void on_say(void *user, enum model_severity severity, const char *text)
 	model_event_add(&dash->model, &event);
 }
 
-/* A pod asks what only a person can answer. */
+/* Show the user a question of a pod. */
 static void on_ask(void *user, const struct fleet_question *q)
 {
 	struct dash *dash = user;
@@ -181,17 +179,17 @@ static void on_ask(void *user, const struct fleet_question *q)
 	AUTO_TEXT text = NULL;
 
 	if (q->ask == FLEET_ASK_PASSPHRASE)
-		text = xasprintf("%s: the key %s is encrypted.%s", pod, q->path,
-				 q->again ? "\nThat was not its passphrase." : "");
+		text = xasprintf("%s: enter the passphrase of the key %s.%s", pod, q->path,
+				 q->again ? "\nThe last passphrase was wrong." : "");
 	else
-		text = xasprintf("%s: the host %s is not known yet.\n\n"
-				 "  %s  %s\n\nCompare this with what the "
-				 "provider shows. Type yes to trust it.",
-				 pod, q->host, q->key_type, q->fingerprint);
+		text = xasprintf(
+			"%s: the host key of %s is unknown.\n\n  %s  %s\n\nCompare it with the "
+			"fingerprint your provider shows. Type yes to trust it.",
+			pod, q->host, q->key_type, q->fingerprint);
 	ui_ask(dash->ui, q->pod, text, q->ask == FLEET_ASK_PASSPHRASE);
 }
 
-/* HarnessGym directories here or on the pods. */
+/* Follow the HarnessGym directories of the configuration, either of this machine or of pods. */
 static void follow_harness(struct dash *dash, bool local)
 {
 	const struct conf *conf = &dash->context->conf;
@@ -217,7 +215,7 @@ static void follow_harness(struct dash *dash, bool local)
 	}
 }
 
-/* All HarnessGym directories, as far as we may ask for them. */
+/* Follow all HarnessGym directories; those of pods only if this process follows the pods. */
 static void start_harness(struct dash *dash)
 {
 	dash->harness = harness_feed_new(dash->loop, &dash->model);
@@ -226,13 +224,13 @@ static void start_harness(struct dash *dash)
 		follow_harness(dash, false);
 }
 
-/* We follow the pods from now on. */
+/* This process follows the pods from now on. */
 static void on_writer(void *user)
 {
 	follow_harness(user, false);
 }
 
-/* HarnessGym directories among the paths that were named. */
+/* Follow HarnessGym directories among the paths of the command line. */
 static int start_paths(void *user, struct loop *loop, struct ui *ui, struct err *err)
 {
 	struct dash *dash = user;
@@ -272,7 +270,7 @@ static int start_collect(struct dash *dash, struct err *err)
 		.conf = &dash->context->conf,
 		.db_path = dash->context->db_path,
 		.copies_path = dash->context->folder.path,
-		.cb = { on_say, on_ask, on_writer, dash },
+		.cb = { add_event, on_ask, on_writer, dash },
 		.keep_view = true,
 		.read_only = dash->context->conf.n_pods == 0,
 	};
@@ -286,7 +284,7 @@ static int start_collect(struct dash *dash, struct err *err)
 	return 0;
 }
 
-static void reconnect(void *user, size_t pod)
+static void reconnect_pod(void *user, size_t pod)
 {
 	struct dash *dash = user;
 
@@ -294,7 +292,7 @@ static void reconnect(void *user, size_t pod)
 		ingest_reconnect(dash->ingest, pod);
 }
 
-static int check(void *user, size_t pod, struct err *err)
+static int check_pod(void *user, size_t pod, struct err *err)
 {
 	struct dash *dash = user;
 
@@ -303,7 +301,7 @@ static int check(void *user, size_t pod, struct err *err)
 	return pod_checks_start(dash->checks, pod, err);
 }
 
-static void answer(void *user, size_t pod, const char *text)
+static void answer_pod(void *user, size_t pod, const char *text)
 {
 	struct dash *dash = user;
 
@@ -311,7 +309,7 @@ static void answer(void *user, size_t pod, const char *text)
 		ingest_answer(dash->ingest, pod, text);
 }
 
-/* The pods and HarnessGym folders of the new configuration. */
+/* Follow the pods and HarnessGym directories of a changed configuration. */
 static int follow_pods(struct dash *dash, struct err *err)
 {
 	harness_feed_free(dash->harness);
@@ -323,7 +321,7 @@ static int follow_pods(struct dash *dash, struct err *err)
 	return 0;
 }
 
-static int reload(void *user, char said[200], struct err *err)
+static int reload_conf(void *user, char said[200], struct err *err)
 {
 	struct dash *dash = user;
 
@@ -350,7 +348,7 @@ static int on_answer(void *user, size_t i, struct str answer, struct err *err)
 
 static void on_discover(void *user, bool is_trouble, const char *text)
 {
-	on_say(user, is_trouble ? MODEL_WARNING : MODEL_INFO, text);
+	add_event(user, is_trouble ? MODEL_WARNING : MODEL_INFO, text);
 }
 
 static int start_pods(void *user, struct loop *loop, struct ui *ui, struct err *err)
@@ -366,17 +364,11 @@ static int start_pods(void *user, struct loop *loop, struct ui *ui, struct err *
 	return 0;
 }
 
-/* Where the alerts' state is kept; NULL when there is no such folder. */
-static char *alerts_path(void)
-{
-	AUTO_TEXT dir = conf_dir_state();
-
-	return dir != NULL && conf_make_dir(dir, NULL) == 0 ? xasprintf("%s/alerts", dir) : NULL;
-}
-
 static int run_app(struct dash *dash, struct err *err)
 {
-	AUTO_TEXT state_path = alerts_path();
+	AUTO_TEXT dir = conf_dir_state();
+	bool has_dir = dir != NULL && conf_make_dir(dir, NULL) == 0;
+	AUTO_TEXT state_path = has_dir ? xasprintf("%s/alerts", dir) : NULL;
 	struct app_setup setup = {
 		.context = dash->context,
 		.model = &dash->model,
@@ -386,7 +378,7 @@ static int run_app(struct dash *dash, struct err *err)
 			    .busy = is_busy,
 			    .stop = stop_sources,
 			    .plan = compose_bench,
-			    .reload = reload,
+			    .reload = reload_conf,
 			    .user = dash },
 		.state_path = state_path,
 	};
@@ -395,50 +387,39 @@ static int run_app(struct dash *dash, struct err *err)
 		setup.source.start = start_paths;
 	} else {
 		setup.source.start = start_pods;
-		setup.source.reconnect = reconnect;
-		setup.source.check = check;
-		setup.source.answer = answer;
+		setup.source.reconnect = reconnect_pod;
+		setup.source.check = check_pod;
+		setup.source.answer = answer_pod;
 	}
 	return app_run(&setup, err);
-}
-
-/* "-" becomes the copy of standard input. */
-static int open_named(struct dash *dash, char **words, size_t n, struct err *err)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(words[i], "-") != 0)
-			continue;
-		if (dash->input == NULL && open_input(dash, err) != 0)
-			return -1;
-		words[i] = dash->input;
-	}
-	return n > 0 ? open_paths(dash, words, n, err) : 0;
-}
-
-static void close_input(struct dash *dash)
-{
-	if (dash->copier > 0 && kill(dash->copier, SIGKILL) == 0)
-		(void)waitpid(dash->copier, NULL, 0);
-	if (dash->folder.path != NULL)
-		scratch_remove(&dash->folder);
-	free(dash->input);
 }
 
 int dash_run(struct context *context, char *const *paths, size_t n, struct err *err)
 {
 	struct dash dash = { .context = context };
 	AUTO_FREE char **words = xcalloc(n + 1, sizeof(*words));
-	int status = -1;
+	int status = 0;
 
-	for (size_t i = 0; i < n; i++)
-		words[i] = paths[i];
 	model_init(&dash.model);
 	dash.benches = bench_feed_new(&dash.model, context);
-	if (open_named(&dash, words, n, err) == 0)
+	for (size_t i = 0; i < n && status == 0; i++) {
+		bool is_input = strcmp(paths[i], "-") == 0;
+
+		if (is_input && dash.input == NULL)
+			status = open_input(&dash, err);
+		words[i] = is_input ? dash.input : paths[i];
+	}
+	if (status == 0 && n > 0)
+		status = open_paths(&dash, words, n, err);
+	if (status == 0)
 		status = run_app(&dash, err);
 	bench_feed_free(dash.benches);
 	(void)ingest_free(dash.ingest, NULL);
 	model_release(&dash.model);
-	close_input(&dash);
+	if (dash.copier > 0 && kill(dash.copier, SIGKILL) == 0)
+		(void)waitpid(dash.copier, NULL, 0);
+	if (dash.folder.path != NULL)
+		scratch_remove(&dash.folder);
+	free(dash.input);
 	return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The demonstration: a fleet that is played, and what follows it. */
+/* The demonstration: recordings of a fleet, played and followed. */
 #include "app/demo.h"
 
 #include <stdlib.h>
@@ -13,17 +13,17 @@
 #include "harness/pod.h"
 #include "model/harness_view.h"
 
-/* 15 January 2026, 13:20 UTC; it is shown from so many seconds later on. */
+/* Recordings start on 15 January 2026 at 13:20 UTC; the screen starts NOW_S seconds later. */
 #define BEGIN_MS       INT64_C(1768483200000)
 #define NOW_S	       2650
 #define HISTORY_STEP_S 10
-#define HARNESS_MS     1000 /* a countdown moves */
-/* Below the folder, as the recordings have them. */
+#define HARNESS_MS     1000 /* between two updates of the countdown */
+/* Directories in the recordings. */
 #define HOME	"home"
 #define BENCH	"bench"
 #define HARNESS "rmsnorm"
 
-/* The files of demo/, home.rec first. */
+/* Files of src/app/demo, home.rec first. */
 extern const struct embed_file demo_recordings[];
 
 struct demo {
@@ -41,12 +41,12 @@ struct demo {
 	struct harness_view harness;
 	struct harness_files harness_files;
 	const struct demo_player *harness_player; /* one of players */
-	size_t harness_played;			  /* when it was read */
+	size_t harness_played;			  /* records played at the last read */
 	int64_t harness_shown_ms;
 
-	double speed;	 /* of its time to the real one; 0: it stands still */
-	int64_t real_ms; /* the real clock at the last poll; 0: none yet */
-	double owed_ms;	 /* of its time */
+	double speed;	 /* times real time; 0: stopped */
+	int64_t real_ms; /* real clock at the last poll; 0: not polled */
+	double owed_ms;	 /* fraction of a millisecond not played yet */
 };
 
 static int64_t demo_mono_ms(const struct clock *clock)
@@ -64,34 +64,31 @@ const struct clock *demo_clock(const struct demo *demo)
 	return &demo->clock;
 }
 
-/* Read what the recording has written since the last time. */
-static bool read_harness(struct demo *demo)
-{
-	AUTO_TEXT path = xasprintf("%s/" HARNESS, demo->folder.path);
-	struct harness_wire wire;
-
-	harness_wire_init(&wire, &demo->harness_files);
-	bool done = harness_pod_fetch(NULL, path, &wire, NULL) == 0;
-	harness_wire_release(&wire);
-	demo->harness_files.process = HARNESS_UNKNOWN; /* it is a recording */
-	return done;
-}
-
+/* Read the HarnessGym run again if the recording has written more. */
 static void poll_harness(struct demo *demo)
 {
 	size_t played = demo_player_played(demo->harness_player);
 
 	if (demo->now_ms - demo->harness_shown_ms < HARNESS_MS)
 		return;
-	if (played != demo->harness_played && !read_harness(demo))
-		return;
+	if (played != demo->harness_played) {
+		AUTO_TEXT path = xasprintf("%s/" HARNESS, demo->folder.path);
+		struct harness_wire wire;
+
+		harness_wire_init(&wire, &demo->harness_files);
+		bool done = harness_pod_fetch(NULL, path, &wire, NULL) == 0;
+		harness_wire_release(&wire);
+		demo->harness_files.process = HARNESS_UNKNOWN; /* there is no process */
+		if (!done)
+			return;
+	}
 	demo->harness_played = played;
 	demo->harness_shown_ms = demo->now_ms;
 	harness_view_read(&demo->harness, 0, false, BEGIN_MS + demo->now_ms);
 	model_note_change(demo->model, MODEL_HARNESS);
 }
 
-static int play(struct demo *demo, int64_t ms, struct err *err)
+static int play_for(struct demo *demo, int64_t ms, struct err *err)
 {
 	int failed = 0;
 
@@ -99,17 +96,6 @@ static int play(struct demo *demo, int64_t ms, struct err *err)
 	for (size_t i = 0; i < demo->n_players; i++)
 		failed |= demo_player_advance(demo->players[i], demo->now_ms, err);
 	return failed;
-}
-
-/* The past goes by in steps, so that what was read has its time. */
-static int play_past(struct demo *demo, struct err *err)
-{
-	while (demo->now_ms < NOW_S * 1000) {
-		if (play(demo, HISTORY_STEP_S * 1000, err) != 0)
-			return -1;
-		(void)ingest_poll(demo->ingest);
-	}
-	return 0;
 }
 
 static void add_player(struct demo *demo, const char *recording)
@@ -121,34 +107,28 @@ static void add_player(struct demo *demo, const char *recording)
 }
 
 /*
- * The first recording has a home with a configuration: what the process, and
- * any that it starts, reads and writes is there, and nothing of the user's.
+ * Play the first recording, a home directory with a configuration, and use it: this process and its
+ * children read and write nothing of the user's.  The configured pods become pods of the model.
  */
-static int settle_in(struct demo *demo, struct err *err)
+static int open_home(struct demo *demo, struct err *err)
 {
 	static const char *const variables[] = { "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 						 "XDG_STATE_HOME" };
+	const struct conf *conf = &demo->context->conf;
 	AUTO_TEXT home = xasprintf("%s/" HOME, demo->folder.path);
 
 	for (size_t i = 0; i < LENGTH(variables); i++)
 		(void)setenv(variables[i], home, 1);
 	(void)unsetenv("HGYM_TUI_CONFIG");
 	add_player(demo, demo_recordings[0].text);
-	if (play(demo, 0, err) != 0)
+	if (play_for(demo, 0, err) != 0 ||
+	    context_open(demo->context, CONTEXT_CONF | CONTEXT_FORMATS | CONTEXT_TRACK, err) != 0)
 		return -1;
-	return context_open(demo->context, CONTEXT_CONF | CONTEXT_FORMATS | CONTEXT_TRACK, err);
-}
-
-static void add_pods(struct demo *demo)
-{
-	const struct conf *conf = &demo->context->conf;
-
 	for (size_t i = 0; i < conf->n_pods; i++) {
-		const struct conf_pod *pod = &conf->pods[i];
-
-		(void)model_pod_add(demo->model, pod->name, "local");
-		demo->model->pods[i].usd_per_hour = pod->usd_per_hour;
+		(void)model_pod_add(demo->model, conf->pods[i].name, "local");
+		demo->model->pods[i].usd_per_hour = conf->pods[i].usd_per_hour;
 	}
+	return 0;
 }
 
 struct demo *demo_new(struct model *model, struct context *context, struct err *err)
@@ -168,22 +148,25 @@ struct demo *demo_new(struct model *model, struct context *context, struct err *
 	harness_files_init(&demo->harness_files);
 	(void)harness_view_add(&demo->harness, "h100-a:/srv/" HARNESS, &demo->harness_files);
 	model->harness = &demo->harness;
-	if (settle_in(demo, err) != 0) {
+	if (open_home(demo, err) != 0) {
 		demo_free(demo);
 		return NULL;
 	}
 	options.formats = context->formats;
 	demo->ingest = ingest_new(&options, err);
 	demo->benches = bench_feed_new(model, context);
-	add_pods(demo);
 	for (size_t i = 1; demo_recordings[i].name != NULL; i++) {
 		add_player(demo, demo_recordings[i].text);
 		if (strcmp(demo_recordings[i].name, "harness") == 0)
 			demo->harness_player = demo->players[i];
 	}
-	if (play_past(demo, err) != 0) {
-		demo_free(demo);
-		return NULL;
+	/* Play the past in steps, so that the logs are read at their times. */
+	while (demo->now_ms < NOW_S * 1000) {
+		if (play_for(demo, HISTORY_STEP_S * 1000, err) != 0) {
+			demo_free(demo);
+			return NULL;
+		}
+		(void)ingest_poll(demo->ingest);
 	}
 	return demo;
 }
@@ -210,7 +193,7 @@ static void demo_advance(void *user, int64_t ms)
 	struct err err = { ERR_NONE, "" };
 	struct model_event event = { .severity = MODEL_ALARM, .pod = MODEL_NONE, .text = err.text };
 
-	if (play(demo, ms, &err) == 0)
+	if (play_for(demo, ms, &err) == 0)
 		return;
 	event.wall_ms = BEGIN_MS + demo->now_ms;
 	model_event_add(demo->model, &event);
@@ -234,8 +217,8 @@ static bool demo_poll(void *user)
 }
 
 /*
- * The pods are all this machine: an audit takes the demo's own workload,
- * which is quicker than a probe, and each pod has a lock of its own.
+ * All pods are this machine.  An audit measures the demo's workload, which is faster than a probe,
+ * and each pod gets a separate lock.
  */
 static char *demo_compose(void *user, const struct command *command, struct err *err)
 {

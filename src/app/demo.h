@@ -4,26 +4,22 @@
 #include "app/app.h"
 
 /*
- * A fleet to look at: recordings of logs, telemetry, a bench and a HarnessGym
- * run (demo_player.h), which are played into a folder of their own and read
- * there like any other.  Time is the demo's own: it begins in the middle of
- * things and goes on by the source's poll and advance.
+ * A recorded fleet: logs, telemetry, a bench and a HarnessGym run (demo_player.h) are played into a
+ * temporary directory and read there like any other.  The demo has its own clock, which starts in
+ * the middle of the recordings and advances with the source's poll and advance.
  */
 struct demo;
 
 /*
- * Makes the folder below TMPDIR; the model gets pods and runs.  The context
- * is borrowed for the demo's life, and opened with what is in the folder.
+ * Create the directory below TMPDIR; pods and runs go to the model.  The context is borrowed until
+ * demo_free, and opened with the configuration of the recording.
  */
 struct demo *demo_new(struct model *model, struct context *context, struct err *err)
 	__attribute__((warn_unused_result));
-/* The folder goes too; it does however the process ends. */
+/* Removes the directory; that also happens however the process ends. */
 void demo_free(struct demo *demo);
 
-/* The demo's time. */
+/* Clock of the demo. */
 const struct clock *demo_clock(const struct demo *demo);
-/*
- * What the dashboard shows.  speed: so many times faster than the real clock;
- * 0: time goes on by `advance` alone.
- */
+/* Source of the dashboard.  speed: times real time; 0: time advances only by `advance`. */
 struct app_source demo_source(struct demo *demo, double speed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings into files and pods; called by demo.c. */
+/* Plays a recording into files and pods. */
 #include "app/demo_player.h"
 
 #include <assert.h>
@@ -12,23 +12,23 @@
 
 struct demo_player {
 	struct demo_stage stage;
-	struct str rest; /* behind the next record */
-	char kind;	 /* of the next record; '\0': it is over */
+	struct str rest; /* after the next record */
+	char kind;	 /* of the next record; '\0': end of the recording */
 	struct str text;
 	int64_t due_ms;
 	size_t played; /* records */
-	size_t pod;    /* MODEL_NONE: none was named */
+	size_t pod;    /* MODEL_NONE: none named yet */
 	char *path;    /* owned; of the file */
-	FILE *file;    /* owned; NULL: none was named */
-	bool wrote;    /* since it was flushed; wrote_ms is when, last */
+	FILE *file;    /* owned; NULL: none named yet */
+	bool wrote;    /* not flushed yet; the last write was at wrote_ms */
 	int64_t wrote_ms;
-	bool failed; /* by err: it is over before its end */
+	bool failed; /* with err */
 	struct err err;
 	struct telemetry_reader telemetry;
 };
 
-/* Cut the next record off the rest. */
-static void find_next(struct demo_player *p)
+/* Read the next record from the rest. */
+static void read_record(struct demo_player *p)
 {
 	struct str line;
 	size_t n = 0;
@@ -54,7 +54,7 @@ struct demo_player *demo_player_new(const struct demo_stage *stage, const char *
 	p->rest = str_from(recording);
 	p->pod = MODEL_NONE;
 	telemetry_init(&p->telemetry, NULL, 0);
-	find_next(p);
+	read_record(p);
 	return p;
 }
 
@@ -66,14 +66,14 @@ void demo_player_free(struct demo_player *p)
 	free(p);
 }
 
-/* By errno. */
-static void fail(struct demo_player *p)
+/* Fail with errno. */
+static void set_failed(struct demo_player *p)
 {
 	p->failed = true;
 	err_set_errno(&p->err, ERR_IO, "%s", p->path);
 }
 
-/* The file holds all that was written, and says when that was. */
+/* Flush the file and set its modification time to that of the recording. */
 static void flush_file(struct demo_player *p)
 {
 	int64_t ms = p->stage.begin_ms + p->wrote_ms;
@@ -84,7 +84,7 @@ static void flush_file(struct demo_player *p)
 		return;
 	p->wrote = false;
 	if (fflush(p->file) != 0 || futimens(fileno(p->file), times) != 0)
-		fail(p);
+		set_failed(p);
 }
 
 static void open_file(struct demo_player *p, const char *mode)
@@ -100,7 +100,7 @@ static void open_file(struct demo_player *p, const char *mode)
 	p->failed |= conf_make_dir(p->path, &p->err) != 0;
 	*slash = '/';
 	if (!p->failed && (p->file = fopen(p->path, mode)) == NULL)
-		fail(p);
+		set_failed(p);
 	p->wrote = true;
 	p->wrote_ms = p->due_ms;
 }
@@ -112,7 +112,7 @@ static void play_log(struct demo_player *p)
 		p->failed |= ingest_add_file(p->stage.ingest, p->pod, p->path, true, &p->err) != 0;
 }
 
-static void append(struct demo_player *p, struct str text, const char *end)
+static void append_text(struct demo_player *p, struct str text, const char *end)
 {
 	(void)fwrite(text.p, 1, text.len, p->file);
 	(void)fputs(end, p->file);
@@ -120,14 +120,14 @@ static void append(struct demo_player *p, struct str text, const char *end)
 	p->wrote_ms = p->due_ms;
 }
 
-/* A line that names our folder: what stands behind each @, and before it. */
-static void play_own(struct demo_player *p)
+/* Append a line in which each @ becomes the name of the folder. */
+static void play_path_line(struct demo_player *p)
 {
 	struct str rest = p->text, part;
 
 	while (str_find(rest, "@") != NULL && str_next(&rest, '@', &part))
-		append(p, part, p->stage.folder);
-	append(p, rest, "\n");
+		append_text(p, part, p->stage.folder);
+	append_text(p, rest, "\n");
 }
 
 static void play_pod(struct demo_player *p)
@@ -138,7 +138,7 @@ static void play_pod(struct demo_player *p)
 	assert(p->pod != MODEL_NONE);
 }
 
-/* Whatever happens to a link that was known is told. */
+/* Set the state of a pod's connection; a change becomes an event, the first state does not. */
 static void play_link(struct demo_player *p)
 {
 	struct model *model = p->stage.model;
@@ -167,17 +167,17 @@ static void play_telemetry(struct demo_player *p)
 					p->stage.begin_ms + p->due_ms);
 }
 
-/* What a record does: it opens a file, ends a line of it, or else. */
+/* A record opens a file (mode), appends text with this end, or calls play. */
 static const struct {
 	char kind;
 	const char *mode, *end;
 	void (*play)(struct demo_player *p);
 } kinds[] = {
-	{ '>', "we", NULL, NULL },	{ '+', "ae", NULL, NULL },
-	{ ' ', NULL, "\n", NULL },	{ '_', NULL, "", NULL },
-	{ '^', NULL, "\r", NULL },	{ '*', NULL, NULL, play_log },
-	{ '@', NULL, NULL, play_own },	{ '=', NULL, NULL, play_pod },
-	{ '!', NULL, NULL, play_link }, { ':', NULL, NULL, play_telemetry },
+	{ '>', "we", NULL, NULL },	     { '+', "ae", NULL, NULL },
+	{ ' ', NULL, "\n", NULL },	     { '_', NULL, "", NULL },
+	{ '^', NULL, "\r", NULL },	     { '*', NULL, NULL, play_log },
+	{ '@', NULL, NULL, play_path_line }, { '=', NULL, NULL, play_pod },
+	{ '!', NULL, NULL, play_link },	     { ':', NULL, NULL, play_telemetry },
 };
 
 static void play_record(struct demo_player *p)
@@ -190,7 +190,7 @@ static void play_record(struct demo_player *p)
 	if (kinds[i].mode != NULL)
 		open_file(p, kinds[i].mode);
 	else if (kinds[i].end != NULL)
-		append(p, p->text, kinds[i].end);
+		append_text(p, p->text, kinds[i].end);
 	else
 		kinds[i].play(p);
 }
@@ -200,7 +200,7 @@ int demo_player_advance(struct demo_player *p, int64_t until_ms, struct err *err
 	while (p->kind != '\0' && p->due_ms <= until_ms && !p->failed) {
 		play_record(p);
 		p->played++;
-		find_next(p);
+		read_record(p);
 	}
 	flush_file(p);
 	if (!p->failed)

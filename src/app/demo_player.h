@@ -4,44 +4,43 @@
 #include "ingest/ingest.h"
 
 /*
- * Recordings played: files below a folder grow, and pods have telemetry and
- * links, at the pace at which they did when they were recorded.
+ * Plays a recording: files below a folder grow, and pods have telemetry and connections, at the
+ *pace at which they were recorded.
  *
- * A recording (demo/NAME.rec) is a text of one record a line: how many
- * milliseconds after the record before it happened (none: at once; the first
- * counts from the begin), a character for its kind, and its text.
+ * A recording (demo/NAME.rec) is a text with one record per line: milliseconds since the previous
+ * record (none: 0; for the first since the start), a character for its kind, and its text.
  *
- *	>PATH	a new file below the folder; what it held before is gone
- *	+PATH	a file that goes on
- *	*PATH	a new file, and it is a log of the pod
- *	 TEXT	a line is appended to the file
- *	@TEXT	the same; each @ in it stands for the folder
- *	_TEXT	the text without a line end
- *	^TEXT	the text and a carriage return, as of a progress bar
- *	=POD	what follows is of that pod
- *	!STATE WHY	its link: "live", or "reconnecting" and the reason
- *	:LINE	a line of its telemetry, as parsers/telemetry.h has it
+ *	>PATH	create or truncate a file below the folder
+ *	+PATH	continue a file
+ *	*PATH	create a file that is a log of the pod
+ *	 TEXT	append a line to the file
+ *	@TEXT	the same; each @ in it is replaced by the folder
+ *	_TEXT	append text without a line end
+ *	^TEXT	append text and a carriage return, as of a progress bar
+ *	=POD	the following records belong to that pod
+ *	!STATE WHY	state of its connection: "live", or "reconnecting" and the reason
+ *	:LINE	a line of its telemetry, in the format of parsers/telemetry.h
  *
- * tests/tools/record-demo makes them.
+ * tests/tools/record-demo writes recordings.
  */
 struct demo_player;
 
-/* All are borrowed for the player's life. */
+/* Borrowed until demo_player_free. */
 struct demo_stage {
 	const char *folder;
 	struct model *model;
 	struct ingest *ingest; /* reads the logs */
-	int64_t begin_ms;      /* wall clock at which recordings begin */
+	int64_t begin_ms;      /* wall clock at the start of recordings */
 };
 
 struct demo_player *demo_player_new(const struct demo_stage *stage, const char *recording);
 void demo_player_free(struct demo_player *player);
 
 /*
- * Play what happened until so many milliseconds after the begin.  -1 with err
- * where a file cannot be written; the recording is over then.
+ * Play the records up to this many milliseconds after the start.  -1 with err if a file cannot be
+ * written; the recording ends then.
  */
 int demo_player_advance(struct demo_player *player, int64_t until_ms, struct err *err)
 	__attribute__((warn_unused_result));
-/* How many records were played. */
+/* Number of records played. */
 size_t demo_player_played(const struct demo_player *player);

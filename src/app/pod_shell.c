@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A shell on a pod in the dashboard's terminal; for app.c. */
+/* A shell on a pod, run in the terminal of the dashboard. */
 #include "app/pod_shell.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define TEXT_BYTES    4000U
 #define COMMAND_BYTES (256U << 10)
 
-static void take_words(struct pod_shell *shell, const char *const *argv, size_t n)
+static void set_words(struct pod_shell *shell, const char *const *argv, size_t n)
 {
 	struct buf text = buf_new(TEXT_BYTES);
 
@@ -28,8 +28,9 @@ static void take_words(struct pod_shell *shell, const char *const *argv, size_t 
 	shell->text = buf_detach(&text);
 }
 
-/* By a shell of ours: one that a program brings reads it on its stdin. */
-static void take_command(struct pod_shell *shell, const struct conf_pod *pod, const char *command)
+/* Run a command instead of a shell.  A "command" pod has a shell that reads it on standard input.
+ */
+static void set_command(struct pod_shell *shell, const struct conf_pod *pod, const char *command)
 {
 	AUTO_BUF line = buf_new(COMMAND_BYTES);
 
@@ -41,7 +42,7 @@ static void take_command(struct pod_shell *shell, const struct conf_pod *pod, co
 	} else {
 		buf_append_str(&line, command);
 	}
-	take_words(shell, (const char *const[]){ "/bin/sh", "-c", line.data, NULL }, 3);
+	set_words(shell, (const char *const[]){ "/bin/sh", "-c", line.data, NULL }, 3);
 }
 
 int pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod, const char *command,
@@ -56,18 +57,18 @@ int pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod, const ch
 	memset(shell, 0, sizeof(*shell));
 	if (pod->ssh == NULL) {
 		if (command != NULL)
-			take_command(shell, pod, command);
+			set_command(shell, pod, command);
 		else if (pod->transport == CONF_LOCAL)
-			take_words(shell, local, 1);
+			set_words(shell, local, 1);
 		else
-			take_words(shell, (const char *const *)theirs->v, theirs->n);
+			set_words(shell, (const char *const *)theirs->v, theirs->n);
 		return 0;
 	}
 	int failed = ssh_words_shell(&words, &remote, err);
 	if (!failed && command != NULL)
 		ssh_words_add(&words, "%s", command);
 	if (!failed)
-		take_words(shell, words.argv, words.n);
+		set_words(shell, words.argv, words.n);
 	ssh_words_release(&words);
 	return failed;
 }
@@ -81,7 +82,7 @@ void pod_shell_release(struct pod_shell *shell)
 	memset(shell, 0, sizeof(*shell));
 }
 
-/* Hand the terminal to a process group, whoever has it now. */
+/* Give the terminal to a process group, also if this process does not have it. */
 static void give_terminal(int tty, pid_t group)
 {
 	sigset_t stop, before;
@@ -93,8 +94,8 @@ static void give_terminal(int tty, pid_t group)
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* In the child: a job in the foreground, all signals as they come. */
-static void become(const struct pod_shell *shell)
+/* In the child: run the shell as a foreground job with default signal actions. */
+static void run_in_child(const struct pod_shell *shell)
 {
 	sigset_t none;
 
@@ -113,7 +114,7 @@ static void become(const struct pod_shell *shell)
 int pod_shell_start(struct pod_shell *shell, int tty, struct err *err)
 {
 	shell->tty = tty;
-	/* Without job control it shares our group. */
+	/* Without job control the shell shares the group of this process. */
 	shell->ours = tcgetpgrp(tty) == getpgrp() ? getpgrp() : 0;
 	shell->pid = fork();
 	if (shell->pid < 0) {
@@ -121,7 +122,7 @@ int pod_shell_start(struct pod_shell *shell, int tty, struct err *err)
 		return err_set_errno(err, ERR_IO, "cannot start a shell");
 	}
 	if (shell->pid == 0)
-		become(shell);
+		run_in_child(shell);
 	if (shell->ours != 0) {
 		(void)setpgid(shell->pid, shell->pid);
 		give_terminal(tty, shell->pid);
@@ -136,7 +137,7 @@ bool pod_shell_poll(struct pod_shell *shell, int *status)
 
 	if (pid == 0 || (pid < 0 && errno == EINTR))
 		return false;
-	/* There is no shell around us that could continue it. */
+	/* A stopped job would stay stopped: the user has no shell to continue it. */
 	if (pid > 0 && WIFSTOPPED(how)) {
 		(void)kill(-shell->pid, SIGCONT);
 		return false;

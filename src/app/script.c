@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The dashboard without a terminal: scripts of keys, screens as text. */
+/* The dashboard without a terminal: scripts of keys, with screens as text. */
 #include <errno.h>
 #include <langinfo.h>
 #include <stdlib.h>
@@ -19,12 +19,12 @@ struct player {
 	struct canvas canvas;
 	bool ascii;
 	bool saved;
-	bool left; /* a key left the program */
+	bool has_quit;
 	int64_t mono_ms;
 	FILE *out;
 };
 
-static void step(struct player *player, int64_t ms)
+static void advance_time(struct player *player, int64_t ms)
 {
 	const struct app_source *source = &player->setup->source;
 
@@ -38,7 +38,7 @@ static void step(struct player *player, int64_t ms)
 		;
 }
 
-static void draw(struct player *player)
+static void draw_screen(struct player *player)
 {
 	int x, y;
 
@@ -50,24 +50,24 @@ static int do_wait(struct player *player, struct str text, struct err *err)
 	double seconds;
 
 	if (!str_to_double(text, &seconds) || !(seconds >= 0) || seconds > MAX_WAIT_S)
-		return err_set(err, ERR_USAGE, "wait: not a number of seconds");
+		return err_set(err, ERR_USAGE, "wait: expected a number of seconds");
 	for (double ms = seconds * 1000; ms > 0; ms -= STEP_MS)
-		step(player, ms < STEP_MS ? (int64_t)ms : STEP_MS);
+		advance_time(player, ms < STEP_MS ? (int64_t)ms : STEP_MS);
 	return 0;
 }
 
-static void press(struct player *player, uint32_t code)
+static void press_key(struct player *player, uint32_t code)
 {
 	struct key key = { code, 0, 0 };
 
-	/* Lists learn their height when they are drawn. */
-	draw(player);
+	/* Lists know their height after they were drawn. */
+	draw_screen(player);
 	ui_key(player->parts.ui, &key);
-	step(player, 0);
+	advance_time(player, 0);
 	unsigned int wants = ui_take_wants(player->parts.ui);
 	if (wants & UI_WANT_TRACK)
 		app_parts_next_track(&player->parts);
-	player->left |= (wants & UI_WANT_QUIT) != 0;
+	player->has_quit |= (wants & UI_WANT_QUIT) != 0;
 }
 
 static int do_key(struct player *player, struct str text, struct err *err)
@@ -80,9 +80,9 @@ static int do_key(struct player *player, struct str text, struct err *err)
 		if (name.len == 0)
 			continue;
 		if (code == 0)
-			return err_set(err, ERR_USAGE, "key: there is no key \"%.*s\"",
-				       (int)name.len, name.p);
-		press(player, code);
+			return err_set(err, ERR_USAGE, "key: unknown key \"%.*s\"", (int)name.len,
+				       name.p);
+		press_key(player, code);
 	}
 	return 0;
 }
@@ -94,7 +94,7 @@ static int do_type(struct player *player, struct str text, struct err *err)
 		uint32_t cp;
 		size_t n = utf8_decode(text, &cp);
 
-		press(player, cp);
+		press_key(player, cp);
 		text.p += n;
 		text.len -= n;
 	}
@@ -129,10 +129,10 @@ static void print_screen(struct player *player, bool styles, FILE *out)
 {
 	AUTO_BUF text = buf_new(16U << 20);
 
-	draw(player);
+	draw_screen(player);
 	while (ui_work(player->parts.ui))
 		;
-	draw(player);
+	draw_screen(player);
 	if (styles)
 		canvas_dump_styles(&player->canvas, &text);
 	else
@@ -140,7 +140,7 @@ static void print_screen(struct player *player, bool styles, FILE *out)
 	(void)fwrite(text.data, 1, text.len, out);
 }
 
-static int save(struct player *player, bool styles, struct str text, struct err *err)
+static int save_screen(struct player *player, bool styles, struct str text, struct err *err)
 {
 	char name[1024];
 
@@ -161,12 +161,12 @@ static int save(struct player *player, bool styles, struct str text, struct err 
 
 static int do_save(struct player *player, struct str text, struct err *err)
 {
-	return save(player, false, text, err);
+	return save_screen(player, false, text, err);
 }
 
 static int do_styles(struct player *player, struct str text, struct err *err)
 {
-	return save(player, true, text, err);
+	return save_screen(player, true, text, err);
 }
 
 static const struct {
@@ -189,7 +189,7 @@ static int run_line(struct player *player, struct str line, struct err *err)
 	for (size_t i = 0; i < LENGTH(commands); i++)
 		if (str_eq_cstr(word, commands[i].name))
 			return commands[i].run(player, line, err);
-	return err_set(err, ERR_USAGE, "there is no command \"%.*s\"", (int)word.len, word.p);
+	return err_set(err, ERR_USAGE, "unknown command \"%.*s\"", (int)word.len, word.p);
 }
 
 static int run_script(struct player *player, const char *path, struct err *err)
@@ -201,7 +201,7 @@ static int run_script(struct player *player, const char *path, struct err *err)
 
 	if (file == NULL)
 		return err_set_errno(err, ERR_IO, "%s", path);
-	while (!failed && !player->left && fgets(line, sizeof(line), file) != NULL) {
+	while (!failed && !player->has_quit && fgets(line, sizeof(line), file) != NULL) {
 		number++;
 		failed = run_line(player, str_from(line), err);
 	}
@@ -225,7 +225,7 @@ int app_script(const struct app_setup *setup, const char *script, const int size
 	canvas_init(&player.canvas);
 	canvas_resize(&player.canvas, size[0], size[1]);
 	player.mono_ms = 1000000;
-	step(&player, 0);
+	advance_time(&player, 0);
 	int failed = script != NULL ? run_script(&player, script, err) : 0;
 	if (!failed && !player.saved)
 		print_screen(&player, false, out);

@@ -185,7 +185,7 @@ def test_screen(box):
     p.send("echo in-$((40 + 2))\r")
     seen("in-42", "which answers")
     p.send("exit 7\r")
-    seen(r"the shell on late has ended \(7\)", "and ends")
+    seen(r"shell on late exited with status 7", "and ends")
     p.send("Q")
     ok(p.end(120) == 0, "the end of the dashboard")
     p.close()

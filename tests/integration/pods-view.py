@@ -134,7 +134,7 @@ def test_shell(p):
     p.resize(100, 30)
     answers(p, "stty size\r", "30 100", "so is a new size")
     p.send("exit 7\r")
-    is_seen(p, "the shell on good has ended (7)", "its end is told")
+    is_seen(p, "shell on good exited with status 7", "its end is told")
     is_so(p, lambda: p.screen.alternate and "─ good ─" in p.screen.text(),
           "and the screen is back, as large as it is now")
     p.send("1")
@@ -151,7 +151,7 @@ def test_stop(p):
     p.send("B")
     p.wait_for("type yes to continue")
     p.send("yes\r")
-    is_seen(p, "the stop_cmd on good has ended (3)", "yes runs it")
+    is_seen(p, "stop_cmd on good exited with status 3", "yes runs it")
 
 
 def test_end(p):
@@ -194,7 +194,7 @@ def test_local():
     p.send("yes\r")
     until(p, lambda: not p.screen.alternate)
     p.send("echo here-$((3 + 4)); exit\r")
-    is_seen(p, "the shell on here has ended (0)", "there and back")
+    is_seen(p, "shell on here exited with status 0", "there and back")
     p.send("Q")
     ok(p.end(120) == 0, "and it can be left")
     p.close()
@@ -233,7 +233,7 @@ def test_removed():
     relays["a"].thaw()
     is_so(p, lambda: log("NEWKEYS sent") > before, "its host answers then")
     relays["b"].thaw()
-    is_seen(p, "b: the host [", "the pod that stays asks about its host key")
+    is_seen(p, "b: the host key of [", "the pod that stays asks about its host key")
     p.send("\x1b")
     ok(p.wait_gone("A pod asks"), "and the removed one asks nothing",
        p.screen.text())
@@ -290,7 +290,7 @@ def test_places(config):
     is_so(p, lambda: "bad" not in p.screen.text(), "and no other pod")
     for _ in range(2):
         p.send("\x12")
-        is_seen(p, "read again", "it reads the configuration again")
+        is_seen(p, "configuration reloaded", "it reads the configuration again")
     write("a:10.txt", 77)
     is_seen(p, "4.2300", "and goes on to follow them")
     p.send("Q")

@@ -238,7 +238,7 @@ def test_keys():
     ok(p.wait_for("427") and not p.screen.alternate, "and one to itself",
        p.screen.text())
     p.send("exit 3\r")
-    ok(p.wait_for("has ended (3)"), "and gives it back")
+    ok(p.wait_for("exited with status 3"), "and gives it back")
     ok(p.wait_for("7 Pods") and p.screen.alternate and not p.screen.stray,
        "to a whole screen",
        (p.screen.alternate, p.screen.stray[:5],

@@ -21,7 +21,7 @@ from tap import finish, note, ok, skip  # noqa: E402
 from vt import Program  # noqa: E402
 from wait import until  # noqa: E402
 
-NONE = "this terminal shows no pictures: charts are drawn in braille"
+NONE = "this terminal cannot show pictures; charts use braille"
 KITTY = "xterm-kitty|as kitty names itself,\n\tuse=xterm-256color,\n"
 STEPS = 200
 home = None

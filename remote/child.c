@@ -110,7 +110,7 @@ static void shell_error(const struct child_run *run, struct err *err)
 	const char *name = run->link->pod.name;
 	char clean[256];
 
-	utf8_clean(clean, sizeof(clean), openssh_last_line(buf_str(&run->diag)));
+	utf8_clean(clean, sizeof(clean), str_last_line(buf_str(&run->diag)));
 	if (run->n_before > BANNER_CAP)
 		err_set(err, ERR_NET,
 			"%s: endless output and no shell prompt; check the \"command\" of this pod",

@@ -300,36 +300,39 @@ static size_t session_on_data(void *user, const void *data, size_t len)
 static void session_on_stderr(void *user, const void *data, size_t len)
 {
 	struct follow_session *session = user;
-	size_t room = sizeof(session->said) - 1 - session->said_len;
+	size_t most = sizeof(session->errors), keep = len < most ? most - len : 0;
+	size_t n_old = session->n_errors < keep ? session->n_errors : keep;
+	size_t n_new = len < most ? len : most;
 
-	if (len > room)
-		len = room;
-	memcpy(session->said + session->said_len, data, len);
-	session->said_len += len;
+	memmove(session->errors, session->errors + session->n_errors - n_old, n_old);
+	memcpy(session->errors + n_old, (const char *)data + len - n_new, n_new);
+	session->n_errors = n_old + n_new;
 }
 
 /* Why a follower exited by itself. */
 static void explain(const struct follow_session *session, const struct stream_exit *exit,
 		    struct err *err)
 {
-	struct str said = str_trim(str_from(session->said));
+	struct str last = str_last_line((struct str){ session->errors, session->n_errors });
 	AUTO_BUF clean = buf_new(300);
 
 	if (exit->err.code != ERR_NONE) {
 		*err = exit->err;
 		return;
 	}
-	if (said.len == 0 && !session->hello)
-		said = str_trim(str_from(session->reader.said));
-	if (said.len > 0)
+	/* A shell prints the text of a command that was killed: no reason for anything. */
+	if (exit->signalled) {
+		err_set(err, ERR_REMOTE, "the follower on the pod was killed by SIG%s",
+			exit->signal);
+		return;
+	}
+	if (last.len == 0 && !session->hello)
+		last = str_trim(str_from(session->reader.said));
+	if (last.len > 0)
 		buf_append_str(&clean, ": ");
-	utf8_sanitize(&clean, said);
-	if (exit->signalled)
-		err_set(err, ERR_REMOTE, "the follower on the pod was killed by SIG%s%s",
-			exit->signal, clean.data);
-	else
-		err_set(err, ERR_REMOTE, "the follower on the pod ended with status %d%s",
-			exit->status, clean.data);
+	utf8_sanitize(&clean, last);
+	err_set(err, ERR_REMOTE, "the follower on the pod exited with status %d%s", exit->status,
+		clean.data);
 }
 
 static void session_on_close(void *user, const struct stream_exit *exit)

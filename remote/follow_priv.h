@@ -95,9 +95,9 @@ struct follow_session {
 	struct frame_reader reader;
 	struct buf out; /* lines waiting to be sent */
 	bool hello, paused, lost;
-	struct err why; /* reason of the loss */
-	char said[160]; /* the start of its stderr; raw, NUL-terminated */
-	size_t said_len;
+	struct err why;	  /* reason of the loss */
+	char errors[160]; /* the end of its stderr; raw */
+	size_t n_errors;
 	int64_t ping_ms; /* monotonic time of the last ping */
 	uint64_t ping_seq;
 	bool ping_open; /* not answered yet */

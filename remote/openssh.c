@@ -442,18 +442,6 @@ static const struct {
 	{ NULL, ERR_NET, false, "" },
 };
 
-struct str openssh_last_line(struct str text)
-{
-	struct str last = { NULL, 0 }, line;
-
-	while (str_next(&text, '\n', &line)) {
-		line = str_trim(line);
-		if (line.len > 0)
-			last = line;
-	}
-	return last;
-}
-
 bool openssh_error(struct err *err, const char *whom, struct str text)
 {
 	char clean[256];
@@ -461,7 +449,7 @@ bool openssh_error(struct err *err, const char *whom, struct str text)
 
 	while (ssh_says[i].text != NULL && str_find(text, ssh_says[i].text) == NULL)
 		i++;
-	utf8_clean(clean, sizeof(clean), openssh_last_line(text));
+	utf8_clean(clean, sizeof(clean), str_last_line(text));
 	err_set(err, ssh_says[i].code, "%s: %s%s", whom, ssh_says[i].hint,
 		clean[0] != '\0' ? clean : "ssh exited without a message");
 	return ssh_says[i].final;

@@ -82,5 +82,3 @@ void ssh_words_release(struct ssh_words *words);
 /* Convert ssh(1)'s stderr before it gave up to an error: its last meaningful line, and a code
  * derived from it (AUTH, HOSTKEY, TIMEOUT, NET). Returns true if a retry cannot help. */
 bool openssh_error(struct err *err, const char *whom, struct str text);
-/* The last line with letters in it, without its line end. */
-struct str openssh_last_line(struct str text);

@@ -150,6 +150,18 @@ bool str_next(struct str *rest, char sep, struct str *piece)
 	return true;
 }
 
+struct str str_last_line(struct str text)
+{
+	struct str last = { NULL, 0 }, line;
+
+	while (str_next(&text, '\n', &line)) {
+		line = str_trim(line);
+		if (line.len > 0)
+			last = line;
+	}
+	return last;
+}
+
 const double str_pow10[] = { 1e0,  1e1,	 1e2,  1e3,  1e4,  1e5,	 1e6,  1e7,  1e8,  1e9,	 1e10, 1e11,
 			     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
 

@@ -90,6 +90,8 @@ struct str str_trim(struct str s);
 /* Cut the next part up to `sep` off *rest; false when nothing is left. "a,,b" gives "a", "",
  * "b". */
 bool str_next(struct str *rest, char sep, struct str *piece);
+/* The last line that is not blank, trimmed; p NULL: there is none. */
+struct str str_last_line(struct str text);
 
 /* Strict numbers: the whole slice must be one number in the C locale, without spaces; otherwise
  * false, with *out untouched. str_to_double also accepts "nan", "inf", "infinity" with a sign, in

@@ -10,7 +10,6 @@
 #include "base/xalloc.h"
 #include "parsers/run.h"
 #include "remote/frame.h"
-#include "remote/openssh.h"
 
 /* A GPU with less than this in use, and idle, is free. */
 #define IDLE_MIB     1024.0
@@ -333,7 +332,7 @@ static void judge_link(const struct preflight *p, cJSON *row)
 /* The script did not reach its end: report exit status and last line of stderr. */
 static void judge_broken(const struct preflight *p, cJSON *row, bool began)
 {
-	struct str words = openssh_last_line(p->errors);
+	struct str words = str_last_line(p->errors);
 
 	if (p->exit->signalled)
 		add_failure(row, PREFLIGHT_ENVIRONMENT, NULL, "the shell was killed by signal %s",

@@ -5,6 +5,7 @@ transport: a consumer that takes little, quiet times, new globs, a follower
 that is killed, a program that is killed, and nothing left at the end; then
 over a proxy that has terminals only.  Logs that are rotated while the program
 is stopped, in a folder with files that cannot be read and with links."""
+import contextlib
 import os
 import shutil
 import signal
@@ -82,6 +83,16 @@ class Tool:
         return status
 
 
+def kill_holder(follower, log):
+    """Kill the process by which the sh follower holds a log open."""
+    run = subprocess.run(["pgrep", "-P", str(follower)],
+                         stdout=subprocess.PIPE)
+    for pid in run.stdout.split():
+        with contextlib.suppress(OSError):
+            if os.readlink("/proc/%d/fd/3" % int(pid)) == log:
+                os.kill(int(pid), signal.SIGKILL)
+
+
 def test(box, variant):
     def name(text):
         return "%s: %s" % (variant, text)
@@ -100,12 +111,19 @@ def test(box, variant):
     with open(box + "/said") as f:
         ok("resumes" in f.read(), name("it resumed"))
 
-    for pid in t.followers():
+    pids = t.followers()
+    if variant == "sh":
+        # A shell prints the text of a command that was killed.
+        kill_holder(pids[0], log)
+        until(lambda: t.heard("trouble"))
+    for pid in pids:
         os.kill(pid, signal.SIGKILL)
     put(log, b"!")
     text += b"!"
     ok(t.has(text) and t.heard("state waiting"),
        name("a follower that was killed is started again"))
+    ok(t.heard(": the follower on the pod was killed by SIGKILL\n"),
+       name("the reason is one sentence"))
 
     t.say("quiet 1")
     t.say("status")

@@ -93,7 +93,7 @@ LIES = {
     "endless cuts": (
         "out.write(hello + new)\n"
         "for i in range(99999): out.write(b'T 1 0\\n')", "too often"),
-    "an exit": ("sys.exit(3)", "ended with status 3"),
+    "an exit": ("sys.exit(3)", "exited with status 3"),
     "a message and an exit": (
         "os.write(2, b'\\x1b[31mno such thing\\x07\\n'); sys.exit(127)",
         "no such thing"),

@@ -246,17 +246,35 @@ static uint32_t find_kinds(struct prefix_state *t, struct str text, uint32_t mas
 	return found;
 }
 
+/* Strip a sure prefix, of any kind; false if the text has none. */
+static bool strip_sure(struct prefix_state *t, struct prefix_line *line, int *kind)
+{
+	uint32_t sure =
+		may_be_sure(line->segment.text) ? find_kinds(t, line->segment.text, sure_kinds) : 0;
+
+	if (sure == 0)
+		return false;
+	*kind = __builtin_ctz(sure);
+	return strip_kind(t, (size_t)*kind, line);
+}
+
 /* Pass the line on without its prefix, which may be followed by a sure one. */
 static void pass_line(struct prefix_state *t, const struct segment *segment, uint64_t consumed)
 {
 	struct prefix_line line = { *segment, segment->text, consumed, -1, false };
+	int inner;
 
-	if (t->active >= 0 && strip_kind(t, (size_t)t->active, &line) &&
-	    may_be_sure(line.segment.text)) {
-		uint32_t sure = find_kinds(t, line.segment.text, sure_kinds);
-
-		if (sure != 0)
-			(void)strip_kind(t, (size_t)__builtin_ctz(sure), &line);
+	if (t->active < 0) {
+		t->calls.line(t->user, &line);
+		return;
+	}
+	if (strip_kind(t, (size_t)t->active, &line)) {
+		t->n_misses = 0;
+		(void)strip_sure(t, &line, &inner);
+	} else if (strip_sure(t, &line, &t->active)) {
+		t->n_misses = 0;
+	} else if (++t->n_misses > MOST_MISSES) {
+		t->active = -1;
 	}
 	t->calls.line(t->user, &line);
 }
@@ -383,22 +401,6 @@ static bool may_have_prefix(struct str text)
 			    : i > 0 && text.p[i - 1] == ':';
 }
 
-static void strip_active(struct prefix_state *t, const struct segment *segment, uint64_t consumed)
-{
-	uint32_t sure;
-
-	if (match_kind(t, (size_t)t->active, segment->text) > 0) {
-		t->n_misses = 0;
-	} else if (may_be_sure(segment->text) &&
-		   (sure = find_kinds(t, segment->text, sure_kinds)) != 0) {
-		t->active = __builtin_ctz(sure);
-		t->n_misses = 0;
-	} else if (++t->n_misses > MOST_MISSES) {
-		t->active = -1;
-	}
-	pass_line(t, segment, consumed);
-}
-
 /* The kinds of prefix that the text may have; 0: none, or a sure one that needs no other line. */
 static uint32_t find_candidates(struct prefix_state *t, struct str text, bool is_first)
 {
@@ -432,7 +434,7 @@ static bool strip_line(struct prefix_state *t, uint64_t n_lines, const struct se
 		       uint64_t consumed)
 {
 	if (t->active >= 0) {
-		strip_active(t, segment, consumed);
+		pass_line(t, segment, consumed);
 		return true;
 	}
 	t->fitting =

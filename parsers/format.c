@@ -55,6 +55,16 @@ static void sort_rules(struct format_set *set)
 static int read_rules(const struct json_reader *r, const cJSON *rules, const char *path, void *to);
 static int read_names(const struct json_reader *r, const cJSON *names, const char *path, void *to);
 
+static int skip_samples(const struct json_reader *r, const cJSON *samples, const char *path,
+			void *to)
+{
+	(void)r;
+	(void)samples;
+	(void)path;
+	(void)to;
+	return 0;
+}
+
 static const char *const schemas[] = { "hgym-tui.format/1", NULL };
 
 static const struct json_field format_fields[] = {
@@ -83,6 +93,9 @@ static const struct json_field rule_fields[] = {
 	JSON_ROW("rounded", BOOL, rule, rounded),
 	JSON_ROW("pairs", BOOL, rule, pairs),
 	{ .name = "names", .kind = JSON_AS_OTHER, .types = JSON_OBJECT, .take = read_names },
+	/* for people and tests: lines that match, and lines that do not */
+	{ .name = "samples", .kind = JSON_AS_OTHER, .types = JSON_ARRAY, .take = skip_samples },
+	{ .name = "others", .kind = JSON_AS_OTHER, .types = JSON_ARRAY, .take = skip_samples },
 	{ .name = NULL },
 };
 

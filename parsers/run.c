@@ -63,6 +63,7 @@ void run_release(struct run *run)
 	free(run->events);
 	free(run->series);
 	free(run->final_stage);
+	free(run->status_reason);
 	free(run->source_sha256);
 	free(run->formats);
 	run_init(run);
@@ -72,6 +73,7 @@ void run_copy(struct run *to, const struct run *from)
 {
 	*to = *from;
 	to->final_stage = xstrdup_null(from->final_stage);
+	to->status_reason = xstrdup_null(from->status_reason);
 	to->source_sha256 = xstrdup_null(from->source_sha256);
 	to->formats = xstrdup_null(from->formats);
 	to->events = xcalloc(from->n_events, sizeof(*to->events));
@@ -121,6 +123,7 @@ cJSON *run_to_json(const struct run *run)
 	json_add_number(o, "run_index", run->run_index);
 	json_add_string(o, "status",
 			run->status == RUN_UNKNOWN ? NULL : run_status_name(run->status));
+	json_add_clean(o, "status_reason", run->status_reason);
 #define X(member, decimals) json_add_number(o, #member, run->member);
 	RUN_NUMBER_LIST(X)
 #undef X

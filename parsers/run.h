@@ -142,6 +142,7 @@ struct run {
 #undef X
 	char *final_stage;	 /* owned; first word of the line with the score */
 	const char *final_class; /* static: roundtrip, sliding, ttt, preq */
+	char *status_reason;	 /* owned; what decided the status, for people; NULL: running */
 	char *source_sha256;	 /* owned, 64 hex digits; NULL: no source in the log */
 	uint64_t source_lines;
 	uint64_t first_line; /* 1-based */

@@ -2,9 +2,11 @@
 /* Apply records to one run, and derive its other values. */
 #include "parsers/run_apply.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/run_series.h"
 
@@ -22,7 +24,8 @@ void run_state_init(struct run_state *state)
 	state->first_step = state->val_step = state->val_line = RUN_ABSENT;
 	state->stop_ms = state->artifact = RUN_ABSENT;
 	state->bar_step = state->bar_total = RUN_ABSENT;
-	state->row_step = state->row_total = RUN_ABSENT;
+	state->row_step = state->row_total = state->row_gap = RUN_ABSENT;
+	state->epoch = state->unit = (struct row_count){ RUN_ABSENT, RUN_ABSENT };
 	state->exact = state->first_exact = state->rebuilt = state->interval =
 		(struct row_time){ RUN_ABSENT, RUN_ABSENT };
 }
@@ -32,6 +35,7 @@ void run_state_release(struct run_state *state)
 	run_release(&state->run);
 	median_release(&state->step_ms);
 	free(state->results.items);
+	free(state->end_text);
 }
 
 /* Tokens per second of the last interval, or absent. */
@@ -190,6 +194,7 @@ static void add_event(const struct apply *a, enum run_event_kind kind)
 static void clear_failure(struct run_state *s)
 {
 	s->fatal = s->fatal_oom = s->killed = false;
+	s->failure = 0;
 }
 
 /* A loss that is not finite is an event, reported again only after it has recovered. */
@@ -277,11 +282,13 @@ static void apply_row(const struct apply *a)
 	if (!(step <= s->run.last_step) &&
 	    !(run_has(s->first_step) && run_results_any(&s->results, RUN_STAGE(STAGE_TTT)))) {
 		s->results.n = 0;
-		s->packed = false;
+		s->packed = s->is_evaluating = false;
 		s->stop_ms = RUN_ABSENT;
 	}
 	if (!run_has(s->first_step))
 		s->first_step = step;
+	if (step > s->run.last_step)
+		s->row_gap = step - s->run.last_step;
 	if (run_has(step))
 		s->run.last_step = step;
 	copy_metric(a->record, METRIC_PLANNED, &s->run.planned_steps);
@@ -335,6 +342,8 @@ static void apply_step(const struct apply *a)
 {
 	struct run_state *s = a->state;
 
+	if (record_get(a->record, METRIC_STEP) == 0)
+		return; /* a line of the set-up */
 	s->bar_step = record_get(a->record, METRIC_STEP);
 	s->bar_total = record_get(a->record, METRIC_PLANNED);
 	s->bar_line = a->place->line;
@@ -405,7 +414,7 @@ static void apply_train(const struct apply *a)
 	check_bar(a);
 	s->last = a->record->rule->last;
 	s->row_format = a->record->rule->format;
-	if (record_has(a->record, METRIC_STEP) &&
+	if (!record_has(a->record, METRIC_STEP) ||
 	    !(a->record->values[METRIC_STEP] <= s->run.last_step))
 		s->ended = s->left = false;
 	apply_row(a);
@@ -450,14 +459,12 @@ static void apply_stop(const struct apply *a)
 	add_event(a, RUN_EVENT_EARLY_STOP);
 }
 
-/* A BPB in unknown words counts only after the training, where an evaluation can be. */
-static bool is_out_of_place(const struct apply *a)
+bool run_state_is_early(const struct run_state *s, const struct record *record)
 {
-	const struct run_state *s = a->state;
 	bool over = s->stopped || s->ended || s->results.n > 0 ||
 		    (run_has(s->run.planned_steps) && s->run.last_step >= s->run.planned_steps);
 
-	return a->record->rule->stage == STAGE_UNKNOWN && a->record->stage.len > 0 && !over;
+	return record->rule->stage == STAGE_UNKNOWN && record->stage.len > 0 && !over;
 }
 
 /* The stage of a result: its rule's, unless the log contradicts it. */
@@ -484,12 +491,11 @@ static void apply_result(const struct apply *a)
 			    .packs = s->packs };
 	size_t n = a->record->stage.len;
 
-	if (is_out_of_place(a))
-		return;
 	s->active = true;
 	if (r.stage != STAGE_UNKNOWN || !is_loss_only(s))
 		s->packed = true;
 	s->run.eval_done = s->run.eval_total = s->run.running_bpb = RUN_ABSENT;
+	s->is_evaluating = false;
 	copy_metric(a->record, METRIC_EVAL_TOTAL_S, &s->run.eval_total_s);
 	clear_failure(s);
 	if (n == 0)
@@ -607,6 +613,12 @@ static void apply_score(const struct apply *a)
 	report_point(a, METRIC_COUNT, series->name, value);
 }
 
+void run_state_evaluate(struct run_state *state, uint64_t line)
+{
+	state->active = state->packed = state->is_evaluating = true;
+	state->eval_line = line;
+}
+
 static void apply_progress(const struct apply *a)
 {
 	struct run *run = &a->state->run;
@@ -618,7 +630,7 @@ static void apply_progress(const struct apply *a)
 	if (!(total == run->eval_total && row.done > run->eval_last.done))
 		run->eval_first = row;
 	run->eval_last = row;
-	a->state->active = a->state->packed = true;
+	run_state_evaluate(a->state, a->place->line);
 	a->state->is_sliding = str_eq_cstr(a->record->mode, "sliding");
 	clear_failure(a->state);
 	run->eval_done = row.done;
@@ -663,11 +675,32 @@ void run_state_name_exception(struct run_state *s, uint64_t line, struct str tex
 	s->unnamed = 0;
 }
 
+/* Is an evaluation missing that the settings announce? Test-time training is the last one. */
+static bool awaits_result(const struct run_state *s)
+{
+	const struct run_results *all = &s->results;
+
+	/* an unknown one may be the expected one */
+	if (run_results_any(all, RUN_STAGE(STAGE_UNKNOWN) | RUN_STAGE(STAGE_TTT)))
+		return false;
+	return s->wants_ttt ||
+	       (s->wants_sliding && !run_results_any(all, RUN_STAGE(STAGE_SLIDING)));
+}
+
+/* Has the run a score of its family that no later evaluation may replace? */
+static bool has_score(const struct run_state *s)
+{
+	return run_results_any(&s->results, is_loss_only(s) ? RUN_KNOWN_POST : RUN_POST) &&
+	       !s->is_evaluating && !awaits_result(s);
+}
+
 static void apply_event(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	const struct rule *rule = a->record->rule;
-	bool harmless = s->left || (s->survives && rule->event == RUN_EVENT_TRACEBACK);
+	/* A failure after the score is one of the teardown. */
+	bool harmless =
+		s->left || has_score(s) || (s->survives && rule->event == RUN_EVENT_TRACEBACK);
 
 	s->survives = a->record->mode.len > 0;
 	add_event(a, harmless && rule->fatal ? RUN_EVENT_WARNING : rule->event);
@@ -679,6 +712,8 @@ static void apply_event(const struct apply *a)
 	if (rule->event == RUN_EVENT_KILLED && (!s->fatal || a->record->text.len > 0))
 		s->killed = true;
 	s->fatal = true;
+	if (s->failure == 0 && s->run.events_dropped == 0)
+		s->failure = s->run.n_events;
 	if (rule->event == RUN_EVENT_OOM)
 		s->fatal_oom = true;
 }
@@ -689,6 +724,9 @@ static void apply_end(const struct apply *a)
 
 	check_bar(a);
 	s->ended = true;
+	s->end_line = a->place->line;
+	free(s->end_text);
+	s->end_text = copy_event_text(str_trim(a->place->text));
 	s->left = a->record->rule->fatal && a->record->rule->format == s->row_format;
 	copy_metric(a->record, METRIC_STEP, &s->run.last_step);
 	copy_metric(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
@@ -754,6 +792,27 @@ static void derive_times(struct run_state *s)
 		run->tok_s_mean = s->tok_s_sum / (double)s->tok_s_n;
 }
 
+/* Is the counter at its total, also if it starts at 0? */
+static bool is_full(struct row_count count, double first)
+{
+	return count.value >= count.total - (first == 0);
+}
+
+/* Is a counter with a total not at it? The last rows may be missing if not every step is
+ * printed. */
+static bool misses_plan(const struct run_state *s)
+{
+	const struct run *run = &s->run;
+	double left = run->planned_steps - run->steps;
+
+	if (run_has(s->epoch.total) && !is_full(s->epoch, 0))
+		return true;
+	if (run_has(run->planned_steps))
+		return !(left <= 0 || left < s->row_gap ||
+			 (left <= s->row_gap && s->first_step == 0));
+	return run_has(s->unit.total) && !is_full(s->unit, 0);
+}
+
 /* Do the rows reach the last one, as far as that is known? */
 static bool has_reached_last(const struct run_state *s)
 {
@@ -767,24 +826,14 @@ static bool has_reached_last(const struct run_state *s)
 	case LAST_PLAN:
 		return is_planned && run->steps >= run->planned_steps;
 	case LAST_BEFORE_PLAN:
-		return is_planned && run->steps + 1 >= run->planned_steps;
+		if (is_planned && run->steps + 1 >= run->planned_steps)
+			return !run_has(s->epoch.total) || is_full(s->epoch, 0);
+		return (is_planned || run_has(s->epoch.total)) && !misses_plan(s);
 	case LAST_PLAN_AND_VAL:
 		break;
 	}
 	return is_planned && run->steps > 0 && run->steps >= run->planned_steps &&
 	       (!run_has(s->val_step) || has_val);
-}
-
-/* Is an evaluation missing that the settings announce? Test-time training is the last one. */
-static bool awaits_result(const struct run_state *s)
-{
-	const struct run_results *all = &s->results;
-
-	/* an unknown one may be the expected one */
-	if (run_results_any(all, RUN_STAGE(STAGE_UNKNOWN) | RUN_STAGE(STAGE_TTT)))
-		return false;
-	return s->wants_ttt ||
-	       (s->wants_sliding && !run_results_any(all, RUN_STAGE(STAGE_SLIDING)));
 }
 
 /* The status of a run that has not ended: failed, diverged or running. */
@@ -797,24 +846,99 @@ static enum run_status live_status(const struct run_state *s)
 	return s->not_finite ? RUN_DIVERGED : RUN_RUNNING;
 }
 
-static enum run_status final_status(const struct run_state *s)
+/* Set why the run has its status. */
+static void __attribute__((format(printf, 2, 3)))
+set_reason(struct run_state *s, const char *format, ...)
 {
-	bool any = is_loss_only(s) ? run_results_any(&s->results, RUN_KNOWN_POST)
-				   : run_results_any(&s->results, RUN_POST);
-	bool scored = any && !run_has(s->run.eval_total) && !awaits_result(s);
+	AUTO_BUF text = buf_new(2 * EVENT_TEXT_BYTES);
+	va_list args;
 
-	if (s->fatal || s->not_finite)
+	free(s->run.status_reason);
+	s->run.status_reason = NULL;
+	if (format == NULL)
+		return;
+	va_start(args, format);
+	buf_vappendf(&text, format, args);
+	va_end(args);
+	s->run.status_reason = xstrndup(text.data, text.len);
+}
+
+/* The plan and how far the rows got: "step 400 of 1000". */
+static void set_plan_reason(struct run_state *s)
+{
+	const struct run *run = &s->run;
+
+	if (run_has(s->epoch.total) && !(run_has(run->planned_steps) && is_full(s->epoch, 0)))
+		set_reason(s, "epoch %g of %g", s->epoch.value, s->epoch.total);
+	else if (run_has(run->planned_steps))
+		set_reason(s, "step %.0f of %.0f", run->steps, run->planned_steps);
+	else if (run_has(s->unit.total))
+		set_reason(s, "%g of %g", s->unit.value, s->unit.total);
+	else
+		set_reason(s, "the last row is a validation");
+}
+
+/* The status of a run whose log has ended. The first case that fits counts. */
+static enum run_status final_status(struct run_state *s)
+{
+	const struct run *run = &s->run;
+
+	if (has_score(s)) {
+		const struct result *last = &s->results.items[s->results.n - 1];
+
+		set_reason(s, "the result %s in line %llu", last->label,
+			   (unsigned long long)last->line);
+		return RUN_FINISHED;
+	}
+	if (s->fatal || s->not_finite) {
+		if (s->failure != 0)
+			set_reason(s, "line %llu: %s",
+				   (unsigned long long)run->events[s->failure - 1].line,
+				   run->events[s->failure - 1].text);
+		else
+			set_reason(s, "a loss that is not finite");
 		return live_status(s);
-	if (scored || s->ended)
+	}
+	if (s->is_evaluating) {
+		set_reason(s, "the evaluation in line %llu has no result",
+			   (unsigned long long)s->eval_line);
+		return RUN_TRUNCATED;
+	}
+	if (s->ended) {
+		set_reason(s, "line %llu: %s", (unsigned long long)s->end_line,
+			   s->end_text != NULL ? s->end_text : "summary");
 		return RUN_FINISHED;
-	if (s->packed || (s->stopped && s->has_bpb))
-		return RUN_TRUNCATED; /* the evaluation did not end */
-	if (s->stopped || has_reached_last(s))
+	}
+	if (s->packed || (s->stopped && s->has_bpb)) {
+		set_reason(s, "an evaluation after the training has no result");
+		return RUN_TRUNCATED;
+	}
+	if (s->stopped) {
+		set_reason(s, "the training stopped on purpose");
 		return RUN_FINISHED;
-	if ((run_has(s->run.steps) || s->run.n_series > 0) && !run_has(s->run.planned_steps) &&
-	    s->last == LAST_PLAN_AND_VAL)
-		return RUN_UNKNOWN; /* the planned number of steps is unknown */
-	return RUN_TRUNCATED;
+	}
+	if (has_reached_last(s)) {
+		set_plan_reason(s);
+		return RUN_FINISHED;
+	}
+	if (s->is_cut) {
+		set_reason(s, "the log ends inside a line");
+		return RUN_TRUNCATED;
+	}
+	if (run_has(run->planned_steps) || (run_has(s->epoch.total) && misses_plan(s))) {
+		set_plan_reason(s);
+		return RUN_TRUNCATED;
+	}
+	if (s->last == LAST_PLAN || s->last == LAST_VAL) {
+		set_reason(s, "the end that the trainer prints is missing");
+		return RUN_TRUNCATED;
+	}
+	if (!run_has(run->steps) && run->n_series == 0) {
+		set_reason(s, "the log ends before the first row");
+		return RUN_TRUNCATED;
+	}
+	set_reason(s, "the log prints no plan and no end");
+	return RUN_UNKNOWN;
 }
 
 void run_state_derive(struct run_state *s, bool final)
@@ -828,6 +952,7 @@ void run_state_derive(struct run_state *s, bool final)
 	if (!run_has(run->prequant_bpb) && quantized && s->val_step > 0 &&
 	    s->val_step == run->steps && !run_results_odd_first(&s->results))
 		run->prequant_bpb = run->last_val_bpb;
+	set_reason(s, NULL);
 	run->status = final ? final_status(s) : live_status(s);
 	if (final && run->status != RUN_FINISHED)
 		run_results_withhold(run);

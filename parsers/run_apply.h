@@ -10,6 +10,10 @@ struct row_time {
 	double step, ms; /* absent before the first row */
 };
 
+struct row_count {
+	double value, total; /* absent if not printed */
+};
+
 /* Steps that the clock of a trainer may leave out, for compilation and warm-up. */
 #define RUN_CLOCK_FREE_STEPS 50
 
@@ -26,19 +30,28 @@ struct run_state {
 	bool odd_mode;		       /* final_eval_mode with an unknown value */
 	bool is_sliding;	       /* in a sliding-window evaluation */
 	bool stop_has_step;
-	bool survives;		   /* the next traceback is harmless */
-	size_t unnamed;		   /* 1 + index of the traceback event without a text; 0: none */
-	bool packed;		   /* sizes, pre-quant or progress: training has ended */
-	bool not_finite;	   /* the last loss was NaN or infinite */
-	bool fatal, fatal_oom;	   /* a failure and nothing after it */
-	bool killed;		   /* killed from outside */
-	bool left;		   /* failures after its end are not its own */
-	bool row_is_last;	   /* the last row is a training row */
-	bool val_open;		   /* the last validation belongs to the next row */
-	enum rule_last last;	   /* which training row is the last one */
-	const char *row_format;	   /* of the last training row; NULL: none */
-	bool has_bpb;		   /* a validation printed BPB */
-	double first_step;	   /* of the first row */
+	bool survives;		/* the next traceback is harmless */
+	size_t unnamed;		/* 1 + index of the traceback event without a text; 0: none */
+	bool packed;		/* sizes, pre-quant or progress: training has ended */
+	bool is_evaluating;	/* an evaluation has started, and its result is missing */
+	uint64_t eval_line;	/* where it started */
+	bool is_cut;		/* the log ends inside a line */
+	size_t failure;		/* 1 + index of the event of the first failure; 0: none */
+	uint64_t end_line;	/* that says that the run is complete; 0: none */
+	char *end_text;		/* owned */
+	bool not_finite;	/* the last loss was NaN or infinite */
+	bool fatal, fatal_oom;	/* a failure and nothing after it */
+	bool killed;		/* killed from outside */
+	bool left;		/* failures after its end are not its own */
+	bool row_is_last;	/* the last row is a training row */
+	bool val_open;		/* the last validation belongs to the next row */
+	enum rule_last last;	/* which training row is the last one */
+	const char *row_format; /* of the last training row; NULL: none */
+	bool has_bpb;		/* a validation printed BPB */
+	double first_step;	/* of the first row */
+	double row_gap;		/* steps between the last two rows */
+	/* Of the last row: the epoch, and the counter within it, with their totals. */
+	struct row_count epoch, unit;
 	double val_step, val_line; /* of the last validation */
 	double stop_ms;
 	double artifact;     /* the last printed size */
@@ -85,6 +98,12 @@ void run_state_release(struct run_state *state);
 /* Apply a record of any kind. */
 void run_state_apply(struct run_state *state, const struct record *record,
 		     const struct record_place *place, const struct run_sink *sink);
+
+/* Is the record a BPB in unknown words, before the end of the training, where no evaluation is? */
+bool run_state_is_early(const struct run_state *state, const struct record *record);
+
+/* An evaluation has started in that line. */
+void run_state_evaluate(struct run_state *state, uint64_t line);
 
 /* To be called with each line after a traceback, without its prefix: the name of the exception
  * becomes the text of the traceback event. */

@@ -277,6 +277,7 @@ static bool makes_run(const struct record *record)
 	       (rule->kind != RULE_SETTING || record->present != 0 || record->mode.len > 0) &&
 	       (rule->kind != RULE_EVENT || rule->fatal) &&
 	       (rule->kind != RULE_STEP || !record_has(record, METRIC_PLANNED)) &&
+	       (rule->kind != RULE_PROGRESS || rule->stage != STAGE_OTHER) &&
 	       (rule->kind != RULE_RESULT || rule->stage != STAGE_UNKNOWN);
 }
 
@@ -323,6 +324,12 @@ static void apply_generic(void *user, const struct record *record,
 	apply_record(r, record, &segment, &prefix);
 	bool by_bar =
 		record->rule->kind == RULE_VAL && r->state.bar_total == r->state.run.planned_steps;
+	if (r->templates != NULL) {
+		struct templates_counts counts = templates_get_counts(r->templates);
+
+		r->state.epoch = (struct row_count){ counts.epoch, counts.epochs };
+		r->state.unit = (struct row_count){ counts.unit, counts.units };
+	}
 	if (!record_has(record, METRIC_STEP) && !by_bar &&
 	    run_has(r->state.run.last_step)) /* unknown from here on */
 		r->state.run.last_step = r->state.run.planned_steps = RUN_ABSENT;
@@ -356,6 +363,24 @@ static bool read_template(struct run_reader *r, const struct segment *segment,
 	const struct templates_line line = line_for_templates(r, segment, prefix);
 
 	return r->templates != NULL && templates_read(r->templates, &line);
+}
+
+/* A row in other words than the rules know, between rows that they do: "step:400/500 [QAT] ..". It
+ * counts to the plan of the run. */
+static bool read_planned_row(struct run_reader *r, const struct segment *segment,
+			     const struct line_prefix *prefix)
+{
+	double planned = r->state.run.planned_steps;
+	char total[32];
+
+	if (!run_has(planned) || segment->cut || prefix->rank > 0 ||
+	    memchr(prefix->rest.p, '/', prefix->rest.len) == NULL)
+		return false;
+	print_into(total, "/%.0f", planned);
+	if (str_find(prefix->rest, total) == NULL)
+		return false;
+	const struct templates_line line = line_for_templates(r, segment, prefix);
+	return templates_read_planned(&line, planned, r->state.run.last_step, apply_generic, r);
 }
 
 /* From the first training row that a rule matches, only rules are used. The rows without a rule
@@ -532,10 +557,114 @@ static bool scan_task(struct run_reader *r, const struct segment *segment,
 	return true;
 }
 
+/* A line on its way through the readers, without its prefixes. */
+struct reading {
+	const struct segment *segment;
+	struct line_prefix prefix;
+};
+
+/* Each reader returns true if it took the line, and sets *class. */
+typedef bool (*line_reader)(struct run_reader *r, const struct reading *line,
+			    enum line_class *class);
+
+/* A line that differs from an earlier row only in its numbers. */
+static bool read_similar_row(struct run_reader *r, const struct reading *line,
+			     enum line_class *class)
+{
+	if (r->templates == NULL)
+		return false;
+	const struct templates_line row = line_for_templates(r, line->segment, &line->prefix);
+	enum templates_similar similar = templates_read_similar(r->templates, &row);
+
+	if (similar == SIMILAR_ROW)
+		*class = LINE_METRIC;
+	return similar != SIMILAR_NONE;
+}
+
+static bool read_similar_metrics(struct run_reader *r, const struct reading *line,
+				 enum line_class *class)
+{
+	if (!read_metric_line(r, line->segment, &line->prefix, metric_rows_read_similar))
+		return false;
+	*class = LINE_METRIC;
+	return true;
+}
+
+/* Does the record say nothing in this place, so that the line goes on to the next reader? */
+static bool is_out_of_place(const struct run_reader *r, const struct record *record,
+			    struct str text)
+{
+	enum rule_kind kind = record->rule->kind;
+
+	if (kind == RULE_RESULT)
+		return run_state_is_early(&r->state, record);
+	if (kind == RULE_PROGRESS) /* in the words of any evaluation */
+		return record->rule->stage == STAGE_OTHER && !r->state.has_bpb;
+	/* an object may hold the text of an error */
+	return kind == RULE_EVENT && text.len > 1 && text.p[0] == '{' && text.p[1] == '"';
+}
+
+/* A line that a rule matches, also after the number of a task or a bar. */
+static bool read_by_rule(struct run_reader *r, const struct reading *line, enum line_class *class)
+{
+	const struct segment *segment = line->segment;
+	struct line_prefix prefix = line->prefix;
+	struct record record;
+	/* A row does not start with a number and a colon, so the number is a task. */
+	bool numbered =
+		prefix.rest.len > 0 && (prefix.rest.p[0] == ' ' || str_is_digit(prefix.rest.p[0]));
+
+	if (!(numbered && scan_task(r, segment, &prefix, &record)) &&
+	    !scan_message(r, segment, &prefix.rest, &record) &&
+	    !scan_after_bar(r, segment, &prefix, &record) &&
+	    !(!numbered && scan_task(r, segment, &prefix, &record)))
+		return false;
+	if (is_out_of_place(r, &record, prefix.rest))
+		return false;
+	/* A bar that a rule matched may also have figures, which only templates read. */
+	if (record.rule->kind == RULE_STEP && read_template(r, segment, &line->prefix)) {
+		*class = LINE_METRIC;
+		return true;
+	}
+	report_rule(r, segment, &record);
+	/* Other ranks repeat the rows of the first one; only their failures count. */
+	if (record.rule->any_rank &&
+	    (prefix.rank <= 0 || r->row_rank < 0 || r->row_rank == prefix.rank))
+		r->row_rank = prefix.rank > 0 ? prefix.rank : 0;
+	else if (prefix.rank > 0 && record.rule->kind != RULE_EVENT)
+		return true;
+	switch_to_rules(r, &record, segment);
+	apply_record(r, &record, segment, &prefix);
+	*class = class_of(&record);
+	return true;
+}
+
+static bool read_metrics(struct run_reader *r, const struct reading *line, enum line_class *class)
+{
+	if (!read_metric_line(r, line->segment, &line->prefix, metric_rows_read))
+		return false;
+	*class = LINE_METRIC;
+	return true;
+}
+
+/* A row without a rule. */
+static bool read_row(struct run_reader *r, const struct reading *line, enum line_class *class)
+{
+	if (!(r->templates != NULL ? read_template(r, line->segment, &line->prefix)
+				   : read_planned_row(r, line->segment, &line->prefix)))
+		return false;
+	*class = LINE_METRIC;
+	return true;
+}
+
+/* The readers in the order in which they see a line; a line that one does not take goes on to the
+ * next. */
+static const line_reader readers[] = { read_similar_row, read_similar_metrics, read_by_rule,
+				       read_metrics, read_row };
+
 static enum line_class read_segment(struct run_reader *r, const struct segment *segment)
 {
 	struct line_prefix prefix = { -1, 0, skip_bom(segment), skip_bom(segment) };
-	struct record record;
 
 	if (r->is_indented && (prefix.exact.len == 0 || prefix.exact.p[0] != ' '))
 		prefix.exact = (struct str){ prefix.exact.p - 1, prefix.exact.len + 1 };
@@ -560,45 +689,12 @@ static enum line_class read_segment(struct run_reader *r, const struct segment *
 			next_run(r, segment, false);
 		return LINE_SOURCE;
 	}
-	const struct line_prefix whole = prefix;
-	if (r->templates != NULL) {
-		const struct templates_line line = line_for_templates(r, segment, &whole);
-
-		switch (templates_read_similar(r->templates, &line)) {
-		case SIMILAR_ROW:
-			return LINE_METRIC;
-		case SIMILAR_OTHER:
-			return LINE_PLAIN;
-		case SIMILAR_NONE:
+	const struct reading line = { segment, prefix };
+	enum line_class class = LINE_PLAIN;
+	for (size_t i = 0; i < LENGTH(readers); i++)
+		if (readers[i](r, &line, &class))
 			break;
-		}
-	}
-	if (read_metric_line(r, segment, &whole, metric_rows_read_similar))
-		return LINE_METRIC;
-	/* A row does not start with a number and a colon, so the number is a task. */
-	bool numbered =
-		prefix.rest.len > 0 && (prefix.rest.p[0] == ' ' || str_is_digit(prefix.rest.p[0]));
-	if (!(numbered && scan_task(r, segment, &prefix, &record)) &&
-	    !scan_message(r, segment, &prefix.rest, &record) &&
-	    !scan_after_bar(r, segment, &prefix, &record) &&
-	    !(!numbered && scan_task(r, segment, &prefix, &record)))
-		return read_metric_line(r, segment, &whole, metric_rows_read) ||
-				       read_template(r, segment, &whole)
-			       ? LINE_METRIC
-			       : LINE_PLAIN;
-	/* A bar that a rule matched may also have figures, which only templates read. */
-	if (record.rule->kind == RULE_STEP && read_template(r, segment, &whole))
-		return LINE_METRIC;
-	report_rule(r, segment, &record);
-	/* Other ranks repeat the rows of the first one; only their failures count. */
-	if (record.rule->any_rank &&
-	    (prefix.rank <= 0 || r->row_rank < 0 || r->row_rank == prefix.rank))
-		r->row_rank = prefix.rank > 0 ? prefix.rank : 0;
-	else if (prefix.rank > 0 && record.rule->kind != RULE_EVENT)
-		return LINE_PLAIN;
-	switch_to_rules(r, &record, segment);
-	apply_record(r, &record, segment, &prefix);
-	return class_of(&record);
+	return class;
 }
 
 /* Pass over many lines of a script at once. */
@@ -614,6 +710,22 @@ static size_t skip_source(void *user, struct str text, uint64_t *lines)
 	return n;
 }
 
+/* Half a line at the end of the log, which no reader took. It may be a result: "final_int6_sli". */
+static void note_cut(struct run_reader *r, const struct segment *segment)
+{
+	static const char *const starts[] = { "final", "legal",	     "quantized",
+					      "post",  "diagnostic", "sliding",
+					      "ttt",   "eval",	     "total_eval" };
+	struct str text = str_trim(segment->text);
+
+	r->state.is_cut = text.len > 0;
+	if (r->state.run.n_series == 0 || !r->state.has_bpb)
+		return;
+	for (size_t i = 0; i < LENGTH(starts); i++)
+		if (str_starts_with(text, starts[i]))
+			run_state_evaluate(&r->state, segment->line);
+}
+
 static void read_unwrapped(void *user, const struct segment *segment)
 {
 	struct run_reader *r = user;
@@ -621,6 +733,8 @@ static void read_unwrapped(void *user, const struct segment *segment)
 
 	inner.line = r->line;
 	r->line_class = read_segment(r, &inner);
+	if (segment->cut && r->line_class == LINE_PLAIN && r->has_run)
+		note_cut(r, segment);
 }
 
 /* Read a line of Docker's JSON files, {"log":"..\n","stream":"stdout","time":".."}. Its text is

@@ -21,6 +21,10 @@ static char train_name[] = "row", val_name[] = "validation";
 static const struct rule train_rule = {
 	.name = train_name, .format = templates_format, .kind = RULE_TRAIN, .last = LAST_BEFORE_PLAN
 };
+/* between rows of a rule */
+static const struct rule planned_rule = { .name = train_name,
+					  .format = templates_format,
+					  .kind = RULE_TRAIN };
 static const struct rule val_rule = { .name = val_name,
 				      .format = templates_format,
 				      .kind = RULE_VAL };
@@ -101,7 +105,8 @@ struct templates {
 	size_t block_lines;
 	struct buf dict; /* a dictionary on several lines; empty: none */
 	struct templates_line dict_place;
-	double epoch;	       /* printed last, on any line */
+	double epoch, epochs;  /* printed last, on any line, with its total */
+	double unit, units;    /* counter of the last row and its total */
 	double total;	       /* of the bars that are rows; absent: none yet */
 	double plan;	       /* of the last row; absent: none */
 	bool is_evaluating;    /* an evaluation was announced */
@@ -138,7 +143,8 @@ struct templates *templates_new(templates_row_fn fn, void *user)
 	buf_init(&ts->block, TEMPLATES_LINE_BYTES);
 	buf_init(&ts->dict, TEMPLATES_LINE_BYTES);
 	ts->rank = -1;
-	ts->epoch = ts->total = ts->step = ts->stride = RUN_ABSENT;
+	ts->epoch = ts->total = ts->step = ts->stride = ts->epochs = RUN_ABSENT;
+	ts->unit = ts->units = RUN_ABSENT;
 	ts->plan = RUN_ABSENT;
 	return ts;
 }
@@ -581,6 +587,19 @@ static void fill_record(struct templates *ts, const struct row *row, struct reco
 		record->rule = &val_rule;
 }
 
+/* Remember the counter of a row; for an epoch, the counter within it: "Epoch:[1/1](500/500)". */
+static void set_unit(struct templates *ts, const struct pair *pairs, size_t n, size_t counter,
+		     enum counter_kind kind)
+{
+	ts->unit = pairs[counter].value;
+	ts->units = kind == COUNTS_EPOCHS ? RUN_ABSENT : pairs[counter].total;
+	for (size_t i = 0; kind == COUNTS_EPOCHS && i < n; i++)
+		if (i != counter && isfinite(pairs[i].total) && pairs[i].name.len == 0) {
+			ts->unit = pairs[i].value;
+			ts->units = pairs[i].total;
+		}
+}
+
 static void report_row(struct templates *ts, struct template *t, const struct row *row)
 {
 	bool counts = t != NULL && row->counter < row->n;
@@ -589,6 +608,8 @@ static void report_row(struct templates *ts, struct template *t, const struct ro
 	struct record record;
 	double step = ts->step;
 
+	if (counts)
+		set_unit(ts, row->pairs, row->n, row->counter, row->kind);
 	if (counts)
 		step = find_step(ts, t, row->kind, counter, str_hash(counter->name));
 
@@ -702,10 +723,14 @@ static void report_held(struct templates *ts, struct template *t)
 	forget_held(t);
 }
 
-static void set_epoch(struct templates *ts, double epoch)
+static void set_epoch(struct templates *ts, const struct pair *pair)
 {
+	double epoch = pair->value;
+
 	if (epoch != floor(epoch))
 		return;
+	if (isfinite(pair->total))
+		ts->epochs = pair->total;
 	if (epoch < ts->epoch)
 		ts->total = RUN_ABSENT;
 	ts->epoch = epoch;
@@ -930,9 +955,10 @@ static void report_fast(struct templates *ts, struct template *t,
 	const struct pair *counter = &pairs[fast->counter];
 
 	if (fast->epoch < fast->row.shape->n)
-		set_epoch(ts, pairs[fast->epoch].value);
+		set_epoch(ts, &pairs[fast->epoch]);
 	t->used = ++ts->clock;
 	ts->plan = counter->total;
+	set_unit(ts, pairs, fast->row.shape->n, fast->counter, fast->kind);
 	if (t->is_bar && fast->kind == COUNTS_UNITS)
 		ts->total = counter->total;
 	compare_counter(ts, t, counter->value);
@@ -1066,7 +1092,7 @@ static bool add_line(struct templates *ts, const struct templates_line *line)
 		return false; /* the other ranks repeat the rows */
 	for (size_t i = 0; i < row.n; i++)
 		if (is_epoch(&row.pairs[i]))
-			set_epoch(ts, row.pairs[i].value);
+			set_epoch(ts, &row.pairs[i]);
 	if (row.n == 1 && is_epoch(&row.pairs[0]))
 		ts->is_evaluating = false;
 	if (line->cut && (row.counter == row.n || !has_figures(&row)))
@@ -1123,4 +1149,32 @@ bool templates_read(struct templates *ts, const struct templates_line *line)
 	if (add_dict_line(ts, line))
 		return ts->has_rows;
 	return add_line(ts, line);
+}
+
+bool templates_read_planned(const struct templates_line *line, double planned, double step,
+			    templates_row_fn fn, void *user)
+{
+	uint64_t losses = VAL_BITS | METRIC_BIT(METRIC_TRAIN_LOSS);
+	struct templates none = { .loss_name = 0 };
+	struct record_pair rows[PAIRS_MAX];
+	struct record record;
+	struct row row;
+
+	if (!read_row(&row, line) || row.about.is_bar || row.about.evaluates ||
+	    row.counter == row.n || row.pairs[row.counter].total != planned ||
+	    row.pairs[row.counter].value < step || row.pairs[row.counter].value > planned ||
+	    (row.kind != COUNTS_STEPS && row.pairs[row.counter].name.len > 0) ||
+	    (find_metrics(&row) & losses) == 0)
+		return false;
+	fill_record(&none, &row, &record, rows);
+	if (record.rule == &train_rule)
+		record.rule = &planned_rule;
+	set_step(&record, row.pairs[row.counter].value, planned);
+	fn(user, &record, line);
+	return true;
+}
+
+struct templates_counts templates_get_counts(const struct templates *ts)
+{
+	return (struct templates_counts){ ts->epoch, ts->epochs, ts->unit, ts->units };
 }

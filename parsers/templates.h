@@ -49,6 +49,16 @@ enum templates_similar {
 };
 enum templates_similar templates_read_similar(struct templates *templates,
 					      const struct templates_line *line);
+/* Report the line if it is a row that counts to `planned` steps and has reached `step`; false if
+ * not. */
+bool templates_read_planned(const struct templates_line *line, double planned, double step,
+			    templates_row_fn fn, void *user);
+/* The counters of the last row: its epoch and the number within it, with their totals; absent if
+ * not printed. */
+struct templates_counts {
+	double epoch, epochs, unit, units;
+};
+struct templates_counts templates_get_counts(const struct templates *templates);
 /* Report the row on several lines that may be open: no more lines of it follow. */
 void templates_finish(struct templates *templates);
 

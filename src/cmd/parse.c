@@ -27,9 +27,12 @@ static const char table_columns[] =
 	"last_val_loss=val loss, prequant_bpb=pre-quant, final_bpb=final BPB, "
 	"final_class=stage, eval_s=eval s:1, artifact_bytes=artifact bytes:0";
 
+/* One more column of the table, if a run did not finish. */
+static const char reason_column[] = ", status_reason=why";
+
 static const char csv_columns[] =
 	"file, run_index:0, status, " RUN_COLUMNS
-	", source_lines:0, lines:0, bytes:0, matched:0, formats, events:0";
+	", source_lines:0, lines:0, bytes:0, matched:0, formats, events:0, status_reason";
 
 /* The scores of verifiers are printed as a second table. */
 static const char score_columns[] =
@@ -40,6 +43,8 @@ struct parse_job {
 	enum out_format format;
 	struct out *out; /* NULL until the first run */
 	cJSON *scores;	 /* rows of the second table */
+	cJSON *table;	 /* rows of the first one, until its columns are known */
+	bool has_reason; /* a run did not finish */
 	size_t rows;
 	int status;
 };
@@ -85,8 +90,19 @@ static void print_file(void *user, struct parsed_file *file)
 
 	if (file->from->name != NULL)
 		file->path = file->from->name;
-	for (size_t i = 0; i < file->n_runs; i++)
-		out_take(open_runs(job), insert_file(file, run_to_json(&file->runs[i])));
+	for (size_t i = 0; i < file->n_runs; i++) {
+		bool is_finished = file->runs[i].status == RUN_FINISHED;
+		cJSON *row = insert_file(file, run_to_json(&file->runs[i]));
+
+		if (job->format != OUT_TABLE) {
+			out_take(open_runs(job), row);
+			continue;
+		}
+		if (is_finished)
+			cJSON_DeleteItemFromObjectCaseSensitive(row, "status_reason");
+		job->has_reason |= !is_finished;
+		cJSON_AddItemToArray(job->table, row);
+	}
 	job->rows += file->n_runs + (file->score != NULL);
 	/* JSON is one list in the order of the files; tables are separate. */
 	if (file->score != NULL && job->format == OUT_JSON)
@@ -120,8 +136,17 @@ static int exec_parse(struct cmd_args *args, void *opaque, struct err *err)
 	if (job.status < 0 || job.status >= 128)
 		return job.status;
 	job.scores = cJSON_CreateArray();
+	job.table = cJSON_CreateArray();
 	parse_files(paths.v, paths.n, &how, print_file, &job);
 	log_paths_release(&paths);
+	if (job.table->child != NULL) {
+		AUTO_TEXT columns =
+			xasprintf("%s%s", table_columns, job.has_reason ? reason_column : "");
+
+		job.out = cmd_out(job.format, columns);
+		json_each (row, job.table)
+			out_row(job.out, row);
+	}
 	if (job.rows == 0)
 		(void)open_runs(&job);
 	if (job.out != NULL)
@@ -135,6 +160,7 @@ static int exec_parse(struct cmd_args *args, void *opaque, struct err *err)
 		status = cmd_out_end(out, status, err);
 	}
 	cJSON_Delete(job.scores);
+	cJSON_Delete(job.table);
 	if (status == 0)
 		status = job.status;
 	return status == 0 && job.rows == 0 ? err_exit_status(ERR_NODATA) : status;

@@ -95,6 +95,62 @@ def check_doubles(folder):
            [(x["steps"], x["last_train_loss"], x["metrics"]) for x in runs])
 
 
+# What a run claims: it is over, and this is its score.
+SCORES = ("final_bpb", "final_val_loss", "final_line", "final_stage")
+
+
+def check_cuts(logs, texts, whole, folder):
+    """A part of a log has no score and no end that the whole log does not have."""
+    wrong, n_scores, n_ends = [], 0, 0
+    for i in range(20):
+        # ten places in the whole log, and ten inside the lines of its end
+        cut = [text[:len(text) * (i + 1) // 11] if i < 10 else
+               b"\n".join(text.split(b"\n")[:-3 * (i - 9)])[:-7] for text in texts]
+        for log, got, want in zip(logs, parse_many(cut, folder), whole):
+            if not want or not got:
+                continue
+            last = got[-1]
+            scores = [tuple(x[k] for k in SCORES[:2]) for x in want]
+            if last["final_bpb"] is not None:
+                n_scores += 1
+                if tuple(last[k] for k in SCORES[:2]) not in scores:
+                    wrong.append("%s, part %d: score %r of line %r" % (
+                        os.path.relpath(log, SHARED), i, last["final_bpb"], last["final_line"]))
+            n_ends += last["status"] == "finished"
+            if last["status"] == "finished" and "finished" not in [x["status"] for x in want]:
+                wrong.append("%s, part %d: finished, %s" % (
+                    os.path.relpath(log, SHARED), i, last["status_reason"]))
+    ok(not wrong, "a cut log claims nothing that the whole one does not",
+       "%d of %d scores and %d ends\n" % (len(wrong), n_scores, n_ends) + "\n".join(wrong))
+
+
+FAILED = ("crashed", "killed", "oom", "diverged")
+
+
+def check_endings(logs, texts, whole, folder):
+    """A failure, or the words of an end, after a log decide its status, except after a score."""
+    for line, statuses in ((b"Segmentation fault (core dumped)", FAILED),
+                           (b"./run.sh: line 5:  1234 Killed   python train.py", FAILED),
+                           (b"Training completed!", ("finished",) + FAILED)):
+        ended = [text + (b"" if text.endswith(b"\n") else b"\n") + line + b"\n" for text in texts]
+        wrong = []
+        for log, got, want in zip(logs, parse_many(ended, folder), whole):
+            if not want:
+                continue
+            has_score = want[-1]["status"] == "finished" and want[-1]["final_bpb"] is not None
+            is_over = want[-1]["status"] == "finished" and line[:5] != b"Train"
+            good = got and (got[-1]["status"] in statuses or (is_over and (
+                has_score or want[-1]["status_reason"].startswith("line "))))
+            keeps = got and all(got[-1][k] == want[-1][k] for k in SCORES
+                                if want[-1][k] is not None and has_score)
+            if not good or not keeps:
+                wrong.append("%s: %s after %s, %s" % (
+                    os.path.relpath(log, SHARED), got and got[-1]["status"], want[-1]["status"],
+                    got and got[-1]["status_reason"]))
+        ok(not wrong, "the status of each log before \"%s\"" % line.decode(),
+           "%d of %d logs\n" % (len(wrong), len(logs)) + "\n".join(wrong))
+
+
 def main():
     logs = find_logs()
     if not logs:
@@ -106,6 +162,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         whole = parse_many(texts, folder)
         check_doubles(folder)
+        check_cuts(logs, texts, whole, folder)
+        check_endings(logs, texts, whole, folder)
         check_prefixes(logs, texts, whole, folder)
     return finish()
 

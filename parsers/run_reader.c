@@ -710,18 +710,25 @@ static size_t skip_source(void *user, struct str text, uint64_t *lines)
 	return n;
 }
 
-/* Half a line at the end of the log, which no reader took. It may be a result: "final_int6_sli". */
+/* The log ends inside this line, which may be half a result: "final_int6_sli", or one whose time is
+ * cut: "final_int6_roundtrip val_loss:2.1 val_bpb:1.15 eval_ti". */
 static void note_cut(struct run_reader *r, const struct segment *segment)
 {
-	static const char *const starts[] = { "final", "legal",	     "quantized",
-					      "post",  "diagnostic", "sliding",
-					      "ttt",   "eval",	     "total_eval" };
+	static const char *const starts[] = {
+		"final", "legal", "quantized",	"post", "diagnostic", "sliding",
+		"ttt",	 "eval",  "total_eval", "pre",	"int",
+	};
 	struct str text = str_trim(segment->text);
+	struct str value = text_after(text, "val_bpb");
+	char last = text.len > 0 ? text.p[text.len - 1] : 's';
+	bool is_whole = r->line_class != LINE_PLAIN &&
+			(last == 's' || last == ')' ||
+			 (value.len > 0 && memchr(value.p + 1, ' ', value.len - 1) == NULL));
 
-	r->state.is_cut = text.len > 0;
-	if (r->state.run.n_series == 0 || !r->state.has_bpb)
+	if (is_whole || text.len == 0)
 		return;
-	for (size_t i = 0; i < LENGTH(starts); i++)
+	r->state.is_cut = r->line_class == LINE_PLAIN;
+	for (size_t i = 0; i < LENGTH(starts) && r->state.has_bpb; i++)
 		if (str_starts_with(text, starts[i]))
 			run_state_evaluate(&r->state, segment->line);
 }
@@ -733,7 +740,7 @@ static void read_unwrapped(void *user, const struct segment *segment)
 
 	inner.line = r->line;
 	r->line_class = read_segment(r, &inner);
-	if (segment->cut && r->line_class == LINE_PLAIN && r->has_run)
+	if (segment->cut && r->has_run)
 		note_cut(r, segment);
 }
 

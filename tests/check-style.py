@@ -271,9 +271,67 @@ def one_tap(f):
             yield number, "use tests/support/tap.py for counts and plan"
 
 
+# Turns of phrase that stop an English reader, and what to write instead.
+PHRASES = {
+    r"(is|are|was|were|be) no (number|file|folder|pod|run|log|row|key|line|"
+    r"name|path|value|option|command|format|rule|list|object|loss|step)\b":
+        'is not a ..',
+    r"(says?|said) (of|so|what|it|how|whether|which|why|where|nothing)\b":
+        "report, show or print something",
+    r"(tells?|told) (of|what|how|whether|which|why|where|by)\b|is told\b|"
+    r"are told\b": "shows, is reported",
+    r"(hold|holds|held) (it |them |that |each )?against\b": "compare with",
+    r"(begins?|began|begun)\b": "start",
+    r"stands? (behind|twice|beside|here|there)\b": "is, comes after",
+    r"(lies|lie) (in|at|here|there|below|beside)\b": "is in",
+    r"anew\b": "again",
+    r"(nobody|whoever)\b": "name who or what it is",
+    r"so (many|long) (seconds|minutes|bytes|lines|runs|blocks)\b": "N ..",
+    r"a (row|line|object|file) a (row|line|run|pod|file|key|group|arm)\b":
+        "one .. per ..",
+    r"but for (a|an|the|its|their|those|that|what)\b": "except",
+    r"at hand\b": "name it",
+    r"(lets?|letting) (it |them )?go\b": "close, release, drop",
+    r"(thereof|therein|thereby|withal|whereof|hitherto|naught|nought)\b":
+        "plain English",
+    r"(were|be) it\b": "if it is",
+}
+PHRASE = re.compile(r"(?<![\w-])(?<!there )(?:%s)" % "|".join(
+    "(?P<p%d>%s)" % (n, phrase) for n, phrase in enumerate(PHRASES)))
+
+
+def prose_of(f):
+    """(line, text) of each comment, and of literals of C and lines of manuals.
+
+    Short literals are names and not prose.
+    """
+    if f.is_c:
+        pattern = (r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"'
+                   r'(?:\s*"(?:\\.|[^"\\\n])*")*')
+        for match in re.finditer(pattern, f.text, re.S):
+            text = re.sub(r'"\s*"|\n\s*\*', " ", match.group())
+            if len(text.split()) > 2:
+                yield f.text.count("\n", 0, match.start()) + 1, text
+    else:
+        pattern = r"(?:^|\s)#\s.*" if f.path.endswith((".py", ".sh")) else ".*"
+        for number, line in enumerate(f.lines, 1):
+            for match in re.finditer(pattern, line):
+                yield number, match.group()
+
+
+def plain_words(f):
+    """Comments, messages and the manual avoid phrases that stop a reader."""
+    if f.path.endswith((".json", "check-style.py", "loggen_blocks.c")):
+        return
+    for number, text in prose_of(f):
+        for match in PHRASE.finditer(re.sub(r"\s+", " ", text)):
+            instead = list(PHRASES.values())[int(match.lastgroup[1:])]
+            yield number, "%s: write %s" % (match.group(), instead)
+
+
 RULES = (spdx, purpose, guard, include_order, columns, blanks, banned_calls,
          opened_once, stdout_is_cmds, no_typedef, kept_texts,
-         function_length, local_paths, left_overs, one_tap)
+         function_length, local_paths, left_overs, one_tap, plain_words)
 
 HEAD = "/* %s */\n/* For the test. */\n" % SPDX
 PLANTED = {
@@ -294,6 +352,7 @@ PLANTED = {
     local_paths: ("src/x.c", HEAD + '"/ho' 'me/somebody/x";\n'),
     left_overs: ("src/x.c", HEAD + "/* TO" "DO */\n"),
     one_tap: ("tests/x.py", "def ok" "(passed):\n"),
+    plain_words: ("src/x.c", HEAD + '"the name is no num' 'ber"\n'),
 }
 
 

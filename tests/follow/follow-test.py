@@ -165,7 +165,7 @@ def test(box, variant):
 
 FIRST = b"step 1 loss 2.0\n"
 
-# Root can read every file: run the rest of the command line as nobody.
+# Root can read every file: run the rest of the command line unprivileged.
 AS_NOBODY = """#!%s
 import os, sys
 if os.getuid() == 0:

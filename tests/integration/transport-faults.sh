@@ -31,7 +31,7 @@ begin() {
 	) &
 }
 
-# Wait for a command that `begin` started: its exit status in $got, its
+# Wait for a background command: its exit status in $got, its
 # messages for `says`.
 finish() {
 	n=0

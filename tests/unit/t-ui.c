@@ -47,7 +47,7 @@ static void test_canvas(void)
 	is_screen(&canvas, "e\u0301x\n\n", "marks stay with their letter");
 	canvas_clear(&canvas);
 	canvas_line(&canvas, (struct rect){ 0, 0, 5, 1 }, STYLE_NORMAL, STR_LIT("truncated"));
-	is_screen(&canvas, "trun…\n\n", "what is too long says so");
+	is_screen(&canvas, "trun…\n\n", "a cut text is marked");
 	canvas_clear(&canvas);
 	before = canvas_clip(&canvas, (struct rect){ 2, 0, 3, 1 });
 	canvas_fill(&canvas, (struct rect){ 0, 0, 100, 100 }, STYLE_NORMAL, '#');
@@ -123,7 +123,7 @@ static void test_list(void)
 	list.selected = list.top = 8;
 	list_draw(&list, &canvas, (struct rect){ 0, 0, 30, 3 });
 	ok(list_click(&list, 3, 1) && list_row(&list) == 8, "a click selects its row");
-	ok(!list_click(&list, 3, 0), "the head is no row");
+	ok(!list_click(&list, 3, 0), "the header is not a row");
 	list_fill(&list, &ops, NULL, 3);
 	is_int((long long)list_row(&list), 2, "fewer rows keep it inside");
 	list_fill(&list, &ops, NULL, 0);
@@ -218,11 +218,11 @@ static void test_order(void)
 	is_order(&list, &ops, "02143", "the greatest first, the unknown last");
 	ok(list_row(&list) == 0, "the first row is selected");
 	list_select(&list, 1);
-	is_str(list_sorted_by(&list), "n", "what it is sorted by is told");
+	is_str(list_sorted_by(&list), "n", "the sort column is reported");
 	(void)list_act(&list, ACTION_SORT_REVERSE);
 	is_order(&list, &ops, "14203", "turned round, the unknown stays last");
 	list_select(&list, 4);
-	is_order(&list, &ops, "14203", "rows are filled in anew");
+	is_order(&list, &ops, "14203", "rows are filled again");
 	ok(list_row(&list) == 4, "and the selected one stays it");
 	(void)list_act(&list, ACTION_SORT);
 	is_order(&list, &ops, "01234", "and round to their own order");
@@ -480,7 +480,7 @@ static void test_prompt(void)
 	(void)prompt_key(&prompt, KEYCODE_UP);
 	is_str(prompt.text, "xone ", "Up brings the line before");
 	(void)prompt_key(&prompt, KEYCODE_DOWN);
-	is_str(prompt.text, "draft", "Down the one that was begun");
+	is_str(prompt.text, "draft", "Down restores the draft");
 	for (int i = 0; i < 2000; i++)
 		(void)prompt_key(&prompt, 0x65E5);
 	ok(prompt.len <= PROMPT_BYTES, "it does not grow without end");
@@ -500,7 +500,7 @@ static void test_osc(void)
 	osc_notify(&out, STR_LIT("a;b"), STR_LIT("x\a\033]52;c;eA==\a"), false);
 	ok(strchr(out.data + 1, '\033') == strrchr(out.data, '\033') &&
 		   strstr(out.data, "notify;a,b;x") != NULL,
-	   "text cannot end a notice, nor begin another sequence");
+	   "text cannot end a notice, nor start another sequence");
 	buf_clear(&out);
 	ok(osc_copy(&out, STR_LIT("a"), true) == 0, "a copy in tmux");
 	is_str(out.data, "\033Ptmux;\033\033]52;c;YQ==\a\033\\", "is handed through it");

@@ -590,7 +590,7 @@ static bool read_similar_metrics(struct run_reader *r, const struct reading *lin
 	return true;
 }
 
-/* Does the record say nothing in this place, so that the line goes on to the next reader? */
+/* Is the record meaningless at this place? Then the line goes to the next reader. */
 static bool is_out_of_place(const struct run_reader *r, const struct record *record,
 			    struct str text)
 {

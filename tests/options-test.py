@@ -119,6 +119,12 @@ def main():
         log = os.path.join(top, "a.log")
         with open(log, "w") as out:
             out.write(LOG)
+        os.mkdir(os.path.join(top, "runs"))
+        for cwd, hint in ((top, True), (os.path.join(top, "runs"), False)):
+            done = run(env, "runs", cwd=cwd)
+            ok((b"to open the folder, run hgym-tui ./runs" in done.stderr) ==
+               hint, "runs %s a folder of that name" %
+               ("next to" if hint else "without"), done)
         for first, *others in SAME:
             want = run(env, first.replace("LOG", log))
             for line in others:

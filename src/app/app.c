@@ -34,10 +34,11 @@ struct app {
 	bool is_command;	/* stop_cmd instead of a shell */
 	struct term_options options;
 	bool in_tmux;
-	bool works;  /* on_work is posted */
-	bool owes;   /* a frame, when the terminal has accepted the last */
-	int notices; /* since the terminal accepted everything */
-	int status;  /* 128 + signal */
+	bool works;	   /* on_work is posted */
+	bool owes;	   /* a frame, when the terminal has accepted the last */
+	bool mouse_chosen; /* by a key: a reload keeps it */
+	int notices;	   /* since the terminal accepted everything */
+	int status;	   /* 128 + signal */
 };
 
 static void draw_frame(struct app *app)
@@ -194,8 +195,16 @@ static void reload_conf(struct app *app)
 		event.text = err.text;
 	} else {
 		app_parts_configure(&app->parts);
-		if (make_term_options(app, &app->options, &err) == 0)
+		bool mouse = app->options.mouse;
+
+		if (make_term_options(app, &app->options, &err) == 0) {
+			/* What a key chose stays. */
+			if (app->mouse_chosen)
+				app->options.mouse = mouse;
+			if (app->parts.theme_chosen)
+				app->options.theme = app->parts.theme;
 			term_configure(app->term, &app->options);
+		}
 		shared->log_colors &= term_has_colors(app->term);
 		event.text = said;
 	}
@@ -221,6 +230,7 @@ static bool handle_wants(struct app *app)
 		term_repaint(app->term);
 	if (wants & UI_WANT_MOUSE) {
 		app->options.mouse = !app->options.mouse;
+		app->mouse_chosen = true;
 		term_mouse(app->term, app->options.mouse);
 		ui_show_message(ui_shared(app->parts.ui), "the mouse is %s",
 				app->options.mouse ? "on" : "off: the terminal selects text");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/param.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/dash.h"
@@ -514,6 +515,18 @@ static int run_command(struct cmd_line *line, struct err *err)
 	return status;
 }
 
+/* A folder of logs may have the name of a command, as in `hgym-tui runs`. */
+static void suggest_folder(int argc, char **argv, int status)
+{
+	struct stat st;
+
+	if (argc != 1 || strchr(argv[0], '/') != NULL || strcmp(argv[0], ".") == 0 ||
+	    cmd_find(argc, argv, &(int){ 0 }) == NULL || stat(argv[0], &st) != 0 ||
+	    !S_ISDIR(st.st_mode) || (status == 0 && !isatty(STDOUT_FILENO)))
+		return;
+	say_error("%s is a command; to open the folder, run hgym-tui ./%s", argv[0], argv[0]);
+}
+
 int cmd_main(int argc, char **argv)
 {
 	struct cmd_line line = {
@@ -523,6 +536,7 @@ int cmd_main(int argc, char **argv)
 	struct err err = { ERR_NONE, "" };
 	int status = parse_line(&line, argc, argv, &err);
 	bool is_group = line.cmd == NULL && line.group != NULL;
+	bool has_run = false;
 	bool help = line.globals.help || (is_group && status == 0);
 
 	/* A command followed by --help prints its help whatever else is wrong with the line. */
@@ -539,12 +553,15 @@ int cmd_main(int argc, char **argv)
 		status = cmd_flush(&err);
 	} else if (status == 0) {
 		status = run_command(&line, &err);
+		has_run = true;
 	}
 	if (status < 0) {
 		if (err.code != ERR_PIPE && err.text[0] != '\0')
 			say_error("%s", err.text);
 		status = err_exit_status(err.code);
 	}
+	if (has_run)
+		suggest_folder(argc, argv, status);
 	free(line.options);
 	free(line.args.argv);
 	return status;

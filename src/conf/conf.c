@@ -551,6 +551,20 @@ static const struct json_field alert_fields[] = {
 	{ .name = NULL },
 };
 
+/* Does the action still have the keys that the configuration gave it? */
+static bool has_all_keys(const struct keymap *keymap, const struct conf_key *key)
+{
+	struct str rest = str_from(key->key != NULL ? key->key : ""), word;
+	enum action action = action_by_name(str_from(key->action));
+	size_t wanted = 0, has = 0;
+
+	while (str_next(&rest, ' ', &word))
+		wanted += word.len > 0;
+	for (size_t k = 0; k < KEYMAP_KEYS; k++)
+		has += keymap->keys[action][k] != 0;
+	return has == wanted;
+}
+
 static int take_keys(const struct json_reader *r, const cJSON *node, const char *path, void *base)
 {
 	struct conf *conf = base;
@@ -572,6 +586,10 @@ static int take_keys(const struct json_reader *r, const cJSON *node, const char 
 			return json_refuse(r, at, "duplicate key");
 		if (keymap_bind(&keymap, item->string, key, &why) != 0)
 			return json_refuse(r, at, "%s", why.text);
+		for (size_t i = 0; i < conf->n_keys; i++)
+			if (!has_all_keys(&keymap, &conf->keys[i]))
+				return json_refuse(r, at, "%s is also bound to \"%s\"", key,
+						   conf->keys[i].action);
 		conf->keys[conf->n_keys++] = (struct conf_key){
 			xstrdup(item->string),
 			key[0] != '\0' ? xstrdup(key) : NULL,

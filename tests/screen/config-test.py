@@ -210,6 +210,14 @@ def test_reload():
     ok(p.wait_for("RECIPE"), "and so are the keys")
     p.send("1")
     p.wait_for("ms/step")
+    p.send("\x1b[20~")
+    ok(p.wait_for("the mouse is"), "a key changes the mouse")
+    before = "off:" in p.screen.text()
+    os.kill(p.pid, signal.SIGHUP)
+    ok(p.wait_for("configuration reloaded"), "another reload")
+    p.send("\x1b[20~")
+    ok(p.wait_for("the mouse is on" if before else "the mouse is off"),
+       "keeps what the key chose", p.screen.text())
     with open(conf, "w") as out:
         out.write('{"schema": "hgym-tui.config/1",\n "ui": {"theme": 3}}\n')
     os.kill(p.pid, signal.SIGHUP)

@@ -183,6 +183,8 @@ static const struct {
 	  "c.json:1: groups.pattern: invalid pattern: missing closing parenthesis at character 2 of "
 	  "\"(\"" },
 	{ "{\"keys\": {\"quit\": 1}}", "c.json:1: keys.quit: expected a key or null" },
+	{ "{\"keys\": {\"quit\": \"x\",\n \"sort\": \"F5 x\"}}",
+	  "c.json:2: keys.sort: F5 x is also bound to \"quit\"" },
 	{ "{\"ui\": {\"charset\": \"utf-8\"}}",
 	  "c.json:1: ui.charset: expected \"braille\", \"block\", \"ascii\" or "
 	  "\"pixels\"" },

@@ -231,6 +231,8 @@ struct run_state run_state_of(const struct ui_shared *shared, const struct model
 	enum pod_state link = mr->pod < model->n_pods ? model->pods[mr->pod].state : POD_UNKNOWN;
 	double silent_s = (double)(shared->now_wall_ms - mr->last_byte_wall_ms) / 1000;
 
+	if (mr->log != NULL && mr->log->trouble != NULL)
+		return new_state(SYMBOL_FAILED, FACT_ALARM, "%s", mr->log->trouble);
 	if (mr->log != NULL && model_log_cut_run(model, mr->log) == mr)
 		return new_state(SYMBOL_FAILED, FACT_WARN, "log deleted");
 	if (mr->run.status != RUN_RUNNING)

@@ -318,8 +318,9 @@ void ui_set_now(struct ui *ui, int64_t wall_ms, int64_t mono_ms)
 }
 
 /*
- * Select a run until the user selects one: the running one that printed last, else the newest.
- * The choice is repeated while the selected run is not live, as when old logs are read first.
+ * Select a run until the user selects one: the first running one of the fleet, else the newest, so
+ * that the fleet opens at its top. The choice is repeated while logs are read, and while the
+ * selected run is not live.
  */
 static void select_first_run(struct ui *ui)
 {
@@ -328,15 +329,15 @@ static void select_first_run(struct ui *ui)
 	const struct model_run *best = NULL, *newest = NULL;
 
 	if (model->n_runs == 0 ||
-	    (shared->selected != NULL && (shared->selected != ui->first || ui->first->live)))
+	    (shared->selected != NULL &&
+	     (shared->selected != ui->first || (ui->first->live && model->n_reading == 0))))
 		return;
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
 
 		if (newest == NULL || newest->blank || !mr->blank)
 			newest = mr;
-		if (mr->live && !mr->blank && mr->run.status == RUN_RUNNING &&
-		    (best == NULL || mr->last_byte_wall_ms > best->last_byte_wall_ms))
+		if (best == NULL && mr->live && !mr->blank && mr->run.status == RUN_RUNNING)
 			best = mr;
 	}
 	ui->first = best != NULL ? best : newest;

@@ -19,6 +19,8 @@ struct fleet {
 	struct list list;
 	struct fleet_row *rows; /* owned; in the order of the model */
 	size_t cap_rows;
+	uint64_t forecast_of;		/* model->generation of the forecasts; 0: none */
+	double cap_train_s;		/* of the forecasts */
 	const struct ui_shared *shared; /* of the last fill; borrowed */
 	struct plot_request drawn;	/* the runs drawn in the charts at that time */
 };
@@ -229,6 +231,8 @@ static double fleet_rank(void *user, size_t row)
 	const struct model *model = fleet->shared->model;
 	const struct model_run *mr = model->runs[row];
 
+	if (mr->blank && !mr->live)
+		return (double)(3 * model->n_runs - row);
 	if (mr->run.status == RUN_RUNNING && mr->live)
 		return (double)row;
 	return (double)(2 * model->n_runs - row);
@@ -260,11 +264,15 @@ static void fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 		fleet->cap_rows = model->n_runs + 16;
 		fleet->rows = xreallocarray(fleet->rows, fleet->cap_rows, sizeof(*fleet->rows));
 	}
-	for (size_t i = 0; i < model->n_runs; i++) {
+	double cap_s = ui_caps(shared)->cap_train_s;
+	bool is_current =
+		fleet->forecast_of == model->generation && run_same(fleet->cap_train_s, cap_s);
+	for (size_t i = 0; i < model->n_runs && !is_current; i++) {
 		fleet->rows[i].mr = model->runs[i];
-		forecast_run(model, model->runs[i], ui_caps(shared)->cap_train_s,
-			     &fleet->rows[i].forecast);
+		forecast_run(model, model->runs[i], cap_s, &fleet->rows[i].forecast);
 	}
+	fleet->forecast_of = model->generation;
+	fleet->cap_train_s = cap_s;
 	list_fill(&fleet->list, &ops, fleet, model->n_runs);
 	for (size_t i = 0; i < model->n_runs; i++)
 		if (model->runs[i] == shared->selected)

@@ -131,7 +131,6 @@ static int open_paths(struct dash *dash, char *const *argv, size_t n, struct err
 		.formats = dash->context->formats,
 		.keep_view = true,
 	};
-	int failed = 0;
 
 	dash->ingest = ingest_new(&options, err);
 	if (dash->ingest == NULL)
@@ -142,16 +141,35 @@ static int open_paths(struct dash *dash, char *const *argv, size_t n, struct err
 	dash->named = argv;
 	dash->n_named = n;
 	log_paths_find(&paths, argv, n);
-	for (size_t i = 0; i < paths.n && !failed; i++) {
+	/* A log that cannot be read is a row with its error. Without any other, it is an error. */
+	for (size_t i = 0; i < paths.n; i++) {
+		const char *path = paths.v[i].path;
+		struct err why = { ERR_NONE, "" };
+
 		if (paths.v[i].table)
 			continue;
-		failed = ingest_add_file(dash->ingest, pod, paths.v[i].path, false, err);
-		opened++;
+		if (ingest_add_file(dash->ingest, pod, path, false, &why) == 0) {
+			opened++;
+			continue;
+		}
+		size_t len = strlen(path);
+		bool is_named = strncmp(why.text, path, len) == 0 && why.text[len] == ':';
+		const struct model_event event = { .wall_ms = options.clock->wall_ms(options.clock),
+						   .severity = MODEL_WARNING,
+						   .pod = pod,
+						   .text = why.text };
+
+		model_log_set_trouble(&dash->model, pod, path, why.text + (is_named ? len + 2 : 0));
+		model_event_add(&dash->model, &event);
+		if (err->code == ERR_NONE)
+			*err = why;
 	}
 	log_paths_release(&paths);
-	if (!failed && opened == 0 && n_harness == 0)
-		failed = err_set(err, ERR_NODATA, "no log files found in the given paths");
-	return failed;
+	if (opened > 0 || n_harness > 0)
+		*err = (struct err){ ERR_NONE, "" };
+	else if (err->code == ERR_NONE)
+		(void)err_set(err, ERR_NODATA, "no log files found in the given paths");
+	return err->code == ERR_NONE ? 0 : -1;
 }
 
 static void add_event(void *user, enum model_severity severity, const char *text)

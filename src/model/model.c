@@ -185,6 +185,15 @@ const struct model_run *model_log_cut_run(const struct model *model, const struc
 	return NULL;
 }
 
+void model_log_set_trouble(struct model *model, size_t pod, const char *path, const char *why)
+{
+	struct model_log *log = model_log_get(model, pod, path);
+
+	free(log->trouble);
+	log->trouble = copy_sanitised(why, WHY_BYTES);
+	model_run_set_blank(model, model_run_get(model, pod, path, 0), 0, 0, false);
+}
+
 struct logfile *model_log_open(const struct model_log *log)
 {
 	struct logfile *file;
@@ -826,6 +835,7 @@ void model_release(struct model *model)
 		logcame_release(&model->logs[i]->came);
 		free(model->logs[i]->path);
 		free(model->logs[i]->file);
+		free(model->logs[i]->trouble);
 		free(model->logs[i]);
 	}
 	for (size_t i = 0; i < model->n_events; i++)

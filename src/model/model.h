@@ -114,6 +114,7 @@ struct model_log {
 	const struct model_log *next; /* the log that replaced it, or NULL */
 	bool is_bench;	      /* of a bench run in progress; the Bench view shows it afterwards */
 	bool is_preview;      /* fd has only the end, until the rest is loaded */
+	char *trouble;	      /* owned; why it cannot be read; NULL: it can */
 	int64_t gone_wall_ms; /* when the file on the pod was removed; 0: it exists */
 };
 
@@ -319,6 +320,8 @@ void model_log_set_gone(struct model *model, struct model_log *log, int64_t wall
 /* The run that a removed log cut short: its last one, if it was seen running and had not finished.
  * NULL: none. */
 const struct model_run *model_log_cut_run(const struct model *model, const struct model_log *log);
+/* Show a log that cannot be read as a row with the reason. */
+void model_log_set_trouble(struct model *model, size_t pod, const char *path, const char *why);
 /* Open the bytes of the log, or return NULL. If another file has its name by now, as after a
  * rotation, it is not opened. */
 struct logfile *model_log_open(const struct model_log *log) __attribute__((warn_unused_result));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "model/forecast.h"
 #include "parsers/run_reader.h"
 #include "ui/theme.h"
@@ -280,6 +281,97 @@ static void test_bench_run(void)
 	ok(row_with(" r1.log ")[0] == '\0', "one that has ended is not: %s", row_with(" r1.log "));
 }
 
+/* A log that cannot be read is a row with the reason. */
+static void test_trouble(void)
+{
+	model_log_set_trouble(&model, 0, "/x/bad/dangling.log", "No such file or directory");
+	ui_shared(ui)->selected = model.runs[model.n_runs - 1];
+	press('1');
+	ok(shows("dangling.log", "✗ dangling.log") &&
+		   shows("dangling.log", "No such file or directory"),
+	   "the row of an unreadable log shows why: %s", row_with("dangling.log"));
+}
+
+static size_t n_wanted;
+
+static void count_wanted(void *user, struct model_run *mr)
+{
+	n_wanted += mr == user;
+}
+
+/* Forecasts are computed when the model changes, not with each key. */
+static void test_forecasts_once(void)
+{
+	const int vals[] = { 0, 1000 }, all[] = { 0, 5000 };
+	struct model_run *ref = add_golf("/x/once/ref.log", 5000, all, 2, "", true);
+	struct model_run *mr = add_golf("/x/once/mr.log", 1500, vals, 2, "", false);
+
+	ref->run.status = RUN_FINISHED;
+	ref->run_id = 7;
+	model.fetch.want = count_wanted;
+	model.fetch.user = ref;
+	model_note_change(&model, MODEL_RUNS);
+	press('1');
+	(void)row_with("mr.log");
+	ok(n_wanted > 0, "a forecast needs its reference");
+	/* The budget of the selected run has its own forecast. */
+	ui_shared(ui)->selected = model.runs[0];
+	(void)row_with("mr.log");
+	n_wanted = 0;
+	ui_action(ui, ACTION_SEARCH);
+	press('r');
+	ui_shared(ui)->selected = model.runs[0];
+	(void)row_with("mr.log");
+	is_int((long long)n_wanted, 0, "a key computes none again");
+	press(27);
+	model_note_change(&model, MODEL_SAMPLES);
+	ui_shared(ui)->selected = model.runs[0];
+	(void)row_with("mr.log");
+	ok(n_wanted > 0, "a change of the model does");
+	model.fetch.want = NULL;
+	(void)mr;
+}
+
+/* The fleet opens at its top while many logs are being read. */
+static void test_opens_at_top(const struct ui_setup *setup)
+{
+	struct ui_setup own = *setup;
+	struct model *many = xcalloc(1, sizeof(*many));
+	struct ui *ours;
+	char path[40];
+	int x, y;
+
+	model_init(many);
+	(void)model_pod_add(many, "here", "local");
+	own.model = many;
+	ours = ui_new(&own);
+	ui_set_now(ours, T0, 0);
+	many->n_reading = 200;
+	for (int i = 0; i < 200; i++) {
+		(void)snprintf(path, sizeof(path), "/x/many/%03d.log", i);
+		(void)model_run_get(many, 0, path, 0);
+	}
+	/* They are read in another order than that of the list. */
+	for (int i = 199; i >= 0; i -= 1) {
+		struct model_run *mr = many->runs[(i * 7 + 3) % 200];
+
+		mr->run.steps = 100;
+		model_run_touch(many, mr, T0 + i, true);
+		ui_changed(ours, UI_ALL);
+		ui_draw(ours, &canvas, &x, &y);
+	}
+	many->n_reading = 0;
+	ui_changed(ours, UI_ALL);
+	ui_draw(ours, &canvas, &x, &y);
+	ok(ui_shared(ours)->selected == many->runs[0], "the first row is selected");
+	AUTO_BUF text = buf_new(1U << 20);
+	canvas_dump(&canvas, false, &text);
+	ok(strstr(text.data, "000.log") != NULL, "and on the screen");
+	ui_free(ours);
+	model_release(many);
+	free(many);
+}
+
 static struct buf exported;
 
 static int keep_export(void *user, const struct command *command, char said[200], struct err *err)
@@ -339,6 +431,9 @@ int main(void)
 	test_unknown_end();
 	test_pod_alerts();
 	test_bench_run();
+	test_trouble();
+	test_forecasts_once();
+	test_opens_at_top(&setup);
 	test_export(&setup);
 	ui_free(ui);
 	canvas_release(&canvas);

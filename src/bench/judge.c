@@ -250,7 +250,9 @@ static void judge_measure(struct judge *judge)
 		if (log == NULL)
 			continue;
 		if (log->kind != RUN_LOG_TRAINING) {
-			double score = log->score.root != NULL ? log->score.value : (double)NAN;
+			double score = log->kind == RUN_LOG_WALL ? log->wall_s
+				       : log->score.root != NULL ? log->score.value
+								 : (double)NAN;
 
 			if (score > 0.0)
 				run->y = judge->rule.higher ? 1.0 / score : score;

@@ -51,7 +51,7 @@ static void compare_pair(struct judge *judge, struct judge_run *run,
 	const struct run_log *a = control->log;
 	const struct run_log *b = run->log;
 	run_log_same_work(a, b, &run->hits);
-	if (b->kind == RUN_LOG_TRAINING && b->n_rows > 0 && a->n_rows > 0)
+	if (b->kind != RUN_LOG_SCORE && b->n_rows > 0 && a->n_rows > 0)
 		guard_check_losses(&run->hits,
 				   &(struct guard_losses){ a->rows, a->n_rows, a->val_loss,
 							   a->val_step, judge->hi },

@@ -111,6 +111,9 @@ static void append_variables(struct buf *out, enum launch_op op, const struct la
 		append_needs(out, plan);
 	plan_command(plan, l->arm, l->pod, &command);
 	append_variable(out, "HB_CMD", command.data);
+	buf_clear(&command);
+	plan_prepare_command(plan, l->arm, l->pod, &command);
+	append_variable(out, "HB_PREPARE", command.data);
 	if (plan->kernel && op == LAUNCH_START)
 		append_variable(out, "HB_PROBE", kernel_probe());
 }

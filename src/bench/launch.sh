@@ -248,6 +248,11 @@ op_start() {
 	printf '%s\n%s\nexec %s\n' "$probe"'cd "$HB_CWD" || exit 126' \
 		"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN \
 HB_LOCKS HB_LOCK_DIR HB_HOLDER" "$HB_CMD" >"$job/cmd.sh"
+	# shellcheck disable=SC2016
+	test -z "$HB_PREPARE" ||
+		printf '%s\n%s\nexec %s\n' 'cd "$HB_CWD" || exit 126' \
+			"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN \
+HB_LOCKS HB_LOCK_DIR HB_HOLDER" "$HB_PREPARE" >"$job/prepare.sh"
 	printf '%s' "$HB_JUDGED" >"$job/judged"
 	write_adopt "$job"
 	write_run "$job"

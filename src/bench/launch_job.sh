@@ -385,6 +385,19 @@ runtime() {
 	done
 }
 : >out.txt
+# The preparation is not part of the run: its output is not in the log and its
+# time does not count.  If it fails, the run has status 125.
+if test -f prepare.sh; then
+	HGYM_JOB=$HB_MARK sh ./prepare.sh </dev/null >/dev/null 2>prepare.err &
+	child=$!
+	(
+		sleep "$HB_TIMEOUT" || exit
+		kill -KILL "$child"
+	) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+	limit=$!
+	wait "$child" || printf 'cat prepare.err\nexit 125\n' >cmd.sh
+	kill -KILL "$limit" 2>/dev/null
+fi
 stamper=
 if command -v python3 >/dev/null 2>&1; then
 	echo "! stamps" >>host.csv
@@ -394,6 +407,8 @@ if command -v python3 >/dev/null 2>&1; then
 	) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 	stamper=$!
 fi
+t0=$(date +%s)
+read -r up0 _ </proc/uptime
 HGYM_JOB=$HB_MARK sh ./cmd.sh </dev/null >out.txt 2>&1 &
 child=$!
 (
@@ -433,7 +448,8 @@ while :; do
 	rc=$?
 	kill -0 "$child" 2>/dev/null || break
 done
-t1=$(date +%s) up1=$(cut -d' ' -f1 /proc/uptime)
+read -r up1 _ </proc/uptime
+t1=$(date +%s)
 # The time of the run ends here.  KILL, because a watcher that has just been
 # forked still has the traps of this shell and would ignore TERM.
 kill -KILL $watchers 2>/dev/null

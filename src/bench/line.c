@@ -29,17 +29,6 @@ static bool are_local(const cJSON *pods, const struct conf *conf)
 	return true;
 }
 
-/* Set a command; the output of its preparation does not get into the log. */
-static void set_command(cJSON *node, const struct bench_line *line, const char *command)
-{
-	AUTO_BUF text = buf_new(MAX_COMMAND);
-
-	if (line->prepare != NULL)
-		buf_appendf(&text, "(\n%s\n) >/dev/null || exit 125 # prepare\n", line->prepare);
-	buf_append_str(&text, command);
-	json_add_string(node, "command", text.data);
-}
-
 /* Add NAME=VALUE to the object `key` of an arm, or of the workload. */
 static int add_setting(cJSON *owner, const char *key, const char *word, struct err *err)
 {
@@ -110,7 +99,7 @@ static cJSON *add_variant(cJSON *arms, const struct bench_line *line, const char
 	if (equals != NULL && line->kernel != NULL)
 		json_add_string(cJSON_AddObjectToObject(arm, "files"), line->kernel, equals + 1);
 	else if (equals != NULL)
-		set_command(arm, line, equals + 1);
+		json_add_string(arm, "command", equals + 1);
 	return arm;
 }
 
@@ -136,7 +125,7 @@ static int add_arms(cJSON *workload, cJSON *arms, const struct bench_line *line,
 				json_add_string(cJSON_AddObjectToObject(arm, "files"), line->kernel,
 						text);
 			else
-				set_command(workload, line, text);
+				json_add_string(workload, "command", text);
 			break;
 		case LINE_VARIANT:
 			arm = add_variant(arms, line, text, err);
@@ -147,7 +136,7 @@ static int add_arms(cJSON *workload, cJSON *arms, const struct bench_line *line,
 							       cJSON_CreateString(text));
 			break;
 		case LINE_COMMAND:
-			set_command(arm, line, text);
+			json_add_string(arm, "command", text);
 			break;
 		case LINE_ENV:
 			rc = add_setting(arm != NULL ? arm : workload, "env", text, err);
@@ -172,6 +161,11 @@ static int add_arms(cJSON *workload, cJSON *arms, const struct bench_line *line,
 	return rc;
 }
 
+bool bench_line_has_default(const struct bench_line *line)
+{
+	return line->metrics.n == 0 && line->kernel == NULL;
+}
+
 static int add_metric(cJSON *metric, const struct bench_line *line, struct err *err)
 {
 	const char *key = line->metrics.n > 0	 ? line->metrics.v[0]
@@ -183,6 +177,8 @@ static int add_metric(cJSON *metric, const struct bench_line *line, struct err *
 	cJSON *also = NULL;
 
 	json_add_string(metric, "key", key);
+	if (bench_line_has_default(line))
+		json_add_string(metric, "chosen", "if the first run prints training rows");
 	if (line->metrics.n > 1)
 		also = cJSON_AddArrayToObject(metric, "also");
 	for (size_t i = 1; i < line->metrics.n; i++)
@@ -222,6 +218,8 @@ cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf, s
 		return NULL;
 	if (line->kernel != NULL)
 		json_add(workload, JTEXT("kind", "kernel"), JTEXT("module", line->kernel));
+	if (line->prepare != NULL)
+		json_add_string(workload, "prepare", line->prepare);
 	if (line->function != NULL)
 		json_add_string(workload, "function", line->function);
 	if (line->task != NULL)

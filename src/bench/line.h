@@ -33,18 +33,22 @@ struct bench_line {
 	} words[LINE_MAX_WORDS];
 	size_t n_words;
 	struct line_list pods;	       /* see bench_make_pods */
-	struct line_list metrics;      /* the first one decides; none: step_ms */
+	struct line_list metrics;      /* the first one decides; none: see below */
 	struct line_list grid;	       /* NAME=V1,V2: one variant per combination of values */
 	const char *kernel;	       /* a module on the pods; NULL: the arms are commands */
 	const char *function, *task;   /* of the kernel */
 	const char *name;	       /* NULL: "line" */
 	const char *folder;	       /* NULL and, for local pods, ".": see bench_make_line */
-	const char *prepare;	       /* shell command before each run */
+	const char *prepare;	       /* shell command before each run, not part of its time */
 	const char *direction;	       /* of the metric: lower, higher */
 	const char *window;	       /* "LO:HI", "auto" */
 	double blocks, minutes, gap_s; /* NAN: the default */
 	bool no_aa;
 };
+
+/* Is the metric open?  It is step_ms then, unless the first run prints no training rows: see
+ * bench_choose_metric. */
+bool bench_line_has_default(const struct bench_line *line);
 
 /*
  * The bench.json for it; owned by the caller.  NULL with err (ERR_USAGE).  Values are checked only

@@ -255,7 +255,8 @@ static double measure_pace(const struct plan *plan, size_t pod, const cJSON *all
 		    (plan->kernel &&
 		     strcmp(json_get_string(run, "tag", ""), plan->variants[0].tag) != 0))
 			continue;
-		took_s += t1 - t0 + fmin(fmax(t0 - end - plan->gap_s, 0.0), NOISE_MOST_BETWEEN_S);
+		took_s += t1 - t0 +
+			  fmin(fmax(t0 - end - plan_usual_gap_s(plan), 0.0), NOISE_MOST_BETWEEN_S);
 		end = t1;
 		n++;
 	}
@@ -340,6 +341,8 @@ void noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE]
 		   plan->rule.tok_kind == TOK_INTERVAL, plan->rule.higher);
 	sha256_init(&sha);
 	hash_text(&sha, "command", v->command != NULL ? v->command : plan->command);
+	if (plan->prepare != NULL)
+		hash_text(&sha, "prepare", plan->prepare);
 	hash_text(&sha, "cwd", plan->cwd);
 	hash_text(&sha, "key", plan->key);
 	hash_text(&sha, "window", window);

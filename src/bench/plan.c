@@ -175,6 +175,7 @@ static const struct json_field workload_keys[] = {
 	KEY("cwd", TEXT, cwd, REQUIRED),
 	KEY("kind", EITHER, kernel, WORDS("command", "kernel")),
 	KEY("command", TEXT, command),
+	KEY("prepare", TEXT, prepare),
 	KEY("module", TEXT, module, .is_right = is_inside, .what = FILE_WORDS),
 	KEY("function", TEXT, function, .is_right = is_variable, .what = "a function name"),
 	KEY("task", TEXT, task, .is_right = is_inside, .what = FILE_WORDS),
@@ -211,6 +212,8 @@ static int check_workload(const struct json_reader *r, const cJSON *object, cons
 		return json_refuse(r, path,
 				   "\"command\" is not allowed with \"kind\": \"kernel\": hgym-tui "
 				   "calls the functions itself");
+	if (plan->prepare != NULL)
+		return json_refuse(r, path, "\"prepare\" is not allowed with \"kind\": \"kernel\"");
 	plan->module = plan->module != NULL ? plan->module : xstrdup("kernel.py");
 	plan->task = plan->task != NULL ? plan->task : xstrdup("task.py");
 	plan->burn_in = 0;
@@ -240,6 +243,7 @@ static int check_window(const struct json_reader *r, const cJSON *object, const 
 
 static const struct json_field metric_keys[] = {
 	KEY("key", TEXT, key, REQUIRED),
+	KEY("chosen", TEXT, chosen),
 	KEY("also", TEXTS, LIST(also, PLAN_MAX_TEXTS), .is_right = is_variable,
 	    .what = "a metric name"),
 	{ "parser", JSON_AS_FIXED, .words = bench_metric_parsers },
@@ -344,7 +348,8 @@ static int check_metric(const struct json_reader *r, const cJSON *object, const 
 
 	if (strcmp(parser, metric->parser) != 0)
 		return json_refuse(r, json_join(at, path, "parser"),
-				   "expected parameter-golf for step_ms, json for any other key");
+				   "expected parameter-golf for step_ms, clock for wall_s, json "
+				   "for any other key");
 	if (json_get_string(object, "direction", NULL) == NULL && bench_metric_is_rate(plan->key))
 		return json_refuse(r, json_join(at, path, "key"),
 				   "\"%.60s\" looks like a rate: set \"direction\" to \"lower\" or "
@@ -352,7 +357,7 @@ static int check_metric(const struct json_reader *r, const cJSON *object, const 
 				   plan->key);
 	if (plan->rule.higher && metric->only_lower)
 		return json_refuse(r, json_join(at, path, "direction"),
-				   "a lower step time is always better");
+				   "a lower time is always better");
 	return 0;
 }
 
@@ -527,7 +532,7 @@ static void set_defaults(struct plan *plan, const char *file)
 		.reps = 1,
 		.burn_in = 1,
 		.aa = true,
-		.gap_s = 10,
+		.gap_s = (double)NAN,
 		.min_blocks = VERDICT_MIN_BLOCKS,
 		.early = LOOKS_OBRIEN,
 		.refuse_foreign = true,
@@ -710,7 +715,14 @@ static void append_env(struct buf *out, const struct plan_env *env)
 	}
 }
 
-void plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out)
+double plan_usual_gap_s(const struct plan *plan)
+{
+	return isnan(plan->gap_s) ? PLAN_GAP_S : plan->gap_s;
+}
+
+/* A shell command with the environment of an arm on a pod. */
+static void append_command(const struct plan *plan, size_t arm, size_t pod, const char *command,
+			   struct buf *out)
 {
 	const struct plan_variant *v = plan_arm(plan, arm);
 	const struct plan_pod *p = &plan->pods[pod];
@@ -726,5 +738,18 @@ void plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *o
 	if (!plan->kernel)
 		append_env(out, &v->env);
 	buf_append_str(out, "sh -c ");
-	quote_word(out, str_from(v->command != NULL ? v->command : plan->command));
+	quote_word(out, str_from(command));
+}
+
+void plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out)
+{
+	const struct plan_variant *v = plan_arm(plan, arm);
+
+	append_command(plan, arm, pod, v->command != NULL ? v->command : plan->command, out);
+}
+
+void plan_prepare_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out)
+{
+	if (plan->prepare != NULL)
+		append_command(plan, arm, pod, plan->prepare, out);
 }

@@ -85,6 +85,7 @@ struct plan {
 	bool kernel;			/* see bench/kernel.h */
 	char *module, *function, *task; /* of a kernel; function may be NULL */
 	double seconds;			/* per process, for all cases */
+	char *prepare; /* shell command before each run, not part of its time; NULL: none */
 	char *cwd, *command, *commit, *data_sha256, *log, *end_marker;
 	struct plan_env env;
 	double timeout_s;
@@ -93,6 +94,7 @@ struct plan {
 	struct plan_texts data;	       /* paths on the pod; data_sha256 is their hash */
 	/* metric */
 	char *key;
+	char *chosen;		/* how the key was chosen if the user did not name it; else NULL */
 	struct plan_texts also; /* more metrics; each gets its own verdict */
 	struct judge_rule rule; /* window, tok_kind, margin, losses and so on */
 	/* the control first, the others in the order of the file */
@@ -106,7 +108,7 @@ struct plan {
 	size_t burn_in; /* rounds before the first block; not judged */
 	size_t confirm; /* extra blocks to confirm the best variant; 0: none */
 	bool aa;	/* run the control a second time as the A/A arm */
-	double gap_s;
+	double gap_s;	/* between two runs; NAN: see plan_usual_gap_s */
 	/* decision */
 	size_t min_blocks;
 	enum looks_kind early;
@@ -173,3 +175,12 @@ void plan_gpus_text(const struct plan_gpus *gpus, char glue, struct buf *out);
 
 /* The exact shell command of an arm on a pod: environment, GPUs, then the command. */
 void plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out);
+/* The same for its preparation; nothing if the plan has none. */
+void plan_prepare_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out);
+
+/* The default of gap_s.  A run of less than PLAN_SHORT_S on a pod without a GPU leaves no heat and
+ * no memory to wait for: no gap follows it. */
+#define PLAN_GAP_S   10.0
+#define PLAN_SHORT_S 10.0
+/* The longest gap between two runs. */
+double plan_usual_gap_s(const struct plan *plan);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A verdict.json as facts for people; used by all commands and the dashboard. */
+#include "bench/run_log.h"
 #include "bench/verdict_json.h"
 
 #define MAX_BLOCKS   64
@@ -520,6 +521,7 @@ static void add_end(struct report *r)
 		{ "budget", "by the budget" },
 		{ "guard", "by a validity check" },
 		{ "aborted", "by bench abort" },
+		{ "no_value", "after the first run, which had no value of the metric" },
 	};
 	size_t n = verdict_count(r->root, "pods_without_price");
 	const char *stopped = txt(r->root, "stopped");
@@ -630,6 +632,11 @@ void report_facts(struct facts *facts, const cJSON *verdict)
 		r.c = c;
 		add_contrast(&r);
 	}
+	if (strcmp(txt(verdict, "metric"), "wall_s") == 0)
+		facts_text(
+			facts, "equal work", FACT_HINT,
+			"wall_s is the time of whole runs: that they all do the same work is your "
+			"claim, and was not checked");
 	if (cJSON_IsObject(best)) {
 		facts_section(facts, "best variant");
 		facts_text(facts, "", FACT_STRONG, "%s", txt(best, "text"));
@@ -662,5 +669,59 @@ void report_line(struct buf *out, const cJSON *verdict)
 			/* An audit has only an A/A arm. */
 			buf_appendf(out, "A/A: detects %.2f%% in %zu blocks", num(c, "mde_pct"),
 				    verdict_count(c, "n_blocks"));
+	}
+}
+
+/* Is the metric a time or a rate, so that "fast" says what a difference in it means? */
+static bool is_speed(const char *key)
+{
+	static const char *const times[] = { "ms",	"us",	"ns",	  "s", "sec",
+					     "seconds", "time", "cycles", NULL };
+	const char *last = strrchr(key, '_');
+
+	if (bench_metric_is_rate(key) && strstr(key, "accuracy") == NULL)
+		return true;
+	last = last != NULL ? last + 1 : key;
+	for (size_t i = 0; times[i] != NULL; i++)
+		if (strcmp(last, times[i]) == 0)
+			return true;
+	return false;
+}
+
+/* "1.27", or "1.0021" where two decimals would hide the difference. */
+static void append_factor(struct buf *out, double pct)
+{
+	buf_appendf(out, "%.*f", fabs(pct) < 10.0 ? 4 : 2, 1.0 + pct / 100.0);
+}
+
+void report_sentence(struct buf *out, const cJSON *verdict)
+{
+	const cJSON *all = verdict_list(verdict, "contrasts");
+	const char *key = txt(verdict, "metric");
+	bool fast = is_speed(key);
+
+	json_each (c, all) {
+		const char *variant = txt(c, "variant"), *control = txt(c, "control");
+
+		if (verdict_is(c, "aa") && cJSON_GetArraySize(all) > 1)
+			continue;
+		buf_append_str(out, out->len > 0 ? "; " : "");
+		if (is_word(c, VERDICT_INVALID) || isnan(num(c, "p")) ||
+		    is_word(c, VERDICT_NOT_JUDGED)) {
+			buf_appendf(out, "%s is not compared with %s: %s", variant, control,
+				    txt(c, "text"));
+			continue;
+		}
+		buf_appendf(out, "%s %s ", variant, fast ? "ran" : "was");
+		append_factor(out, num(c, "pct"));
+		buf_appendf(out, " times as %s as %s (", fast ? "fast" : "good", control);
+		append_factor(out, verdict_bound(c, "ci_pct", 0));
+		buf_append_str(out, " to ");
+		append_factor(out, verdict_bound(c, "ci_pct", 1));
+		buf_appendf(out, ")%s%s", fast ? "" : " by ", fast ? "" : key);
+		if (is_word(c, VERDICT_SAME))
+			buf_appendf(out, ", the same within %g%%", num(verdict, "margin_pct"));
+		else if (is_word(c, VERDICT_NO_DIFFERENCE))
+			buf_append_str(out, ", which shows no difference");
 	}
 }

@@ -14,10 +14,11 @@
 #include "parsers/line_prefix.h"
 #include "parsers/run_reader.h"
 
-const char *const bench_metric_parsers[] = { "parameter-golf", "json", NULL };
+const char *const bench_metric_parsers[] = { "parameter-golf", "json", "clock", NULL };
 
 static const struct bench_metric metrics[] = {
 	{ "step_ms", RUN_LOG_TRAINING, "parameter-golf", true },
+	{ "wall_s", RUN_LOG_WALL, "clock", true },
 	{ NULL, RUN_LOG_SCORE, "json", false },
 };
 
@@ -459,7 +460,7 @@ static int read_stream(struct run_log *log, FILE *stream, const char *path,
 	*log = (struct run_log){ .path = xstrdup(path),
 				 .kind = rule->force ? rule->kind : RUN_LOG_TRAINING,
 				 .score_key = rule->score_key };
-	log->val_loss = log->val_step = log->grad_accum = (double)NAN;
+	log->val_loss = log->val_step = log->grad_accum = log->wall_s = (double)NAN;
 	run_init(&log->run);
 	buf_init(&r.head, RUN_LOG_MAX_SCORE_BYTES);
 	sha256_init(&sha);
@@ -581,6 +582,8 @@ static void check_training(const struct run_log *log, struct guard_hits *hits)
 	if (log->n_runs > 1)
 		guard_add(hits, GUARD_RESTARTED, false,
 			  "its log contains %u runs; the last one counts", log->n_runs);
+	if (log->kind == RUN_LOG_WALL)
+		return;
 	if (log->n_rows == 0)
 		guard_add(hits, GUARD_EXIT, true, "its output has no training row and no score");
 	else if (run->status != RUN_FINISHED && !is_end_unknown(run))
@@ -589,7 +592,7 @@ static void check_training(const struct run_log *log, struct guard_hits *hits)
 
 void run_log_guards(const struct run_log *log, struct guard_hits *hits)
 {
-	if (log->kind == RUN_LOG_TRAINING)
+	if (log->kind != RUN_LOG_SCORE)
 		check_training(log, hits);
 	else if (log->score.root == NULL)
 		guard_add(hits, GUARD_EXIT, true, "its output has no JSON object%s%s%s",
@@ -624,6 +627,10 @@ void run_log_same_work(const struct run_log *control, const struct run_log *vari
 		if (score_json_counts(&control->score) && score_json_counts(&variant->score) &&
 		    !score_json_same_work(&control->score, &variant->score, why, sizeof(why)))
 			guard_add(hits, GUARD_SAME, true, "%s", why);
+	} else if (control->kind == RUN_LOG_WALL &&
+		   (control->n_rows > 0) != (variant->n_rows > 0)) {
+		guard_add(hits, GUARD_SAME, true, "only the %s's output has training rows",
+			  control->n_rows > 0 ? "control" : "variant");
 	} else if (control->n_rows > 0 && variant->n_rows > 0) {
 		for (size_t i = 0; i < LENGTH(settings); i++) {
 			const char *name = settings[i].name;

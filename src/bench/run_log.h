@@ -14,6 +14,7 @@
 enum run_log_kind {
 	RUN_LOG_TRAINING, /* the rows of a training run */
 	RUN_LOG_SCORE,	  /* a JSON object in the output */
+	RUN_LOG_WALL,	  /* the time of the whole run, whatever it prints */
 };
 
 struct bench_metric {
@@ -75,6 +76,7 @@ struct run_log {
 	struct run run;		      /* the last run in the file */
 	unsigned int n_runs;	      /* in the file */
 	struct score_json score;      /* of RUN_LOG_SCORE */
+	double wall_s;		      /* of RUN_LOG_WALL; set by the caller */
 	const char *score_key;	      /* of the rule; borrowed */
 	enum tok_kind tok_kind;	      /* from its format: how it prints tok/s */
 	char sha256[SHA256_HEX_SIZE]; /* of the whole log */

@@ -287,7 +287,7 @@ void bench_runs_init(struct bench_runs *runs, const struct plan *plan, const cha
 static double mean_duration_s(const struct bench_runs *runs, size_t pod, size_t arm, bool first)
 {
 	double took = 0.0, n = 0.0, n_between = 0;
-	double between = runs->plan->gap_s + USUAL_BETWEEN_S;
+	double between = plan_usual_gap_s(runs->plan) + USUAL_BETWEEN_S;
 	/* One process makes all runs of a round of kernels. */
 	size_t step = runs->plan->kernel ? runs->n_arms : 1;
 	size_t end = pod == ANY ? runs->n : (pod + 1) * runs->per_pod;
@@ -303,7 +303,7 @@ static double mean_duration_s(const struct bench_runs *runs, size_t pod, size_t 
 		if (!isnan(s)) {
 			/* t0_s is in whole seconds: single pauses are inexact, their sum is right.
 			 */
-			s = fmin(s, runs->plan->gap_s + NOISE_MOST_BETWEEN_S);
+			s = fmin(s, plan_usual_gap_s(runs->plan) + NOISE_MOST_BETWEEN_S);
 			between = s + (n_between > 0 ? between : 0);
 			n_between++;
 		}

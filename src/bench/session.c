@@ -5,13 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "bench/kernel.h"
 #include "bench/noise.h"
 #include "bench/session_priv.h"
 
-#define TICK_MS 1000
+#define TICK_MS	   1000
+#define MAX_OUTPUT (1024U * 1024)
 
 void session_note(struct session *s, const char *fmt, ...)
 {
@@ -185,7 +187,7 @@ static int make_score_log(const struct session *s, struct run_log *log, const st
 	const struct run_log_rule rule = {
 		.formats = s->setup.formats, .force = true, .kind = RUN_LOG_SCORE, .score_key = key
 	};
-	AUTO_JSON row = run->log.kind == RUN_LOG_TRAINING ? run_to_json(&run->log.run) : NULL;
+	AUTO_JSON row = run->log.kind != RUN_LOG_SCORE ? run_to_json(&run->log.run) : NULL;
 	double value = strcmp(key, "wall_s") == 0 ? run->up_s
 		       : strcmp(key, "val_loss") == 0
 			       ? run->log.val_loss
@@ -260,6 +262,7 @@ static cJSON *make_verdict(const struct session *s)
 		.pods = (const char *const *)pods,
 		.n_unpriced = plan_n_unpriced(plan),
 		.metric = plan->key,
+		.chosen = plan->chosen,
 		.repeats = s->runs.repeats,
 		.n_repeats = s->runs.n_repeats,
 		.cost_usd = session_cost(s),
@@ -385,6 +388,88 @@ static size_t count_blocks(const struct session *s)
 	return n;
 }
 
+/* Is it a run of the control or of its A/A arm, and none has ended before it? */
+static bool is_first_of_control(const struct session *s, const struct bench_run *run)
+{
+	if (plan_arm(s->plan, run->arm) != plan_arm(s->plan, 0) || run->end != RUN_END_EXITED)
+		return false;
+	return !array_any(other, s->runs.v, s->runs.n,
+			  other != run && other->end != RUN_END_NONE &&
+				  plan_arm(s->plan, other->arm) == plan_arm(s->plan, 0));
+}
+
+/* The number of lines of a file, and the last one that is not blank. */
+static size_t count_lines(const char *path, struct buf *last)
+{
+	AUTO_BUF text = buf_new(MAX_OUTPUT), line_text = buf_new(MAX_OUTPUT);
+	struct str rest, line;
+	size_t n = 0;
+
+	if (file_read(path, &text, NULL) != 0)
+		return 0;
+	for (rest = buf_str(&text); str_next(&rest, '\n', &line);) {
+		if (str_trim(line).len == 0)
+			continue;
+		n++;
+		buf_clear(&line_text);
+		buf_append(&line_text, str_trim(line).p, str_trim(line).len);
+	}
+	utf8_sanitize(last, buf_str(&line_text));
+	return n;
+}
+
+/* Why a run has no value, and what its log has instead, in words. */
+static void describe_output(const struct session *s, const struct bench_run *run,
+			    const char *reason, struct buf *out)
+{
+	char path[FOLDER_PATH_SIZE];
+	AUTO_BUF last = buf_new(80);
+
+	bench_run_path(&s->runs, run, s->plan->log, path);
+	size_t n = count_lines(path, &last);
+	if (n == 0)
+		buf_appendf(out, "it printed nothing (%s)", path);
+	else
+		buf_appendf(out, "%.140s%s%zu line%s of output in %s, the last one \"%s\"", reason,
+			    reason[0] != '\0' ? "; " : "", n, n == 1 ? "" : "s", path, last.data);
+}
+
+/*
+ * Has the control's first run a value, so that it makes sense to run all others?  If not, `why` is
+ * the sentence about it: without a value, each further run would only cost time.
+ */
+static bool has_value(const struct session *s, const struct bench_run *run, struct err *why)
+{
+	enum run_log_kind kind = bench_metric_find(s->plan->key)->kind;
+	struct judge_run one = to_judge(s, run);
+	AUTO_BUF output = buf_new(MAX_OUTPUT);
+	struct judge judge;
+
+	one.arm = 0;
+	judge_init(&judge, &s->plan->rule, s->arms, s->runs.n_arms, &one, 1);
+	judge_release(&judge);
+	const struct guard_hit *hit = guard_hard(&one.hits);
+	if (one.y > 0.0 && !(hit != NULL && hit->guard == GUARD_EXIT))
+		return true;
+	const char *reason = hit != NULL ? hit->text : "no value";
+	if (run->rc != 0.0)
+		reason = "";
+	else if (kind == RUN_LOG_TRAINING && run->has_log && run->log.n_rows == 0)
+		reason = "it printed no training rows";
+	describe_output(s, run, reason, &output);
+	if (run->rc != 0.0) {
+		(void)err_set(why, ERR_CHECK,
+			      "the first run (%s) failed with exit status %.0f: %.380s",
+			      s->arms[run->arm].tag, run->rc, output.data);
+		return false;
+	}
+	(void)err_set(why, ERR_CHECK,
+		      "the first run (%s) has no value of \"%.60s\": %.300s; to compare "
+		      "wall-clock seconds use --metric wall_s",
+		      s->arms[run->arm].tag, s->plan->key, output.data);
+	return false;
+}
+
 void session_on_run(struct session *s, struct bench_run *run)
 {
 	const struct guard_hit *hit = guard_hard(&run->hits);
@@ -393,6 +478,11 @@ void session_on_run(struct session *s, struct bench_run *run)
 	size_t n_arms = s->plan->n_variants > 1 ? s->plan->n_variants : s->runs.n_arms;
 
 	note_run(s, run);
+	if (is_first_of_control(s, run) && !has_value(s, run, &s->why)) {
+		s->has_no_value = true;
+		stop_all(s, SESSION_NO_VALUE, "the first run has no value of the metric");
+		return;
+	}
 	if (!run->counted)
 		return;
 	session_judge_now(s);
@@ -505,7 +595,8 @@ void session_on_worker(struct session *s)
 		return;
 	s->ended = true;
 	loop_timer_stop(s->tick);
-	end_session(s, s->setup.mode == SESSION_RUN ? failed == s->plan->n_pods : failed > 0);
+	end_session(s, s->has_no_value || (s->setup.mode == SESSION_RUN ? failed == s->plan->n_pods
+									: failed > 0));
 }
 
 /* Once per second: report waits, check the budget, and look for a request to abort. */

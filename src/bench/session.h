@@ -25,6 +25,9 @@ enum session_end {
 	SESSION_LEFT,	/* by session_leave: the jobs continue */
 };
 
+/* state.stopped of a bench whose first run had no value of the metric. */
+#define SESSION_NO_VALUE "no_value"
+
 struct session_cb {
 	/* A message about the progress: sanitised plain text. */
 	void (*on_note)(void *user, const char *line);

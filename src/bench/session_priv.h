@@ -56,6 +56,7 @@ struct worker {
 	struct pod_wait wait;	   /* why the bench waits for this pod */
 	int64_t note_ms;	   /* length of the wait at which it is reported again */
 	bool is_reached;	   /* it has answered */
+	bool has_gpu;		   /* by its preflight */
 	bool has_started;	   /* a run was started on it */
 	bool has_failed;
 };
@@ -83,7 +84,8 @@ struct session {
 	int64_t wall0_ms, boot0_ms;
 	const char *stopped; /* reason; NULL: not stopped */
 	bool leaving, ended;
-	struct err why; /* of the last pod that failed */
+	bool has_no_value; /* the first run of the control; why says more */
+	struct err why;	   /* of the last pod that failed */
 };
 
 /* session.c */

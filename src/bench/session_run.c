@@ -459,13 +459,19 @@ static int read_log(const struct session *s, const struct bench_run *run, struct
 	const struct run_log_rule rule = {
 		.formats = s->setup.formats,
 		.force = true,
-		.kind = kind,
+		/* Whatever rows it prints, they must be the control's. */
+		.kind = kind == RUN_LOG_WALL ? RUN_LOG_TRAINING : kind,
 		.score_key = kind == RUN_LOG_SCORE ? s->plan->key : NULL,
 	};
 	char path[FOLDER_PATH_SIZE];
 
 	bench_run_path(&s->runs, run, s->plan->log, path);
-	return run_log_read(log, path, &rule, err);
+	if (run_log_read(log, path, &rule, err) != 0)
+		return -1;
+	if (kind == RUN_LOG_WALL)
+		log->kind = RUN_LOG_WALL;
+	log->wall_s = run->up_s;
+	return 0;
 }
 
 void session_load_run(struct session *s, struct bench_run *run)

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "bench/launch.h"
+#include "bench/runs.h"
 
 #define MAX_TEXT (1024U * 1024)
 /* Duration of the checks before the first run. */
@@ -143,7 +144,8 @@ static void append_cost(struct buf *out, const struct plan *plan, const struct n
 		if (!isnan(plan->pods[i].usd_per_h))
 			rate += plan->pods[i].usd_per_h;
 	if (known != NULL && !isnan(known->noise.run_s))
-		minutes = (PREFLIGHT_S + runs * (known->noise.run_s + plan->gap_s)) / 60.0;
+		minutes =
+			(PREFLIGHT_S + runs * (known->noise.run_s + plan_usual_gap_s(plan))) / 60.0;
 	if (!isnan(minutes))
 		buf_appendf(
 			out,
@@ -201,6 +203,12 @@ void bench_describe(struct buf *out, const struct plan *plan, const struct noise
 			"control\n",
 			plan->confirm);
 	append_line(out, "in", plan->cwd);
+	if (plan->prepare != NULL)
+		append_line(out, "prepare", plan->prepare);
+	AUTO_TEXT metric = xasprintf("%s%s%s%s", plan->key, plan->chosen != NULL ? " (" : "",
+				     plan->chosen != NULL ? plan->chosen : "",
+				     plan->chosen != NULL ? ")" : "");
+	append_line(out, "metric", metric);
 	append_power(out, plan, known, unknown);
 	append_cost(out, plan, known);
 }
@@ -229,6 +237,56 @@ char *bench_preview(struct context *context, const char *file, struct err *err)
 	char *result = bench_outline(&text, context, &plan, err) == 0 ? buf_detach(&text) : NULL;
 	plan_release(&plan);
 	return result;
+}
+
+char *bench_find_number(const struct plan *plan, const char *path, struct err *err)
+{
+	AUTO_BUF text = buf_new(RUN_LOG_MAX_SCORE_BYTES), keys = buf_new(400);
+	struct score_json score = { 0 };
+	char file[FOLDER_PATH_SIZE];
+	struct bench_runs runs;
+	char *key = NULL;
+	size_t n = 0;
+
+	bench_runs_init(&runs, plan, path);
+	const struct bench_run *run =
+		array_find(one, runs.v, runs.n, one->end == RUN_END_EXITED && one->rc == 0.0);
+	if (run != NULL) {
+		bench_run_path(&runs, run, plan->log, file);
+		if (file_read(file, &text, NULL) != 0 ||
+		    score_json_read(&score, buf_str(&text), NULL, NULL) != 0)
+			score.root = NULL;
+	}
+	json_each (node, score.root) {
+		if (!cJSON_IsNumber(node))
+			continue;
+		buf_appendf(&keys, "%s%.40s", n++ > 0 ? ", " : "", node->string);
+		free(key);
+		key = xstrdup(node->string);
+	}
+	if (n > 1) {
+		free(key);
+		key = NULL;
+		(void)err_set(
+			err, ERR_CHECK,
+			"the first run printed several numbers (%.300s) in %.100s: choose one "
+			"with --metric",
+			keys.data, run->id);
+	}
+	score_json_release(&score);
+	bench_runs_release(&runs);
+	return key;
+}
+
+int bench_set_metric(const char *path, const char *key, const char *chosen, struct err *err)
+{
+	AUTO_JSON root = folder_read_json(path, "bench.json");
+	AUTO_JSON metric = json_new(JTEXT("key", key), JTEXT("chosen", chosen));
+
+	if (bench_metric_is_rate(key))
+		json_add_string(metric, "direction", "higher");
+	cJSON_ReplaceItemInObjectCaseSensitive(root, "metric", cJSON_Duplicate(metric, true));
+	return folder_write_json(path, "bench.json", root, err);
 }
 
 int bench_create(const struct plan *plan, const char *given, char id[FOLDER_ID_SIZE],

@@ -20,6 +20,15 @@ int bench_outline(struct buf *out, struct context *context, const struct plan *p
 char *bench_preview(struct context *context, const char *file, struct err *err);
 
 /*
+ * The only number of the JSON that the first run of a bench printed, if it printed JSON: its key,
+ * owned.  NULL: it printed no number; with err: several.
+ */
+char *bench_find_number(const struct plan *plan, const char *path, struct err *err);
+/* Write another metric into the bench.json of a results folder; `chosen` says why. */
+int bench_set_metric(const char *path, const char *key, const char *chosen, struct err *err)
+	__attribute__((warn_unused_result));
+
+/*
  * Create and lock the results folder of a bench.  Its bench.json is `given`, or, if that is NULL, a
  * copy of plan->file.
  */

@@ -277,7 +277,8 @@ cJSON *verdict_to_json(const struct judge *judge, const struct verdict_info *inf
 		json_add_number(root, "seed", (double)info->seed);
 	else
 		json_add_string(root, "seed", info->has_seed ? seed : NULL);
-	json_add(root, JTEXT("metric", info->metric), JBOOL("higher_is_better", judge->rule.higher),
+	json_add(root, JTEXT("metric", info->metric), JTEXT("metric_chosen", info->chosen),
+		 JBOOL("higher_is_better", judge->rule.higher),
 		 JNODE("window",
 		       isnan(judge->lo) ? cJSON_CreateNull() : make_interval(judge->lo, judge->hi)),
 		 JBOOL("window_found", judge->window_auto), JNUM("steady_from", judge->steady_from),

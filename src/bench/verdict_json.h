@@ -24,7 +24,8 @@ struct verdict_info {
 	size_t n_schedule;
 	const char *const *pods; /* names; NULL: imported logs */
 	size_t n_unpriced;	 /* pods of unknown price, which cost_usd leaves out */
-	const char *metric;	 /* "step_ms" or the key of a score */
+	const char *metric;	 /* "step_ms", "wall_s" or the key of a score */
+	const char *chosen;	 /* how it was chosen if the user did not name it; else NULL */
 	const struct verdict_repeat *repeats;
 	size_t n_repeats;
 	double cost_usd;
@@ -65,3 +66,8 @@ void report_facts(struct facts *facts, const cJSON *verdict);
 
 /* "B: FASTER by ..; C: .."; for an audit its smallest detectable difference.  "": no verdict. */
 void report_line(struct buf *out, const cJSON *verdict);
+/*
+ * One sentence that says which arm is how many times as fast, without a line end: "b ran 1.27 times
+ * as fast as a (1.21 to 1.33)".  Nothing if there is no variant.
+ */
+void report_sentence(struct buf *out, const cJSON *verdict);

@@ -356,6 +356,8 @@ static void on_preflight(struct worker *worker, const struct launch_reply *reply
 		fail_worker(worker, reply->error);
 		return;
 	}
+	get_env(reply, "gpu", why, sizeof(why));
+	worker->has_gpu = why[0] != '\0';
 	get_env(reply, "stamps", why, sizeof(why));
 	if (why[0] != '\0')
 		session_note(s, "%s: %s", pod_id(worker), why);
@@ -387,9 +389,21 @@ static void on_lock(struct worker *worker, const struct launch_reply *reply)
 		prepare_pod(worker);
 }
 
+/* The pause after a run; see plan_usual_gap_s. */
+static int64_t get_gap_ms(const struct worker *worker, const struct bench_run *run)
+{
+	const struct plan *plan = worker->session->plan;
+
+	if (isnan(plan->gap_s) && !worker->has_gpu && run->up_s < PLAN_SHORT_S)
+		return 0;
+	return (int64_t)(plan_usual_gap_s(plan) * 1000.0);
+}
+
 static void repeat_block(struct worker *worker, const struct bench_run *run, const char *why)
 {
 	struct session *s = worker->session;
+
+	int64_t gap_ms = get_gap_ms(worker, run);
 
 	worker->run = NULL;
 	session_note(s, "%s: repeating block %zu: %s", pod_id(worker), run->block + 1, why);
@@ -399,7 +413,7 @@ static void repeat_block(struct worker *worker, const struct bench_run *run, con
 		return;
 	}
 	session_judge_now(s);
-	worker_continue(worker, (int64_t)(s->plan->gap_s * 1000.0));
+	worker_continue(worker, gap_ms);
 }
 
 /*
@@ -445,7 +459,7 @@ static void finish_run(struct worker *worker)
 	for (size_t i = 0; i < n; i++)
 		session_on_run(s, ended[i]);
 	if (worker->step != WORKER_ENDED)
-		worker_continue(worker, (int64_t)(s->plan->gap_s * 1000.0));
+		worker_continue(worker, get_gap_ms(worker, run));
 }
 
 /* The run has no process and no exit status.  It is tried once more, as a new job. */
@@ -513,6 +527,10 @@ static void on_state(struct worker *worker, const struct launch_reply *reply)
 		on_lost(worker);
 	} else if (folder_size(s->setup.path, log) < reply->size) {
 		set_step(worker, WORKER_WATCH, 0);
+	} else if (reply->state == LAUNCH_DONE && reply->size == 0 &&
+		   folder_write(s->setup.path, log, (struct str){ "", 0 }, &s->why) != 0) {
+		/* The log of a run that prints nothing is empty, but it exists. */
+		fail_worker(worker, s->why.text);
 	} else if (reply->state == LAUNCH_DONE) {
 		store_result(worker, reply);
 		set_step(worker, WORKER_GPU, 0);

@@ -37,7 +37,8 @@
 /* How to start a bench; the first member of the commands' structs. */
 struct bench_ask {
 	bool yes, detach, dry, accept_new;
-	bool quiet; /* print no report at the end */
+	bool quiet;	      /* print no report at the end */
+	unsigned int fail_on; /* a bit for each verdict_word */
 	enum out_format print;
 };
 
@@ -49,6 +50,13 @@ struct bench_ask {
 		CMD_ROW("detach", NULL, "return at once; run the bench in the background",        \
 			CMD_FLAG, bench_ask, detach),                                             \
 		CMD_ACCEPT_NEW_OPTION(bench_ask)
+
+/* In the order of enum verdict_word. */
+static const char *const verdict_slugs[] = {
+	"invalid", "not-judged",	  "faster", "faster-but-worse", "slower",
+	"same",	   "no-difference-shown", NULL
+};
+_Static_assert(LENGTH(verdict_slugs) == VERDICT_WORDS + 1, "one for each");
 
 /* Print a line with the time to stderr. */
 static void print_note(const char *line)
@@ -72,7 +80,7 @@ static bool confirm(const char *question)
 }
 
 static int drive_bench(const struct bench_drive *drive, const enum out_format *print,
-		       struct err *err);
+		       unsigned int fail_on, struct err *err);
 
 /*
  * After a bench with "on_end": "ask": offer to run the stop_cmd of pods that
@@ -94,7 +102,7 @@ static int offer_stop(const struct bench_drive *drive, struct err *err)
 		return 0;
 	}
 	stop.mode = SESSION_STOP;
-	return drive_bench(&stop, NULL, err);
+	return drive_bench(&stop, NULL, 0, err);
 }
 
 static int print_verdict_csv(const cJSON *verdict, struct err *err)
@@ -112,6 +120,16 @@ static int print_verdict_csv(const cJSON *verdict, struct err *err)
 		out_take(out, row);
 	}
 	return cmd_out_end(out, 0, err);
+}
+
+/* Append the sentence that is the last line of each report. */
+static void append_sentence(struct buf *text, const cJSON *verdict)
+{
+	AUTO_BUF sentence = buf_new(MAX_TEXT);
+
+	report_sentence(&sentence, verdict);
+	if (sentence.len > 0)
+		buf_appendf(text, "\n%s\n", sentence.data);
 }
 
 /* Print a verdict.json; appendix ("": none) follows in text and Markdown. */
@@ -132,6 +150,7 @@ static int print_verdict(const cJSON *verdict, enum out_format print, const char
 	else
 		facts_print_text(&text, &facts);
 	buf_append_str(&text, appendix);
+	append_sentence(&text, verdict);
 	int rc = cmd_print(&text, err);
 	facts_release(&facts);
 	return rc;
@@ -156,7 +175,41 @@ static int print_report(const struct bench_drive *drive, enum out_format print, 
 		return print_verdict(verdict, print, appendix, err);
 	page_md(&text, verdict, drive->plan, drive->path);
 	buf_append_str(&text, appendix);
+	append_sentence(&text, verdict);
 	return cmd_print(&text, err);
+}
+
+/* Is the word of a contrast among those of --fail-on? */
+static bool is_word_in(const cJSON *contrast, unsigned int words)
+{
+	int word = 0;
+
+	while (verdict_words[word] != NULL &&
+	       strcmp(verdict_text(contrast, "verdict"), verdict_words[word]) != 0)
+		word++;
+	return verdict_words[word] != NULL && (words >> word & 1) != 0;
+}
+
+/*
+ * The exit status of a bench that has ended: 1 if it was aborted, 3 if --fail-on names one of its
+ * verdicts, or if all variants are INVALID or have no complete block.
+ */
+static int get_run_status(const struct bench_drive *drive, unsigned int fail_on)
+{
+	AUTO_JSON verdict = bench_verdict(drive);
+	const cJSON *all = verdict_list(verdict, "contrasts");
+	bool is_judged = false, fails = false;
+
+	if (strcmp(verdict_text(verdict, "stopped"), "aborted") == 0)
+		return err_exit_status(ERR_CANCELLED);
+	json_each (c, all) {
+		if (verdict_is(c, "aa") && cJSON_GetArraySize(all) > 1)
+			continue;
+		fails |= is_word_in(c, fail_on);
+		is_judged |=
+			!is_word_in(c, 1U << VERDICT_INVALID) && verdict_count(c, "n_blocks") > 0;
+	}
+	return fails || !is_judged ? err_exit_status(ERR_CHECK) : 0;
 }
 
 /*
@@ -165,7 +218,7 @@ static int print_report(const struct bench_drive *drive, enum out_format print, 
  * or -1 with err.
  */
 static int drive_bench(const struct bench_drive *drive, const enum out_format *print,
-		       struct err *err)
+		       unsigned int fail_on, struct err *err)
 {
 	switch (bench_drive(drive, err)) {
 	case SESSION_LEFT:
@@ -184,7 +237,8 @@ static int drive_bench(const struct bench_drive *drive, const enum out_format *p
 		return bench_record_pods_stopped(drive->path, err);
 	if (print != NULL && print_report(drive, *print, err) != 0)
 		return -1;
-	return offer_stop(drive, err);
+	int status = offer_stop(drive, err);
+	return status != 0 || drive->mode != SESSION_RUN ? status : get_run_status(drive, fail_on);
 }
 
 /*
@@ -214,12 +268,59 @@ static int fork_driver(const char *path, struct err *err)
 }
 
 /*
+ * The first run of a bench whose metric is open printed no training rows: choose another metric,
+ * and write it to the results folder. Wall-clock seconds are never chosen without an answer: of a
+ * program whose output cannot be read, they would compare the compilation. 0, or -1 with err.
+ */
+static int choose_metric(const struct bench_drive *drive, struct err *err)
+{
+	struct err several = { ERR_NONE, "" };
+	AUTO_TEXT key = bench_find_number(drive->plan, drive->path, &several);
+	AUTO_TEXT question = xasprintf("%.60s prints no figures: compare wall-clock seconds?",
+				       drive->plan->command);
+
+	if (several.code != ERR_NONE)
+		return err_set(err, several.code, "%s", several.text);
+	if (key != NULL) {
+		(void)fprintf(stderr, "metric: %s, the only number that the first run printed\n",
+			      key);
+		return bench_set_metric(drive->path, key, "the only number of the first run's JSON",
+					err);
+	}
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || !confirm(question))
+		return -1;
+	return bench_set_metric(drive->path, "wall_s", "asked: the first run printed no figures",
+				err);
+}
+
+/* Drive a bench, and if its metric is open and its first run has no value of it, drive it on with
+ * the metric that this run has. */
+static int drive_open(const struct bench_drive *drive, bool is_open, const enum out_format *print,
+		      unsigned int fail_on, struct err *err)
+{
+	int status = drive_bench(drive, print, fail_on, err);
+	struct bench_drive again = *drive;
+	struct folder_state state;
+	struct plan plan;
+
+	if (!is_open || status >= 0 || !folder_read_state(drive->path, &state) ||
+	    strcmp(state.stopped, SESSION_NO_VALUE) != 0 || choose_metric(drive, err) != 0 ||
+	    bench_load_plan(&plan, drive->path, err) != 0)
+		return status;
+	again.plan = &plan;
+	status = drive_bench(&again, print, fail_on, err);
+	plan_release(&plan);
+	return status;
+}
+
+/*
  * Print the plan, ask unless `yes` is set, then run the bench in a new results
- * folder, which keeps the definition `given` (NULL: the file of the plan).
+ * folder, which keeps the definition `given` (NULL: the file of the plan). Its metric is open if
+ * nobody named it.
  * Return the exit status, or -1 with err.
  */
 static int start_bench(struct context *context, const struct plan *plan, const char *given,
-		       const struct bench_ask *q, struct err *err)
+		       const struct bench_ask *q, bool is_open, struct err *err)
 {
 	AUTO_BUF text = buf_new(MAX_TEXT);
 	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE];
@@ -251,7 +352,8 @@ static int start_bench(struct context *context, const struct plan *plan, const c
 			(void)printf("%s\n", id);
 			status = cmd_flush(err);
 		} else if (is_driver == 1) {
-			status = drive_bench(&drive, q->quiet ? NULL : &q->print, err);
+			status = drive_open(&drive, is_open, q->quiet ? NULL : &q->print,
+					    q->fail_on, err);
 		}
 	}
 	if (lock >= 0)
@@ -329,7 +431,7 @@ static const struct cmd_option run_options[] = {
 	  "environment variable for the preceding arm, or for all arms if given first", CMD_TAKE,
 	  .take = take_env },
 	{ 0, "patch", "FILE", "patch for the preceding arm", CMD_TAKE, .take = take_patch },
-	{ 0, "prepare", "CMD", "shell command before each run; counts in wall_s", CMD_TEXT,
+	{ 0, "prepare", "CMD", "shell command before each run; its time does not count", CMD_TEXT,
 	  CMD_AT(run_call, line.prepare) },
 	{ 0, "in", "DIR", "working directory on the pod", CMD_TEXT, CMD_AT(run_call, line.folder) },
 	{ 0, "name", "NAME", "name of the bench", CMD_TEXT, CMD_AT(run_call, line.name) },
@@ -344,20 +446,23 @@ static const struct cmd_option run_options[] = {
 	{ 0, "grid", "NAME=V1,V2", "add one variant per value; repeatable", CMD_LIST,
 	  CMD_AT(run_call, grid) },
 	{ 0, "metric", "M",
-	  "step_ms, or a key of the JSON that a run prints; the first one decides; repeatable",
+	  "step_ms, wall_s (seconds of the whole run) or a key of the JSON that a run prints; "
+	  "the first one decides; repeatable",
 	  CMD_LIST, CMD_AT(run_call, metrics), .heading = "what to measure" },
 	{ 0, "window", "LO:HI", "training steps to measure, or auto (default 20:100)", CMD_TEXT,
 	  CMD_AT(run_call, line.window) },
 	{ 0, "blocks", "N", "blocks per pod (default 6; a verdict needs 3)", CMD_NUMBER,
 	  CMD_AT(run_call, line.blocks), .low = 1, .high = 100 },
-	{ 0, "gap", "SEC", "pause between runs (default 10)", CMD_NUMBER,
-	  CMD_AT(run_call, line.gap_s), .high = 3600 },
+	{ 0, "gap", "SEC", "pause between runs (default 10; none after short runs without a GPU)",
+	  CMD_NUMBER, CMD_AT(run_call, line.gap_s), .high = 3600 },
 	{ 0, "minutes", "N", "stop the bench after N minutes", CMD_NUMBER,
 	  CMD_AT(run_call, line.minutes), .high = 1e6 },
 	{ 0, "no-aa", NULL,
 	  "leave out the A/A arm: the control, run a second time in each block to measure noise",
 	  CMD_FLAG, CMD_AT(run_call, line.no_aa) },
 	BENCH_ASK_OPTIONS,
+	{ 0, "fail-on", "WORDS", "exit 3 on these verdicts, for example invalid,slower", CMD_SET,
+	  CMD_AT(run_call, ask.fail_on), .words = verdict_slugs },
 	BENCH_PRINT_OPTIONS(bench_ask),
 	CMD_OPTIONS_END,
 };
@@ -409,7 +514,8 @@ static int run_described(struct context *context, const struct run_call *call, s
 	buf_append_char(&text, '\n');
 	if (plan_parse(&plan, "bench.json", buf_str(&text), err) != 0)
 		return -1;
-	int status = start_bench(context, &plan, text.data, &call->ask, err);
+	int status = start_bench(context, &plan, text.data, &call->ask,
+				 bench_line_has_default(&call->line), err);
 	if (status == 0 && call->ask.dry)
 		status = cmd_print(&text, err);
 	plan_release(&plan);
@@ -425,7 +531,7 @@ static int exec_run(struct cmd_args *args, void *opaque, struct err *err)
 		return run_described(args->context, call, err);
 	if (plan_load(&plan, args->argv[0], err) != 0)
 		return -1;
-	int status = start_bench(args->context, &plan, NULL, &call->ask, err);
+	int status = start_bench(args->context, &plan, NULL, &call->ask, false, err);
 	plan_release(&plan);
 	return status;
 }
@@ -492,7 +598,7 @@ static int exec_attach(struct cmd_args *args, void *opaque, struct err *err)
 	if (wait_for_lock(args->context->clock, named.path, &lock, err) == 0) {
 		(void)folder_read_state(named.path, &state);
 		if (strcmp(state.state, "running") == 0 || strcmp(state.state, "failed") == 0)
-			status = drive_bench(&drive, &call->print, err);
+			status = drive_bench(&drive, &call->print, 0, err);
 		else if (bench_judge_again(&drive, err) == 0)
 			status = print_report(&drive, call->print, err);
 		(void)close(lock);
@@ -762,7 +868,7 @@ static int exec_action(struct cmd_args *args, void *opaque, struct err *err)
 	if (open_bench(&named, args->argv[0], err) != 0)
 		return -1;
 	if (action->lock(named.path, &lock, err) == 0)
-		status = drive_bench(&drive, NULL, err);
+		status = drive_bench(&drive, NULL, 0, err);
 	if (lock >= 0) {
 		if (action->mode == SESSION_ABORT)
 			folder_remove(named.path, "abort");
@@ -928,7 +1034,7 @@ static int run_audit(struct context *context, const struct audit_call *call, con
 	if (status == 0) {
 		if (call->file == NULL)
 			(void)fprintf(stderr, "%s\n", bench_probe_what(call->audit.probe));
-		status = start_bench(context, &plan, text.data, &call->ask, err);
+		status = start_bench(context, &plan, text.data, &call->ask, false, err);
 		if (status == 0 && !call->ask.dry && !call->ask.detach)
 			status = print_audit(context, call, &plan, err);
 		plan_release(&plan);
@@ -1269,13 +1375,6 @@ static int check_judge(const struct cmd_args *args, void *opaque, struct err *er
 		q->ask.rule.paired.margin = q->ask.margin / 100.0;
 	return 0;
 }
-
-/* In the order of enum verdict_word. */
-static const char *const verdict_slugs[] = {
-	"invalid", "not-judged",	  "faster", "faster-but-worse", "slower",
-	"same",	   "no-difference-shown", NULL
-};
-_Static_assert(LENGTH(verdict_slugs) == VERDICT_WORDS + 1, "one for each");
 
 static const char *const tok_kinds[] = { [TOK_BY_FORMAT] = "by-format",
 					 [TOK_CUMULATIVE] = "cumulative",

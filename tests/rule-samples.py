@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The samples of rules are their test: a rule matches its samples, and not its others.  Each is
-read as a log of one line by `formats check`."""
+"""The samples of rules are their test: a rule matches its samples, and not its
+others, as `formats check` counts them."""
 import glob
 import json
 import os
@@ -22,12 +22,15 @@ CONTEXT = "step:1/2 val_loss:2 val_bpb:1.2 train_time:1ms step_avg:1.00ms\n"
 
 def count_matches(path, rule, lines, folder):
     """How many of the lines a rule matches that is alone in its format."""
-    alone, log = os.path.join(folder, "alone.json"), os.path.join(folder, "lines.log")
+    alone, log = os.path.join(folder, "alone.json"), os.path.join(folder,
+        "lines.log")
     with open(alone, "w") as f:
-        json.dump({"schema": "hgym-tui.format/1", "name": "alone", "rules": [rule]}, f)
+        json.dump({
+            "schema": "hgym-tui.format/1", "name": "alone", "rules": [rule]}, f)
     with open(log, "w") as f:
         f.write(CONTEXT + "".join(line + "\n" for line in lines))
-    r = subprocess.run([TUI, "formats", "check", "--json", alone, log], capture_output=True,
+    r = subprocess.run([TUI, "formats", "check", "--json", alone, log],
+        capture_output=True,
                        text=True)
     rows = [json.loads(x) for x in r.stdout.splitlines()]
     return sum(x["lines"] for x in rows if x.get("format") == "alone"), r.stderr
@@ -35,17 +38,20 @@ def count_matches(path, rule, lines, folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for path in sorted(glob.glob(os.path.join(SRC, "parsers/formats/*.json"))):
+        for path in sorted(glob.glob(
+            os.path.join(SRC, "parsers/formats/*.json"))):
             with open(path) as f:
                 root = json.load(f)
-            if isinstance(root, list):  # prefixes, which log-properties.py tests
+            if isinstance(root,
+                list):  # prefixes, which log-properties.py tests
                 continue
             for rule in root["rules"]:
                 if "samples" not in rule:
                     continue
                 name = "%s/%s" % (root["name"], rule["name"])
                 n, why = count_matches(path, rule, rule["samples"], folder)
-                ok(n == len(rule["samples"]), name + " matches its samples", (n, why))
+                ok(n == len(rule["samples"]), name + " matches its samples", (
+                    n, why))
                 if rule.get("others"):
                     n, why = count_matches(path, rule, rule["others"], folder)
                     ok(n == 0, name + " does not match the others", (n, why))

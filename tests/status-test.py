@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How a run ended: its status, as `parse` derives it from logs of every ending, and its reason."""
+"""How a run ended: its status, as `parse` derives it from logs of every ending,
+and its reason."""
 import json
 import os
 import subprocess
@@ -15,18 +16,23 @@ from tap import finish, ok  # noqa: E402
 
 GOLF = ("step:990/1000 train_loss:2.2 train_time:990ms step_avg:1.00ms\n"
         "step:1000/1000 train_loss:2.1 train_time:1000ms step_avg:1.00ms\n"
-        "step:1000/1000 val_loss:1.95 val_bpb:1.15 train_time:1000ms step_avg:1.00ms\n")
+        "step:1000/1000 val_loss:1.95 val_bpb:1.15 train_time:1000ms "
+        "step_avg:1.00ms\n")
 SCORE = "final_int6_sliding_window_exact val_loss:1.91 val_bpb:1.13624288\n"
-LOOP = "".join("Step %d, Loss: %.1f\n" % (i, 5 - i / 100) for i in range(20, 101, 20))
-PLANNED = "".join("step %d/%d loss %.2f\n" % (i, 200, 5 - i / 100) for i in range(0, 200, 10))
+LOOP = "".join("Step %d, Loss: %.1f\n" % (i, 5 - i / 100) for i in range(
+    20, 101, 20))
+PLANNED = "".join("step %d/%d loss %.2f\n" % (i, 200, 5 - i / 100)
+    for i in range(0, 200, 10))
 EPOCHS = "".join("epoch=%d loss=%.2f\n" % (i, 5 - i / 10) for i in range(1, 5))
 KERAS = "".join(
     "Epoch %d/5\n" % e + "".join(
-        "%3d/100 [%s] - 1s 10ms/step - loss: %.4f\n" % (i, "=" * (i // 5), 3 - e / 5 - i / 1000)
+        "%3d/100 [%s] - 1s 10ms/step - loss: %.4f\n" % (i, "=" * (i // 5),
+        3 - e / 5 - i / 1000)
         for i in (50, 100)) for e in range(1, 6))
 NESTED = "".join("Epoch:[1/1](%d/500) loss:%.3f lr:0.0001\n" % (i, 5 - i / 200)
                  for i in range(100, 501, 100))
-TRACE = "Traceback (most recent call last):\n  File \"t.py\", line 1\nRuntimeError: no\n"
+TRACE = ("Traceback (most recent call last):\n  File \"t.py\", line 1\n"
+         "RuntimeError: no\n")
 
 # name, log, status, further keys
 CASES = [
@@ -34,65 +40,87 @@ CASES = [
     ("a score, then a failing teardown", GOLF + SCORE + TRACE, "finished",
      {"final_bpb": 1.13624288}),
     ("the plan is reached", PLANNED, "finished", {"steps": 190}),
-    ("the plan is missed by two rows", PLANNED.replace("/200", "/220"), "truncated", {}),
+    ("the plan is missed by two rows", PLANNED.replace("/200", "/220"),
+        "truncated", {}),
     ("the plan is missed by one row that would have been printed",
-     "".join("step %d/200 loss %.2f\n" % (i, 5 - i / 100) for i in range(10, 191, 10)),
+     "".join("step %d/200 loss %.2f\n" % (i, 5 - i / 100) for i in range(
+     10, 191, 10)),
      "truncated", {}),
     ("no plan and no end", LOOP, None, {"steps": 100}),
     ("no plan and no end, in epochs", EPOCHS, None, {}),
     ("Keras", KERAS, "finished", {}),
-    ("Keras, in the fourth epoch of five", "\n".join(KERAS.split("\n")[:11]) + "\n", "truncated",
+    ("Keras, in the fourth epoch of five", "\n".join(KERAS.split("\n")[:11]) +
+        "\n", "truncated",
      {}),
     ("nested plans", NESTED, "finished", {}),
-    ("nested plans, the inner one not reached", NESTED.replace("/500)", "/900)"), "truncated",
+    ("nested plans, the inner one not reached", NESTED.replace("/500)",
+        "/900)"), "truncated",
      {}),
     ("the log ends inside a line", LOOP + "Saving the che", "truncated", {}),
     ("set-up lines have no step",
-     "[2026-11-27 10:00:00,000] [INFO] [logging.py:96:log_dist] [Rank 0] step=0, skipped=0, "
+     "[2026-11-27 10:00:00,000] [INFO] [logging.py:96:log_dist] [Rank 0] "
+     "step=0, skipped=0, "
      "lr=[0.0], mom=[[0.9, 0.999]]\n" + "".join(
-         "{'loss': %.2f, 'grad_norm': 1.0, 'learning_rate': 1e-05}\n" % (3 - i / 10)
+         "{'loss': %.2f, 'grad_norm': 1.0, 'learning_rate': 1e-05}\n" % (
+         3 - i / 10)
          for i in range(5)), "truncated", {"steps": None}),
     ("another shape of row after a rule",
-     "".join("step:%d/500 train_loss:3.3 train_time:%dms step_avg:10.00ms\n" % (i, i * 10)
+     "".join("step:%d/500 train_loss:3.3 train_time:%dms step_avg:10.00ms\n" %
+     (i, i * 10)
              for i in range(1, 11)) + "".join(
-         "step:%d/500 [QAT] train_loss:1.4 train_time:%dms lr:0.1\n" % (i, i * 10)
-         for i in (100, 200, 300, 400)), "truncated", {"steps": 400, "last_train_loss": 1.4}),
+         "step:%d/500 [QAT] train_loss:1.4 train_time:%dms lr:0.1\n" % (i,
+         i * 10)
+         for i in (100, 200, 300, 400)), "truncated", {"steps": 400,
+             "last_train_loss": 1.4}),
     ("rows with a BPB of three decimals",
-     "".join("step: %d, loss: 3.%d, train_bpb: 1.%d31\n" % (i, 9 - i, 9 - i) for i in range(1, 6)),
+     "".join("step: %d, loss: 3.%d, train_bpb: 1.%d31\n" % (i, 9 - i, 9 - i)
+     for i in range(1, 6)),
      None, {"steps": 5, "last_train_loss": 3.4}),
     ("rows with the BPB of a validation",
-     "".join("Iteration %d | train loss 1.9%d | val loss 2.0%d | val bpb 1.23%d5\n"
+     "".join(
+     "Iteration %d | train loss 1.9%d | val loss 2.0%d | val bpb 1.23%d5\n"
              % (i * 100, 9 - i, 9 - i, 9 - i) for i in range(1, 6)),
      None, {"steps": 500, "last_train_loss": 1.94, "last_val_loss": 2.04}),
-    ("the text of an error in an object", LOOP + '{"error": "CUDA error: none"}\n', None, {}),
-    ("interrupted after the end words", LOOP + "Training completed!\n" + TRACE, "crashed", {}),
+    ("the text of an error in an object", LOOP +
+        '{"error": "CUDA error: none"}\n', None, {}),
+    ("interrupted after the end words", LOOP + "Training completed!\n" + TRACE,
+        "crashed", {}),
 ]
 CASES += [("an evaluation runs: " + x.strip(), GOLF + SCORE + x, "truncated",
            {"final_bpb": None, "sliding_bpb": 1.13624288})
           for x in ("ttt:start chunks=63\n", "ttt: starting 30 epochs\n",
-                    "ttt_epoch:15/20 loss:3.1\n", "  lora_ttt_batch [26.5%] 210/782\n",
+                    "ttt_epoch:15/20 loss:3.1\n",
+                    "  lora_ttt_batch [26.5%] 210/782\n",
                     "x_eval_progress batch:84/98\n", "final_int6_sli")]
 CASES += [("a failure after the plan: " + x, GOLF + x + "\n", status, {})
           for status, x in (
               ("killed", "./run.sh: line 5:  1234 Killed   python train.py"),
-              ("crashed", "./run.sh: line 5:  1234 Segmentation fault (core dumped) python t.py"),
+              ("crashed",
+                  "./run.sh: line 5:  1234 Segmentation fault (core dumped) "
+                  "python t.py"),
               ("crashed", "Fatal Python error: Segmentation fault"),
-              ("crashed", "terminate called after throwing an instance of 'c10::Error'"),
+              ("crashed",
+                  "terminate called after throwing an instance of 'c10::Error'"),
               ("killed", "command terminated with exit code 137"),
               ("killed", "ERROR: Job 1 failed with return code list: [137]"),
-              ("crashed", "srun: error: node01: task 0: Exited with exit code 1"),
+              ("crashed",
+                  "srun: error: node01: task 0: Exited with exit code 1"),
               ("crashed", "EXIT_CODE=1"), ("killed", "Hangup"),
               ("killed", "Main process received SIGINT, exiting"),
               ("crashed", "Error executing job with overrides: ['a=b']"))]
 CASES += [("end words: " + x, LOOP + x + "\n", "finished", {})
-          for x in ("Training completed!", "Training finished.", "Finished Training",
+          for x in ("Training completed!", "Training finished.",
+              "Finished Training",
                     "run complete @ step 500", "EXIT_CODE=0",
                     "[launch.py:351:main] Process 4100 exits successfully.",
-                    "Overall training speed: 996 iterations in 0:01:02 (0.0623 s / it)",
+                    "Overall training speed: 996 iterations in 0:01:02 "
+                    "(0.0623 s / it)",
                     "done training")]
 CASES += [("no end words: " + x, LOOP + x + "\n", None, {})
-          for x in ('print("Training completed!")', "| Training completed | yes |",
-                    "--done-training  stop when done", "Training finished for epoch 3",
+          for x in ('print("Training completed!")',
+              "| Training completed | yes |",
+                    "--done-training  stop when done",
+                    "Training finished for epoch 3",
                     "exit code 0 means success")]
 
 
@@ -101,7 +129,8 @@ def main():
         for i, (_, text, _, _) in enumerate(CASES):
             with open(os.path.join(folder, "%03d.log" % i), "w") as f:
                 f.write(text)
-        r = subprocess.run([TUI, "parse", "--json"] + sorted(os.listdir(folder)), cwd=folder,
+        r = subprocess.run([TUI, "parse", "--json"] + sorted(
+            os.listdir(folder)), cwd=folder,
                            capture_output=True, text=True)
     runs = {}
     for line in r.stdout.splitlines():
@@ -113,7 +142,8 @@ def main():
         ok(got == [want], name, "got %s, want %s: %s" % (
             got, want, [x["status_reason"] for x in runs.get(i, [])]))
         for run in runs.get(i, []):
-            ok(bool(run["status_reason"]), name + ": has a reason", run["status_reason"])
+            ok(bool(run["status_reason"]), name + ": has a reason", run[
+                "status_reason"])
     return finish()
 
 

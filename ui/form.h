@@ -18,7 +18,7 @@
 	X(variant, "variant", "B", "same syntax, e.g. B LR=0.1 or B -- python3 b.py")           \
 	X(variant2, "variant 2", "", "second variant, or empty")                                \
 	X(metric, "metric", "step_ms",                                                          \
-	  "step_ms, or a key of the JSON that a run prints, and lower or higher")               \
+	  "step_ms, or a key of the run's JSON output and lower or higher")               \
 	X(window, "window", "20:100",                                                           \
 	  "first:last step to measure, or auto; empty unless metric is step_ms")                \
 	X(blocks, "blocks", "6", "blocks per pod: at least 3 for a verdict, 6 for a good test") \
@@ -35,12 +35,12 @@ enum form_field {
 struct form {
 	struct prompt fields[FORM_COUNT];
 	size_t at;
-	bool is_filled; /* the fields keep what was typed */
-	char why[240];	/* what is wrong with it; "": nothing known */
+	bool is_filled; /* opened before: keep the texts of the fields */
+	char why[240];	/* error of the last submit; "": none */
 };
 
 void form_release(struct form *form);
-/* Open the form as it was left, for these pods ("a,b"; "" keeps the pods). */
+/* Open the form with its last content, for these pods ("a,b"; "" keeps the pods). */
 void form_open(struct form *form, const char *pods);
 /* PROMPT_DONE: submit the form; PROMPT_CANCEL: leave it. */
 enum prompt_result form_key(struct form *form, uint32_t code);

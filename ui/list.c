@@ -15,7 +15,7 @@
 /* Sort key of a row. */
 struct list_key {
 	double number;
-	char *text; /* owned; used if there is no number */
+	char *text; /* owned; used if the number is absent */
 	size_t parent;
 };
 
@@ -108,7 +108,7 @@ static int match_row(const struct list *list, size_t row)
 		int best = 0;
 
 		for (size_t i = 0; i < ops->n_columns; i++) {
-			/* The user cannot see a number in a column that is left out. */
+			/* A number in a hidden column must not match. */
 			if (ops->columns[i].kind != FMT_TEXT && list->widths[i] == 0)
 				continue;
 			format_cell(list, row, i, &cell);
@@ -264,7 +264,7 @@ static int measure_columns(const struct list *list)
 
 /*
  * Width that the texts of a column can use; 0 if all cells are empty, or all are the same and the
- * column is left out then.
+ * column hides then.
  */
 static int measure_texts(const struct list *list, size_t i)
 {

@@ -14,21 +14,21 @@
  * by a column or by how well they match a filter, scrolls, and handles keys and clicks.
  *
  * Columns have fixed widths, so that nothing jumps when a number grows.  If they do not fit, those
- * with the highest `drop` are left out; room that is left goes to columns that may grow.  If rows
+ * with the highest `drop` are hidden; spare room goes to columns that may grow.  If rows
  * do not fit, a scroll bar shows the visible part, and the header names it ("8-19/120") if it has
  * room.
  */
 struct list_column {
 	const char *title; /* with its unit */
 	int width;
-	int drop;	    /* order in which columns are left out, highest first; 0: never */
+	int drop;	    /* order in which columns are hidden, highest first; 0: never */
 	enum fmt_kind kind; /* of its numbers, which are aligned to the right */
 	int decimals;
 	bool grow;
 	bool fit;	 /* as wide as its widest cell, at least `width` */
 	bool name;	 /* a text that is too long loses its middle */
 	bool descending; /* when sorted by it, the greatest comes first */
-	bool same_goes;	 /* left out if all rows have the same text */
+	bool same_goes;	 /* hidden if all rows have the same text */
 };
 
 #define LIST_MAX_COLUMNS 24
@@ -38,7 +38,7 @@ struct list_column {
 struct list_cell {
 	double number; /* absent: none, or unknown */
 	unsigned int style;
-	bool is_blank;		    /* show nothing instead of a dash if there is no number */
+	bool is_blank;		    /* show nothing instead of a dash for an absent number */
 	size_t spare;		    /* bytes of a name, see canvas_line_elided() */
 	char text[LIST_CELL_BYTES]; /* "": the number, formatted as its column */
 };
@@ -82,7 +82,7 @@ struct list {
 	char filter[LIST_FILTER_SIZE]; /* words; "": no filter */
 	int height;		       /* rows that fit, as drawn last */
 	struct rect body;	       /* area of the rows, as drawn last */
-	int widths[LIST_MAX_COLUMNS];  /* as drawn last; 0: left out */
+	int widths[LIST_MAX_COLUMNS];  /* as drawn last; 0: hidden */
 };
 
 /* Show n_rows rows; ops and user are borrowed. */

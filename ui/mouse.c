@@ -24,8 +24,8 @@ bool key_mouse_is_open(const struct key_mouse *mouse)
 	return mouse->sgr || mouse->old;
 }
 
-/* The event of the three numbers; code 0 when it is nothing to us. */
-static bool event_of(const unsigned int number[3], bool up, struct key *key)
+/* Translate a report of button, column and row; false if it is not used. */
+static bool make_event(const unsigned int number[3], bool up, struct key *key)
 {
 	unsigned int button = number[0] & BUTTON_BITS;
 
@@ -62,10 +62,10 @@ static bool feed_sgr(struct key_mouse *mouse, uint32_t ch, struct key *key)
 	}
 	mouse->sgr = false;
 	return (ch == 'M' || ch == 'm') && mouse->n_numbers == 2 &&
-	       event_of(mouse->number, ch == 'm', key);
+	       make_event(mouse->number, ch == 'm', key);
 }
 
-/* Three bytes, each with 32 more than it means; button 3 is a release. */
+/* Three bytes, each 32 more than its value; button 3 is a release. */
 static bool feed_old(struct key_mouse *mouse, uint32_t ch, struct key *key)
 {
 	mouse->number[mouse->n_numbers++] = ch >= 32 && ch < 256 ? ch - 32 : 0;
@@ -75,7 +75,7 @@ static bool feed_old(struct key_mouse *mouse, uint32_t ch, struct key *key)
 	bool up = (mouse->number[0] & (BUTTON_BITS | MOTION_BIT)) == 3;
 	if (up)
 		mouse->number[0] = 0;
-	return event_of(mouse->number, up, key);
+	return make_event(mouse->number, up, key);
 }
 
 bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key)

@@ -164,7 +164,7 @@ int prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct rect 
 	x = rect.x + canvas_text(canvas, rect.x, rect.y, STYLE_KEY, label);
 	int room = rect.x + rect.w - 1 - x;
 	int columns = (int)utf8_width(head);
-	/* Of a long line, show the end of the part before the cursor. */
+	/* If the line is too long, drop its start so that the cursor is visible. */
 	while (columns > room && head.len > 0) {
 		uint32_t cp;
 		size_t n = utf8_decode(head, &cp);

@@ -80,8 +80,8 @@ void term_mouse(struct term *term, bool on);
 /* Ring the bell, unless an earlier one is still queued. */
 void term_bell(struct term *term);
 /*
- * Write bytes for the terminal itself (ui/osc.h) after what is queued; false, and nothing is
- * written, if too much is queued.
+ * Write bytes for the terminal itself (ui/osc.h) after the queued output; false, and
+ * nothing is written, if the queue is too long.
  */
 bool term_write(struct term *term, const void *data, size_t len);
 /* Return to the shell until the program is continued. */

@@ -93,7 +93,7 @@ static int open_terminal(void)
 	return fd;
 }
 
-/* Free it (NULL: nothing), dropping what is queued. */
+/* Free it (NULL: nothing) and drop the queue. */
 static void outlet_free(struct outlet *outlet)
 {
 	if (outlet == NULL)
@@ -209,7 +209,7 @@ static bool outlet_drain(struct outlet *outlet)
 }
 
 /*
- * Write data at once and drop what is queued, also in the kernel if it has no room.  A sequence
+ * Write data at once and drop the queue, also in the kernel if it has no room.  A sequence
  * that was cut short is aborted first.  Never blocks; async-signal-safe.
  */
 static void outlet_force(struct outlet *outlet, const char *data, size_t len)
@@ -631,8 +631,8 @@ bool term_pixels(struct term *term, int *w, int *h)
 }
 
 /*
- * Use a complete answer; its last byte names its kind.  kitty and ghostty have no sixel, but a
- * protocol of their own, and are recognized by name.
+ * Use a complete answer; its last byte names its kind.  kitty and ghostty use a different
+ * protocol than sixel and are recognized by name.
  */
 static void use_answer(struct term *term, const struct answer *answer, uint32_t last)
 {

@@ -640,7 +640,7 @@ static void clear_choices(struct ui *ui, enum ui_overlay overlay)
 	ui->overlay = overlay;
 }
 
-/* Offer all actions, those of the view first; in the palette also all runs, newest first. */
+/* Offer all actions, first those of the view; in the palette also all runs, newest first. */
 static void open_actions(struct ui *ui, enum ui_overlay overlay)
 {
 	unsigned int places = ui_view(ui)->places;
@@ -665,7 +665,7 @@ static void open_form(struct ui *ui)
 	ui->overlay = OVERLAY_FORM;
 }
 
-/* Offer the plans and the form, for a bench on these pods; just the form if there is no plan. */
+/* Offer the plans and the form, for a bench on these pods; without plans open the form. */
 static void open_benches(struct ui *ui, const char *pods)
 {
 	const struct model *model = ui->shared.model;
@@ -1624,7 +1624,7 @@ static void draw_state(const struct ui *ui, struct canvas *canvas, int left)
 		print_into(pods, "%zu/%zu pods ", live, all);
 		print_into(time, " %.5s", clock.s);
 	}
-	/* First the time is left out, then the pods, never the alerts. */
+	/* If they do not fit, drop first the time, then the pods, never the alerts. */
 	taken = text_width(pods) + text_width(alerts);
 	if (taken + text_width(time) > room)
 		time[0] = '\0';
@@ -1692,7 +1692,7 @@ static bool draw_hint(struct ui *ui, struct canvas *canvas, int *x, int end, enu
 	return true;
 }
 
-/* Draw hints to keys: help first, so that it always fits, and quit at the right edge. */
+/* Draw the hints for keys: help first, so that it always fits, and quit at the right edge. */
 static void draw_footer(struct ui *ui, struct canvas *canvas)
 {
 	static const enum action common[] = { ACTION_SEARCH, ACTION_SORT, ACTION_PALETTE,
@@ -1826,7 +1826,7 @@ static void handle_mouse(struct ui *ui, const struct key *key)
 /* ---- keys and frames */
 
 /*
- * Handle a key that is part of a paste; false if the key is to be used like a typed one.  Only an
+ * Handle a key that is part of a paste; false if the key counts like a typed one.  Only an
  * open text field takes a paste, and of it only printable characters: pasted Enter, Esc and Tab
  * are not commands.  Line ends and tabs between two words become one blank.
  */
@@ -1917,7 +1917,7 @@ void ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 	ui->drawn_at_ms = ui->shared.now_mono_ms;
 	select_first_run(ui);
 	if (canvas->width < 60 || canvas->height < 15) {
-		/* Too small for a frame: the fleet alone, and how to leave what is open. */
+		/* Too small for a frame: show the fleet alone, and how to leave a dialog. */
 		body = (struct rect){ 0, 0, canvas->width, canvas->height };
 		if (ui->overlay == OVERLAY_NONE)
 			canvas_print_top(canvas, &body, STYLE_TITLE, "? help  enlarge to 60x15");
@@ -1984,7 +1984,7 @@ void ui_save_choices(const struct ui *ui, cJSON *out)
 	}
 }
 
-/* Sort a list as it was; a column that no longer exists is ignored. */
+/* Restore the order of a list; a column that no longer exists is ignored. */
 static void restore_order(struct list *list, const cJSON *order)
 {
 	const char *title = json_get_string(order, "descending", cJSON_GetStringValue(order));

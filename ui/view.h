@@ -69,7 +69,7 @@ struct ui_shared {
 	char *(*group_of)(void *user, const struct model_run *mr);
 	void *group_user;
 	unsigned int configured;	   /* grows with each new configuration */
-	const struct model_run *selected;  /* NULL: there are no runs */
+	const struct model_run *selected;  /* NULL: no runs yet */
 	struct ui_marks marks;		   /* struct model_run */
 	struct ui_marks pod_marks;	   /* names in the model */
 	const struct model_run *reference; /* NULL: none */

@@ -225,7 +225,7 @@ static bool is_unchanged(const struct model_bench *bench, const char *id, uint64
 	return bench->mark == mark && strcmp(bench->id, id) == 0;
 }
 
-/* Is the list of the model still correct?  The number of folders is compared elsewhere. */
+/* Is the list of the model still correct?  bench_feed_poll compares the number of folders. */
 static bool is_list_current(const struct bench_feed *feed, char **ids, size_t shown)
 {
 	const struct model *model = feed->model;
@@ -258,7 +258,8 @@ static void load_bench(struct bench_feed *feed, struct model_bench *bench, const
 	else
 		read_bench(feed, bench, id);
 	bench->mark = mark;
-	/* Pods that stay up cost money.  Benches that ended before the first list are no news. */
+	/* Pods that stay up cost money.  Benches that ended before the first list are not reported.
+	 */
 	if (feed->listed == 0 || bench->still_up == NULL || (old != NULL && old->still_up != NULL))
 		return;
 	AUTO_TEXT text = xasprintf("bench %s: still up: %s; stop bench (B) runs their stop_cmd",

@@ -78,7 +78,7 @@ static void poll_harness(struct demo *demo)
 		harness_wire_init(&wire, &demo->harness_files);
 		bool done = harness_pod_fetch(NULL, path, &wire, NULL) == 0;
 		harness_wire_release(&wire);
-		demo->harness_files.process = HARNESS_UNKNOWN; /* there is no process */
+		demo->harness_files.process = HARNESS_UNKNOWN; /* recordings have no process */
 		if (!done)
 			return;
 	}

@@ -21,5 +21,5 @@ void demo_free(struct demo *demo);
 
 /* Clock of the demo. */
 const struct clock *demo_clock(const struct demo *demo);
-/* Source of the dashboard.  speed: times real time; 0: time advances only by `advance`. */
+/* Source of the dashboard.  speed: factor to real time; 0: only `advance` moves the clock. */
 struct app_source demo_source(struct demo *demo, double speed);

@@ -208,7 +208,7 @@ static char *preview_stop(struct app_parts *parts, const struct command *command
 		command->name);
 }
 
-/* Make the plan that the command asks for, and show what it would run. */
+/* Make the plan that the command asks for, and describe its runs. */
 static char *preview_made(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	const struct app_source *source = &parts->setup->source;
@@ -522,7 +522,7 @@ void app_parts_release(struct app_parts *parts)
 	parts->ui = NULL;
 }
 
-/* Compare the runs with the caps of a track; -1 with err if there is none of that name. */
+/* Compare the runs with the caps of a track; -1 with err for an unknown name. */
 static int set_track(struct app_parts *parts, const char *name, struct err *err)
 {
 	struct context *context = parts->setup->context;

@@ -37,7 +37,7 @@ void app_parts_configure(struct app_parts *parts);
 /* Save the state and free the parts. */
 void app_parts_release(struct app_parts *parts);
 
-/* Use the next track: first the built-in ones, then those of the configuration. */
+/* Use the next track: first the built-in ones, then the configured ones. */
 void app_parts_next_track(struct app_parts *parts);
 
 /* Update alerts and screen after the model changed or time passed; mono_ms paces the screen. */

@@ -6,7 +6,7 @@
 #include "model/model.h"
 
 /*
- * Checks of pods for the dashboard: each runs `hgym-tui pods check` over a connection of its own
+ * Checks of pods for the dashboard: each runs `hgym-tui pods check` over a separate connection
  * and puts its result into the model as lines of text.
  */
 struct pod_checks;

@@ -86,7 +86,7 @@ bool action_is_acting(enum action action)
 	       action == ACTION_AUDIT;
 }
 
-/* The codes of the key names in `names`; -1 with the wrong one in err. */
+/* Codes of the keys in `names`; -1 with err. */
 static int parse_keys(const char *names, uint32_t keys[KEYMAP_KEYS], struct err *err)
 {
 	struct str rest = str_from(names), word;
@@ -99,8 +99,7 @@ static int parse_keys(const char *names, uint32_t keys[KEYMAP_KEYS], struct err 
 		uint32_t code = key_by_name(word.p, word.len);
 		if (code == 0 || n == KEYMAP_KEYS) {
 			err_set(err, ERR_CONFIG,
-				code == 0 ? "no key is named \"%.*s\""
-					  : "too many keys at \"%.*s\"",
+				code == 0 ? "unknown key \"%.*s\"" : "too many keys at \"%.*s\"",
 				(int)word.len, word.p);
 			return -1;
 		}
@@ -116,8 +115,8 @@ void keymap_init(struct keymap *keymap)
 		(void)parse_keys(action_info((enum action)i)->keys, keymap->keys[i], NULL);
 }
 
-/* Take the key from all actions that it could mean in the owner's places. */
-static void take_key(struct keymap *keymap, enum action owner, uint32_t code)
+/* Remove the key from all actions that work in the places of the new owner. */
+static void remove_key(struct keymap *keymap, enum action owner, uint32_t code)
 {
 	unsigned int places = actions[owner].places;
 
@@ -134,14 +133,14 @@ int keymap_bind(struct keymap *keymap, const char *action, const char *keys, str
 	uint32_t codes[KEYMAP_KEYS];
 
 	if (id == ACTION_NONE) {
-		err_set(err, ERR_CONFIG, "no action is named \"%s\"", action);
+		err_set(err, ERR_CONFIG, "unknown action \"%s\"", action);
 		return -1;
 	}
 	if (parse_keys(keys, codes, err))
 		return -1;
 	for (int k = 0; k < KEYMAP_KEYS; k++)
 		if (codes[k] != 0)
-			take_key(keymap, id, codes[k]);
+			remove_key(keymap, id, codes[k]);
 	memcpy(keymap->keys[id], codes, sizeof(codes));
 	return 0;
 }

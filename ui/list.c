@@ -3,6 +3,7 @@
 #include "ui/list.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,10 +108,16 @@ static int match_row(const struct list *list, size_t row)
 	while (next_word(&rest, word)) {
 		int best = 0;
 
-		for (size_t i = 0; i < ops->n_columns; i++) {
+		/* Texts first: a number is formatted only if no text matches. */
+		for (size_t k = 0; k < 2 * ops->n_columns; k++) {
+			size_t i = k % ops->n_columns;
+			bool is_text = ops->columns[i].kind == FMT_TEXT;
+
 			/* A number in a hidden column must not match. */
-			if (ops->columns[i].kind != FMT_TEXT && list->widths[i] == 0)
+			if (is_text != (k == i) || (!is_text && list->widths[i] == 0))
 				continue;
+			if (best > 0 && !ops->best_first)
+				break;
 			format_cell(list, row, i, &cell);
 			int score = strcasestr(cell.text, word) != NULL;
 			if (ops->best_first && i == ops->filtered) {
@@ -219,9 +226,30 @@ void list_select(struct list *list, size_t row)
 			select_place(list, i);
 }
 
+/* Identify what the order of the rows depends on; 0: unknown. */
+static uint64_t hash_order(const struct list *list, const struct list_ops *ops, size_t n_rows)
+{
+	unsigned int visible = 0;
+
+	if (list->version == 0)
+		return 0;
+	for (size_t i = 0; i < ops->n_columns; i++)
+		visible |= (unsigned int)(list->widths[i] > 0) << i;
+	AUTO_TEXT key =
+		xasprintf("%" PRIu64 " %p %zu %u %zu %d %s", list->version, (const void *)ops,
+			  n_rows, visible, list->sort, list->descending, list->filter);
+	return str_hash(str_from(key)) | 1;
+}
+
 void list_fill(struct list *list, const struct list_ops *ops, void *user, size_t n_rows)
 {
+	uint64_t hash = hash_order(list, ops, n_rows);
 	size_t row = list_row(list);
+
+	list->user = user;
+	if (hash != 0 && hash == list->filled)
+		return;
+	list->filled = hash;
 
 	for (size_t i = 0; list->id != 0 && i < n_rows; i++)
 		if (ops->id(user, i) == list->id)
@@ -295,13 +323,16 @@ static void fit_columns(struct list *list, int room)
 	size_t n = list->ops->n_columns;
 
 	for (size_t i = 0; i < n; i++) {
-		uses[i] = measure_texts(list, i);
+		if (list->version == 0 || list->measured != list->version)
+			list->uses[i] = measure_texts(list, i);
+		uses[i] = list->uses[i];
 		list->widths[i] = columns[i].fit ? uses[i] : uses[i] > 0 ? columns[i].width : 0;
 		/* The header needs room for the arrow. */
 		if (uses[i] > 0 && i + 1 == list->sort)
 			list->widths[i] =
 				int_max(list->widths[i], text_width(columns[i].title) + 1);
 	}
+	list->measured = list->version;
 	while (measure_columns(list) > room) {
 		size_t worst = SIZE_MAX;
 

@@ -83,6 +83,11 @@ struct list {
 	int height;		       /* rows that fit, as drawn last */
 	struct rect body;	       /* area of the rows, as drawn last */
 	int widths[LIST_MAX_COLUMNS];  /* as drawn last; 0: hidden */
+	/* Set by the owner before list_fill: as long as it is the same, so are rows and cells, and
+	 * nothing is computed again. 0: unknown. */
+	uint64_t version;
+	uint64_t filled, measured;  /* hash of what the order and `uses` were computed from */
+	int uses[LIST_MAX_COLUMNS]; /* columns that the texts can use; 0: no text */
 };
 
 /* Show n_rows rows; ops and user are borrowed. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* View of all runs: one row per run, charts of the selected run, and its use of the caps. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,6 +274,13 @@ static void fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 	}
 	fleet->forecast_of = model->generation;
 	fleet->cap_train_s = cap_s;
+	AUTO_TEXT of = xasprintf(
+		"%" PRIu64 " %u %" PRIu64 " %zu %zu %lld %p %u %s %d %p", model->generation,
+		shared->configured, shared->alerts->last_number, shared->alerts->n,
+		alerts_open(shared->alerts), (long long)shared->now_wall_ms / 10000,
+		(const void *)shared->reference, shared->chart.metric.id, shared->chart.metric.own,
+		shared->only_marked, (const void *)shared->track);
+	fleet->list.version = str_hash(str_from(of));
 	list_fill(&fleet->list, &ops, fleet, model->n_runs);
 	for (size_t i = 0; i < model->n_runs; i++)
 		if (model->runs[i] == shared->selected)

@@ -25,7 +25,8 @@ static void append_path(struct buf *out, const char *path)
 {
 	if (path[0] != '/')
 		buf_append_str(out, "\"$HOME\"/");
-	quote_word(out, str_from(path + (strncmp(path, "~/", 2) == 0 ? 2 : 0)));
+	bool is_home = strcmp(path, "~") == 0;
+	quote_word(out, str_from(path + (is_home ? 1 : strncmp(path, "~/", 2) == 0 ? 2 : 0)));
 }
 
 static void append_variable(struct buf *out, const char *name, const char *value)

@@ -67,6 +67,20 @@ def seconds(rig):
        done.stderr)
 
 
+def in_home(rig):
+    """The working directory may be the home itself."""
+    path = rig.bench("home", [rig.pod("p1")], {}, workload={
+        "cwd": "~", "command": 'test "$PWD" -ef "$HOME"', "env": {}},
+        metric={"key": "wall_s"}, design={"blocks_per_pod": 1})
+    plan = json.load(open(path))
+    del plan["metric"]["window"]
+    with open(path, "w") as stream:
+        json.dump(plan, stream)
+    done = rig.tui("bench", "run", "--yes", path)
+    ok([run["rc"] for run in runs_of(rig, "home")] == [0, 0],
+       "cwd ~ is the home", done.stderr.decode())
+
+
 def without_value(rig):
     """The bench ends after the first run, and says why."""
     for name, command, more, wanted in (
@@ -138,4 +152,4 @@ def asked(rig):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests((seconds, without_value, chosen, asked), ()))
+    sys.exit(run_tests((seconds, in_home, without_value, chosen, asked), ()))

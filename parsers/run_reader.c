@@ -321,15 +321,18 @@ static void apply_generic(void *user, const struct record *record,
 		return;
 	if (r->on_row != NULL)
 		r->on_row(r->user, record, place);
+	struct templates_counts counts = { RUN_ABSENT, RUN_ABSENT, RUN_ABSENT, RUN_ABSENT };
+	if (r->templates != NULL)
+		counts = templates_get_counts(r->templates);
+	/* Keras fits again: the first epoch follows the last one. */
+	if (r->has_run && counts.epoch < r->state.epoch.value && counts.epoch <= 1 &&
+	    r->state.epoch.value == r->state.epoch.total)
+		next_run(r, &segment, true);
 	apply_record(r, record, &segment, &prefix);
 	bool by_bar =
 		record->rule->kind == RULE_VAL && r->state.bar_total == r->state.run.planned_steps;
-	if (r->templates != NULL) {
-		struct templates_counts counts = templates_get_counts(r->templates);
-
-		r->state.epoch = (struct row_count){ counts.epoch, counts.epochs };
-		r->state.unit = (struct row_count){ counts.unit, counts.units };
-	}
+	r->state.epoch = (struct row_count){ counts.epoch, counts.epochs };
+	r->state.unit = (struct row_count){ counts.unit, counts.units };
 	if (!record_has(record, METRIC_STEP) && !by_bar &&
 	    run_has(r->state.run.last_step)) /* unknown from here on */
 		r->state.run.last_step = r->state.run.planned_steps = RUN_ABSENT;
@@ -600,6 +603,9 @@ static bool is_out_of_place(const struct run_reader *r, const struct record *rec
 		return run_state_is_early(&r->state, record);
 	if (kind == RULE_PROGRESS) /* in the words of any evaluation */
 		return record->rule->stage == STAGE_OTHER && !r->state.has_bpb;
+	if (kind == RULE_VAL) /* the second line of a row of its format */
+		return record->rule->stage == STAGE_OTHER &&
+		       record->rule->format != r->state.row_format;
 	/* an object may hold the text of an error */
 	return kind == RULE_EVENT && text.len > 1 && text.p[0] == '{' && text.p[1] == '"';
 }

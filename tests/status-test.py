@@ -52,6 +52,13 @@ CASES = [
     ("Keras, in the fourth epoch of five", "\n".join(KERAS.split("\n")[:11]) +
         "\n", "truncated",
      {}),
+    ("Lightning's Rich bar",
+     "Epoch 3/3  \u2501\u2501\u2501\u2501 32/32 0:00:00 \u2022 0:00:00 "
+     "312.35it/s train_loss: 0.141\n                      val_loss: 0.242\n"
+     "Trainer.fit stopped: max_epochs=4 reached.\n", "finished",
+     {"last_train_loss": 0.141, "last_val_loss": 0.242}),
+    ("the rate of the official MLX trainer", GOLF.replace(
+        "ms\n", "ms tok_s:17947\n", 2), "finished", {"tok_s_last": 17947}),
     ("nested plans", NESTED, "finished", {}),
     ("nested plans, the inner one not reached", NESTED.replace("/500)",
         "/900)"), "truncated",
@@ -129,6 +136,8 @@ def main():
         for i, (_, text, _, _) in enumerate(CASES):
             with open(os.path.join(folder, "%03d.log" % i), "w") as f:
                 f.write(text)
+        with open(os.path.join(folder, "%03d.log" % len(CASES)), "w") as f:
+            f.write(KERAS * 3)
         r = subprocess.run([TUI, "parse", "--json"] + sorted(
             os.listdir(folder)), cwd=folder,
                            capture_output=True, text=True)
@@ -136,6 +145,9 @@ def main():
     for line in r.stdout.splitlines():
         run = json.loads(line)
         runs.setdefault(int(run["file"][:3]), []).append(run)
+    fits = runs.pop(len(CASES))
+    ok([x["status"] for x in fits] == ["finished"] * 3,
+       "three fits of Keras are three runs", [x["status"] for x in fits])
     for i, (name, _, status, keys) in enumerate(CASES):
         want = dict(keys, status=status)
         got = [{k: x[k] for k in want} for x in runs.get(i, [])]

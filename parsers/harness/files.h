@@ -50,6 +50,7 @@ enum harness_form {
 	X(SUMMARY, HARNESS_RUN_ "summary.json", JSON)                                         \
 	X(BASELINE_OUT, HARNESS_RUN_ "baseline/baseline.stdout.txt", TEXT)                    \
 	X(BASELINE_ERR, HARNESS_RUN_ "baseline/baseline.stderr.txt", TEXT)                    \
+	X(JUDGE_REPORT, HARNESS_RUN_ "judge.report", JSON)                                    \
 	X(MANIFEST, HARNESS_RUN_ "checkpoints/best_manifest.json", JSON)                      \
 	X(BEST_DIFF, HARNESS_RUN_ "checkpoints/best.diff", TEXT)                              \
 	X(TEMPLATE_SETTINGS, HARNESS_TASK_ HARNESS_SETTINGS, END)                             \
@@ -157,7 +158,7 @@ struct harness_judge {
 	struct harness_judge_copy copies[3]; /* by enum harness_place_of */
 };
 
-#define HARNESS_MAX_JUDGES 256
+#define HARNESS_MAX_JUDGES 4096
 
 struct harness_files {
 	struct harness_file **all;    /* owned, by path */

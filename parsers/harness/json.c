@@ -243,6 +243,33 @@ static void add_restore(cJSON *object, const struct harness_run *run)
 	json_add_string(node, "reason", r->reason);
 }
 
+static void add_changes(cJSON *object, const char *key, const struct harness_changes *changes)
+{
+	cJSON *array = cJSON_AddArrayToObject(object, key);
+
+	array_each (change, changes->v, changes->n) {
+		cJSON *node = json_add_row(array);
+
+		json_add_string(node, "file", change->name);
+		json_add_string(node, "part", change->part);
+		if (change->change != NULL)
+			json_add_string(node, "change", change->change);
+	}
+}
+
+static void add_judge(cJSON *object, const struct harness_run *run)
+{
+	add_tri(object, "judge_unchanged", harness_judge_unchanged(run));
+	json_add_string(object, "judge_changed", run->judge);
+	add_texts(object, "judge_files_compared", run->compared.v, run->compared.n);
+	add_texts(object, "judge_unresolved", run->unresolved.v, run->unresolved.n);
+	add_changes(object, "judge_also_uses", &run->used);
+	if (run->changes.present)
+		add_changes(object, "changes", &run->changes);
+	else
+		cJSON_AddNullToObject(object, "changes");
+}
+
 static void add_calls(cJSON *object, const struct harness_calls *calls)
 {
 	add_number(object, "mcp_calls_total",
@@ -346,11 +373,7 @@ cJSON *harness_run_json(const struct harness_workspace *ws, const struct harness
 		add_tri(node, "solved", run->solved);
 	}
 	add_texts(object, "contradictions", run->disputes, run->n_disputes);
-	add_tri(object, "judge_unchanged",
-		!run->has_judge	     ? HARNESS_UNKNOWN
-		: run->judge == NULL ? HARNESS_YES
-				     : HARNESS_NO);
-	json_add_string(object, "judge_changed", run->judge);
+	add_judge(object, run);
 	add_restore(object, run);
 	add_calls(object, &ws->calls);
 	add_artifacts(object, ws);

@@ -22,8 +22,8 @@ struct harness_build {
 };
 
 /*
- * Each file calls only those listed before it: source.c, calls.c, usage.c, post.c, proof.c,
- * table.c, life.c, run.c.
+ * Each file calls only those listed before it: source.c, calls.c, usage.c, judge.c, post.c,
+ * proof.c, table.c, life.c, run.c.
  */
 
 /* source.c */
@@ -82,6 +82,10 @@ void harness_history_read(struct harness_build *b);
 /* Add the usage that the phases of this iteration report. */
 void harness_usage_read(struct harness_build *b, struct harness_usage *usage, unsigned int number);
 void harness_usage_sum(struct harness_usage *sum, const struct harness_usage *more);
+
+/* judge.c */
+/* Read what the machine of the run reports about its judge. */
+void harness_judge_read(struct harness_build *b);
 
 /* table.c */
 /* Do the files contain an agent's table of experiments? Read it as a run. */

@@ -454,6 +454,7 @@ static void read_run(struct harness_build *b)
 				harness_pool_text(b->pool, str_from(file->path), HARNESS_PATH_MAX);
 		run->last_ms = MAX(run->last_ms, file->ctime_ms);
 	}
+	harness_judge_read(b);
 	harness_proof_read(b);
 	/* The mode of the measuring command, as its JSON has it, or else as in its options. */
 	struct str asked = harness_flag(run->command, "mode");

@@ -183,6 +183,24 @@ struct harness_restore {
 	const char *reason;
 };
 
+/* A file that differs between the template and the best checkpoint, or the workspace. */
+struct harness_change {
+	/*
+	 * judge; candidate: task.md lets the agent edit it; product: the judge writes it; named:
+	 * an operand of the command; unclear: the judge uses it, and task.md does not name it;
+	 * other
+	 */
+	const char *part;
+	const char *change; /* "changed", "added", "removed"; NULL: differs */
+	const char *name;
+};
+
+struct harness_changes {
+	bool present; /* they were compared */
+	struct harness_change *v;
+	size_t n;
+};
+
 struct harness_checkpoint {
 	bool present;
 	bool is_refused; /* the manifest names no iteration of this run */
@@ -253,6 +271,12 @@ struct harness_run {
 	size_t n_disputes;
 	bool has_judge;	   /* judge files were compared */
 	const char *judge; /* the first one that was changed, or NULL */
+	/* Judge files that were compared with the template, and uses that cannot be followed. */
+	bool has_report; /* that machine has looked for them */
+	struct harness_names compared, unresolved;
+	/* Files that the judge uses and that changed, but that may be the candidate's. */
+	struct harness_changes used;
+	struct harness_changes changes; /* from the template to the best checkpoint */
 
 	struct harness_usage usage; /* of all iterations */
 	int64_t start_ms, end_ms;   /* as recorded; 0: unknown */
@@ -309,6 +333,9 @@ struct harness_workspace {
 void harness_workspace_read(struct harness_workspace *ws, const struct harness_files *files,
 			    int64_t now_ms);
 void harness_workspace_release(struct harness_workspace *ws);
+
+/* Was the judge the task's? UNKNOWN: not everything that it uses could be compared. */
+enum harness_tri harness_judge_unchanged(const struct harness_run *run);
 
 /* Find a run by its id (NULL: the newest), or NULL. */
 const struct harness_run *harness_workspace_run(const struct harness_workspace *ws, const char *id);

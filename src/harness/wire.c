@@ -10,26 +10,28 @@
 #include "base/xalloc.h"
 #include "harness/wire_priv.h"
 
-#define LINE_MAX_BYTES 4096U
+#define LINE_MAX_BYTES	 4096U
+#define SCRIPT_MAX_BYTES (256U * 1024)
 /* End of the year 9999; later times of a pod are ignored. */
 #define CLOCK_MAX_S 253402300799
 
 /*
- * Run wire.py if the pod has a python3 that starts, else wire.sh. A single
- * line that works in any login shell: no backslash, newline or "!".
+ * Run wire.py if the pod has a python3 that starts, else wire.sh. The command is
+ * limited in length, so python reads its script from stdin, of which $2 is the
+ * size. A single line that works in any login shell: no backslash, newline or
+ * "!".
  */
 static const char boot[] = "if python3 -ISc \"import hashlib, json\" </dev/null >/dev/null 2>&1; "
-			   "then exec python3 -ISc \"$(printf %b \"$2\")\" \"$1\" \"$4\" \"$5\" "
-			   "\"$6\"; fi; eval \"$(printf %b \"$3\")\"";
+			   "then exec python3 -ISc \"import sys; exec(sys.stdin.buffer.read($2))\" "
+			   "\"$1\" \"$4\" \"$5\" \"$6\"; fi; eval \"$(printf %b \"$3\")\"";
 
 /*
- * Judge files of a run: files that its post-attempt command names, files with
- * one of these words in their name, and modules that shadow an import of
- * these. Each is compared in three places, see struct harness_judge.
+ * Besides the files that the post-attempt command leads to, a file of the task
+ * belongs to the judge if one of these words is a part of its name.
  */
-static const char judge_words[] = "verif bench judge reference oracle timing "
-				  "timer evaluate grader score scoring golden "
-				  "expected measure conftest";
+static const char judge_words[] = "verif verify verifier bench benchmark judge reference oracle "
+				  "timing timer evaluate eval evaluator grader score scorer "
+				  "scoring golden expected measure conftest";
 /* Modules that a verifier may import and a new file in its folder can shadow. */
 static const char judge_libraries[] =
 	" abc argparse ast base64 bisect calendar codecs collections"
@@ -47,13 +49,14 @@ struct stream *harness_wire_start(struct transport *transport, size_t index, con
 				  bool once, bool all, const struct stream_cb *cb, void *user,
 				  struct err *err)
 {
+	char size[32];
 	const char *const argv[] = { "nice",
 				     "sh",
 				     "-c",
 				     boot,
 				     "hgym-harness",
 				     dir,
-				     wire_script_py,
+				     size,
 				     wire_script_sh,
 				     judge_words,
 				     judge_libraries,
@@ -61,9 +64,19 @@ struct stream *harness_wire_start(struct transport *transport, size_t index, con
 				     NULL };
 	AUTO_BUF command = buf_new(65536);
 
+	AUTO_BUF script = buf_new(SCRIPT_MAX_BYTES);
+	for (const struct embed_file *file = wire_scripts; file->name != NULL; file++)
+		buf_append_str(&script, file->text);
+	print_into(size, "%zu", script.len);
 	quote_argv(&command, all ? argv + 1 : argv); /* skip nice */
 	struct stream *stream = transport->ops->exec(transport, index, command.data, cb, user, err);
-	if (stream != NULL && once)
+	if (stream == NULL)
+		return NULL;
+	if (transport->ops->write(stream, script.data, script.len, err) != 0) {
+		transport->ops->cancel(stream);
+		return NULL;
+	}
+	if (once)
 		transport->ops->close_stdin(stream);
 	return stream;
 }

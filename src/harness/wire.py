@@ -5,8 +5,8 @@
 # usage: DIR WORDS LIBRARIES ALL. WORDS and LIBRARIES are the lists of
 # src/harness/wire.c, separated by spaces; ALL is "" or sends the texts of older
 # runs too. Comment lines are removed before the script is sent to a pod.
-import base64, difflib, glob, hashlib, json, os, re, shutil, stat, subprocess
-import sys, time
+import base64, difflib, glob, hashlib, json, os, re, shutil, stat
+import subprocess, sys, time
 
 TEXT, LINES, JSON, JUDGE = 1 << 18, 1 << 23, (1 << 22) + 1, 1 << 20
 TABLE = "results.tsv", "run.log"
@@ -20,7 +20,7 @@ RUNS = 64 if ALL else 33
 COPIES = "workspace", "best", "workspace_template"
 TEMPLATE = "qualification/workspace_template"
 OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
-known, sent, sums, last, forged = {}, {}, {}, {}, {}
+known, sent, sums, last, forged, judges = {}, {}, {}, {}, {}, {}
 
 
 def emit(text):
@@ -146,10 +146,16 @@ def changed_at(path):
 
 def copy_of(root, name):
 	path = os.path.join(root, name)
-	st = look_at(path)
+	st, ctime = look_at(path), changed_at(path)
+	if st is not None and stat.S_ISLNK(st.st_mode):
+		try:
+			st = os.stat(path)
+			ctime = max(ctime, st.st_ctime_ns)
+		except OSError:
+			st = None
 	if st is None or not stat.S_ISREG(st.st_mode) or \
 			st.st_size > PARTS * JUDGE:
-		return (st.st_ctime_ns if st else 0), "none"
+		return ctime, "none"
 	if sums.get(path, (0,))[0] != key_of(st) or \
 			time.time() - st.st_ctime <= YOUNG:
 		try:
@@ -161,54 +167,61 @@ def copy_of(root, name):
 		except OSError:
 			text = "none"
 		sums[path] = key_of(st), text
-	return st.st_ctime_ns, sums[path][1]
+	return ctime, sums[path][1]
 
 
-# Names of the modules in "import a, b as c" and "from a import b".
-def imports_of(path):
-	with open(path, "rb") as f:
-		text = f.read(JUDGE).decode("utf-8", "replace")
-	for kind, rest in re.findall(r"^\s*(from|import) +(.*)", text, re.M):
-		for module in rest.split(",")[:1 if kind == "from" else None]:
-			yield re.match(r"\s*(\w*)", module).group(1)
+# What task.md lets the agent edit. Only a copy that is older than the first
+# attempt counts: the template's, or one that was not changed since the start.
+def task_of(own, template, work):
+	path = text_in(own + "/run_config.json", "task_path")
+	inside = os.path.relpath(path, work) if work and path else "task.md"
+	begun = changed_at(own + "/run_config.json")
+	copies = [os.path.join(template, name) for name in
+		(inside, os.path.basename(path) or "task.md", "task.md")
+		if name[:2] != ".."] if template else []
+	for full in copies + [path, os.path.join(work or "/", "task.md")]:
+		if is_file(full) and (full in copies or
+				0 < changed_at(full) <= begun):
+			with open(full, "rb") as f:
+				text = f.read(JUDGE).decode("utf-8", "replace")
+			return full, editable_of(text)
+	return None, editable_of("")
 
 
-# Does the command run this file: by name, as a module, or through make?
-def is_named(own, command):
-	words = re.split(r"[\s;&|=]+", command)
-	return os.path.basename(own) in command or \
-		os.path.splitext(own)[0].replace("/", ".") in words or \
-		own.lower() in ("makefile", "gnumakefile") and "make" in words
+# The closure of the command in a folder, kept until one of its files changes.
+def judge_of(root, work, command):
+	kept = judges.get((root, command))
+	if kept is None or kept[0] != [changed_at(root)] + [changed_at(
+			os.path.join(root, path)) for path in kept[1].uses]:
+		judge = Judge(root, work)
+		judge.shell(command)
+		kept = [changed_at(root)] + [changed_at(os.path.join(root,
+			path)) for path in judge.uses], judge
+		judges[root, command] = kept
+	return kept[1]
 
 
-# The judge files of the template, and the modules that they import.
-def judges_of(template, command):
-	found, imports, stack = [], set(), [("", 0)]
-	while stack:
-		below, depth = stack.pop()
-		for name in names_in(os.path.join(template, below))[:1024]:
-			own = below + name
-			path = os.path.join(template, own)
-			if name[0] == ".":
-				continue
-			if is_folder(path) and depth < 3:
-				stack.append((own + "/", depth + 1))
-			elif is_file(path) and (is_named(own, command) or
-					any(word in name.lower()
-					for word in WORDS)):
-				found.append(own)
-				imports.update(imports_of(path))
-	return found, imports
+# The files of the template that decide, and what belongs to whom.
+def judges_of(root, work, command, task):
+	judge = judge_of(root, work, command)
+	parts = {path: part_of(judge, path, task, WORDS)
+		for path in [*judge.uses, *judge.tree()] if "*" not in path}
+	return judge, parts, [path for path, part in parts.items()
+		if part == "judge"]
 
 
-# Files in this folder of the workspace that shadow a module of a judge file, or
+# Files in this folder of the workspace that replace a module of the judge, or
 # that python, pytest and make read by default.
-def shadows_of(work, template, below, imports):
+def shadows_of(work, template, below, judge, parts):
+	modules = closure_of(judge.modules)
+
 	def counts(name):
-		stem, _, end = name.partition(".")
-		return (stem in LIBRARIES or stem in imports or
-			name == "GNUmakefile") and not \
-			os.path.exists(os.path.join(template, below, name))
+		stem = name.partition(".")[0]
+		return (stem in LIBRARIES or stem in modules or
+			name == "GNUmakefile") and not os.path.exists(
+			os.path.join(template, below, name)) and parts.get(
+			below + name, parts.get(below + stem + ".py")
+			) not in ("candidate", "named", "unclear")
 	for name in names_in(os.path.join(work, below), counts):
 		own, end = below + name, name.partition(".")[2]
 		for init in names_in(os.path.join(work, own),
@@ -324,14 +337,16 @@ def stale_of(work, below, names):
 
 
 # The files of the workspace that can influence its measurements.
-def deciders_of(work, template, command, found, imports):
+def deciders_of(work, template, command, judge, parts, found):
 	found = list(found)
-	folders = {"", *(re.sub(r"[^/]*$", "", name) for name in found)}
+	folders = {"", *(re.sub(r"[^/]*$", "", name) for name in found),
+		*(path + "/" for path in judge.paths if path)}
 	for below in sorted(folders):
-		names = {*found, *(below + n + ".py" for n in imports)}
-		found += stale_of(work, below, names)
+		names = {*found, *(below + n + ".py" for n in judge.modules)}
+		found += stale_of(work, below, {n for n in names
+			if parts.get(n) != "candidate"})
 		if template:
-			found += shadows_of(work, template, below, imports)
+			found += shadows_of(work, template, below, judge, parts)
 	return found + list(starters_of(work, command))
 
 
@@ -344,32 +359,105 @@ def emit_judge(run, name, copies):
 	last[run, name] = line
 
 
-def send_judges(root, run, work):
+def send_judges(root, run, work, is_shown):
 	own = os.path.join(root, "runs", run)
 	template = os.path.join(own, "qualification", "workspace_template")
 	best = os.path.join(own, "checkpoints", "best")
+	best = best if is_folder(best) else None
 	command = text_in(own + "/run_config.json", "post_attempt_command")
-	ns, imports = template_at(template), set()
+	ns, whole = template_at(template), template
 	emit_judge(run, TEMPLATE, [(ns, "-" if is_folder(template) else "none"),
 		(0, "-"), (0, "-")])
-	if is_folder(template):
-		found, imports = judges_of(template, command)
-	else:
-		template, found = None, []
-		if work and not ns:
-			# Without a template only their ctimes are known.
-			found = [n for n in judges_of(work, command)[0]
-				if n in command]
-	if work:
-		found = deciders_of(work, template, command, found, imports)
-	for name in found:
+	template = template if is_folder(template) else None
+	# Without a template only the ctimes of the workspace are known.
+	root_of = template or (work if not ns else None)
+	if not command or not root_of:
+		return
+	full, task = task_of(own, template, work)
+	judge, parts, found = judges_of(root_of, work, command, task)
+	decide = deciders_of(work, template, command, judge, parts, found) \
+		if work else found
+	if full and full.startswith(whole):
+		emit_judge(run, os.path.relpath(full, whole),
+			[(changed_at(full), "-"), (0, "-"), (0, "-")])
+	for name in decide:
 		copies = [copy_of(folder, name) if folder else (0, "-")
-			for folder in (template,
-				best if is_folder(best) else None, work)]
-		if is_folder(best):
+			for folder in (template, best, work)]
+		if best:
 			copies[1] = max(copies[1][0], changed_at(best)), \
 				copies[1][1]
 		emit_judge(run, name, copies)
+	for name in sorted(judge.outside)[:16] if work else []:
+		emit_judge(run, name, [(0, "-"), (0, "-"),
+			copy_of(work, name)])
+	send_report(run, own, template, best, work, judge, parts, decide,
+		is_shown)
+
+
+# Does a file that the judge may use differ from the template's?
+def is_changed(name, template, best, work):
+	return template is not None and copy_of(template, name)[1] != \
+		copy_of(best or work, name)[1]
+
+
+# Say which files were compared, what could not be followed, and how the best
+# checkpoint differs from the template.
+def send_report(run, own, template, best, work, judge, parts, decide, is_shown):
+	begun = look_at(own + "/run_config.json")
+	if begun is None:
+		return
+	report = {"compared": [name for name in decide if template and
+			is_file(os.path.join(template, name))],
+		"unresolved": judge.lost + sorted(name +
+			": outside the workspace" for name in judge.outside),
+		"used": [[part, name] for name, part in sorted(parts.items())
+			if part in ("named", "unclear") and (best or work) and
+			is_changed(name, template, best, work)]}
+	if is_shown and best and template:
+		report["changes"] = [[part_in(name, parts, decide), change,
+			name] for change, name in changes_of(template, best)]
+	text = json.dumps(report).encode()
+	if last.get((run, "report")) == text or len(text) > JSON - 1:
+		return
+	last[run, "report"] = text
+	emit("C " + stamp(begun.st_ctime_ns))
+	emit("F %s %d runs/%s/judge.report" %
+		(stamp(begun.st_mtime_ns), len(text), run))
+	sys.stdout.buffer.write(base64.encodebytes(text))
+	emit(".")
+
+
+def part_in(name, parts, decide):
+	return "judge" if name in decide else parts.get(name, "other")
+
+
+# The files that differ, as (change, name).
+def changes_of(old, new):
+	names = [tree_of(folder) for folder in (old, new)]
+	for name in sorted({*names[0], *names[1]}):
+		if name not in names[1]:
+			yield "removed", name
+		elif name not in names[0]:
+			yield "added", name
+		elif copy_of(old, name)[1] != copy_of(new, name)[1]:
+			yield "changed", name
+
+
+# All files below a folder, except hidden and cache folders.
+def tree_of(root):
+	found, stack = [], [("", 0)]
+	while stack:
+		below, depth = stack.pop()
+		for name in names_in(os.path.join(root, below)):
+			path = os.path.join(root, below, name)
+			if is_folder(path):
+				if depth < 4 and name[0] != "." and \
+						name != "__pycache__":
+					stack.append((below + name + "/",
+						depth + 1))
+			elif len(found) < 1024:
+				found.append(below + name)
+	return found
 
 
 # The string below these keys of a JSON file, or "".
@@ -399,8 +487,10 @@ def send_trials(root, trials):
 			if not command or not is_folder(work):
 				continue
 			run, trial = own.split("/")
-			for name in deciders_of(work, task, command,
-					*judges_of(task, command)):
+			_, editable = task_of(os.path.join(root, own), task,
+				None)
+			for name in deciders_of(work, task, command, *judges_of(
+					task, None, command, editable)):
 				own = trial + "/" + name
 				to = [copy_of(task, name), (0, "-"),
 					copy_of(work, name)]
@@ -409,19 +499,13 @@ def send_trials(root, trials):
 		return
 
 
-# The content of all files below root by path, except hidden and cache folders.
+# The content of all files below root by path.
 def texts_of(root):
-	found, stack = {}, [("", 0)]
-	while stack:
-		below, depth = stack.pop()
-		for name in names_in(os.path.join(root, below)):
-			path = os.path.join(root, below, name)
-			if is_folder(path) and depth < 4 and name[0] != "." \
-					and name != "__pycache__":
-				stack.append((below + name + "/", depth + 1))
-			elif is_file(path) and len(found) < 1024:
-				with open(path, "rb") as f:
-					found[below + name] = f.read(JUDGE)
+	found = {}
+	for name in tree_of(root):
+		if is_file(os.path.join(root, name)):
+			with open(os.path.join(root, name), "rb") as f:
+				found[name] = f.read(JUDGE)
 	return found
 
 
@@ -571,8 +655,9 @@ def send_workspace(root, run, work, now):
 			newest = ALL or name == run or not run and i == 0
 			for path in files_of(root, name, newest):
 				send(root, path, newest, now)
-			send_judges(root, name, work)
-			if name == run or not run and i == 0:
+			shown = name == run or not run and i == 0
+			send_judges(root, name, work, shown)
+			if shown:
 				send_change(root, name)
 
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* wire.py and wire.sh, converted by mkscript.awk. */
-extern const char wire_script_py[], wire_script_sh[];
+#include "base/embed.h"
+
+/* judge.py and wire.py, which python reads as one script from its stdin. */
+extern const struct embed_file wire_scripts[];
+/* wire.sh, converted by mkscript.awk. */
+extern const char wire_script_sh[];

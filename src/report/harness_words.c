@@ -2,6 +2,8 @@
 /* The words for HarnessGym runs and comparisons, for pages and the screen. */
 #include "report/harness_words.h"
 
+#include <sys/param.h>
+
 #define MAX_TOOLS  12
 #define TEXT_MAX   4096U
 #define TEXT_BYTES 65536U /* longest text of a fact */
@@ -428,6 +430,65 @@ static void add_disputes(struct buf *text, struct subject *s)
 		buf_appendf(text, "%s%s", i > 0 ? "; " : "", s->run->disputes[i]);
 }
 
+#define LISTED 8
+
+static void add_judge(struct buf *text, struct subject *s)
+{
+	const struct harness_run *run = s->run;
+	enum harness_tri unchanged = harness_judge_unchanged(run);
+
+	if (run->table != NULL || run->command == NULL || !run->has_report)
+		return;
+	if (unchanged == HARNESS_NO) {
+		s->style = FACT_ALARM;
+		buf_appendf(text, "CHANGED: %s; ", run->judge);
+	} else if (unchanged == HARNESS_UNKNOWN) {
+		s->style = FACT_WARN;
+		buf_append_str(text, "unknown: ");
+	}
+	if (run->compared.n == 0)
+		buf_append_str(text, "no file of the judge was compared");
+	else
+		buf_appendf(text, "%zu file%s compared with the template: ", run->compared.n,
+			    run->compared.n == 1 ? "" : "s");
+	for (size_t i = 0; i < run->compared.n && i < LISTED; i++)
+		buf_appendf(text, "%s%s", i > 0 ? ", " : "", run->compared.v[i]);
+	if (run->compared.n > LISTED)
+		buf_appendf(text, " and %zu more", run->compared.n - LISTED);
+	for (size_t i = 0; i < run->unresolved.n && i < LISTED; i++)
+		buf_appendf(text, "%s%s",
+			    i > 0 ? ", " : "; cannot be followed: ", run->unresolved.v[i]);
+	array_each (used, run->used.v, MIN(run->used.n, LISTED))
+		buf_appendf(text,
+			    strcmp(used->part, "named") == 0
+				    ? "; the command also names %s, which changed"
+				    : "; it also uses %s, which changed and which task.md does not "
+				      "mention",
+			    used->name);
+}
+
+/* The files that the best checkpoint changed, the judge's first. */
+static void add_changes(struct buf *text, struct subject *s)
+{
+	const struct harness_changes *changes = &s->run->changes;
+	size_t n = 0;
+
+	if (changes->present && changes->n == 0)
+		buf_append_str(text, "none");
+	for (int turn = 0; turn < 2; turn++)
+		array_each (one, changes->v, changes->n) {
+			bool is_judge = strcmp(one->part, "judge") == 0;
+
+			if (is_judge != (turn == 0) || n++ >= LISTED)
+				continue;
+			buf_appendf(text, "%s%s %s", n > 1 ? ", " : "", one->name, one->change);
+			if (strcmp(one->part, "other") != 0)
+				buf_appendf(text, " (%s)", one->part);
+		}
+	if (n > LISTED)
+		buf_appendf(text, " and %zu more", n - LISTED);
+}
+
 static void add_checkpoint(struct buf *text, struct subject *s)
 {
 	const struct harness_checkpoint *point = &s->run->checkpoint;
@@ -613,7 +674,9 @@ static const struct fact_line {
 	{ "stop score", add_stop, FACT_PLAIN },
 	{ "HarnessGym says", add_said_best, FACT_WARN },
 	{ "contradiction", add_disputes, FACT_ALARM },
+	{ "judge", add_judge, FACT_PLAIN },
 	{ "checkpoint", add_checkpoint, FACT_PLAIN },
+	{ "it changed", add_changes, FACT_PLAIN },
 	{ "restored", add_restored, FACT_PLAIN },
 	{ "agent used", add_usage, FACT_PLAIN },
 	{ "MCP calls", add_calls, FACT_PLAIN },

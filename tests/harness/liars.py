@@ -22,7 +22,8 @@ from tap import finish, ok  # noqa: E402
 # The best score at the end, unless it is 110 from iteration 2: 130 is the true
 # score of iteration 1, 140 that of the baseline.
 BEST = {
-    130: ["judge swapped", "module shadowed", "module shadowed as bytes",
+    130: ["judge swapped", "judge linked", "byte code linked",
+          "module shadowed", "module shadowed as bytes",
           "module shadowed below", "judge hides itself", "output rewritten",
           "output replaced", "output linked", "output hard-linked",
           "output edited at once", "output edited, then the result",
@@ -43,14 +44,14 @@ BEST = {
           "output cut", "output added to", "output of another run",
           "output a folder", "checkpoint claimed", "score 0", "score a list",
           "score of wide digits", "score of near 0", "total of others"],
-    140: ["judge linked", "judge put back", "judge and template swapped",
+    140: ["judge put back", "judge and template swapped",
           "judge swapped twice", "manifest touched",
           *("manifest of iteration %s" % value
             for value in (99, "nan", 1e300, 1.5, -1, None)), "restore claimed",
           "module shadowed and gone", "iterations renumbered",
           "iteration moved in", "old run newest", "output copied",
           "template dropped", "template's judge dropped", "no template",
-          "template emptied", "byte code linked"],
+          "template emptied", ],
     None: ["run beside it", "direction turned", "post without a command",
            "output without a command", "command added", "key changed"],
 }

@@ -91,7 +91,8 @@ def tear(data):
     open(path, "w").write('{"iterations": 7}')
     return encode(data)
 base64.encodebytes = tear
-exec(compile(open(code).read(), code, "exec"))
+for name in "judge.py", "wire.py":
+    exec(compile(open(code + "/" + name).read(), name, "exec"))
 """
 
 
@@ -104,7 +105,7 @@ def test_torn(folder):
         out.write('{"iterations": 2}')
     done = subprocess.run(
         [sys.executable, "-c", TEAR, work, "", "", "", config,
-         os.path.join(SRC, "src/harness/wire.py")], check=False, input="\n",
+         os.path.join(SRC, "src/harness")], check=False, input="\n",
         capture_output=True, text=True)
     first, second = done.stdout.split("END\n")[:2]
     ok("\n,\n" in first and "\n.\n" not in first and

@@ -208,6 +208,8 @@ class Run:
         self.lies.get("before", id)(self)
         write(os.path.join(self.work, "verifier.py"), VERIFIER)
         write(os.path.join(self.work, "kernel.txt"), "%s\n" % BASELINE)
+        write(os.path.join(self.work, "task.md"),
+              "You may edit:\n\n- `kernel.txt`\n")
         write(os.path.join(self.dir, "run_config.json"), self.config)
         self.n = 0
         self.moment("begun")

@@ -152,6 +152,41 @@ static void copy_lenient(struct buf *out, struct str text, enum json_bare bare)
 	}
 }
 
+/* Set the error for the mistake at an offset of the text: line, reason and column. */
+static void set_syntax_error(struct err *err, struct str text, size_t at, bool is_after)
+{
+	size_t before, column = 1, open = 0;
+
+	while (at < text.len && isspace((unsigned char)text.p[at]))
+		at++;
+	for (before = at; before > 0 && isspace((unsigned char)text.p[before - 1]); before--)
+		;
+	char c = at < text.len ? text.p[at] : '\0', last = before > 0 ? text.p[before - 1] : '\0';
+	bool is_comma = last == ',' && (c == '}' || c == ']');
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.p[i] == '"')
+			i = skip_string(text, i);
+		else if (text.p[i] == '{' || text.p[i] == '[')
+			open++;
+		else if ((text.p[i] == '}' || text.p[i] == ']') && open > 0)
+			open--;
+	}
+	/* The comma is the mistake, not what comes after it. */
+	at = is_comma ? before - 1 : at;
+	for (size_t i = at < text.len ? at : text.len; i > 0 && text.p[i - 1] != '\n'; i--)
+		column++;
+	err_set(err, ERR_PARSE, "line %u: not valid JSON: %s in column %zu", find_line(text, at),
+		is_comma	 ? "a comma without a value after it"
+		: at >= text.len ? "the end is missing"
+		: is_after	 ? "text after the end"
+		: c == '\''	 ? "a string needs double quotes"
+		: c == '/'	 ? "comments are not allowed"
+		: c == ','	 ? "a comma without a value before it"
+		: open > 0	 ? "unexpected text, or a missing } or ],"
+				 : "unexpected text",
+		column);
+}
+
 cJSON *json_parse(struct str text, enum json_bare bare, struct err *err)
 {
 	const char *end = NULL;
@@ -181,8 +216,9 @@ cJSON *json_parse(struct str text, enum json_bare bare, struct err *err)
 	if (root != NULL && shape.bad == SIZE_MAX && rest >= text.len)
 		return root;
 	cJSON_Delete(root);
-	err_set(err, ERR_PARSE, "line %u: not valid JSON",
-		find_line(text, at < shape.bad ? at : shape.bad));
+	at = root != NULL ? rest : at;
+	at = at < shape.bad ? at : shape.bad;
+	set_syntax_error(err, text, at, root != NULL && at == rest);
 	return NULL;
 }
 

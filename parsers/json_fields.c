@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/nearest.h"
 #include "base/xalloc.h"
 
 /* JSON_AS_CHOICE stores an enum through an unsigned int *. */
@@ -238,10 +239,15 @@ static int check_member(const struct json_reader *r, const struct json_field *fi
 			const cJSON *object, const cJSON *member, const char *path)
 {
 	char full[JSON_PATH_SIZE], words[128];
+	struct nearest near = { .word = str_from(member->string) };
 
+	near.max_typos = (near.word.len + 1) / 3;
 	(void)json_join(full, path, member->string);
-	while (fields->name != NULL && strcmp(fields->name, member->string) != 0)
-		fields++;
+	for (; fields->name != NULL && strcmp(fields->name, member->string) != 0; fields++)
+		nearest_add(&near, fields->name, strlen(fields->name));
+	if (fields->name == NULL && near.name.p != NULL)
+		return json_refuse(r, full, "unknown key; did you mean \"%.*s\"?",
+				   (int)near.name.len, near.name.p);
 	if (fields->name == NULL)
 		return json_refuse(r, full, "unknown key");
 	if (json_get(object, member->string) != member)

@@ -2,16 +2,26 @@
 /* Set up the process and run the command line. */
 #include <locale.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/plain.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 
+/* Did the user choose a locale? Without one, for example in a container, UTF-8 is a better guess
+ * than ASCII. */
+static bool has_locale(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	return any_of(i, LENGTH(names), getenv(names[i]) != NULL && getenv(names[i])[0] != '\0');
+}
+
 int main(int argc, char **argv)
 {
 	/* The character set follows the user's locale; numbers are always printed as in C. */
-	(void)setlocale(LC_CTYPE, "");
+	(void)setlocale(LC_CTYPE, has_locale() ? "" : "C.UTF-8");
 	plain_streams();
 	(void)signal(SIGPIPE, SIG_IGN);
 	xalloc_init();

@@ -125,6 +125,12 @@ def main():
             ok((b"to open the folder, run hgym-tui ./runs" in done.stderr) ==
                hint, "runs %s a folder of that name" %
                ("next to" if hint else "without"), done)
+        head = subprocess.run(
+            "%s export --what samples --csv %s | head -1; "
+            "echo ${PIPESTATUS[0]}" % (TUI, log), shell=True, env=env,
+            executable="/bin/bash", capture_output=True, check=False)
+        ok(head.stderr == b"", "a reader that has read enough is no error",
+           head)
         for first, *others in SAME:
             want = run(env, first.replace("LOG", log))
             for line in others:

@@ -430,7 +430,8 @@ static int put_samples(FILE *stream, enum out_format format, struct context *con
 			&(struct stored_series){ .out = out, .store = context->store, .err = err },
 			err);
 	if (out_free(out) != 0 && status == 0)
-		status = err_set(err, ERR_IO, "cannot write the samples");
+		status = stream == stdout ? cmd_flush(err)
+					  : err_set(err, ERR_IO, "cannot write the samples");
 	return status;
 }
 
@@ -478,7 +479,9 @@ static int export_to(const struct cmd_args *args, const struct export_call *call
 		json_add_clean(object, "group", built->board.groups[(*at)->group].key);
 		out_take(out, object);
 	}
-	return out_free(out) == 0 ? 0 : err_set(err, ERR_IO, "cannot write the runs");
+	if (out_free(out) == 0)
+		return 0;
+	return stream == stdout ? cmd_flush(err) : err_set(err, ERR_IO, "cannot write the runs");
 }
 
 static int export_folder(const struct cmd_args *args, struct export_call *call,

@@ -11,6 +11,7 @@
 
 #include "app/dash.h"
 #include "base/log.h"
+#include "base/nearest.h"
 #include "base/say.h"
 #include "base/xalloc.h"
 #include "cmd/version.h"
@@ -157,49 +158,6 @@ const struct cmd_option *cmd_find_option(const struct cmd *cmd, const char *word
 	return o != NULL ? o : find_option(cmd_dash.options, word);
 }
 
-/* Search for the name that a mistyped word was meant to be. */
-struct nearest {
-	struct str word, name;	 /* name.p is NULL if no name is similar */
-	size_t typos, max_typos; /* in name; allowed */
-};
-
-#define NAME_MAX_BYTES 32U
-
-/* Damerau-Levenshtein distance: letters that are wrong, missing, extra or swapped. */
-static size_t count_typos(struct str a, struct str b)
-{
-	size_t t[NAME_MAX_BYTES + 1][NAME_MAX_BYTES + 1];
-
-	if (a.len > NAME_MAX_BYTES || b.len > NAME_MAX_BYTES)
-		return SIZE_MAX;
-	for (size_t i = 0; i <= a.len; i++) {
-		for (size_t k = 0; k <= b.len; k++) {
-			t[i][k] = i + k;
-			if (i == 0 || k == 0)
-				continue;
-			t[i][k] = MIN(t[i - 1][k], t[i][k - 1]) + 1;
-			t[i][k] = MIN(t[i][k], t[i - 1][k - 1] + (a.p[i - 1] != b.p[k - 1]));
-			if (i > 1 && k > 1 && a.p[i - 1] == b.p[k - 2] && a.p[i - 2] == b.p[k - 1])
-				t[i][k] = MIN(t[i][k], t[i - 2][k - 2] + 1);
-		}
-	}
-	return t[a.len][b.len];
-}
-
-/* Keep name if it has fewer typos than the best one before; an unfinished word counts as one. */
-static void compare_name(struct nearest *near, const char *name, size_t len)
-{
-	struct str s = { name, len };
-	bool is_prefix = near->word.len > 1 && len > near->word.len &&
-			 memcmp(near->word.p, name, near->word.len) == 0;
-	size_t typos = is_prefix ? 1 : count_typos(near->word, s);
-
-	if (typos <= near->max_typos && (near->name.p == NULL || typos < near->typos)) {
-		near->name = s;
-		near->typos = typos;
-	}
-}
-
 static int fail_unknown_option(const struct cmd_line *line, const char *word, struct err *err)
 {
 	const struct cmd_option *own = line->cmd != NULL ? line->cmd->options : NULL;
@@ -209,9 +167,9 @@ static int fail_unknown_option(const struct cmd_line *line, const char *word, st
 		near.word = (struct str){ word + 2, strcspn(word + 2, "=") };
 	near.max_typos = (near.word.len + 1) / 3;
 	for (const struct cmd_option *o = own; o != NULL && o->name != NULL; o++)
-		compare_name(&near, o->name, strlen(o->name));
+		nearest_add(&near, o->name, strlen(o->name));
 	for (const struct cmd_option *o = dash_options; o->name != NULL; o++)
-		compare_name(&near, o->name, strlen(o->name));
+		nearest_add(&near, o->name, strlen(o->name));
 	AUTO_TEXT what = near.name.p == NULL ? xstrdup("unknown option")
 					     : xasprintf("unknown option; did you mean --%.*s?",
 							 (int)near.name.len, near.name.p);
@@ -225,8 +183,8 @@ int cmd_fail_unknown(const char *group, const char *word, struct err *err)
 	struct nearest near = { .word = str_from(whole), .max_typos = (strlen(word) + 1) / 3 };
 
 	for (size_t i = 0; cmd_table[i] != NULL; i++)
-		compare_name(&near, cmd_table[i]->name,
-			     strcspn(cmd_table[i]->name, group ? "" : " "));
+		nearest_add(&near, cmd_table[i]->name,
+			    strcspn(cmd_table[i]->name, group ? "" : " "));
 	return err_set(err, ERR_USAGE, "unknown command \"%s\"%s%.*s%s (see hgym-tui%s%s --help)",
 		       whole, near.name.p != NULL ? "; did you mean " : "", (int)near.name.len,
 		       near.name.p != NULL ? near.name.p : "", near.name.p != NULL ? "?" : "",

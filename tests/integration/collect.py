@@ -87,7 +87,8 @@ def test_nothing():
     put(CONFIG, '{"pods": [\n {"nam": "x"}]}')
     done = tui("collect")
     same((done.returncode, done.stderr),
-         (2, f"hgym-tui: {CONFIG}:2: pods[0].nam: unknown key\n"),
+         (2, f"hgym-tui: {CONFIG}:2: pods[0].nam: unknown key; did you mean "
+         "\"name\"?\n"),
          "a wrong configuration names file, line and key path")
     same(tui("collect", "--for", "x").returncode, 2, "wrong seconds")
 

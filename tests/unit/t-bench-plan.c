@@ -40,7 +40,7 @@ static void refuse(const char *text, const char *want)
 
 static void test_refused(void)
 {
-	refuse("[1", "b.json:1: not valid JSON");
+	refuse("[1", "b.json:1: not valid JSON: unexpected text, or a missing } or ], in column 2");
 	refuse(HEAD METRIC VARIANTS PODS ",\n\"x\":1}", "b.json:7: x: unknown key");
 	refuse(HEAD METRIC VARIANTS "\"pods\":[]}", "b.json:6: pods: expected 1 to 64 pods");
 	refuse(HEAD METRIC "\"variants\":[{\"tag\":\"A\"},{\"tag\":\"B\"}],\n" PODS "}",

@@ -9,9 +9,10 @@
 static const struct {
 	const char *text, *want;
 } wrong[] = {
-	{ "{", "f.json: line 1: not valid JSON" },
+	{ "{",
+	  "f.json: line 1: not valid JSON: unexpected text, or a missing } or ], in column 1" },
 	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\n\"rulez\":[]}",
-	  "f.json:2: rulez: unknown key" },
+	  "f.json:2: rulez: unknown key; did you mean \"rules\"?" },
 	{ "{\"schema\":\"hgym-tui.format/2\",\"name\":\"x\",\"rules\":[]}",
 	  "f.json:1: schema: expected \"hgym-tui.format/1\"" },
 	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[]}",

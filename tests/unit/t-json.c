@@ -114,7 +114,8 @@ static void test_bounds(void)
 	ok(json_parse(STR_LIT("{\"a\": 1} x"), false, &err) == NULL,
 	   "text after the value is an error");
 	ok(json_parse(STR_LIT("\n\n{\"a\": }"), false, &err) == NULL, "malformed");
-	is_str(err.text, "line 3: not valid JSON", "the error has the line");
+	is_str(err.text, "line 3: not valid JSON: unexpected text in column 7",
+	       "the error has the line");
 	ok(json_parse(STR_LIT("{\"a\": NaN}"), false, &err) == NULL, "strict: a bare NaN is an "
 								     "error");
 	root = json_parse(STR_LIT("{\"a\":NaN,\"b\":-Infinity,\"c\":\"NaN\"}"), true, &err);

@@ -268,6 +268,24 @@ static const char *get_setting(const struct judge *judge, size_t arm, const char
 	return agree ? value : NULL;
 }
 
+/*
+ * Is it the place of a run's output (output_dir, run_name), and do both values differ only by the
+ * tags of their arms?  Such a setting does not change what is computed.
+ */
+static bool is_own_place(const char *key, const char *a, const char *tag_a, const char *b,
+			 const char *tag_b)
+{
+	static const char *const keys[] = { "output_dir", "out_dir",  "outdir",	       "save_dir",
+					    "log_dir",	  "logdir",   "run_dir",       "run_name",
+					    "run_id",	  "exp_name", "checkpoint_dir" };
+	const char *at_a = strstr(a, tag_a), *at_b = strstr(b, tag_b);
+
+	if (!any_of(i, LENGTH(keys), strcasecmp(keys[i], key) == 0) || at_a == NULL || at_b == NULL)
+		return false;
+	return at_a - a == at_b - b && strncmp(a, b, (size_t)(at_a - a)) == 0 &&
+	       strcmp(at_a + strlen(tag_a), at_b + strlen(tag_b)) == 0;
+}
+
 /* Compare the settings of the control's first log with the variant's. */
 static void compare_settings(const struct judge *judge, struct judge_contrast *c)
 {
@@ -293,7 +311,8 @@ static void compare_settings(const struct judge *judge, struct judge_contrast *c
 			guard_add(&c->hits, GUARD_SETTINGS, false,
 				  "a log prints %s with several values, the control's %.40s", key,
 				  a);
-		if (b == NULL || strcmp(a, b) == 0)
+		if (b == NULL || strcmp(a, b) == 0 ||
+		    is_own_place(key, a, judge->arms[0].tag, b, arm->tag))
 			continue;
 		bool hard = arm->declares_all && n >= LEAST_RUNS && m >= LEAST_RUNS;
 		guard_add(&c->hits, hard ? GUARD_SAME : GUARD_SETTINGS, hard,

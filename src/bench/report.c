@@ -672,7 +672,7 @@ void report_line(struct buf *out, const cJSON *verdict)
 	}
 }
 
-/* Is the metric a time or a rate, so that "fast" says what a difference in it means? */
+/* Is the metric a time or a rate, for which "fast" is the right word? */
 static bool is_speed(const char *key)
 {
 	static const char *const times[] = { "ms",	"us",	"ns",	  "s", "sec",

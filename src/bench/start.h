@@ -24,7 +24,7 @@ char *bench_preview(struct context *context, const char *file, struct err *err);
  * owned.  NULL: it printed no number; with err: several.
  */
 char *bench_find_number(const struct plan *plan, const char *path, struct err *err);
-/* Write another metric into the bench.json of a results folder; `chosen` says why. */
+/* Write another metric into the bench.json of a results folder; `chosen` is the reason. */
 int bench_set_metric(const char *path, const char *key, const char *chosen, struct err *err)
 	__attribute__((warn_unused_result));
 

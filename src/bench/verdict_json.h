@@ -67,7 +67,7 @@ void report_facts(struct facts *facts, const cJSON *verdict);
 /* "B: FASTER by ..; C: .."; for an audit its smallest detectable difference.  "": no verdict. */
 void report_line(struct buf *out, const cJSON *verdict);
 /*
- * One sentence that says which arm is how many times as fast, without a line end: "b ran 1.27 times
+ * One sentence without a line end, how many times as fast each variant is: "b ran 1.27 times
  * as fast as a (1.21 to 1.33)".  Nothing if there is no variant.
  */
 void report_sentence(struct buf *out, const cJSON *verdict);

@@ -21,6 +21,14 @@ def other_work(rig):
     heads = rig.bench("heads", [rig.pod("p1", alone=True)], {"env": env})
     told = rig.bench("told", [rig.pod("p2", alone=True)],
                      {"env": env, "declares": ["num_heads"]})
+    place = "echo output_dir: runs/$PLACE; sh workload.sh"
+    places = [rig.bench(name, [rig.pod("p%d" % pod, alone=True)],
+                        {"env": {"STEP_MS": "1900"}},
+                        workload={"command": "case ${HGYM_JOB##*/} in "
+                                  "*_A*) PLACE=%s ;; *) PLACE=%s ;; esac; %s"
+                                  % (control, variant, place)})
+              for name, pod, control, variant in (
+                  ("place", 4, "A/x", "B/x"), ("lost", 5, "A/x", "C/x"))]
     work = os.path.join(rig.dir, "work")
     data = os.path.join(work, "data")
     os.mkdir(data)
@@ -33,8 +41,12 @@ def other_work(rig):
        "data that is not the plan's", done.stderr)
     right = done.stderr.split(b"its data has the hash ")[1][:64].decode()
     wrong["workload"]["data_sha256"] = right
-    heads, told, right = map(verdict_of, rig.run_all(
-        heads, told, rig.bench("right", pods, faster, **wrong)))
+    heads, told, own, other, right = map(verdict_of, rig.run_all(
+        heads, told, *places, rig.bench("right", pods, faster, **wrong)))
+    check_faster(own, "a place of its own for the results: faster")
+    ok(other["text"] == "INVALID (same work)" and "output_dir" in
+       str(other["guards"]), "a place that is not the arm's own is other work",
+       other)
     ok(heads["text"] == "INVALID (same work)" and
        "num_heads 16, the control's 8" in str(heads["guards"]),
        "a setting that nobody declared", heads)
@@ -57,7 +69,7 @@ def other_work(rig):
     done = rig.tui("bench", "list", "--json")
     ok(b"NOT JUDGED (2 blocks, need 3)" in done.stdout, "and bench list",
        done.stdout)
-    rig.clean("data", "heads", "told", "right")
+    rig.clean("data", "heads", "told", "place", "lost", "right")
 
 
 def edited(rig):

@@ -16,6 +16,7 @@
 #define WORD_BYTES   64
 #define MAX_SETTINGS 64
 #define MAX_ARMS     8
+#define MAX_JUDGES   64
 #define BLOCKS	     6
 #define FEW_BLOCKS   3 /* of a kernel bench, and to confirm the best */
 #define TIMEOUT_S    240.0
@@ -50,9 +51,16 @@ static void append_measure(struct buf *out, const struct harness_ab *ab, const c
 	}
 	buf_append_str(out, "w=");
 	quote_word(out, str_from(judges));
-	buf_append_str(out, " && [ -d \"$w\" ] && for f in benchmark.py verifier.py; do "
-			    "[ ! -e \"$w/$f\" ] || cmp \"$w/$f\" \"$f\" || "
-			    "exit 9; done && sh -c ");
+	/* The judge's files as the reader of the run found them, or else the usual two. */
+	buf_append_str(out, " && [ -d \"$w\" ] && for f in");
+	for (size_t i = 0; i < ab->run->compared.n && i < MAX_JUDGES; i++) {
+		buf_append_char(out, ' ');
+		quote_word(out, str_from(ab->run->compared.v[i]));
+	}
+	if (ab->run->compared.n == 0)
+		buf_append_str(out, " benchmark.py verifier.py");
+	buf_append_str(out, "; do [ ! -e \"$w/$f\" ] || cmp \"$w/$f\" \"$f\" || exit 9; done && "
+			    "sh -c ");
 	quote_word(out, str_from(measure.data));
 }
 
@@ -61,6 +69,8 @@ static void add_folder(cJSON *variants, const struct harness_ab *ab, const char 
 		       const char *source)
 {
 	bool is_control = variants->child == NULL;
+	AUTO_TEXT template = xasprintf("%s/.harnessgym/runs/%s/qualification/workspace_template",
+				       ab->workspace, ab->compare != NULL ? "" : ab->run->dir);
 	cJSON *variant = json_add(json_add_row(variants), JTEXT("tag", tag));
 	AUTO_BUF command = buf_new(COMMAND_MAX);
 
@@ -70,7 +80,10 @@ static void add_folder(cJSON *variants, const struct harness_ab *ab, const char 
 	quote_word(&command, str_from(source));
 	buf_append_str(&command, " --exclude=./.harnessgym --exclude=./.git -cf - . "
 				 "| tar -C \"$d\" -xf - && cd \"$d\" && ");
-	append_measure(&command, ab, ab->compare != NULL ? ab->compare->template : ab->workspace);
+	append_measure(&command, ab,
+		       ab->compare != NULL	 ? ab->compare->template
+		       : ab->run->compared.n > 0 ? template
+						 : ab->workspace);
 	if (is_control)
 		cJSON_AddBoolToObject(variant, "control", true);
 	json_add_string(variant, "command", command.data);

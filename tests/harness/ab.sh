@@ -94,6 +94,23 @@ told "another verifier voids the run" $?
 [ $? = 5 ]
 told "no run: exit 5" $?
 
+# A judge of another name, which the command leads to.
+template="$work/.harnessgym/runs/r/qualification/workspace_template"
+mkdir -p "$template"
+cp "$best/verifier.py" "$template/eval.py"
+cp "$best/verifier.py" "$best/eval.py"
+sed 's/verifier.py/eval.py/' "$dir/config.json" >"$config"
+touch "$best"/* "$best/../best_manifest.json" "$first"
+"$HGYM_TUI" harness --ab "$work" >"$dir/bench.json" 2>"$dir/out"
+arm 0 && grep -q '"best_us": 99.5' "$dir/out"
+told "an arm with the judge of the template is measured" $?
+cp "$best/eval.py" "$work/eval.py"
+echo 'print("{}")' >>"$work/eval.py"
+arm 1
+[ $? = 9 ]
+told "a forged judge of any name voids the run" $?
+rm -r "$template" "$best/eval.py"
+
 # What the checkpoint changed of the template: files, and then lines.
 template="$work/.harnessgym/runs/r/qualification/workspace_template"
 mkdir -p "$template"

@@ -203,6 +203,7 @@ void ui_configure(struct ui *ui, const struct ui_setup *setup)
 	ui->setup = *setup;
 	ui->keymap = *setup->keymap;
 	shared->baseline = ui->typed.name != NULL ? &ui->typed : setup->baseline;
+	shared->conf_path = setup->conf_path != NULL ? setup->conf_path : "the configuration";
 	shared->group_of = setup->group_of;
 	shared->group_user = setup->group_user;
 	shared->log_colors = setup->log_colors;

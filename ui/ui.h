@@ -17,6 +17,7 @@ struct ui_setup {
 	const struct track *track; /* NULL: no caps */
 	struct alerts *alerts;
 	const struct ui_baseline *baseline; /* NULL: none */
+	const char *conf_path;		    /* of the configuration; borrowed */
 	const struct keymap *keymap;	    /* copied */
 	/* Key of a run's group, owned by the caller; NULL: the folder of its log. */
 	char *(*group_of)(void *user, const struct model_run *mr);

@@ -66,6 +66,7 @@ struct ui_shared {
 	const struct track *track; /* caps */
 	const struct alerts *alerts;
 	const struct ui_baseline *baseline; /* NULL: none */
+	const char *conf_path;		    /* of the configuration, for messages */
 	char *(*group_of)(void *user, const struct model_run *mr);
 	void *group_user;
 	unsigned int configured;	   /* grows with each new configuration */

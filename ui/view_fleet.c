@@ -412,13 +412,23 @@ static const char no_pods[] = "No runs and no pods.\n"
 			      "hgym-tui LOG...  opens local logs\n"
 			      "hgym-tui demo    plays a recorded fleet\n"
 			      "hgym-tui doctor  checks the setup\n"
-			      "To follow pods, create ~/.config/hgym-tui/config.json (man "
-			      "hgym-tui-config)";
+			      "To follow pods, add them to %s (man hgym-tui-config)";
 static const char no_runs[] = "No runs yet.\n"
 			      "7  shows the pods, their connections and errors\n"
 			      "!  shows all events\n"
-			      "If the pods are connected, check their \"logs\" in the "
-			      "configuration";
+			      "If the pods are connected, check their \"logs\" in %s";
+
+/* Explain why there is nothing to show. */
+static void draw_empty(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
+{
+	AUTO_BUF text = buf_new(8192);
+
+	if (shared->model->n_pods > 0)
+		buf_appendf(&text, no_runs, shared->conf_path);
+	else
+		buf_appendf(&text, no_pods, shared->conf_path);
+	panel_empty(canvas, r, text.data);
+}
 
 static void fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		       struct rect rect)
@@ -427,7 +437,7 @@ static void fleet_draw(void *state, struct ui_shared *shared, struct canvas *can
 
 	fleet_fill(fleet, shared);
 	if (fleet->list.all == 0)
-		panel_empty(canvas, rect, shared->model->n_pods > 0 ? no_runs : no_pods);
+		draw_empty(shared, canvas, rect);
 	else if (rect.w >= 100 && rect.h >= 30)
 		draw_boxes(fleet, shared, canvas, rect);
 	else if (rect.w >= 60 && rect.h >= 12)

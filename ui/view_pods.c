@@ -383,9 +383,10 @@ static void pods_draw(void *state, struct ui_shared *shared, struct canvas *canv
 	size_t pod = list_row(list);
 
 	if (list->all == 0) {
-		panel_empty(canvas, r,
-			    "No pods.\n"
-			    "Add pods to ~/.config/hgym-tui/config.json (man hgym-tui-config)");
+		AUTO_TEXT text = xasprintf("No pods.\nAdd pods to %s (man hgym-tui-config)",
+					   shared->conf_path);
+
+		panel_empty(canvas, r, text);
 		return;
 	}
 	list_draw(list, canvas,

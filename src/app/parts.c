@@ -268,6 +268,7 @@ static char *preview_learn(struct app_parts *parts, const struct command *comman
 	run_reader_free(reader);
 	learn_free(lesson.learn);
 	free(parts->made);
+	free(parts->conf_path);
 	parts->made = NULL;
 	if (!lesson.is_row || n == 0)
 		err_set(err, ERR_NODATA,
@@ -439,10 +440,16 @@ static int fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keyma
 	const struct conf *conf = &context->conf;
 	const char *charset = context->options.charset;
 
+	AUTO_TEXT dir = conf_dir_config();
+	/* It stays the same for all reloads. */
+	if (parts->conf_path == NULL)
+		parts->conf_path =
+			conf->path != NULL ? xstrdup(conf->path) : xasprintf("%s/config.json", dir);
 	*ui = (struct ui_setup){ .model = parts->setup->model,
 				 .track = parts->setup->track,
 				 .alerts = &parts->alerts,
 				 .keymap = keymap,
+				 .conf_path = parts->conf_path,
 				 .group_of = group_of,
 				 .group_user = parts,
 				 .sink = { execute, preview, parts },

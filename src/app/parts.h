@@ -26,7 +26,8 @@ struct app_parts {
 	int64_t alerts_at_ms;
 	enum theme theme; /* chosen by key if theme_chosen */
 	bool theme_chosen;
-	char *made; /* owned; plan or rules that the last preview made */
+	char *conf_path; /* owned; of the configuration, whether it exists or not */
+	char *made;	 /* owned; plan or rules that the last preview made */
 };
 
 /* -1 with err for keys and groups that do not exist. */

@@ -344,7 +344,13 @@ static void test_opens_at_top(const struct ui_setup *setup)
 	model_init(many);
 	(void)model_pod_add(many, "here", "local");
 	own.model = many;
+	own.conf_path = "/etc/hgym/config.json";
 	ours = ui_new(&own);
+	ui_draw(ours, &canvas, &x, &y);
+	AUTO_BUF empty = buf_new(1U << 20);
+	canvas_dump(&canvas, false, &empty);
+	ok(strstr(empty.data, "/etc/hgym/config.json") != NULL,
+	   "without runs, the screen names the configuration");
 	ui_set_now(ours, T0, 0);
 	many->n_reading = 200;
 	for (int i = 0; i < 200; i++) {

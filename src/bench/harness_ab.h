@@ -8,8 +8,8 @@
  * Which arms the bench of a HarnessGym run compares:
  *
  * - By default: the run's best checkpoint and its current workspace, measured by the run's own
- *   command.  Each run of the bench works in a fresh copy of its arm, and fails if one of the judge's
- *   files differs from the template's.  Checkpoint and workspace are only read.
+ *   command.  Each run of the bench works in a fresh copy of its arm, and fails if one of the
+ * judge's files differs from the template's.  Checkpoint and workspace are only read.
  * - With `settings`: the checkpoint's kernel with the settings of the template (the control), with
  *   its own settings, and with those of other verified iterations.  If the checkpoint has a
  * task.py, the functions are timed directly; otherwise the run's own command measures them.

@@ -316,7 +316,7 @@ static int drive_open(const struct bench_drive *drive, bool is_open, const enum 
 /*
  * Print the plan, ask unless `yes` is set, then run the bench in a new results
  * folder, which keeps the definition `given` (NULL: the file of the plan). Its metric is open if
- * nobody named it.
+ * the user did not name it.
  * Return the exit status, or -1 with err.
  */
 static int start_bench(struct context *context, const struct plan *plan, const char *given,

@@ -450,8 +450,10 @@ static bool read_number(struct pairs_reader *r)
 	if (q == start)
 		return skip_value(r, token_end(r, start));
 	unit = after = q;
-	if (value == floor(value) && value >= 0)
+	if (value >= 0)
 		q = unit = read_total(r, q, &total);
+	if (value != floor(value)) /* "485.20/513" */
+		total = NO_TOTAL;
 	q = unit_end(r, q);
 	if (r->n_words == 0 && str_eq_cstr(str_between(unit, q), "epoch")) {
 		r->name = str_between(unit, q); /* "3epoch:train: .." */
@@ -594,7 +596,9 @@ static bool skip_after_number(struct pairs_reader *r, struct str word)
 		r->has_slots = false;
 		return true;
 	}
-	if (!is_unit(word) || next == ':' || next == '=')
+	/* in "10/100 bpb 1.2" it is the name of the next number */
+	if (!is_unit(word) || next == ':' || next == '=' ||
+	    (isfinite(last->total) && starts_number(r, q)))
 		return false;
 	if (last->unit.len == 0)
 		last->unit = word;
@@ -697,6 +701,13 @@ static bool read_parenthesis(struct pairs_reader *r)
 		return end_item(r);
 	}
 	struct str inside = str_between(r->p + 1, close);
+	char next = byte_at(r, close + 1);
+	if (str_has_digit(inside) && inside.len <= MOST_UNIT_BYTES &&
+	    (next == ']' || ((next == ':' || next == '=') && r->name.len > 0))) {
+		r->p = close + 1; /* "[METRICS (1 step stale)]", "lr(1e-3): 0.1" */
+		r->name.len = (size_t)(r->p - r->name.p);
+		return true;
+	}
 	if (inside.len == 0 || !is_letter(inside.p[0]))
 		return false; /* "print(3" */
 	r->p = close + 1;
@@ -825,6 +836,23 @@ static bool read_punctuation(struct pairs_reader *r)
 	return false;
 }
 
+/* Read a name that starts with a digit: "5HT=0.95". */
+static bool read_digit_name(struct pairs_reader *r)
+{
+	const char *end = r->p;
+
+	if (r->n_words > 0 || r->is_assigned)
+		return false;
+	while (end < r->end && (str_is_word(*end)))
+		end++;
+	if (byte_at(r, end) != '=' || end - r->p > MOST_UNIT_BYTES ||
+	    !any_of(i, (size_t)(end - r->p), is_letter(r->p[i])) ||
+	    !add_word(r, str_between(r->p, end)))
+		return false;
+	r->p = end;
+	return true;
+}
+
 static bool read_token(struct pairs_reader *r)
 {
 	size_t symbol;
@@ -834,7 +862,7 @@ static bool read_token(struct pairs_reader *r)
 		return true;
 	}
 	if (starts_number(r, r->p))
-		return read_number(r);
+		return read_digit_name(r) || read_number(r);
 	if (!is_letter(*r->p))
 		return read_punctuation(r);
 	symbol = (*r->p & 0x80) != 0 ? symbol_bytes(r, r->p) : 0;

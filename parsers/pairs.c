@@ -691,6 +691,13 @@ static bool read_parenthesis(struct pairs_reader *r)
 		return false;
 	if (r->is_assigned)
 		return skip_value(r, close + 1);
+	struct str inside = str_between(r->p + 1, close);
+	bool is_counter = str_has_digit(inside) &&
+			  str_is_like(first_word(inside), "step iter iteration epoch batch");
+	if (r->after_number && is_counter) { /* "Ep 1 (Step 000100): loss 3.5" */
+		r->p++;
+		return end_item(r);
+	}
 	if (r->after_number && pairs_aside(r->p, r->end) != r->p) {
 		add_slot(r, SLOT_ASIDE, r->p, close + 1);
 		r->p = close + 1;
@@ -700,7 +707,6 @@ static bool read_parenthesis(struct pairs_reader *r)
 		r->p++;
 		return end_item(r);
 	}
-	struct str inside = str_between(r->p + 1, close);
 	char next = byte_at(r, close + 1);
 	if (str_has_digit(inside) && inside.len <= MOST_UNIT_BYTES &&
 	    (next == ']' || ((next == ':' || next == '=') && r->name.len > 0))) {

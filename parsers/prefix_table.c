@@ -171,7 +171,7 @@ void prefix_table_release(struct prefix_table *table)
 	table->state = NULL;
 }
 
-/* Length of the prefix of that kind; 0 if the text has none. */
+/* Length of the prefix of kind i; 0 if the text has none. */
 static size_t match_kind(struct prefix_state *t, size_t i, struct str text)
 {
 	if (text.len == 0 || (kinds[i].first & byte_class((unsigned char)text.p[0])) == 0)
@@ -199,7 +199,7 @@ static struct str group_text(const struct prefix_state *t, uint32_t group, struc
 			   text.p + ovector[(size_t)2 * group + 1]);
 }
 
-/* Strip a prefix of that kind; false if the text has none. */
+/* Strip a prefix of kind i; false if the text has none. */
 static bool strip_kind(struct prefix_state *t, size_t i, struct prefix_line *line)
 {
 	struct str text = line->segment.text;
@@ -235,7 +235,7 @@ static bool may_be_sure(struct str text)
 	return any_of(i, n_sure_pairs, sure_pairs[i] == pair);
 }
 
-/* The kinds, among those of the mask, whose prefix the text has. */
+/* Find the kinds in the mask that match the text. */
 static uint32_t find_kinds(struct prefix_state *t, struct str text, uint32_t mask)
 {
 	uint32_t found = 0;
@@ -322,9 +322,9 @@ static bool may_name_figure(struct str name)
 	return (has_lower && !has_sign) || meaning_of(&pair, &scale) != METRIC_COUNT;
 }
 
-/* Is the kind a prefix of the lines held back? A figure with its name before it is not; nor are
- * names that change from line to line, numbers that count, words of an evaluation, and lines that a
- * rule reads as they are. */
+/* Is kind i a prefix of the lines held back? It is not if it contains a figure's name or a word of
+ * an evaluation, if its name differs between lines, if its number only rises, or if a rule matches
+ * most of the lines unchanged. */
 static bool is_prefix(struct prefix_state *t, size_t i)
 {
 	uint32_t count = kinds[i].rank != 0 ? kinds[i].rank : kinds[i].count;
@@ -357,7 +357,7 @@ static bool is_prefix(struct prefix_state *t, size_t i)
 	return n_numbers * 2 <= t->n_held || kinds[i].word == 0 || !may_name_figure(name);
 }
 
-/* The lowest rank of the lines held back, in a prefix of that kind. */
+/* The lowest rank of the lines held back, in a prefix of kind i. */
 static int lowest_rank(struct prefix_state *t, size_t i)
 {
 	double rank, lowest = kinds[i].rank == 0 || t->n_held == 0 ? 0 : INT_MAX;
@@ -456,7 +456,7 @@ bool prefix_table_strip(struct prefix_table *table, const struct segment *segmen
 	bool inside = table->inside, is_stripped;
 
 	table->inside = !segment->ends_line;
-	if (inside) { /* it has no prefix of its own */
+	if (inside) { /* only the start of a line has a prefix */
 		is_stripped = t->n_held > 0 && t->n_held < MOST_HELD;
 		if (is_stripped)
 			hold_line(t, segment, consumed);

@@ -20,7 +20,7 @@ struct prefix_line {
 
 struct prefix_calls {
 	void (*line)(void *user, const struct prefix_line *line);
-	/* Does a rule read the text as it is? Then it has no prefix. */
+	/* Does a rule match the whole text? Then it has no prefix. */
 	bool (*is_known)(void *user, struct str text);
 };
 
@@ -38,7 +38,8 @@ struct prefix_table {
 
 void prefix_table_init(struct prefix_table *table, const struct prefix_calls *calls, void *user);
 void prefix_table_release(struct prefix_table *table);
-/* False if the line has no prefix and can be read as it is; else it is passed on now or later. */
+/* Returns false if the line has no prefix: the caller reads it unchanged. Otherwise the line is
+ * passed to prefix_calls.line, now or later. */
 bool prefix_table_strip(struct prefix_table *table, const struct segment *segment,
 			uint64_t consumed);
 

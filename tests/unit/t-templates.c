@@ -298,6 +298,23 @@ static const struct run_case cases[] = {
 	  "[1,mpirank:0]<stdout>:step 30 loss 3\n[1,mpirank:1]<stdout>:step 30 loss 3.25\n",
 	  1,
 	  { { "steps", "30" }, { "last_train_loss", "3" } } },
+	{ "a step in parentheses",
+	  "Ep 1 (Step 000100): Train loss 4.9, Val loss 4.7\n"
+	  "Ep 1 (Step 000200): Train loss 4.8, Val loss 4.6\n"
+	  "Ep 1 (Step 000300): Train loss 4.7, Val loss 4.5\n",
+	  1,
+	  { { "steps", "300" }, { "last_train_loss", "4.7" }, { "last_val_loss", "4.5" } } },
+	{ "a name after a counter with a total is not its unit",
+	  "Step 10/100 bpb 1.5 loss 3.5\nStep 20/100 bpb 1.4 loss 3.25\n"
+	  "Step 30/100 bpb 1.3 loss 3.125\n",
+	  1,
+	  { { "steps", "30" }, { "planned_steps", "100" }, { "last_train_loss", "3.125" } } },
+	{ "names with digits and parentheses",
+	  "[METRICS (1 step stale)] step: 10 loss: 3.5 lr(1e-3): 0.5 5HT=0.95 ntokens: 485.20/513\n"
+	  "[METRICS (1 step stale)] step: 20 loss: 3.25 lr(1e-3): 0.4 5HT=0.85 ntokens: 486.20/513\n"
+	  "[METRICS (1 step stale)] step: 30 loss: 3.0 lr(1e-3): 0.3 5HT=0.75 ntokens: 487.20/513\n",
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "3" }, { "planned_steps", "null" } } },
 	{ "best and test losses are not validation losses",
 	  "step: 10, loss: 3.5\nstep: 20, loss: 3.25\nstep: 30, loss: 3\n"
 	  "best val loss: 3.75\ntest loss: 3\n",

@@ -34,28 +34,29 @@ static void test_canvas(void)
 	canvas_init(&canvas);
 	canvas_resize(&canvas, 8, 2);
 	(void)canvas_text(&canvas, 0, 0, STYLE_NORMAL, "a\033[31mb\007");
-	is_screen(&canvas, "a·[31mb·\n\n", "controls become dots");
+	is_screen(&canvas, "a·[31mb·\n\n", "control characters become dots");
 	canvas_clear(&canvas);
 	(void)canvas_text(&canvas, 0, 0, STYLE_NORMAL, "日本語日本");
-	is_screen(&canvas, "日本語日\n\n", "wide characters are clipped whole");
+	is_screen(&canvas, "日本語日\n\n", "a wide character is never half visible");
 	(void)canvas_text(&canvas, 1, 0, STYLE_NORMAL, "x");
-	is_screen(&canvas, " x本語日\n\n", "half of a wide one is blanked");
+	is_screen(&canvas, " x本語日\n\n",
+		  "overwriting half of a wide character blanks the other half");
 	canvas_clear(&canvas);
 	(void)canvas_text(&canvas, 7, 0, STYLE_NORMAL, "日");
-	is_screen(&canvas, "\n\n", "none straddles the edge");
+	is_screen(&canvas, "\n\n", "no wide character crosses the edge");
 	(void)canvas_text(&canvas, 0, 0, STYLE_NORMAL, "e\u0301x");
-	is_screen(&canvas, "e\u0301x\n\n", "marks stay with their letter");
+	is_screen(&canvas, "e\u0301x\n\n", "combining marks stay with their letter");
 	canvas_clear(&canvas);
 	canvas_line(&canvas, (struct rect){ 0, 0, 5, 1 }, STYLE_NORMAL, STR_LIT("truncated"));
-	is_screen(&canvas, "trun…\n\n", "a cut text is marked");
+	is_screen(&canvas, "trun…\n\n", "a text that is cut off ends in a mark");
 	canvas_clear(&canvas);
 	before = canvas_clip(&canvas, (struct rect){ 2, 0, 3, 1 });
 	canvas_fill(&canvas, (struct rect){ 0, 0, 100, 100 }, STYLE_NORMAL, '#');
 	canvas_unclip(&canvas, before);
-	is_screen(&canvas, "  ###\n\n", "a clip holds");
+	is_screen(&canvas, "  ###\n\n", "drawing stays within the clip");
 	canvas_put(&canvas, -1, 0, STYLE_NORMAL, 'x');
 	canvas_put(&canvas, 0, 99, STYLE_NORMAL, 'x');
-	is_screen(&canvas, "  ###\n\n", "nothing is drawn outside");
+	is_screen(&canvas, "  ###\n\n", "nothing is drawn outside of the canvas");
 	canvas_release(&canvas);
 }
 
@@ -72,7 +73,7 @@ static void test_ascii(void)
 	canvas_dump(&canvas, true, &text);
 	for (size_t i = 0; i < text.len; i++)
 		plain = plain && (unsigned char)text.data[i] < 0x80;
-	ok(plain, "the ASCII form has ASCII alone");
+	ok(plain, "the ASCII form contains only ASCII");
 	for (uint32_t cp = 0; cp < 0x30000; cp++)
 		plain = plain && plain_char(cp) >= ' ' && plain_char(cp) < 0x7F;
 	ok(plain, "for every character");
@@ -109,7 +110,7 @@ static void test_list(void)
 	canvas_clear(&canvas);
 	list_draw(&list, &canvas, (struct rect){ 0, 0, 9, 3 });
 	is_screen(&canvas, "A 9-10/10\n8.0     │\n9.0     █\n",
-		  "the column to drop is dropped, the last row is seen");
+		  "the column with the highest drop is hidden, the last row is visible");
 	list.selected = 4;
 	canvas_clear(&canvas);
 	canvas_resize(&canvas, 30, 3);
@@ -118,22 +119,22 @@ static void test_list(void)
 		  "A       B    C          5-6/10\n"
 		  "4.0   4.1  4.2               │\n"
 		  "5.0   5.1  5.2               █\n",
-		  "a column grows no wider than its texts; the head names the "
-		  "rows that are seen where it has room");
+		  "a column grows no wider than its texts; the header names the visible rows if it "
+		  "has room");
 	list.selected = list.top = 8;
 	list_draw(&list, &canvas, (struct rect){ 0, 0, 30, 3 });
 	ok(list_click(&list, 3, 1) && list_row(&list) == 8, "a click selects its row");
 	ok(!list_click(&list, 3, 0), "the header is not a row");
 	list_fill(&list, &ops, NULL, 3);
-	is_int((long long)list_row(&list), 2, "fewer rows keep it inside");
+	is_int((long long)list_row(&list), 2, "with fewer rows the selection stays inside");
 	list_fill(&list, &ops, NULL, 0);
 	(void)list_act(&list, ACTION_DOWN);
-	ok(list_row(&list) == SIZE_MAX, "no rows do no harm");
+	ok(list_row(&list) == SIZE_MAX, "an empty list does no harm");
 	list_release(&list);
 	canvas_release(&canvas);
 }
 
-/* Numbers to sort by; the fourth is not known. */
+/* Numbers to sort by; the fourth is absent. */
 static const double sorted_numbers[] = { 3, 1, 2, NAN, 1 };
 static const char *const sorted_names[] = { "next-view", "reference", "repaint", "zoom|in",
 					    "quit" };
@@ -146,7 +147,7 @@ static uint64_t name_id(void *user, size_t row)
 	return str_hash(str_from(names_now[row]));
 }
 
-/* Rows come in front of it and go: the selected one stays selected. */
+/* Rows appear before the selected one and disappear: it stays selected. */
 static void test_list_id(void)
 {
 	static const char *const before[] = { "b", "c" };
@@ -163,10 +164,10 @@ static void test_list_id(void)
 	(void)list_act(&list, ACTION_DOWN);
 	names_now = after;
 	list_fill(&list, &ops, NULL, 4);
-	is_int((long long)list_row(&list), 3, "the row that was selected is");
+	is_int((long long)list_row(&list), 3, "the same row is selected");
 	names_now = gone;
 	list_fill(&list, &ops, NULL, 4);
-	is_int((long long)list_row(&list), 3, "else the one at its place");
+	is_int((long long)list_row(&list), 3, "without it, the one at its place");
 	names_now = before;
 	list_fill(&list, &ops, NULL, 2);
 	is_int((long long)list_row(&list), 1, "or the last one");
@@ -212,48 +213,48 @@ static void test_order(void)
 	struct list list = { 0 };
 	struct buf md;
 
-	is_order(&list, &ops, "01234", "rows come as they are");
+	is_order(&list, &ops, "01234", "rows have their default order");
 	list_select(&list, 1);
-	ok(list_act(&list, ACTION_SORT), "a list can be sorted");
-	is_order(&list, &ops, "02143", "the greatest first, the unknown last");
+	ok(list_act(&list, ACTION_SORT), "s sorts the list");
+	is_order(&list, &ops, "02143", "the greatest first, absent values last");
 	ok(list_row(&list) == 0, "the first row is selected");
 	list_select(&list, 1);
 	is_str(list_sorted_by(&list), "n", "the sort column is reported");
 	(void)list_act(&list, ACTION_SORT_REVERSE);
-	is_order(&list, &ops, "14203", "turned round, the unknown stays last");
+	is_order(&list, &ops, "14203", "reversed, absent values stay last");
 	list_select(&list, 4);
 	is_order(&list, &ops, "14203", "rows are filled again");
-	ok(list_row(&list) == 4, "and the selected one stays it");
+	ok(list_row(&list) == 4, "and the selection is the same row");
 	(void)list_act(&list, ACTION_SORT);
-	is_order(&list, &ops, "01234", "and round to their own order");
+	is_order(&list, &ops, "01234", "after the last column comes the default order");
 	buf_init(&md, 4096);
 	list_export(&list, false, &md);
 	ok(strstr(md.data, "| zoom\\|in | closer | — |\n") != NULL &&
 		   strstr(md.data, "| name | does | n |\n| --- ") == md.data,
-	   "as Markdown, bars escaped");
+	   "Markdown escapes bars");
 	buf_release(&md);
 	list_filter(&list, "rep");
 	is_order(&list, &ops, "2", "letters find a name");
 	list_filter(&list, "compare");
-	is_order(&list, &ops, "1", "words find what it does");
+	is_order(&list, &ops, "1", "words are found in the description");
 	list_filter(&list, "ve");
-	is_order(&list, &ops, "04", "a name counts more than words");
+	is_order(&list, &ops, "04", "a match in the name counts more");
 	list_filter(&list, "RIGHT next");
 	is_order(&list, &ops, "0", "words are found in any order and case");
 	list_filter(&list, "right compare");
-	is_order(&list, &ops, "", "all of them in one row");
+	is_order(&list, &ops, "", "one row has to contain all of them");
 	list_filter(&list, "zzz");
-	is_order(&list, &ops, "", "what is not there is not found");
+	is_order(&list, &ops, "", "a word that no cell contains matches nothing");
 	ok(list_row(&list) == SIZE_MAX, "and nothing is selected");
 	ok(!list_act(&list, ACTION_MARK) && list_act(&list, ACTION_DOWN) &&
 		   list_act(&list, ACTION_SORT) && list_row(&list) == SIZE_MAX,
-	   "nor by keys");
+	   "keys do not select anything either");
 	ok(list_score("nv", "next-view") > list_score("nv", "xnxv"),
-	   "beginnings of words score higher");
+	   "starts of words score higher");
 	list_release(&list);
 }
 
-/* Two groups of seeds, the second one the better; a column of nothing. */
+/* Two groups of seeds, the second one better; a column without values. */
 static void group_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	static const double numbers[] = { 2, 9, 8, 1, 5 };
@@ -263,7 +264,7 @@ static void group_cell(void *user, size_t row, size_t column, struct list_cell *
 	(void)user;
 	if (column == 0)
 		list_cellf(cell, STYLE_NORMAL, "%s", names[row]);
-	/* What fits keeps what it could do without. */
+	/* In a wide list, columns that may be hidden stay. */
 	if (column == 0)
 		cell->spare = strlen("seed ") * (row == 1 || row == 0);
 	else if (column == 1)
@@ -303,24 +304,25 @@ static void test_groups(void)
 		  "a column of nothing or of one thing goes, a long name loses "
 		  "its middle");
 	ok(!list_click_header(&list, 15, 2) && list_click_header(&list, 15, 1),
-	   "the head can be clicked");
-	is_order(&list, &ops, "34021", "seeds stay below their group");
+	   "a column without values or with equal ones is hidden, a long name loses its middle");
+	is_order(&list, &ops, "34021", "a click on the header sorts");
 	(void)list_click_header(&list, 15, 1);
-	is_order(&list, &ops, "01234", "the other way round as well");
+	is_order(&list, &ops, "01234", "in both directions");
 	(void)list_act(&list, ACTION_SORT);
-	is_order(&list, &ops, "01234", "s goes past what is not shown");
-	is_str(list_sorted_by(&list), NULL, "to their own order");
+	is_order(&list, &ops, "01234", "s skips hidden columns");
+	is_str(list_sorted_by(&list), NULL, "after them comes the default order");
 	(void)list_act(&list, ACTION_SORT);
-	is_order(&list, &ops, "34012", "and round, names by their numbers");
+	is_order(&list, &ops, "34012",
+		 "then the first again, and names are sorted by their numbers");
 	list_filter(&list, "alp");
 	is_order(&list, &ops, "34", "a group is found with its seeds");
 	canvas_clear(&canvas);
 	list_draw(&list, &canvas, rect);
 	ok((canvas_at(&canvas, 2, 2)->style & STYLE_MASK) == STYLE_MATCH &&
 		   (canvas_at(&canvas, 3, 2)->style & STYLE_MASK) != STYLE_MATCH,
-	   "the letters that match are shown");
+	   "the letters that match are highlighted");
 	list_filter(&list, "9");
-	is_order(&list, &ops, "1", "a number that is shown is found");
+	is_order(&list, &ops, "1", "visible numbers are found");
 	list_release(&list);
 	canvas_release(&canvas);
 }
@@ -338,20 +340,20 @@ static void test_facts(void)
 	facts_text(&facts, "link", FACT_LIVE, "%s", "live");
 	facts_number(&facts, "cost", FMT_NUMBER, 1.5, 2, "USD");
 	facts_number(&facts, "left", FMT_AGE, NAN, 0, "s");
-	is_int((long long)facts.n_sections, 1, "facts need no section");
-	is_str(fact_value(&facts.v[0], value), "live", "a text is its value");
-	is_str(fact_value(&facts.v[1], value), "1.50 USD", "a number has unit");
-	is_str(fact_value(&facts.v[2], value), "—", "what is unknown has none");
+	is_int((long long)facts.n_sections, 1, "facts do not need a section");
+	is_str(fact_value(&facts.v[0], value), "live", "a text is a value");
+	is_str(fact_value(&facts.v[1], value), "1.50 USD", "a number has a unit");
+	is_str(fact_value(&facts.v[2], value), "—", "an unknown number has none");
 	facts_table(&facts, "cases", columns, 2);
 	facts_text(&facts, "", FACT_PLAIN, "a");
 	facts_number(&facts, "", FMT_NUMBER, 2, 1, "");
 	ok(facts.n_sections == 2 && facts.sections[1].first == 3 && facts.sections[1].n == 2 &&
 		   facts.sections[0].n == 3,
-	   "a table's cells are a section of their own");
+	   "the cells of a table are a separate section");
 	facts_release(&facts);
 }
 
-/* Every charset draws, at any size, whatever the numbers are. */
+/* Every charset draws at any size and with any numbers. */
 static void test_chart(void)
 {
 	double x[100], y[100];
@@ -382,7 +384,7 @@ static void test_chart(void)
 			chart_draw(&chart, &canvas);
 		}
 	}
-	ok(drawn, "charts of any size and of wild numbers are drawn");
+	ok(drawn, "charts of any size and with extreme numbers are drawn");
 	for (int i = 0; i < 100; i++)
 		y[i] = i == 40 ? 100 : 1;
 	canvas_resize(&canvas, 40, 10);
@@ -394,7 +396,7 @@ static void test_chart(void)
 	drawn = false;
 	for (int col = 0; col < 40; col++)
 		drawn = drawn || canvas_at(&canvas, col, 0)->cp == '*';
-	ok(drawn, "a spike of one point is seen");
+	ok(drawn, "a spike of one point is visible");
 	canvas_release(&canvas);
 }
 
@@ -407,19 +409,19 @@ static void test_keymap(void)
 
 	keymap_init(&keymap);
 	ok(keymap_find(&keymap, 'j', 0) == ACTION_DOWN, "j moves down");
-	ok(keymap_find(&keymap, KEYCODE_PAGE_UP, 0) == ACTION_PAGE_UP, "so does PgUp up");
+	ok(keymap_find(&keymap, KEYCODE_PAGE_UP, 0) == ACTION_PAGE_UP, "PgUp moves up");
 	ok(keymap_find(&keymap, '&', 0) == ACTION_NONE &&
 		   keymap_find(&keymap, '&', IN_TEXT) == ACTION_FILTER,
-	   "an action of a place works there alone");
+	   "an action works only in its places");
 	ok(keymap_bind(&keymap, "quit", "x Ctrl-x", &err) == 0 &&
 		   keymap_find(&keymap, 'x', 0) == ACTION_QUIT &&
 		   keymap_find(&keymap, 24, 0) == ACTION_QUIT &&
 		   keymap_find(&keymap, 'q', 0) == ACTION_NONE,
 	   "a key can be given to another action");
-	ok(keymap_bind(&keymap, "quit", "Hyper-x", &err) == -1,
-	   "a key that does not exist is refused: %s", err.text);
-	ok(keymap_bind(&keymap, "fly", "x", &err) == -1,
-	   "an action that does not exist is refused: %s", err.text);
+	ok(keymap_bind(&keymap, "quit", "Hyper-x", &err) == -1, "an unknown key is refused: %s",
+	   err.text);
+	ok(keymap_bind(&keymap, "fly", "x", &err) == -1, "an unknown action is refused: %s",
+	   err.text);
 	for (int i = 1; i < ACTION_COUNT; i++) {
 		struct str rest = str_from(action_info((enum action)i)->keys);
 		struct str word;
@@ -432,10 +434,10 @@ static void test_keymap(void)
 				all_named && code != 0 && key_by_name(name, strlen(name)) == code;
 		}
 	}
-	ok(all_named, "every default key has a name that gives it back");
+	ok(all_named, "the name of every default key maps to the same key");
 }
 
-/* No key means two actions at the same place. */
+/* No key runs two actions in the same place. */
 static void test_no_conflicts(void)
 {
 	struct keymap keymap;
@@ -453,7 +455,7 @@ static void test_no_conflicts(void)
 						     keymap.keys[a][k] == keymap.keys[b][m] &&
 						     (pa == pb || (pa & pb) != 0);
 		}
-	is_int(conflicts, 0, "no key means two things in one place");
+	is_int(conflicts, 0, "no key runs two actions in the same place");
 }
 
 static void type(struct prompt *prompt, const char *text)
@@ -471,20 +473,20 @@ static void test_prompt(void)
 	is_str(prompt.text, "one ", "Ctrl-w erases a word");
 	(void)prompt_key(&prompt, 0xE4);
 	(void)prompt_key(&prompt, KEYCODE_BACKSPACE);
-	is_str(prompt.text, "one ", "a character of two bytes goes as one");
+	is_str(prompt.text, "one ", "Backspace erases a character of two bytes as a whole");
 	(void)prompt_key(&prompt, KEYCODE_HOME);
 	type(&prompt, "x");
-	is_str(prompt.text, "xone ", "text goes in at the cursor");
-	ok(prompt_key(&prompt, '\r') == PROMPT_DONE, "Enter ends it");
+	is_str(prompt.text, "xone ", "text is inserted at the cursor");
+	ok(prompt_key(&prompt, '\r') == PROMPT_DONE, "Enter submits it");
 	prompt_set(&prompt, "draft");
 	(void)prompt_key(&prompt, KEYCODE_UP);
-	is_str(prompt.text, "xone ", "Up brings the line before");
+	is_str(prompt.text, "xone ", "Up shows the previous line");
 	(void)prompt_key(&prompt, KEYCODE_DOWN);
 	is_str(prompt.text, "draft", "Down restores the draft");
 	for (int i = 0; i < 2000; i++)
 		(void)prompt_key(&prompt, 0x65E5);
-	ok(prompt.len <= PROMPT_BYTES, "it does not grow without end");
-	ok(prompt_key(&prompt, 27) == PROMPT_CANCEL, "Esc leaves");
+	ok(prompt.len <= PROMPT_BYTES, "the text has a maximum length");
+	ok(prompt_key(&prompt, 27) == PROMPT_CANCEL, "Esc cancels");
 	prompt_release(&prompt);
 }
 
@@ -494,19 +496,20 @@ static void test_osc(void)
 	char *big = NULL;
 
 	buf_init(&out, 200000);
-	ok(osc_copy(&out, STR_LIT("foobar!"), false) == 0, "a copy is made");
+	ok(osc_copy(&out, STR_LIT("foobar!"), false) == 0, "a text is copied");
 	is_str(out.data, "\033]52;c;Zm9vYmFyIQ==\a", "in base64");
 	buf_clear(&out);
 	osc_notify(&out, STR_LIT("a;b"), STR_LIT("x\a\033]52;c;eA==\a"), false);
 	ok(strchr(out.data + 1, '\033') == strrchr(out.data, '\033') &&
 		   strstr(out.data, "notify;a,b;x") != NULL,
-	   "text cannot end a notice, nor start another sequence");
+	   "text cannot end a notification or start another sequence");
 	buf_clear(&out);
-	ok(osc_copy(&out, STR_LIT("a"), true) == 0, "a copy in tmux");
-	is_str(out.data, "\033Ptmux;\033\033]52;c;YQ==\a\033\\", "is handed through it");
+	ok(osc_copy(&out, STR_LIT("a"), true) == 0, "in tmux a copy");
+	is_str(out.data, "\033Ptmux;\033\033]52;c;YQ==\a\033\\",
+	       "is wrapped, and tmux passes it on");
 	buf_clear(&out);
 	ok(osc_copy(&out, (struct str){ "", OSC_COPY_MAX_BYTES + 1 }, false) == -1 && out.len == 0,
-	   "too much is refused");
+	   "a text that is too long is refused");
 	(void)big;
 	buf_release(&out);
 }
@@ -514,17 +517,17 @@ static void test_osc(void)
 static void test_fmt(void)
 {
 
-	is_str(fmt_number(NAN, 3).s, "—", "what is not known is a dash");
+	is_str(fmt_number(NAN, 3).s, "—", "absent numbers are shown as a dash");
 	is_str(fmt_grouped(15952086).s, "15,952,086", "digits in groups");
-	is_str(fmt_grouped(-999).s, "−999", "also negative ones");
-	is_str(fmt_steps(13780).s, "13,780", "steps whole where they fit");
-	is_str(fmt_steps(329430).s, "329.4k", "else rounded, never cut");
+	is_str(fmt_grouped(-999).s, "−999", "also of negative numbers");
+	is_str(fmt_steps(13780).s, "13,780", "a step is shown in full if it fits");
+	is_str(fmt_steps(329430).s, "329.4k", "otherwise rounded, not cut off");
 	is_str(fmt_steps(999960).s, "1.00M", "and so on");
 	is_str(fmt_steps(23456789).s, "23.46M", "at any size");
 	is_str(fmt_bytes(15952086).s, "15.95 MB", "a MB is a million");
-	is_str(fmt_bytes(999999).s, "1.00 MB", "1000.00 kB is one");
-	is_str(fmt_bytes(999994).s, "999.99 kB", "a little less is none");
-	is_str(fmt_signed(-0.5, 2).s, "−0.50", "a sign is always there");
+	is_str(fmt_bytes(999999).s, "1.00 MB", "1000.00 kB is shown as 1.00 MB");
+	is_str(fmt_bytes(999994).s, "999.99 kB", "slightly less is not");
+	is_str(fmt_signed(-0.5, 2).s, "−0.50", "a sign is always shown");
 	is_str(fmt_age(41).s, "41 s", "seconds");
 	is_str(fmt_clock(3661000).s, "01:01:01", "time of day");
 }

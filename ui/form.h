@@ -18,7 +18,7 @@
 	X(variant, "variant", "B", "same syntax, e.g. B LR=0.1 or B -- python3 b.py")           \
 	X(variant2, "variant 2", "", "second variant, or empty")                                \
 	X(metric, "metric", "step_ms",                                                          \
-	  "step_ms, or a key of the run's JSON output and lower or higher")               \
+	  "step_ms, or a key of the run's JSON output and lower or higher")                     \
 	X(window, "window", "20:100",                                                           \
 	  "first:last step to measure, or auto; empty unless metric is step_ms")                \
 	X(blocks, "blocks", "6", "blocks per pod: at least 3 for a verdict, 6 for a good test") \

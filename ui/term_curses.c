@@ -404,7 +404,7 @@ static void init_colors(struct term *term)
 		if (want == 16 && term->colors > 16)
 			term->colors = 16;
 	}
-	for (short i = 0; i < STYLE_COUNT; i++) {
+	for (int i = 0; i < STYLE_COUNT; i++) {
 		const struct theme_style *style = theme_style(term->options.theme, (unsigned int)i);
 		short fg = term->colors >= 256 ? style->color256 : style->color16;
 		attr_t attributes = style_attributes(style->attributes);

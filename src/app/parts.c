@@ -268,7 +268,6 @@ static char *preview_learn(struct app_parts *parts, const struct command *comman
 	run_reader_free(reader);
 	learn_free(lesson.learn);
 	free(parts->made);
-	free(parts->conf_path);
 	parts->made = NULL;
 	if (!lesson.is_row || n == 0)
 		err_set(err, ERR_NODATA,
@@ -525,6 +524,7 @@ void app_parts_release(struct app_parts *parts)
 	alerts_release(&parts->alerts);
 	board_input_release(&parts->groups);
 	free(parts->made);
+	free(parts->conf_path);
 	parts->made = NULL;
 	parts->ui = NULL;
 }

@@ -24,7 +24,6 @@ struct format_set {
 	const struct rule **order; /* all rules, in the order in which they are tried */
 	size_t n_order;
 	struct scan_index index; /* of order */
-	struct mark_set *marks;	 /* owned */
 };
 
 static void format_release(struct format *format)
@@ -219,8 +218,6 @@ struct format_set *format_set_new_builtin(void)
 	struct format_set *set = xcalloc(1, sizeof(*set));
 	struct err err = { ERR_NONE, "" };
 
-	set->marks = mark_set_new();
-
 	size_t n = 0;
 
 	while (format_builtin[n].name != NULL)
@@ -245,15 +242,9 @@ void format_set_free(struct format_set *set)
 		return;
 	free((void *)set->order);
 	scan_index_release(&set->index);
-	mark_set_free(set->marks);
 	for (size_t i = 0; i < set->n_formats; i++)
 		format_release(&set->formats[i]);
 	free(set);
-}
-
-struct mark_set *format_set_marks(const struct format_set *set)
-{
-	return set->marks;
 }
 
 const struct format *format_set_get(const struct format_set *set, size_t i)

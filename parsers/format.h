@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "parsers/marks.h"
 #include "parsers/rule.h"
 
 /* Rule sets ("formats") define the meaning of the lines of a log. A set is a JSON file with the
@@ -41,10 +40,6 @@ struct format {
 };
 /* Rule set number i, in the order in which their rules are tried; NULL after the last one. */
 const struct format *format_set_get(const struct format_set *set, size_t i);
-
-/* The patterns that recognize the tracks of runs; none unless they are added before the first
- * reader is made. */
-struct mark_set *format_set_marks(const struct format_set *set);
 
 /* All rules, in the order in which they are tried. */
 size_t format_set_rules(const struct format_set *set);

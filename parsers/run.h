@@ -123,12 +123,6 @@ struct run_event {
 #define SERIES_UNIT_BYTES 16
 #define RUN_MAX_SERIES	  64
 
-#define RUN_MAX_VALIDATIONS 16384 /* of a series; later ones are left out */
-
-struct run_point {
-	double step, value;
-};
-
 struct run_series {
 	char name[SERIES_NAME_BYTES]; /* UTF-8 without control characters */
 	char unit[SERIES_UNIT_BYTES]; /* as printed; "": none */
@@ -138,9 +132,6 @@ struct run_series {
 	double min_step;	      /* absent if the row has no step */
 	double scale;		      /* to the metric's unit */
 	const char *shared;	      /* its run_series_shared_name; NULL: not asked for */
-	/* Owned; of a validation: its points with a step, each step once, as printed. */
-	struct run_point *validations;
-	size_t n_validations;
 };
 
 struct run {
@@ -156,10 +147,7 @@ struct run {
 	uint64_t source_lines;
 	uint64_t first_line; /* 1-based */
 	uint64_t lines, bytes, matched;
-	char *formats; /* owned; names of the rule sets that matched, "a,b" */
-	/* owned; the track that its log was recognized as; "a,b": one of these; "": none; NULL: the
-	 * log was not read */
-	char *tracks;
+	char *formats;		  /* owned; names of the rule sets that matched, "a,b" */
 	struct run_event *events; /* owned */
 	size_t n_events;
 	uint64_t events_dropped;   /* after RUN_MAX_EVENTS */

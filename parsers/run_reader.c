@@ -33,7 +33,6 @@ struct run_reader {
 	size_t line_bytes;	    /* length of the current line in the log */
 	struct source_fold fold;
 	struct metric_rows *rows;
-	struct marks *marks; /* of the whole log */
 	/* For rows without a rule; NULL once a rule has matched a training row. */
 	struct templates *templates;
 	bool has_generic; /* this run has rows without a rule */
@@ -65,7 +64,6 @@ struct run_reader *run_reader_new(const struct format_set *formats, const struct
 		r->cb = *cb;
 	source_fold_init(&r->fold, 0);
 	r->rows = metric_rows_new();
-	r->marks = marks_new(format_set_marks(formats));
 	buf_init(&r->formats, 1024);
 	run_reader_reset(r, user);
 	return r;
@@ -82,7 +80,6 @@ void run_reader_free(struct run_reader *r)
 	for (size_t i = 0; i < LENGTH(r->wrapped); i++)
 		linebuf_release(&r->wrapped[i]);
 	metric_rows_free(r->rows);
-	marks_free(r->marks);
 	run_state_release(&r->state);
 	source_fold_release(&r->fold);
 	buf_release(&r->formats);
@@ -133,7 +130,6 @@ void run_reader_reset(struct run_reader *r, void *user)
 	}
 	source_fold_reset(&r->fold);
 	metric_rows_reset(r->rows);
-	marks_reset(r->marks);
 	templates_free(r->templates);
 	r->templates = templates_new(apply_generic, r);
 	r->user = user;
@@ -169,8 +165,6 @@ static void fill_counts(struct run_reader *r, uint64_t last_line, uint64_t last_
 	run->matched = r->matched;
 	free(run->formats);
 	run->formats = xstrndup(r->formats.data, r->formats.len);
-	free(run->tracks);
-	run->tracks = marks_names(r->marks);
 }
 
 /* A script is complete: store its hash in the current run, unless the run has one. */
@@ -447,11 +441,9 @@ static enum line_class read_source_line(struct run_reader *r, const struct segme
 		store_source(r);
 		report_rule(r, segment, &record);
 		switch_to_rules(r, &record, segment);
-		marks_read_line(r->marks, line);
 		apply_record(r, &record, segment, prefix);
 		return class_of(&record);
 	}
-	marks_read_source(r->marks, line);
 	if (source_fold_line(&r->fold, line) == SOURCE_END)
 		store_source(r);
 	return LINE_SOURCE;
@@ -698,14 +690,11 @@ static enum line_class read_segment(struct run_reader *r, const struct segment *
 	if (source_fold_line(&r->fold, prefix.exact) == SOURCE_FIRST) {
 		const struct run_state *s = &r->state;
 
-		marks_read_source(r->marks, prefix.rest);
-
 		/* If the run has started, the script belongs to the next one. */
 		if (r->has_run && (s->active || (s->own != 0 && s->run.source_sha256 != NULL)))
 			next_run(r, segment, false);
 		return LINE_SOURCE;
 	}
-	marks_read_line(r->marks, prefix.rest);
 	const struct reading line = { segment, prefix };
 	enum line_class class = LINE_PLAIN;
 	for (size_t i = 0; i < LENGTH(readers); i++)
@@ -720,7 +709,6 @@ static size_t skip_source(void *user, struct str text, uint64_t *lines)
 	struct run_reader *r = user;
 	uint64_t number = *lines;
 	size_t n = source_fold_skip(&r->fold, text, lines);
-	marks_read_source(r->marks, (struct str){ text.p, n });
 	struct str line, rest = { text.p, n };
 
 	while (r->cb.on_line != NULL && number < *lines && str_next(&rest, '\n', &line))

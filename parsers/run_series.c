@@ -95,41 +95,10 @@ struct run_series *run_series_get_metric(struct run *run, enum metric metric)
 	return run_series_get(run, str_from(info->name), str_from(info->unit), metric);
 }
 
-/* Is it a loss or BPB of validations? */
-static bool is_validation(const struct run_series *series)
-{
-	return series->metric == METRIC_VAL_LOSS || series->metric == METRIC_VAL_BPB ||
-	       (series->metric == METRIC_COUNT && strncasecmp(series->name, "val", 3) == 0);
-}
-
-/* If a step appears again, its later value counts. */
-static void add_validation(struct run_series *series, double value, double step)
-{
-	size_t n = series->n_validations, k = n;
-
-	while (k > 0 && series->validations[k - 1].step > step)
-		k--;
-	if (k > 0 && series->validations[k - 1].step == step) {
-		series->validations[k - 1].value = value;
-		return;
-	}
-	if (n == RUN_MAX_VALIDATIONS)
-		return;
-	if ((n & (n - 1)) == 0)
-		series->validations = xreallocarray(series->validations, n > 0 ? 2 * n : 1,
-						    sizeof(*series->validations));
-	memmove(&series->validations[k + 1], &series->validations[k],
-		(n - k) * sizeof(*series->validations));
-	series->validations[k] = (struct run_point){ step, value };
-	series->n_validations++;
-}
-
 void run_series_add(struct run_series *series, double value, double step)
 {
 	if (!isfinite(value))
 		return;
-	if (run_has(step) && is_validation(series))
-		add_validation(series, value, step);
 	if (series->points++ == 0)
 		series->first = value;
 	series->last = value;
@@ -180,13 +149,6 @@ cJSON *run_series_to_json(const struct run *run)
 		json_add_number(o, "min", s->min);
 		json_add_number(o, "max", s->max);
 		json_add_number(o, "min_step", s->min_step);
-		cJSON *points =
-			s->n_validations > 0 ? cJSON_AddArrayToObject(o, "validations") : NULL;
-		for (size_t i = 0; i < s->n_validations; i++) {
-			const struct run_point *at = &s->validations[i];
-
-			cJSON_AddItemToArray(points, cJSON_CreateDoubleArray(&at->step, 2));
-		}
 		cJSON_AddItemToArray(array, o);
 	}
 	return array;

@@ -220,11 +220,6 @@ const struct track *ui_caps(const struct ui_shared *shared)
 	return shared->track != NULL ? shared->track : &none;
 }
 
-const struct track *ui_run_caps(const struct ui_shared *shared, const struct model_run *mr)
-{
-	return track_for_run(ui_caps(shared), &mr->run);
-}
-
 char *ui_group_of(const struct ui_shared *shared, const struct model_run *mr)
 {
 	if (shared->group_of != NULL)

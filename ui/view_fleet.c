@@ -270,9 +270,7 @@ static void fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 		fleet->forecast_of == model->generation && run_same(fleet->cap_train_s, cap_s);
 	for (size_t i = 0; i < model->n_runs && !is_current; i++) {
 		fleet->rows[i].mr = model->runs[i];
-		forecast_run(model, model->runs[i],
-			     ui_run_caps(shared, model->runs[i])->cap_train_s,
-			     &fleet->rows[i].forecast);
+		forecast_run(model, model->runs[i], cap_s, &fleet->rows[i].forecast);
 	}
 	fleet->forecast_of = model->generation;
 	fleet->cap_train_s = cap_s;

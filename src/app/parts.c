@@ -539,8 +539,6 @@ static int set_track(struct app_parts *parts, const char *name, struct err *err)
 		return -1;
 	track_release(&context->track);
 	context->track = track;
-	if (context_track_name(context) == NULL && !parts->track_chosen)
-		context->track.by_logs = &context->tracks;
 	ui_shared(parts->ui)->configured++;
 	model_note_change(parts->setup->model, MODEL_RUNS);
 	return 0;

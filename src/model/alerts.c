@@ -409,15 +409,11 @@ static void check_run(struct round *round, const struct model_run *mr)
 		return;
 	check_status(round, &alert);
 	check_stall(round, &alert);
-	const struct track *track = round->track;
-	if (track != NULL) {
-		round->track = track_for_run(track, &mr->run);
+	if (round->track != NULL)
 		check_caps(round, &alert);
-		if (mr->run.status == RUN_RUNNING) {
-			check_train_soon(round, &alert);
-			check_eval_soon(round, &alert);
-		}
-		round->track = track;
+	if (round->track != NULL && mr->run.status == RUN_RUNNING) {
+		check_train_soon(round, &alert);
+		check_eval_soon(round, &alert);
 	}
 	check_slow(round, &alert);
 	check_metrics(round, &alert);

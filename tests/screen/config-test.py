@@ -287,14 +287,12 @@ def test_track():
     def track():
         named = re.findall(r"Board · track ([\w-]+)", p.screen.text())
         return named[0] if named else None
-    for _ in range(8):
+    for _ in range(3):
         before = track()
         p.send("t")
         p.until(lambda: track() not in (None, before))
         found.add(track())
-    ok(found == {"autoresearch-5min", "nanochat-gpt2", "nanogpt-medium",
-                 "nanogpt-optimization", "nanogpt-slowrun",
-                 "nanogpt-speedrun", "open", "parameter-golf-10min"},
+    ok(found == {"open", "parameter-golf-10min", "nanogpt-speedrun"},
        "t takes the next track", found)
     leave(p)
     ok("cap" not in seen[None] and "0 alerts" in seen[None],

@@ -17,26 +17,22 @@
 	"{\"step\": 3, \"loss\": 2.5, \"eval_loss\": 2.75}\n"                 \
 	"{\"step\": 3, \"train_loss\": 2.875, \"train_runtime\": 12.5}\n"
 
-#define NUMBERS(name, metric, points, first, last, min, max, at)                        \
-	"{\"name\":\"" name "\",\"unit\":null,\"metric\":" metric ",\"points\":" points \
-	",\"first\":" first ",\"last\":" last ",\"min\":" min ",\"max\":" max ",\"min_step\":" at
-#define METRIC(...)		      NUMBERS(__VA_ARGS__) "}"
+#define METRIC(name, metric, points, first, last, min, max, at)                                   \
+	"{\"name\":\"" name "\",\"unit\":null,\"metric\":" metric ",\"points\":" points           \
+	",\"first\":" first ",\"last\":" last ",\"min\":" min ",\"max\":" max ",\"min_step\":" at \
+	"}"
 #define ONCE(name, metric, value, at) METRIC(name, metric, "1", value, value, value, value, at)
 
 #define EPOCH METRIC("epoch", "null", "4", "0", "1", "0", "1", "9")
 #define RATE  METRIC("lr-Adam", "null", "2", "0.001", "0.0005", "0.0005", "0.001", "19")
 #define TRAIN METRIC("train_loss", "\"train_loss\"", "2", "2.5", "1.5", "1.5", "2.5", "19")
-#define VAL                                                                            \
-	NUMBERS("val_loss", "\"val_loss\"", "2", "2.25", "1.75", "1.75", "2.25", "19") \
-	",\"validations\":[[9,2.25],[19,1.75]]}"
+#define VAL   METRIC("val_loss", "\"val_loss\"", "2", "2.25", "1.75", "1.75", "2.25", "19")
 
 #define LIGHTNING_METRICS "[" EPOCH "," RATE "," TRAIN "," VAL "]"
 
-#define LOSS METRIC("loss", "\"train_loss\"", "2", "3.5", "2.5", "2.5", "3.5", "3")
-#define ACC  ONCE("train/acc", "null", "0.5", "1")
-#define EVAL                                                                           \
-	NUMBERS("eval_loss", "\"val_loss\"", "1", "2.75", "2.75", "2.75", "2.75", "3") \
-	",\"validations\":[[3,2.75]]}"
+#define LOSS	       METRIC("loss", "\"train_loss\"", "2", "3.5", "2.5", "2.5", "3.5", "3")
+#define ACC	       ONCE("train/acc", "null", "0.5", "1")
+#define EVAL	       ONCE("eval_loss", "\"val_loss\"", "2.75", "3")
 #define MEAN	       ONCE("train_loss", "null", "2.875", "3")
 #define TIME	       ONCE("train_runtime", "null", "12.5", "3")
 #define OBJECT_METRICS "[" LOSS "," ACC "," EVAL "," MEAN "," TIME "]"

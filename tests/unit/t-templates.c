@@ -111,7 +111,7 @@ static const struct run_case cases[] = {
 	  2,
 	  { { "metrics", "[{\"name\":\"val_loss\",\"unit\":null,\"metric\":\"val_loss\","
 			 "\"points\":2,\"first\":4.5,\"last\":4.25,\"min\":4.25,"
-			 "\"max\":4.5,\"min_step\":10,\"validations\":[[5,4.5],[10,4.25]]},"
+			 "\"max\":4.5,\"min_step\":10},"
 			 "{\"name\":\"loss\",\"unit\":null,\"metric\":\"train_loss\","
 			 "\"points\":2,\"first\":4,\"last\":3.75,\"min\":3.75,"
 			 "\"max\":4,\"min_step\":20}]" } } },

@@ -135,6 +135,8 @@ static const char *const steps[] = {
 	" first NUMERIC, last NUMERIC, min NUMERIC, max NUMERIC,"
 	" min_step NUMERIC, scale NUMERIC,"
 	" PRIMARY KEY(run_id, idx)) WITHOUT ROWID;",
+	/* 11: why a run has its status. */
+	"ALTER TABLE runs ADD COLUMN status_reason TEXT;",
 };
 
 _Static_assert(LENGTH(steps) == SCHEMA_VERSION, "a version for each step");
@@ -181,7 +183,7 @@ static const struct {
 } views[] = {
 	{ "v_runs", "SELECT r.id AS run_id, t.pod AS pod, t.path AS path,"
 		    " t.path AS file, t.gen AS gen, r.run_index, CASE WHEN r.live THEN"
-		    " 'running' ELSE r.status END AS status"
+		    " 'running' ELSE r.status END AS status, r.status_reason"
 #define X(member, decimals) ", r." #member
 	  RUN_NUMBER_LIST(X)
 #undef X

@@ -45,6 +45,7 @@ static const struct column run_columns[] = {
 	ROW(live),
 	COLUMN_NAMED("status", COLUMN_ENUM, struct run_row, run.status, RUN_TRUNCATED,
 		     run_status_names),
+	RUN(status_reason),
 	RUN(final_stage),
 	COLUMN_NAMED("final_class", COLUMN_WORD, struct run_row, run.final_class, RUN_CLASSES,
 		     run_class_names),

@@ -29,7 +29,7 @@ SEED = int(os.environ.get("HGYM_SEED", "3"))
 LONG_AGO = 10 ** 9
 ROW_COLUMNS = {"SEED": "seed", "STEP": "step", "ms/step": "ms",
                "Mtok/s": "tok", "ktok/s/dev": "device", "BPB": "bpb",
-               "LOSS nat": "loss", "METRIC": "metric", "→FINAL": "final",
+               "TRAIN nat": "train", "VAL nat": "val", "METRIC": "metric", "→FINAL": "final",
                "EVAL s": "eval", "SIZE MB": "size"}
 BOARD_COLUMNS = {"n": "n", "MEAN": "mean", "ms/step": "ms", "STEPS": "steps",
                  "TRAIN s": "train", "EVAL s": "eval", "BYTES": "size"}
@@ -134,6 +134,8 @@ def fleet_differences(row, cells, grows):
     score, last = row["final_bpb"], row["last_val_bpb"]
     ms, rate, _ = pace(row)
     wrong = []
+    # "3.4877@0" is a figure of an earlier step.
+    cells = {key: cell.split("@")[0] for key, cell in cells.items()}
     if cells.get("final", "—")[0] != "~" and not is_number(
             cells.get("final"), score, 4):
         wrong.append("final %s" % score)
@@ -149,12 +151,14 @@ def fleet_differences(row, cells, grows):
             ("seed", row["seed"], 0, 1), ("step", row["steps"], 0, 1),
             ("ms", ms, 1, 1), ("tok", rate, 2, 1e6),
             ("device", row["tok_s_per_device_last"], 2, 1e3),
-            ("loss", first(row["last_val_loss"], row["last_train_loss"]), 4,
-             1),
+            ("train", row["last_train_loss"], 4, 1),
+            ("val", row["last_val_loss"], 4, 1),
             ("metric", own, 9, 1),
             ("eval", first(row["eval_total_s"], row["eval_s"]), 1, 1),
             ("size", row["artifact_bytes"], 3, 1e6)):
         if grows and key == "eval" and cells.get(key, "—")[0] == "~":
+            continue
+        if key in ("train", "val") and key not in cells:
             continue
         if not is_number(cells.get(key), value, decimals, part):
             wrong.append("%s %s" % (key, value))

@@ -152,7 +152,8 @@ static void copy_lenient(struct buf *out, struct str text, enum json_bare bare)
 	}
 }
 
-/* Set the error for the mistake at an offset of the text: line, reason and column. */
+/* Set the error for the mistake at an offset of the text: line, reason and column.
+ * NOLINTNEXTLINE(readability-function-cognitive-complexity): a tokenizer */
 static void set_syntax_error(struct err *err, struct str text, size_t at, bool is_after)
 {
 	size_t before, column = 1, open = 0;

@@ -216,11 +216,44 @@ static double count_clock_ticks(const struct judge *judge, size_t arm)
 	return least;
 }
 
+/* Set run->y from its score, or from its rows in the window; a run without either fails a check. */
+static void measure_run(const struct judge *judge, struct judge_run *run)
+{
+	const struct run_log *log = run->log;
+	struct err err = { ERR_NONE, "" };
+
+	if (log->kind != RUN_LOG_TRAINING) {
+		double score = log->kind == RUN_LOG_WALL ? log->wall_s
+			       : log->score.root != NULL ? log->score.value
+							 : (double)NAN;
+
+		if (score > 0.0)
+			run->y = judge->rule.higher ? 1.0 / score : score;
+		else if (!isnan(score))
+			guard_add(&run->hits, GUARD_PARSE, true,
+				  "the score %g is not positive: it has no ratio", score);
+	} else if (log->n_rows > 0 && !isnan(judge->lo) && !isnan(judge->hi)) {
+		run->legacy = step_legacy(log->rows, log->n_rows, judge->lo, judge->hi);
+		bool has_rows = has_row(log, judge->lo) && has_row(log, judge->hi);
+		run->has_window = set_times(judge, run, judge->lo, judge->hi, &err) == 0 &&
+				  step_window_measure(&run->window, &run->times, judge->lo,
+						      judge->hi, &err) == 0;
+		if (!run->has_window) {
+			guard_add(&run->hits, has_rows ? GUARD_PARSE : GUARD_WINDOW, true, "%s",
+				  err.text);
+			return;
+		}
+		if (run->times.clock == STEP_CLOCK_TRAIN_MS)
+			check_two_clocks(run, judge->lo, judge->hi);
+		run->y = run->window.y_ms;
+	}
+	run->value = judge->rule.higher ? 1.0 / run->y : run->y;
+}
+
 /* Measure every run: from its log to run->y, or to a guard that explains why there is none. */
 static void judge_measure(struct judge *judge)
 {
 	const struct judge_run *control = NULL;
-	struct err err = { ERR_NONE, "" };
 
 	/* What each log shows by itself. */
 	array_each (run, judge->runs, judge->n_runs) {
@@ -244,38 +277,9 @@ static void judge_measure(struct judge *judge)
 	/* One window for all, and each run's number in it. */
 	if (judge->training)
 		choose_window(judge);
-	array_each (run, judge->runs, judge->n_runs) {
-		const struct run_log *log = run->log;
-
-		if (log == NULL)
-			continue;
-		if (log->kind != RUN_LOG_TRAINING) {
-			double score = log->kind == RUN_LOG_WALL ? log->wall_s
-				       : log->score.root != NULL ? log->score.value
-								 : (double)NAN;
-
-			if (score > 0.0)
-				run->y = judge->rule.higher ? 1.0 / score : score;
-			else if (!isnan(score))
-				guard_add(&run->hits, GUARD_PARSE, true,
-					  "the score %g is not positive: it has no ratio", score);
-		} else if (log->n_rows > 0 && !isnan(judge->lo) && !isnan(judge->hi)) {
-			run->legacy = step_legacy(log->rows, log->n_rows, judge->lo, judge->hi);
-			bool has_rows = has_row(log, judge->lo) && has_row(log, judge->hi);
-			run->has_window = set_times(judge, run, judge->lo, judge->hi, &err) == 0 &&
-					  step_window_measure(&run->window, &run->times, judge->lo,
-							      judge->hi, &err) == 0;
-			if (!run->has_window) {
-				guard_add(&run->hits, has_rows ? GUARD_PARSE : GUARD_WINDOW, true,
-					  "%s", err.text);
-				continue;
-			}
-			if (run->times.clock == STEP_CLOCK_TRAIN_MS)
-				check_two_clocks(run, judge->lo, judge->hi);
-			run->y = run->window.y_ms;
-		}
-		run->value = judge->rule.higher ? 1.0 / run->y : run->y;
-	}
+	array_each (run, judge->runs, judge->n_runs)
+		if (run->log != NULL)
+			measure_run(judge, run);
 
 	if (judge->window_auto)
 		find_steady(judge);

@@ -527,11 +527,13 @@ static void on_state(struct worker *worker, const struct launch_reply *reply)
 		on_lost(worker);
 	} else if (folder_size(s->setup.path, log) < reply->size) {
 		set_step(worker, WORKER_WATCH, 0);
-	} else if (reply->state == LAUNCH_DONE && reply->size == 0 &&
-		   folder_write(s->setup.path, log, (struct str){ "", 0 }, &s->why) != 0) {
-		/* The log of a run that prints nothing is empty, but it exists. */
-		fail_worker(worker, s->why.text);
 	} else if (reply->state == LAUNCH_DONE) {
+		/* The log of a run that prints nothing is empty, but it exists. */
+		if (reply->size == 0 &&
+		    folder_write(s->setup.path, log, (struct str){ "", 0 }, &s->why) != 0) {
+			fail_worker(worker, s->why.text);
+			return;
+		}
 		store_result(worker, reply);
 		set_step(worker, WORKER_GPU, 0);
 	} else if (run->cut[0] == '\0' && reply->data.len > 0 && session_should_cut(s, run)) {

@@ -158,6 +158,10 @@ static void set_syntax_error(struct err *err, struct str text, size_t at, bool i
 {
 	size_t before, column = 1, open = 0;
 
+	/* The parser stops after a brace that it has read instead of a key. */
+	if (at > 0 && at <= text.len && text.p[at - 1] == '}' &&
+	    str_ends_with(str_trim((struct str){ text.p, at - 1 }), ","))
+		at--;
 	while (at < text.len && isspace((unsigned char)text.p[at]))
 		at++;
 	for (before = at; before > 0 && isspace((unsigned char)text.p[before - 1]); before--)

@@ -463,10 +463,9 @@ static bool has_value(const struct session *s, const struct bench_run *run, stru
 			      s->arms[run->arm].tag, run->rc, output.data);
 		return false;
 	}
-	(void)err_set(why, ERR_CHECK,
-		      "the first run (%s) has no value of \"%.60s\": %.300s; to compare "
-		      "wall-clock seconds use --metric wall_s",
-		      s->arms[run->arm].tag, s->plan->key, output.data);
+	(void)err_set(why, ERR_CHECK, "the first run (%s) has no value of \"%.60s\": %.300s%s",
+		      s->arms[run->arm].tag, s->plan->key, output.data,
+		      s->plan->kernel ? "" : "; to compare wall-clock seconds use --metric wall_s");
 	return false;
 }
 

@@ -270,7 +270,7 @@ static void judge_clock(const struct preflight *p, cJSON *row, struct str facts)
 			    "the pod's clock is off by %.0f s", offset);
 }
 
-/* Processes that a bench left running: pid and HGYM_JOB, "<bench>/<run>;". */
+/* Processes that a bench left running: pid and HGYM_JOB, "<root>/<bench>/<run>;". */
 static void judge_jobs(cJSON *row, struct str facts)
 {
 	cJSON *list = cJSON_AddArrayToObject(row, "jobs");
@@ -287,7 +287,8 @@ static void judge_jobs(cJSON *row, struct str facts)
 		if (n++ > 0)
 			continue;
 		first_pid = pid;
-		(void)str_next(&line, '/', &bench);
+		for (struct str part = line, run = line; str_next(&line, '/', &part); run = part)
+			bench = run;
 	}
 	if (n == 0)
 		return;

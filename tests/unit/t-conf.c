@@ -102,6 +102,8 @@ static const struct {
 	{ "{} {}", "c.json:1: not valid JSON: text after the end in column 4" },
 	{ "{\"track\": \"a\",\n}",
 	  "c.json:1: not valid JSON: a comma without a value after it in column 14" },
+	{ "{\"pods\": [], }\n",
+	  "c.json:1: not valid JSON: a comma without a value after it in column 12" },
 	{ "{\"track\": 'a'}",
 	  "c.json:1: not valid JSON: a string needs double quotes in column 11" },
 	{ "{\"schema\": \"hgym-tui.config/2\"}",

@@ -77,7 +77,8 @@ static void test_jobs(void)
 	static const char jobs[] = "nonce\nclock\t1700000000.0\nwritable\t1\nsmi\t0\n"
 				   "df\t/dev/sda 100 50 2000000 5% /workspace\n"
 				   "gpu\t0, NVIDIA H100, 81559, 4, 0, 570.1\npython\t3.11.2\n"
-				   "job\t4242 ab-1/0_p_B;\njob\t4243 ab-1/0_p_B;\nend\t0\n";
+				   "job\t4242 /root/.hgym-bench/ab-1/0_p_B;\n"
+				   "job\t4243 /root/.hgym-bench/ab-1/0_p_B;\nend\t0\n";
 	const struct stream_exit exit = { .exited = true };
 	cJSON *row = judge(STR_LIT(jobs), &exit, false);
 

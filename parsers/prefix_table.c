@@ -138,8 +138,8 @@ struct prefix_state {
 	int first_rank;		 /* that the log has; its lines are those of rank 0 */
 	bool has_no_blank;	 /* text follows the colon of the prefix at once */
 	uint64_t n_misses;
-	uint32_t fitting; /* kinds that all lines held back have */
-	struct held_line held[MOST_HELD];
+	uint32_t fitting;	/* kinds that all lines held back have */
+	struct held_line *held; /* owned; MOST_HELD lines, NULL while n_held is 0 */
 	size_t n_held;
 };
 
@@ -166,6 +166,7 @@ void prefix_table_release(struct prefix_table *table)
 		return;
 	for (size_t i = 0; i < t->n_held; i++)
 		free(t->held[i].text);
+	free(t->held);
 	pcre2_match_data_free(t->match);
 	free(t);
 	table->state = NULL;
@@ -288,11 +289,15 @@ static void pass_held(struct prefix_state *t)
 		pass_line(t, &held->segment, held->consumed);
 		free(held->text);
 	}
+	free(t->held);
+	t->held = NULL;
 	t->n_held = 0;
 }
 
 static void hold_line(struct prefix_state *t, const struct segment *segment, uint64_t consumed)
 {
+	if (t->held == NULL)
+		t->held = xcalloc(MOST_HELD, sizeof(*t->held));
 	t->held[t->n_held++] = (struct held_line){ xstrndup(segment->text.p, segment->text.len),
 						   *segment, consumed };
 }

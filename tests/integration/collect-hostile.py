@@ -135,7 +135,7 @@ def test_many_at_once(box):
         skip("in far less memory than all their points", "a sanitizer is on")
     else:
         most = memory_mb(program.pid, "VmHWM")
-        ok(0 < most < 104, "in far less memory than all their points",
+        ok(0 < most < 96, "in far less memory than all their points",
            f"{most:.1f} MB at most")
     program.close()
 

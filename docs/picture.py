@@ -5,8 +5,8 @@
 	docs/picture.py build/hgym-tui [WxH] [KEYS] > docs/screen.svg
 	docs/picture.py build/hgym-tui --moving [WxH] > docs/demo.svg
 
-The moving one is a loop of real frames, shown in turn by CSS alone; a row
-that several frames have is stored once."""
+The moving one is a loop of real frames, shown one after the other with CSS; a
+row that several frames share is stored once."""
 import os
 import sys
 import tempfile
@@ -26,7 +26,7 @@ BRAILLE = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3))
 
 
 # What the moving picture presses: keys, the seconds until the next ones, and
-# what stands below the screen from then on.
+# the caption below the screen from then on.
 TOUR = [
     ("", 1.2, "hgym-tui demo"),
     ("j", 0.6, "j  select a run"), ("j", 1.0, "j  select a run"),
@@ -36,20 +36,20 @@ TOUR = [
     ("/", 0.3, "/  search"), ("v", 0.15, "/  search"),
     ("a", 0.15, "/  search"), ("l", 0.15, "/  search"),
     ("_", 0.15, "/  search"), ("b", 0.5, "/  search"),
-    ("\r", 0.7, "Enter  hits are marked"), ("N", 0.9, "N  the hit before"),
+    ("\r", 0.7, "Enter  matches are highlighted"), ("N", 0.9, "N  the previous match"),
     ("\x1b", 0.2, "Esc  back"), ("1", 0.3, "1  Fleet"),
     ("g", 0.3, "g  to the first run"), (" ", 0.5, "Space  mark"),
     ("j", 0.2, "j  down"), ("j", 0.2, "j  down"), (" ", 0.5, "Space  mark"),
     ("4", 1.2, "4  Compare: the marked runs"),
-    ("h", 0.2, "h  the cursor"), ("h", 0.2, "h  the cursor"),
-    ("h", 0.8, "h  the cursor"),
+    ("h", 0.2, "h  move the cursor"), ("h", 0.2, "h  the cursor"),
+    ("h", 0.8, "h  move the cursor"),
     ("6", 1.2, "6  Bench: was it faster?"),
     ("3", 0.9, "3  Board: means, spread, tests"),
-    ("j", 0.3, "j  down"), ("R", 0.9, "R  this one is to be beaten"),
+    ("j", 0.3, "j  down"), ("R", 0.9, "R  set the reference"),
     ("k", 1.0, "k  up"), ("\r", 1.0, "Enter  its seeds"),
     ("\x1b", 0.2, "Esc  back"), ("1", 0.5, "1  Fleet"),
 ]
-STEP_S = 0.5  # how often a frame is taken while no key is pressed
+STEP_S = 0.5  # interval between frames while no key is pressed
 
 
 def colour(n):

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -17,20 +16,10 @@ TUI = os.environ["HGYM_TUI"]
 SRC = os.environ["HGYM_SRC"]
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from database import read_rows  # noqa: E402
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
-
-
-def ask(db, sql):
-    try:
-        base = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
-        try:
-            return base.execute(sql).fetchall()
-        finally:
-            base.close()
-    except sqlite3.Error:
-        return []
 
 
 def put(path, text, mode="w"):
@@ -73,13 +62,13 @@ def main(top):
             return text in file.read()
 
     def steps():
-        return ask(db, "SELECT steps FROM v_runs")
+        return read_rows(db, "SELECT steps FROM v_runs")
 
     ok(until(lambda: steps() == [(1,)]), "a log is followed")
     bench = subprocess.Popen([TUI, "bench", "run", "--yes", top + "/b.json"],
                              env=env, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    ok(until(lambda: ask(db, "SELECT state FROM v_benches") ==
+    ok(until(lambda: read_rows(db, "SELECT state FROM v_benches") ==
              [("running",)]), "a bench is in the database")
     ok(until(lambda: said("p: not polled while a bench is running")),
        "the collector goes silent on its pod")
@@ -102,10 +91,10 @@ def main(top):
     ok(bench.returncode == 0, "the bench ends", errors)
     ok(until(lambda: steps() == [(last,)]) and said(ENDED),
        "then the collector goes on where it was", (last, steps()))
-    ok(ask(db, "SELECT state, verdict IS NOT NULL FROM v_benches")
+    ok(read_rows(db, "SELECT state, verdict IS NOT NULL FROM v_benches")
        == [("done", 1)], "the bench is done, with a verdict",
-       ask(db, "SELECT * FROM v_benches"))
-    runs = ask(db, "SELECT tag, y_ms, state FROM v_bench_runs ORDER BY tag")
+       read_rows(db, "SELECT * FROM v_benches"))
+    runs = read_rows(db, "SELECT tag, y_ms, state FROM v_bench_runs ORDER BY tag")
     ok([r[0] for r in runs] == ["A", "A", "B", "B"] and
        all(1800 < r[1] < 2200 for r in runs), "and its runs are there", runs)
     child.send_signal(signal.SIGTERM)

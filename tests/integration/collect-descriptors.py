@@ -7,7 +7,6 @@ import json
 import os
 import resource
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ TUI = os.environ["HGYM_TUI"]
 SRC = os.environ.get("HGYM_SRC", ".")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from database import read_rows  # noqa: E402
 from home import home_env  # noqa: E402
 from tap import finish, ok, skip  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
@@ -52,13 +52,7 @@ def configure(top, *names):
 
 def stored(top):
     """Bytes of each pod's log that the database has."""
-    try:
-        base = sqlite3.connect(f"file:{top}/x.db?mode=ro", uri=True)
-        rows = base.execute("SELECT pod, offset FROM v_tails").fetchall()
-        base.close()
-        return dict(rows)
-    except sqlite3.Error:
-        return {}
+    return dict(read_rows(top + "/x.db", "SELECT pod, offset FROM v_tails"))
 
 
 def has(top, *names):

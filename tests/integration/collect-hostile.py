@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -18,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(HERE, "..", name)
                 for name in ("screen", "support")]
+from database import read_rows  # noqa: E402
 from home import home_env  # noqa: E402
 from tap import finish, ok, skip, skip_all  # noqa: E402
 from vt import Program  # noqa: E402
@@ -64,13 +64,7 @@ class Box:
                 self.db, *more]
 
     def number(self, sql):
-        try:
-            base = sqlite3.connect(f"file:{self.db}?mode=ro", uri=True)
-            row = base.execute(sql).fetchone()
-            base.close()
-        except sqlite3.Error:
-            return 0
-        return row[0] or 0
+        return (read_rows(self.db, sql) or [(0,)])[0][0] or 0
 
     def close(self):
         shutil.rmtree(self.top, ignore_errors=True)

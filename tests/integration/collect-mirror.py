@@ -17,6 +17,7 @@ TUI = os.environ["HGYM_TUI"]
 SRC = os.environ.get("HGYM_SRC", ".")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from database import read_rows  # noqa: E402
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
@@ -59,13 +60,7 @@ def rows(*args):
 
 
 def ask(sql):
-    try:
-        base = sqlite3.connect(f"file:{DB}?mode=ro", uri=True)
-        got = base.execute(sql).fetchall()
-        base.close()
-        return got
-    except sqlite3.Error:
-        return []
+    return read_rows(DB, sql)
 
 
 def mirrors():

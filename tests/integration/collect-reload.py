@@ -10,7 +10,6 @@ import os
 import random
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ TUI = os.environ["HGYM_TUI"]
 SRC = os.environ.get("HGYM_SRC", ".")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from database import read_rows  # noqa: E402
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
@@ -59,13 +59,7 @@ class Box:
             return file.read()
 
     def ask(self, sql):
-        try:
-            base = sqlite3.connect(f"file:{self.db}?mode=ro", uri=True)
-            rows = base.execute(sql).fetchall()
-            base.close()
-            return rows
-        except sqlite3.Error:
-            return []
+        return read_rows(self.db, sql)
 
     def has_all(self, pods):
         sizes = {f"{self.logs}/{name}": os.stat(f"{self.logs}/{name}").st_size

@@ -17,6 +17,7 @@ TUI = os.environ["HGYM_TUI"]
 SRC = os.environ.get("HGYM_SRC", ".")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from database import read_rows  # noqa: E402
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
@@ -64,17 +65,8 @@ def read_all():
 
 
 def ask(sql):
-    """The rows; none while there is no database, or no such table in it."""
-    try:
-        base = sqlite3.connect(f"file:{DB}?mode=ro", uri=True)
-    except sqlite3.OperationalError:
-        return [(0,)]
-    try:
-        return base.execute(sql).fetchall()
-    except sqlite3.OperationalError:
-        return [(0,)]
-    finally:
-        base.close()
+    """The rows; a 0 if the database or the table does not exist."""
+    return read_rows(DB, sql) or [(0,)]
 
 
 def all_samples():

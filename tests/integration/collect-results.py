@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ SRC = os.environ.get("HGYM_SRC", ".")
 SSHD = os.path.join(SRC, "tests/support/sshd.sh")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from database import read_rows  # noqa: E402
 from home import home_env  # noqa: E402
 from tap import finish, note, ok, skip  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
@@ -102,13 +102,7 @@ class Box:
                  "collect"], env=self.env, stderr=errors)
 
     def ask(self, sql):
-        try:
-            base = sqlite3.connect(f"file:{self.db}?mode=ro", uri=True)
-            rows = base.execute(sql).fetchall()
-            base.close()
-            return rows
-        except sqlite3.Error:
-            return []
+        return read_rows(self.db, sql)
 
     def has_committed(self):
         """The database has rows up to the end of each log."""

@@ -15,6 +15,8 @@
 #define SLICE_ITEMS 4096
 /* Logs that share a turn if there is little to do for each. */
 #define TURN_LOGS 64
+/* A turn parses no further log once it has this many items, so that they take little memory. */
+#define TURN_ITEMS (8 * SLICE_ITEMS)
 /* When the program ends, a log with more unparsed bytes than this waits for the next start. */
 #define LAST_BYTES (1U << 20)
 
@@ -91,13 +93,16 @@ static void read_slice(struct ingest_log *log)
 static void turn_work(void *user)
 {
 	struct turn *turn = user;
+	size_t n_items = 0;
 
 	for (size_t i = 0; i < turn->n; i++) {
 		struct ingest_log *log = turn->logs[i];
 
 		append_fetched(log);
-		if (turn->may_read)
+		if (turn->may_read && n_items < TURN_ITEMS) {
 			read_slice(log);
+			n_items += log->out.n;
+		}
 	}
 }
 

@@ -86,7 +86,7 @@ def test_back(screen, what):
     screen.send("!")
     shows(screen, "open.log is back (a new file)",
           what + ": that it is back is told")
-    shows(screen, "over log-gone", what + ": the alert is over")
+    shows(screen, "end of log-gone", what + ": the alert is over")
     screen.send("!")
     screen.wait_for("Budget")
     shows(screen, "0 alerts", what + ": nothing is wrong any more")

@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "../support"))
 from home import SETTINGS  # noqa: E402
 from tap import note  # noqa: E402
-from wait import PATIENCE_S  # noqa: E402
+from wait import PATIENCE_S, wait_limit_s, waited_in_vain  # noqa: E402
 
 CSI = re.compile(rb"\x1b\[([0-9;?$]*)([@-~])")
 CANCELLED = re.compile(rb"\x1b([()]?|[\[\]P][^\x07\x18\x1b]*)\x18")
@@ -450,6 +450,7 @@ class Program:
 
     def until(self, check, seconds=PATIENCE_S, what=""):
         """True as soon as check() holds, or held of a whole frame."""
+        seconds = wait_limit_s(seconds)
         end = time.monotonic() + seconds
         self.wanted, self.is_met = check, False
         alive = True
@@ -463,6 +464,7 @@ class Program:
                     alive = self.take()
         finally:
             self.wanted = None
+        waited_in_vain(seconds)
         note("waited %d s for %s; alive: %s, exit status: %s, asleep: %s, "
              "bytes: %d\n%s" % (seconds, what or "a state of the screen",
                                 alive, self.poll(), self.is_idle(),

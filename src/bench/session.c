@@ -12,6 +12,8 @@
 #include "bench/noise.h"
 #include "bench/session_priv.h"
 
+/* The shortest run that wall_s can time: ten ticks of the pod's clock. */
+#define WALL_MIN_S 0.1
 #define TICK_MS	   1000
 #define MAX_OUTPUT (1024U * 1024)
 
@@ -449,6 +451,14 @@ static bool has_value(const struct session *s, const struct bench_run *run, stru
 	judge_init(&judge, &s->plan->rule, s->arms, s->runs.n_arms, &one, 1);
 	judge_release(&judge);
 	const struct guard_hit *hit = guard_hard(&one.hits);
+	if (kind == RUN_LOG_WALL && run->rc == 0.0 && run->up_s < WALL_MIN_S) {
+		(void)err_set(
+			why, ERR_CHECK,
+			"the first run (%s) took %.2f s, too short to time: the pod's clock "
+			"advances by 0.01 s; let the command repeat its work for at least %g s",
+			s->arms[run->arm].tag, run->up_s, WALL_MIN_S);
+		return false;
+	}
 	if (one.y > 0.0 && !(hit != NULL && hit->guard == GUARD_EXIT))
 		return true;
 	const char *reason = hit != NULL ? hit->text : "no value";
@@ -465,7 +475,9 @@ static bool has_value(const struct session *s, const struct bench_run *run, stru
 	}
 	(void)err_set(why, ERR_CHECK, "the first run (%s) has no value of \"%.60s\": %.300s%s",
 		      s->arms[run->arm].tag, s->plan->key, output.data,
-		      s->plan->kernel ? "" : "; to compare wall-clock seconds use --metric wall_s");
+		      s->plan->kernel || kind == RUN_LOG_WALL
+			      ? ""
+			      : "; to compare wall-clock seconds use --metric wall_s");
 	return false;
 }
 

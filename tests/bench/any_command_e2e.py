@@ -70,7 +70,7 @@ def seconds(rig):
 def in_home(rig):
     """The working directory may be the home itself."""
     path = rig.bench("home", [rig.pod("p1")], {}, workload={
-        "cwd": "~", "command": 'test "$PWD" -ef "$HOME"', "env": {}},
+        "cwd": "~", "command": 'sleep 0.2; test "$PWD" -ef "$HOME"', "env": {}},
         metric={"key": "wall_s"}, design={"blocks_per_pod": 1})
     plan = json.load(open(path))
     del plan["metric"]["window"]
@@ -102,6 +102,11 @@ def without_value(rig):
     ok(done.returncode == 3 and b"failed with exit status 7" in done.stderr and
        b'"broken"' in done.stderr, "a first run that fails ends it too",
        done.stderr)
+    done = bench(rig, "short", "true", "true", "--metric", "wall_s")
+    took_s = runs_of(rig, "short")[0]["up_s"]
+    ok((b"too short to time" in done.stderr and done.returncode == 3) ==
+       (took_s < 0.1), "runs shorter than ten ticks of the clock are refused",
+       (took_s, done.stderr))
     done = bench(rig, "several", "echo '{\"us\": 3, \"gb_s\": 4}'", "true")
     ok(done.returncode == 3 and
        b"several numbers (us, gb_s)" in done.stderr and

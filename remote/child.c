@@ -58,7 +58,7 @@ static bool is_ssh(const struct child_run *run)
 	return run->link->pod.transport == REMOTE_OPENSSH;
 }
 
-/* The transport is a program behind which only a shell is known. */
+/* The transport is a program that provides a shell. */
 static bool is_shell(const struct child_run *run)
 {
 	return run->link->pod.transport == REMOTE_COMMAND;
@@ -104,37 +104,30 @@ static bool is_lost(const struct child_run *run)
 	return any_of(i, LENGTH(words), str_find(buf_str(&run->diag), words[i]) != NULL);
 }
 
-/* The program that provides the shell ended before the command did. */
-static void shell_error(const struct child_run *run, struct err *err)
+/* The command did not end by itself: ssh could not connect or lost the connection, or the program
+ * that provides the shell ended.  Its messages give the reason. */
+static void report_lost(const struct child_run *run, struct stream_exit *exit)
 {
 	const char *name = run->link->pod.name;
+	bool final = false;
 	char clean[256];
 
 	utf8_clean(clean, sizeof(clean), str_last_line(buf_str(&run->diag)));
-	if (run->n_before > BANNER_CAP)
-		err_set(err, ERR_NET,
+	if (!is_shell(run))
+		final = openssh_error(&exit->err, name, buf_str(&run->diag));
+	else if (run->n_before > BANNER_CAP)
+		err_set(&exit->err, ERR_NET,
 			"%s: endless output and no shell prompt; check the \"command\" of this pod",
 			name);
 	else
-		err_set(err, ERR_NET, "%s: \"%s\" ended with %s %d %s%s%s", name,
+		err_set(&exit->err, ERR_NET, "%s: \"%s\" ended with %s %d %s%s%s", name,
 			run->link->pod.command[0], run->signum != 0 ? "signal" : "exit status",
 			run->signum != 0 ? run->signum : run->status,
 			run->up ? "before the command did" : "before a shell answered",
 			clean[0] != '\0' ? ": " : "", clean);
-}
-
-/* ssh could not connect, or lost the connection: its messages give the reason. */
-static void tell_lost(const struct child_run *run, struct stream_exit *exit)
-{
-	bool final = false;
-
-	if (is_shell(run))
-		shell_error(run, &exit->err);
-	else
-		final = openssh_error(&exit->err, run->link->pod.name, buf_str(&run->diag));
 	if (run->late)
-		err_set(&exit->err, ERR_TIMEOUT, "%s: no %s within %d s", run->link->pod.name,
-			is_shell(run) ? "answer of a shell" : "connection", CONNECT_MS / 1000);
+		err_set(&exit->err, ERR_TIMEOUT, "%s: no %s within %d s", name,
+			is_shell(run) ? "answer from a shell" : "connection", CONNECT_MS / 1000);
 	if (!is_alone(run))
 		return;
 	if (final && !run->up && exit->err.code == ERR_AUTH)
@@ -146,7 +139,7 @@ static void tell_lost(const struct child_run *run, struct stream_exit *exit)
 }
 
 /* The command ended by itself. */
-static void tell_end(struct child_run *run, struct stream_exit *exit)
+static void report_end(struct child_run *run, struct stream_exit *exit)
 {
 	const char *name = sigabbrev_np(run->signum);
 
@@ -166,8 +159,8 @@ static void tell_end(struct child_run *run, struct stream_exit *exit)
 		run_is_up(run);
 }
 
-/* Bytes of the command's stderr; the last ones are kept for is_lost. */
-static void give_stderr(struct child_run *run, const char *data, size_t len)
+/* Deliver the command's stderr; is_lost() needs the end of it. */
+static void deliver_stderr(struct child_run *run, const char *data, size_t len)
 {
 	if (!is_local(run)) {
 		if (run->diag.len + len > DIAG_CAP)
@@ -184,15 +177,15 @@ static void begin_output(struct child_run *run, size_t n_of_ssh)
 
 	buf_init(&run->diag, DIAG_CAP);
 	run_is_up(run);
-	give_stderr(run, diag.data + n_of_ssh, diag.len - n_of_ssh);
+	deliver_stderr(run, diag.data + n_of_ssh, diag.len - n_of_ssh);
 	buf_release(&diag);
 }
 
-/* ssh's own messages up to the marker; what follows comes from the command. */
+/* Up to the marker these are ssh's own messages; the rest comes from the command. */
 static void take_stderr(struct child_run *run, const char *data, size_t len)
 {
 	if (run->up) {
-		give_stderr(run, data, len);
+		deliver_stderr(run, data, len);
 		return;
 	}
 	if (run->diag.len + len > run->diag.cap)
@@ -223,7 +216,7 @@ static void drain_stderr(struct child_run *run)
 }
 
 /* Report the end after the child has exited and its last byte was read. */
-static void maybe_finish(struct child_run *run)
+static void finish_if_done(struct child_run *run)
 {
 	struct remote_link *link = run->link;
 	struct stream_exit exit = { 0 };
@@ -240,9 +233,9 @@ static void maybe_finish(struct child_run *run)
 		return;
 	drain_stderr(run);
 	if (is_lost(run))
-		tell_lost(run, &exit);
+		report_lost(run, &exit);
 	else
-		tell_end(run, &exit);
+		report_end(run, &exit);
 	bool alone = is_alone(run);
 	s->run = NULL;
 	free_run(run);
@@ -259,7 +252,7 @@ static void on_child_exit(void *user, int exit_status, int term_signal)
 	run->status = exit_status;
 	run->signum = term_signal;
 	process_close_pipe(&run->process, 0);
-	maybe_finish(run);
+	finish_if_done(run);
 }
 
 /* The next part of stdin; for a shell, the command's input only once it runs. */
@@ -317,24 +310,20 @@ static void watch_stdout(struct child_run *run)
 		loop_fd_set(run->process.watches[1], stream_is_open(run->s) ? LOOP_READ : 0);
 }
 
-/* Endless output before the command: no shell will answer. */
-static void take_banner(struct child_run *run, struct str before)
-{
-	run->n_before += before.len;
-	take_stderr(run, before.p, before.len);
-	if (run->n_before > BANNER_CAP && run->process.child != NULL)
-		loop_child_kill(run->process.child, SIGKILL);
-}
-
-/* Separate the output of the command from that of the shell. */
-static struct str part_stdout(struct child_run *run, struct str data)
+/* Cut the shell's output off the command's. */
+static struct str split_stdout(struct child_run *run, struct str data)
 {
 	bool was_over = run->marks.over;
 	struct str before, output;
 
 	shell_marks_take(&run->marks, data, &before, &output);
-	if (!run->up)
-		take_banner(run, before);
+	if (!run->up) {
+		run->n_before += before.len;
+		take_stderr(run, before.p, before.len);
+		/* After endless output no shell will answer. */
+		if (run->n_before > BANNER_CAP && run->process.child != NULL)
+			loop_child_kill(run->process.child, SIGKILL);
+	}
 	if (run->marks.begun && !run->up) {
 		drain_stderr(run);
 		begin_output(run, 0);
@@ -360,13 +349,13 @@ static void on_stdout(void *user, unsigned int events)
 	}
 	if (n <= 0) {
 		process_close_pipe(&run->process, 1);
-		maybe_finish(run);
+		finish_if_done(run);
 		return;
 	}
 	memcpy(data, run->marks.held, n_held);
 	struct str output = (struct str){ data, n_held + (size_t)n };
 	if (is_shell(run))
-		output = part_stdout(run, output);
+		output = split_stdout(run, output);
 	else if (!run->up) {
 		drain_stderr(run);
 		/* No start marker came, but the command prints already: keep its output from the
@@ -377,7 +366,7 @@ static void on_stdout(void *user, unsigned int events)
 	stream_deliver(run->s, output.p, output.len);
 	watch_stdout(run);
 	if (run->marks.over)
-		maybe_finish(run);
+		finish_if_done(run);
 }
 
 static void on_timeout(void *user)
@@ -389,11 +378,14 @@ static void on_timeout(void *user)
 		loop_child_kill(run->process.child, SIGKILL);
 }
 
-static int start_process(struct child_run *run, struct err *err)
+/* The gate admitted the login: start the process. */
+static void on_admit(void *user)
 {
+	struct child_run *run = user;
+	struct stream *s = run->s;
 	const struct remote_link *link = run->link;
 	struct ssh_words words = { .n = 0 };
-	const char *const sh[] = { "/bin/sh", "-c", run->s->command, NULL };
+	const char *const sh[] = { "/bin/sh", "-c", s->command, NULL };
 	const struct process_plan plan = {
 		.argv = is_ssh(run)	? words.argv
 			: is_shell(run) ? link->pod.command
@@ -403,25 +395,16 @@ static int start_process(struct child_run *run, struct err *err)
 		.on_exit = on_child_exit,
 		.user = run,
 	};
+	struct err err;
 	int rc = 0;
 
 	if (is_ssh(run))
 		rc = ssh_words_command(&words, &link->pod, link->fleet->options.accept_new,
-				       run->s->command, err);
+				       s->command, &err);
 	if (rc == 0)
-		rc = process_start(&run->process, link->fleet->loop, &plan, err);
+		rc = process_start(&run->process, link->fleet->loop, &plan, &err);
 	ssh_words_release(&words);
-	return rc;
-}
-
-/* It may start now. */
-static void on_admit(void *user)
-{
-	struct child_run *run = user;
-	struct stream *s = run->s;
-	struct err err;
-
-	if (start_process(run, &err) == 0) {
+	if (rc == 0) {
 		if (is_local(run))
 			run_is_up(run);
 		else
@@ -473,7 +456,7 @@ static void child_kick(struct stream *s)
 		push_stdin(run);
 	watch_stdout(run);
 	if (run->marks.over)
-		maybe_finish(run);
+		finish_if_done(run);
 }
 
 /* Ask the command to end (SIGTERM), then kill it. */

@@ -75,7 +75,7 @@ struct dial {
 	dial_fn fn;
 	void *user;
 	struct attempt tries[DIAL_MAX_ADDRS];
-	size_t n, begun, failed;
+	size_t n, started, failed;
 	struct loop_timer *next;
 	int error; /* of the last one that failed */
 };
@@ -97,10 +97,10 @@ void dial_cancel(struct dial *dial)
 	free(dial);
 }
 
-/* Detect dead peers: unacknowledged data for 20 s ends the connection, and an idle one is probed
- * every 5 s after 10. */
-static void set_options(int fd)
+static void dial_finish(struct dial *dial, int fd)
 {
+	/* Detect dead peers: unacknowledged data for 20 s ends the connection, and an idle one is
+	 * probed every 5 s after 10. */
 	static const struct {
 		int level, name, value;
 	} options[] = {
@@ -113,21 +113,14 @@ static void set_options(int fd)
 		{ IPPROTO_TCP, TCP_USER_TIMEOUT, 20000 },
 #endif
 	};
-
-	for (size_t i = 0; i < LENGTH(options); i++)
-		setsockopt(fd, options[i].level, options[i].name, &options[i].value,
-			   sizeof(options[i].value));
-}
-
-static void dial_finish(struct dial *dial, int fd)
-{
 	dial_fn fn = dial->fn;
 	void *user = dial->user;
 	int error = fd < 0 ? dial->error : 0;
 
 	dial_cancel(dial);
-	if (fd >= 0)
-		set_options(fd);
+	for (size_t i = 0; fd >= 0 && i < LENGTH(options); i++)
+		setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+			   sizeof(options[i].value));
 	fn(user, fd, error);
 }
 
@@ -159,10 +152,18 @@ static void on_connect(void *user, unsigned int events)
 	dial_finish(dial, fd);
 }
 
-static void begin_attempt(struct dial *dial, struct attempt *attempt)
+/* The last one failed, or has not answered for a while. */
+static void on_next(void *user)
 {
-	const struct sockaddr *addr = (const struct sockaddr *)&attempt->addr;
+	struct dial *dial = user;
 
+	if (dial->started == dial->n) {
+		if (dial->failed == dial->n)
+			dial_finish(dial, -1);
+		return;
+	}
+	struct attempt *attempt = &dial->tries[dial->started++];
+	const struct sockaddr *addr = (const struct sockaddr *)&attempt->addr;
 	attempt->fd = socket(addr->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (attempt->fd < 0 ||
 	    (connect(attempt->fd, addr, attempt->len) != 0 && errno != EINPROGRESS)) {
@@ -175,31 +176,7 @@ static void begin_attempt(struct dial *dial, struct attempt *attempt)
 	loop_timer_start(dial->next, DIAL_NEXT_MS, 0);
 }
 
-/* The last one failed, or has not answered for a while. */
-static void on_next(void *user)
-{
-	struct dial *dial = user;
-
-	if (dial->begun < dial->n)
-		begin_attempt(dial, &dial->tries[dial->begun++]);
-	else if (dial->failed == dial->n)
-		dial_finish(dial, -1);
-}
-
-static void add_address(struct dial *dial, const struct addrinfo *addr)
-{
-	struct attempt *attempt = &dial->tries[dial->n];
-
-	if (dial->n >= DIAL_MAX_ADDRS || addr->ai_addrlen > sizeof(attempt->addr))
-		return;
-	memcpy(&attempt->addr, addr->ai_addr, addr->ai_addrlen);
-	attempt->len = addr->ai_addrlen;
-	attempt->dial = dial;
-	attempt->fd = -1;
-	dial->n++;
-}
-
-/* In the given order, but alternating between address families, starting with that of the first. */
+/* Copy the addresses, alternating between the family of the first one and the others. */
 static void add_addresses(struct dial *dial, const struct addrinfo *addrs)
 {
 	const struct addrinfo *turns[2 * DIAL_MAX_ADDRS] = { NULL };
@@ -212,9 +189,17 @@ static void add_addresses(struct dial *dial, const struct addrinfo *addrs)
 		if (n[other] < DIAL_MAX_ADDRS)
 			turns[2 * n[other]++ + other] = addrs;
 	}
-	for (size_t i = 0; i < 2 * DIAL_MAX_ADDRS; i++)
-		if (turns[i] != NULL)
-			add_address(dial, turns[i]);
+	for (size_t i = 0; i < 2 * DIAL_MAX_ADDRS && dial->n < DIAL_MAX_ADDRS; i++) {
+		struct attempt *attempt = &dial->tries[dial->n];
+
+		if (turns[i] == NULL || turns[i]->ai_addrlen > sizeof(attempt->addr))
+			continue;
+		memcpy(&attempt->addr, turns[i]->ai_addr, turns[i]->ai_addrlen);
+		attempt->len = turns[i]->ai_addrlen;
+		attempt->dial = dial;
+		attempt->fd = -1;
+		dial->n++;
+	}
 }
 
 struct dial *dial_new(struct loop *loop, const struct addrinfo *addrs, dial_fn fn, void *user)

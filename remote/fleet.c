@@ -192,21 +192,17 @@ static void link_release(struct remote_link *link)
 	free(link->spare);
 }
 
-static size_t count_streams(const struct remote_link *link)
-{
-	size_t n = 0;
-
-	list_each (const struct stream, s, &link->streams, in_link)
-		n += !s->cancelled;
-	return n;
-}
-
 /* The connection of the pod that has room for one more stream, or the last one. */
 static struct remote_link *link_with_room(struct remote_link *link)
 {
-	while (link->spare != NULL && link->sessions_most > 0 &&
-	       count_streams(link) >= link->sessions_most)
-		link = link->spare;
+	for (; link->spare != NULL && link->sessions_most > 0; link = link->spare) {
+		size_t n = 0;
+
+		list_each (const struct stream, s, &link->streams, in_link)
+			n += !s->cancelled;
+		if (n < link->sessions_most)
+			break;
+	}
 	return link;
 }
 
@@ -283,18 +279,6 @@ void stream_fail(struct stream *s, const struct err *why)
 	stream_finish(s, &exit);
 }
 
-/* Deliver held data; true if the stream may be read again. */
-static bool deliver_held(struct stream *s)
-{
-	struct buf held = s->held;
-
-	s->paused = false;
-	buf_init(&s->held, STREAM_BUDGET);
-	stream_deliver(s, held.data, held.len);
-	buf_release(&held);
-	return stream_is_open(s);
-}
-
 /* Apply a user's calls on a stream, outside of these calls. */
 static void on_kick(void *user)
 {
@@ -306,9 +290,16 @@ static void on_kick(void *user)
 		stream_finish(s, &exit);
 		return;
 	}
-	if (s->resumed) {
-		s->resumed = false;
-		if (s->paused && !deliver_held(s))
+	bool is_resumed = s->resumed && s->paused;
+	s->resumed = false;
+	if (is_resumed) {
+		struct buf held = s->held;
+
+		s->paused = false;
+		buf_init(&s->held, STREAM_BUDGET);
+		stream_deliver(s, held.data, held.len);
+		buf_release(&held);
+		if (!stream_is_open(s))
 			return;
 	}
 	if (s->run != NULL)
@@ -328,17 +319,6 @@ void gate_init(struct gate *gate, struct loop *loop)
 	list_init(&gate->waiting);
 }
 
-static bool has_room_for(const struct gate *gate, const char *host)
-{
-	unsigned int in_all = 0, same = 0;
-
-	list_each (const struct gate_ticket, t, &gate->inside, link) {
-		in_all++;
-		same += strcasecmp(t->host, host) == 0;
-	}
-	return in_all < GATE_IN_ALL && same < GATE_PER_HOST;
-}
-
 static void on_admitted(void *user)
 {
 	struct gate_ticket *ticket = user;
@@ -347,10 +327,16 @@ static void on_admitted(void *user)
 }
 
 /* Admit waiting logins in order of arrival. */
-static void admit(struct gate *gate)
+static void admit_waiting(struct gate *gate)
 {
 	list_each_safe (struct gate_ticket, t, &gate->waiting, link) {
-		if (!has_room_for(gate, t->host))
+		unsigned int in_all = 0, same = 0;
+
+		list_each (const struct gate_ticket, other, &gate->inside, link) {
+			in_all++;
+			same += strcasecmp(other->host, t->host) == 0;
+		}
+		if (in_all >= GATE_IN_ALL || same >= GATE_PER_HOST)
 			continue;
 		list_remove(&t->link);
 		list_append(&gate->inside, &t->link);
@@ -367,7 +353,7 @@ void gate_enter(struct gate *gate, struct gate_ticket *ticket, const char *host,
 	ticket->user = user;
 	snprintf(ticket->host, sizeof(ticket->host), "%s", host);
 	list_append(&gate->waiting, &ticket->link);
-	admit(gate);
+	admit_waiting(gate);
 }
 
 void gate_leave(struct gate_ticket *ticket)
@@ -379,12 +365,12 @@ void gate_leave(struct gate_ticket *ticket)
 	loop_unpost(gate->loop, on_admitted, ticket);
 	list_remove(&ticket->link);
 	ticket->gate = NULL;
-	admit(gate);
+	admit_waiting(gate);
 }
 
 /* ---- the fleet */
 
-static const struct link_ops *const ways[] = {
+static const struct link_ops *const transports[] = {
 	[REMOTE_LIBSSH2] = &ssh_link_ops,
 	[REMOTE_OPENSSH] = &child_link_ops,
 	[REMOTE_LOCAL] = &child_link_ops,
@@ -528,35 +514,6 @@ static const char *keep_text(struct fleet *fleet, const char *text)
 	return kept;
 }
 
-/* The same for argv; NULL for NULL. */
-static const char **keep_words(struct fleet *fleet, const char *const *words)
-{
-	const char **kept;
-	size_t n = 0;
-
-	while (words != NULL && words[n] != NULL)
-		n++;
-	if (n == 0)
-		return NULL;
-	kept = xcalloc(n + 1, sizeof(*kept));
-	for (size_t i = 0; i < n; i++)
-		kept[i] = keep_text(fleet, words[i]);
-	return kept;
-}
-
-static struct remote_pod keep_pod(struct fleet *fleet, const struct remote_pod *pod)
-{
-	return (struct remote_pod){
-		.name = keep_text(fleet, pod->name),
-		.ssh = keep_text(fleet, pod->ssh),
-		.identity = keep_text(fleet, pod->identity),
-		.known_hosts = keep_text(fleet, pod->known_hosts),
-		.proxy_jump = keep_text(fleet, pod->proxy_jump),
-		.host_key_alias = keep_text(fleet, pod->host_key_alias),
-		.transport = pod->transport,
-	};
-}
-
 struct fleet *fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
 			const struct fleet_options *options)
 {
@@ -577,11 +534,20 @@ struct fleet *fleet_new(struct loop *loop, const struct remote_pod *pods, size_t
 	fleet->links = xcalloc(n_pods + 1, sizeof(*fleet->links));
 	fleet->n_links = n_pods;
 	for (size_t i = 0; i < n_pods; i++) {
-		struct remote_pod pod = keep_pod(fleet, &pods[i]);
+		struct remote_pod pod = pods[i];
+		const char **texts[] = { &pod.name,	   &pod.ssh,	    &pod.identity,
+					 &pod.known_hosts, &pod.proxy_jump, &pod.host_key_alias };
+		size_t n_words = 0;
 
-		fleet->links[i].words = keep_words(fleet, pods[i].command);
+		for (size_t k = 0; k < LENGTH(texts); k++)
+			*texts[k] = keep_text(fleet, *texts[k]);
+		while (pod.command != NULL && pod.command[n_words] != NULL)
+			n_words++;
+		fleet->links[i].words = xcalloc(n_words + 1, sizeof(char *));
+		for (size_t k = 0; k < n_words; k++)
+			fleet->links[i].words[k] = keep_text(fleet, pod.command[k]);
 		pod.command = fleet->links[i].words;
-		link_init(&fleet->links[i], fleet, i, &pod, ways[pod.transport]);
+		link_init(&fleet->links[i], fleet, i, &pod, transports[pod.transport]);
 	}
 	return fleet;
 }

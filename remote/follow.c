@@ -51,47 +51,47 @@ void follow_get_status(const struct follow *follow, struct follow_status *status
 		return;
 	follow_link(follow, &link);
 	if (link.state == LINK_WAITING || link.state == LINK_REFUSED) {
-		status->state = link.state == LINK_WAITING ? LINK_WAITING : LINK_REFUSED;
+		status->state = link.state;
 		status->why = link.why;
 		status->retry_at_ms = link.retry_at_ms;
 	}
 }
 
-static void follow_tell(struct follow *follow)
+static void report_status(struct follow *follow)
 {
 	struct follow_status now;
 
 	follow_get_status(follow, &now);
-	if (now.state == follow->told.state && now.scanned == follow->told.scanned &&
-	    now.n_followed == follow->told.n_followed &&
-	    now.n_matching == follow->told.n_matching &&
-	    now.retry_at_ms == follow->told.retry_at_ms &&
-	    strcmp(now.why.text, follow->told.why.text) == 0)
+	if (now.state == follow->reported.state && now.scanned == follow->reported.scanned &&
+	    now.n_followed == follow->reported.n_followed &&
+	    now.n_matching == follow->reported.n_matching &&
+	    now.retry_at_ms == follow->reported.retry_at_ms &&
+	    strcmp(now.why.text, follow->reported.why.text) == 0)
 		return;
-	follow->told = now;
+	follow->reported = now;
 	if (follow->cb.on_state != NULL)
 		follow->cb.on_state(follow->user, &now);
 }
 
-static void follow_set_state(struct follow *follow, enum link_state state, const struct err *why)
+static void set_follow_state(struct follow *follow, enum link_state state, const struct err *why)
 {
 	follow->status.state = state;
 	follow->status.since_ms = clock_mono_ms();
 	follow->status.why = why != NULL ? *why : (struct err){ 0 };
 	if (state != LINK_WAITING)
 		follow->status.retry_at_ms = 0;
-	follow_tell(follow);
+	report_status(follow);
 }
 
-static void follow_plan_retry(struct follow *follow, const struct follow_session *session,
-			      const struct err *why)
+static void plan_retry(struct follow *follow, const struct follow_session *session,
+		       const struct err *why)
 {
 	int64_t now_ms = clock_mono_ms(), delay_ms = AGAIN_MS;
 	struct link_info link;
 
 	follow_link(follow, &link);
 	if (link.state == LINK_REFUSED) {
-		follow_set_state(follow, LINK_REFUSED, why);
+		set_follow_state(follow, LINK_REFUSED, why);
 		return;
 	}
 	if (session->hello && now_ms - follow->status.since_ms >= HEALTHY_MS)
@@ -106,20 +106,11 @@ static void follow_plan_retry(struct follow *follow, const struct follow_session
 	follow->status.retry_at_ms = link.state == LINK_WAITING && why->code != ERR_LIMIT
 					     ? link.retry_at_ms
 					     : now_ms + delay_ms;
-	follow_set_state(follow, LINK_WAITING, why);
+	set_follow_state(follow, LINK_WAITING, why);
 	loop_timer_start(follow->retry, delay_ms, 0);
 }
 
 /* ---- the lines sent to a follower, and the command that starts it */
-
-static void make_nonce(char nonce[FOLLOW_NONCE_SIZE])
-{
-	uint64_t random;
-
-	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		abort();
-	(void)snprintf(nonce, FOLLOW_NONCE_SIZE, "%016" PRIx64, random);
-}
 
 /* Both scripts are sent; a first shell ($0 and $1 are the scripts, $2 the nonce) decides which one
  * to run. These texts must not contain quotes, backslashes, "!" or newlines. */
@@ -147,18 +138,15 @@ void follow_wire_start(struct buf *out, enum follow_variant variant, const char 
 	buf_appendf(out, "' %s", nonce);
 }
 
-static bool is_plain(char c)
-{
-	return str_is_word(c) || (c != '\0' && strchr("/.-+=,:@%^~", c) != NULL);
-}
-
 void follow_wire_escape(struct buf *out, struct str s)
 {
 	for (size_t i = 0; i < s.len; i++) {
-		if (is_plain(s.p[i]))
-			buf_append_char(out, s.p[i]);
+		char c = s.p[i];
+
+		if (str_is_word(c) || (c != '\0' && strchr("/.-+=,:@%^~", c) != NULL))
+			buf_append_char(out, c);
 		else
-			buf_appendf(out, "\\0%03o", (unsigned char)s.p[i]);
+			buf_appendf(out, "\\0%03o", (unsigned char)c);
 	}
 }
 
@@ -193,7 +181,7 @@ static void session_flush(struct follow_session *session)
 	buf_clear(out);
 }
 
-static void session_list(struct follow_session *session)
+static void send_list(struct follow_session *session)
 {
 	const struct follow *follow = session->follow;
 
@@ -206,7 +194,7 @@ static void session_list(struct follow_session *session)
 	session_flush(session);
 }
 
-static void ping(struct follow_session *session)
+static void send_ping(struct follow_session *session)
 {
 	buf_appendf(&session->out, "P %" PRIu64 "\n", ++session->ping_seq);
 	session->ping_ms = clock_mono_ms();
@@ -214,53 +202,32 @@ static void ping(struct follow_session *session)
 	session_flush(session);
 }
 
-static void on_hello(struct follow_session *session, const struct frame *frame)
-{
-	struct follow *follow = session->follow;
-
-	session->hello = true;
-	follow->status.python = frame->python;
-	follow_set_state(follow, LINK_LIVE, NULL);
-	ping(session);
-}
-
-/* It cannot run on this pod until the missing tool is installed. */
-static int lacks(const struct frame *frame, struct err *err)
-{
-	AUTO_BUF clean = buf_new(200);
-
-	utf8_sanitize(&clean, frame->data);
-	err_set(err, ERR_REMOTE,
-		"the pod has neither python3 nor %s, by which logs are "
-		"followed",
-		clean.data);
-	return -1;
-}
-
-static void on_beat(struct follow_session *session, const struct frame *frame)
-{
-	struct follow *follow = session->follow;
-
-	if (!session->ping_open || frame->seq != session->ping_seq)
-		return;
-	session->ping_open = false;
-	follow->status.lag_ms = clock_mono_ms() - session->ping_ms;
-}
-
 /* Process one frame; -1 with err if it is invalid, 1 if it is incomplete. */
 static int take_frame(struct follow_session *session, const struct frame *frame, struct str *in,
 		      struct err *err)
 {
+	struct follow *follow = session->follow;
+	AUTO_BUF clean = buf_new(200);
 	size_t taken;
 
 	if (frame->type == FRAME_HELLO) {
-		on_hello(session, frame);
+		session->hello = true;
+		follow->status.python = frame->python;
+		set_follow_state(follow, LINK_LIVE, NULL);
+		send_ping(session);
 		return 0;
 	}
-	if (frame->type == FRAME_LACKS)
-		return lacks(frame, err);
+	if (frame->type == FRAME_LACKS) {
+		utf8_sanitize(&clean, frame->data);
+		return err_set(err, ERR_REMOTE,
+			       "cannot follow logs: the pod has neither python3 nor %s",
+			       clean.data);
+	}
 	if (frame->type == FRAME_BEAT) {
-		on_beat(session, frame);
+		if (session->ping_open && frame->seq == session->ping_seq) {
+			session->ping_open = false;
+			follow->status.lag_ms = clock_mono_ms() - session->ping_ms;
+		}
 		return 0;
 	}
 	if (follow_files_take(session, frame, &taken, err))
@@ -268,7 +235,7 @@ static int take_frame(struct follow_session *session, const struct frame *frame,
 	if (frame->type == FRAME_DATA || frame->type == FRAME_PREVIEW)
 		frame_take(&session->reader, in, taken);
 	else
-		follow_tell(session->follow);
+		report_status(follow);
 	return taken < frame->data.len;
 }
 
@@ -309,9 +276,9 @@ static void session_on_stderr(void *user, const void *data, size_t len)
 	session->n_errors = n_old + n_new;
 }
 
-/* Why a follower exited by itself. */
-static void explain(const struct follow_session *session, const struct stream_exit *exit,
-		    struct err *err)
+/* The reason why a follower exited by itself. */
+static void explain_exit(const struct follow_session *session, const struct stream_exit *exit,
+			 struct err *err)
 {
 	struct str last = str_last_line((struct str){ session->errors, session->n_errors });
 	AUTO_BUF clean = buf_new(300);
@@ -343,13 +310,13 @@ static void session_on_close(void *user, const struct stream_exit *exit)
 
 	if (follow != NULL) {
 		if (!session->lost)
-			explain(session, exit, &why);
+			explain_exit(session, exit, &why);
 		follow_files_lost(session);
 		follow->session = NULL;
 		follow->status.lag_ms = -1;
 		follow->status.scanned = false;
 		follow->status.losses += session->hello;
-		follow_plan_retry(follow, session, &why);
+		plan_retry(follow, session, &why);
 	}
 	for (size_t i = 0; i < session->n_seen; i++) {
 		free(session->seen[i].path);
@@ -365,12 +332,15 @@ static void session_open(struct follow *follow)
 	static const struct stream_cb cb = { session_on_data, session_on_stderr, session_on_close };
 	struct follow_session *session = xcalloc(1, sizeof(*session));
 	char nonce[FOLLOW_NONCE_SIZE];
+	uint64_t random;
 	AUTO_BUF command = buf_new(COMMAND_MAX_BYTES);
 	struct err err = { ERR_NONE, "" };
 
 	session->follow = follow;
 	buf_init(&session->out, LIST_MAX_BYTES);
-	make_nonce(nonce);
+	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		abort();
+	print_into(nonce, "%016" PRIx64, random);
 	frame_reader_init(&session->reader, nonce);
 	follow_wire_start(&command, follow->variant, nonce);
 	session->stream = follow->transport->ops->exec(follow->transport, follow->pod, command.data,
@@ -378,62 +348,52 @@ static void session_open(struct follow *follow)
 	if (session->stream == NULL) {
 		buf_release(&session->out);
 		free(session);
-		follow_set_state(follow, LINK_REFUSED, &err);
+		set_follow_state(follow, LINK_REFUSED, &err);
 		return;
 	}
 	follow->session = session;
 	follow->opened_ms = clock_mono_ms();
 	follow_files_begin(follow);
-	follow_set_state(follow, LINK_CONNECTING, NULL);
+	set_follow_state(follow, LINK_CONNECTING, NULL);
 	buf_appendf(&session->out, "I %d\n", follow->poll_ms);
 	if (follow->quiet)
 		buf_append_str(&session->out, "Q 1\n");
-	session_list(session);
+	send_list(session);
 }
 
-/* Is a follower that has started dead? If nothing else arrived over the connection either, the
- * connection's own pings will tell first. */
-static bool is_silent(const struct follow_session *session, const struct link_info *link,
-		      int64_t now)
-{
-	int64_t last_ms = session->follow->status.last_byte_ms;
-	int64_t limit = SILENCE_MS;
-
-	if (now - link->last_byte_ms > LINK_SILENT_MS)
-		limit += LINK_FIRST_MS;
-	return !session->paused && now - last_ms > limit;
-}
-
-static void session_watch(struct follow_session *session, int64_t now)
+/* Is the follower dead, or does it take too long to start? */
+static void check_session(struct follow_session *session, int64_t now)
 {
 	struct follow *follow = session->follow;
+	int64_t silence_ms = SILENCE_MS;
 	struct link_info link;
 	struct err err;
 
 	if (session->hello) {
 		follow_files_compare(session);
 		session_flush(session);
+		if (now - session->ping_ms >= PING_MS)
+			send_ping(session);
 	}
-	if (session->hello && now - session->ping_ms >= PING_MS)
-		ping(session);
 	follow_link(follow, &link);
 	if (session->hello) {
-		if (is_silent(session, &link, now)) {
+		/* If the whole connection is silent, its own pings should notice first. */
+		if (now - link.last_byte_ms > LINK_SILENT_MS)
+			silence_ms += LINK_FIRST_MS;
+		if (!session->paused && now - follow->status.last_byte_ms > silence_ms) {
 			err_set(&err, ERR_TIMEOUT, "nothing came from the pod for %d s",
 				SILENCE_MS / 1000);
 			session_lose(session, &err);
 		}
-		return;
+	} else if (link.state == LINK_LIVE && now - follow->opened_ms > HELLO_MS &&
+		   now - link.since_ms > HELLO_MS) {
+		err_set(&err, ERR_TIMEOUT, "the follower did not start on the pod within %d s",
+			HELLO_MS / 1000);
+		session_lose(session, &err);
 	}
-	if (link.state != LINK_LIVE || now - follow->opened_ms <= HELLO_MS ||
-	    now - link.since_ms <= HELLO_MS)
-		return;
-	err_set(&err, ERR_TIMEOUT, "the follower did not start on the pod within %d s",
-		HELLO_MS / 1000);
-	session_lose(session, &err);
 }
 
-/* ---- all of them */
+/* ---- the log follower of a pod */
 
 static void follow_on_retry(void *user)
 {
@@ -451,14 +411,14 @@ static void follow_on_tick(void *user)
 	struct link_info link;
 
 	if (session != NULL && !session->lost) {
-		session_watch(session, now_ms);
+		check_session(session, now_ms);
 	} else if (follow->status.state == LINK_REFUSED) {
 		/* The user may have triggered an attempt. */
 		follow_link(follow, &link);
 		if (link.state != LINK_REFUSED && session == NULL)
 			session_open(follow);
 	}
-	follow_tell(follow);
+	report_status(follow);
 }
 
 struct follow *follow_new(const struct follow_options *options)
@@ -502,7 +462,7 @@ void follow_start(struct follow *follow, const char *const *globs, size_t n_glob
 	set_globs(follow, globs, n_globs);
 	if (follow->started) {
 		if (follow->session != NULL && !follow->session->lost)
-			session_list(follow->session);
+			send_list(follow->session);
 		return;
 	}
 	follow->started = true;
@@ -519,9 +479,9 @@ void follow_set_quiet(struct follow *follow, bool quiet)
 	if (follow->session == NULL || follow->session->lost)
 		return;
 	buf_appendf(&follow->session->out, "Q %d\n", quiet);
-	/* Look now for what was not looked for during quiet times. */
+	/* Scan now: there were no scans during quiet times. */
 	if (!quiet)
-		session_list(follow->session);
+		send_list(follow->session);
 	else
 		session_flush(follow->session);
 }

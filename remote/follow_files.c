@@ -12,14 +12,14 @@ static int protocol_error(struct err *err, const char *what)
 	return err_set(err, ERR_REMOTE, "the follower on the pod %s", what);
 }
 
-static void tell_file(struct follow *follow, struct follow_file *file, enum follow_event event)
+static void report_event(struct follow *follow, struct follow_file *file, enum follow_event event)
 {
 	follow->cb.on_file(follow->user, file, event);
 }
 
 static void file_free(struct follow *follow, struct follow_file *file)
 {
-	tell_file(follow, file, FOLLOW_FORGOTTEN);
+	report_event(follow, file, FOLLOW_FORGOTTEN);
 	list_remove(&file->in_follow);
 	follow->n_files--;
 	follow->n_ended -= file->ended;
@@ -94,7 +94,7 @@ struct follow_file *follow_know(struct follow *follow, const struct follow_known
 }
 
 /* The follower no longer has it. */
-static void leave(struct follow *follow, struct follow_file *file)
+static void release_id(struct follow *follow, struct follow_file *file)
 {
 	file->sum = follow->cb.sum(follow->user, file);
 	if (file->id > 0)
@@ -106,16 +106,16 @@ static void leave(struct follow *follow, struct follow_file *file)
 
 static void end_file(struct follow *follow, struct follow_file *file)
 {
-	leave(follow, file);
+	release_id(follow, file);
 	file->ended = true;
 	follow->n_ended++;
-	tell_file(follow, file, FOLLOW_ENDS);
+	report_event(follow, file, FOLLOW_ENDS);
 }
 
 /* ---- identifying files */
 
 /* It is that file: take over the follower's report on it. */
-static void take_place(struct follow_session *session, uint32_t id, struct follow_file *file)
+static void assign_id(struct follow_session *session, uint32_t id, struct follow_file *file)
 {
 	struct follow_seen *seen = &session->seen[id - 1];
 
@@ -141,7 +141,7 @@ static void begin_sent(struct follow_file *file)
 	file->asked_ms = clock_mono_ms();
 }
 
-static void ask_bytes(struct follow_session *session, struct follow_file *file)
+static void request_bytes(struct follow_session *session, struct follow_file *file)
 {
 	begin_sent(file);
 	buf_appendf(&session->out, "B %" PRIu32 " %" PRIu64 "\n", file->id, file->offset);
@@ -161,8 +161,8 @@ static int begin_file(struct follow_session *session, uint32_t id, struct err *e
 	struct follow_file *file = file_new(follow, seen->path, seen->path);
 	file->generation = next_generation(follow, file->name);
 	use_generation(follow, file->name, file->generation);
-	take_place(session, id, file);
-	tell_file(follow, file, FOLLOW_BEGINS);
+	assign_id(session, id, file);
+	report_event(follow, file, FOLLOW_BEGINS);
 	return 0;
 }
 
@@ -173,12 +173,12 @@ static void resume_file(struct follow_session *session, uint32_t id, struct foll
 	const struct follow_seen *seen = &session->seen[id - 1];
 	bool rests = seen->size == file->sum.len && file->stamp != 0 && seen->stamp == file->stamp;
 
-	take_place(session, id, file);
+	assign_id(session, id, file);
 	follow->n_ended -= file->ended;
 	file->ended = false;
-	tell_file(follow, file, FOLLOW_RESUMES);
+	report_event(follow, file, FOLLOW_RESUMES);
 	if (!rests || file->offset < file->size)
-		ask_bytes(session, file);
+		request_bytes(session, file);
 }
 
 /* Is a the more likely one? */
@@ -216,18 +216,8 @@ static struct follow_file *find_candidate(const struct follow_session *session, 
 	return by_inode != NULL ? by_inode : by_path;
 }
 
-/* The files last seen under that inode are not the current one. */
-static void end_replaced(struct follow *follow, uint64_t dev, uint64_t ino)
-{
-	list_each (struct follow_file, file, &follow->files, in_follow) {
-		if (file->id == 0 && file->tried == 0 && !file->ended && file->dev == dev &&
-		    file->ino == ino)
-			end_file(follow, file);
-	}
-}
-
-/* Identify a file. Requests a checksum if that is needed to decide. */
-static int decide(struct follow_session *session, uint32_t id, struct err *err)
+/* Identify a file, or request a checksum if that is needed. */
+static int identify(struct follow_session *session, uint32_t id, struct err *err)
 {
 	struct follow_seen *seen = &session->seen[id - 1];
 	bool waits;
@@ -238,10 +228,15 @@ static int decide(struct follow_session *session, uint32_t id, struct err *err)
 	if (file == NULL && seen->is_elsewhere)
 		return 0;
 	if (file == NULL) {
-		end_replaced(session->follow, seen->dev, seen->ino);
+		/* The files last seen under this inode were replaced. */
+		list_each (struct follow_file, old, &session->follow->files, in_follow) {
+			if (old->id == 0 && old->tried == 0 && !old->ended &&
+			    old->dev == seen->dev && old->ino == seen->ino)
+				end_file(session->follow, old);
+		}
 		if (begin_file(session, id, err))
 			return -1;
-		ask_bytes(session, seen->file);
+		request_bytes(session, seen->file);
 		return 0;
 	}
 	if (file->sum.len == 0 || (file->sum.len == seen->size && file->stamp != 0 &&
@@ -268,7 +263,7 @@ static struct follow_file *end_trial(struct follow_session *session, struct foll
 	return file;
 }
 
-/* Discard what was reported under that number. */
+/* Forget the file with that number. */
 static void clear_seen(struct follow_session *session, uint32_t id)
 {
 	struct follow_seen *seen = &session->seen[id - 1];
@@ -329,28 +324,23 @@ static int on_new(struct follow_session *session, const struct frame *frame, str
 		return protocol_error(err, "sent an invalid path");
 	}
 	session->n_live++;
-	return decide(session, frame->id, err);
+	return identify(session, frame->id, err);
 }
 
 /* ---- has the sent part changed? */
 
-/* The file came to rest, or has grown for a while: ask the follower to compare everything sent with
- * the file. */
-static bool is_compare_due(const struct follow *follow, const struct follow_file *file)
-{
-	if (!file->is_sent || file->is_rewound || follow->quiet)
-		return false;
-	if (file->rest != 0)
-		return file->asked.len == 0;
-	return file->offset > file->asked.len &&
-	       clock_mono_ms() - file->asked_ms >= FOLLOW_COMPARE_MS;
-}
-
+/* Let the follower compare everything that was sent with the file, once it came to rest, or if it
+ * has grown for a while. */
 static void compare_if_due(struct follow_session *session, struct follow_file *file)
 {
 	struct follow *follow = session->follow;
 
-	if (!is_compare_due(follow, file) || clock_mono_ms() < follow->compare_ms)
+	bool is_due = file->rest != 0
+			      ? file->asked.len == 0
+			      : file->offset > file->asked.len &&
+					clock_mono_ms() - file->asked_ms >= FOLLOW_COMPARE_MS;
+	if (!file->is_sent || file->is_rewound || follow->quiet || !is_due ||
+	    clock_mono_ms() < follow->compare_ms)
 		return;
 	struct cksum sum = follow->cb.sum(follow->user, file);
 	/* Not all sent bytes have arrived. */
@@ -374,16 +364,7 @@ static void note_rest(struct follow_session *session, struct follow_file *file, 
 {
 	file->stamp = stamp;
 	file->rest = 0;
-	tell_file(session->follow, file, FOLLOW_RESTS);
-}
-
-/* It was compared, and nothing was added since. */
-static void on_compared(struct follow_session *session, struct follow_file *file,
-			const struct frame *frame)
-{
-	if (file->rest != 0 && file->asked.len == file->offset && frame->offset == file->offset &&
-	    frame->sum == cksum_value(&file->asked))
-		note_rest(session, file, file->rest);
+	report_event(session->follow, file, FOLLOW_RESTS);
 }
 
 /* A file whose bytes are being sent came to rest. */
@@ -426,8 +407,8 @@ static int on_rest(struct follow_session *session, const struct frame *frame, st
 		return 0;
 	seen->path = xstrdup(file->path);
 	seen->real = xstrdup_null(file->real);
-	leave(session->follow, file);
-	return decide(session, frame->id, err);
+	release_id(session->follow, file);
+	return identify(session, frame->id, err);
 }
 
 static int on_sum(struct follow_session *session, const struct frame *frame, struct err *err)
@@ -436,8 +417,12 @@ static int on_sum(struct follow_session *session, const struct frame *frame, str
 	struct follow_file *file = seen != NULL ? end_trial(session, seen) : NULL;
 
 	if (file == NULL && sent_file(session, frame->id) != NULL && seen->n_compared > 0) {
+		file = seen->file;
 		seen->n_compared--;
-		on_compared(session, seen->file, frame);
+		/* The same, and nothing was added since. */
+		if (file->rest != 0 && file->asked.len == file->offset &&
+		    frame->offset == file->offset && frame->sum == cksum_value(&file->asked))
+			note_rest(session, file, file->rest);
 		return 0;
 	}
 	if (file == NULL)
@@ -450,7 +435,7 @@ static int on_sum(struct follow_session *session, const struct frame *frame, str
 	/* Its last path names another file, and no other file is it. */
 	if (session->has_looked && !file->ended)
 		end_file(session->follow, file);
-	return decide(session, frame->id, err);
+	return identify(session, frame->id, err);
 }
 
 /* The file was truncated or rewritten: it ends, and its next generation starts. */
@@ -492,7 +477,7 @@ static int on_moved(struct follow_session *session, const struct frame *frame, s
 	if (path == NULL) {
 		if (seen->file != NULL && !seen->file->away) {
 			seen->file->away = true;
-			tell_file(session->follow, seen->file, FOLLOW_AWAY);
+			report_event(session->follow, seen->file, FOLLOW_AWAY);
 		}
 		return 0;
 	}
@@ -503,11 +488,11 @@ static int on_moved(struct follow_session *session, const struct frame *frame, s
 	*to = path;
 	*real = frame_path(frame->real);
 	if (seen->file != NULL) {
-		tell_file(session->follow, seen->file, FOLLOW_RENAMED);
+		report_event(session->follow, seen->file, FOLLOW_RENAMED);
 		seen->file->away = false;
 	} else if (seen->is_elsewhere && seen->trial == NULL) {
 		seen->is_elsewhere = false;
-		return decide(session, frame->id, err);
+		return identify(session, frame->id, err);
 	}
 	return 0;
 }
@@ -528,7 +513,7 @@ static int on_gone(struct follow_session *session, const struct frame *frame, st
 	if (file->away)
 		end_file(session->follow, file);
 	else
-		leave(session->follow, file);
+		release_id(session->follow, file);
 	return 0;
 }
 
@@ -546,8 +531,8 @@ static int on_error(struct follow_session *session, const struct frame *frame, s
 	return 0;
 }
 
-static void ask_look(struct follow_session *session, const struct follow_file *file,
-		     const char *path)
+static void request_search(struct follow_session *session, const struct follow_file *file,
+			   const char *path)
 {
 	buf_appendf(&session->out, "L %" PRIu64 ":%" PRIu64 " ", file->dev, file->ino);
 	follow_wire_escape(&session->out, str_from(path));
@@ -555,7 +540,7 @@ static void ask_look(struct follow_session *session, const struct follow_file *f
 }
 
 /* A known file was not found: search near its last path; true if that was requested. */
-static bool look_for_missed(struct follow_session *session)
+static bool search_missed(struct follow_session *session)
 {
 	bool asked = false;
 
@@ -567,9 +552,9 @@ static bool look_for_missed(struct follow_session *session)
 		if (session->out.len > FOLLOW_LOOK_BYTES)
 			break;
 		file->missed++;
-		ask_look(session, file, file->path);
+		request_search(session, file, file->path);
 		if (file->real != NULL)
-			ask_look(session, file, file->real);
+			request_search(session, file, file->real);
 	}
 	if (asked)
 		buf_append_str(&session->out, "A\n");
@@ -589,12 +574,12 @@ static int on_scanned(struct follow_session *session, const struct frame *frame,
 		return 0;
 	follow->status.n_followed = frame->size;
 	follow->status.n_matching = frame->all;
-	if (frame->all <= frame->size && look_for_missed(session))
+	if (frame->all <= frame->size && search_missed(session))
 		return 0;
 	session->has_looked = true;
 	for (uint32_t id = 1; id <= session->n_seen && rc == 0; id++)
 		if (session->seen[id - 1].path != NULL && session->seen[id - 1].trial == NULL)
-			rc = decide(session, id, err);
+			rc = identify(session, id, err);
 	list_each (struct follow_file, file, &follow->files, in_follow) {
 		if (frame->all <= frame->size && file->id == 0 && file->tried == 0 &&
 		    !file->ended && !file->is_unreadable)
@@ -676,7 +661,7 @@ void follow_rewind(struct follow *follow, struct follow_file *file, uint64_t off
 	if (!file->is_sent)
 		return;
 	file->is_rewound = true;
-	ask_bytes(follow->session, file);
+	request_bytes(follow->session, file);
 }
 
 void follow_files_begin(struct follow *follow)
@@ -695,7 +680,7 @@ void follow_files_lost(struct follow_session *session)
 		struct follow_file *file = session->seen[id - 1].file;
 
 		if (file != NULL)
-			leave(session->follow, file);
+			release_id(session->follow, file);
 		if (find_seen(session, id) != NULL || file != NULL)
 			clear_seen(session, id);
 	}

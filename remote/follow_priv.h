@@ -65,11 +65,11 @@ struct follow {
 	bool started, quiet;
 	struct follow_session *session; /* NULL: none is running */
 	struct loop_timer *tick, *retry;
-	int64_t new_ms;		   /* monotonic time of its creation */
-	int64_t opened_ms;	   /* monotonic time when the session was requested */
-	unsigned int failures;	   /* failures of followers on a working connection */
-	int64_t compare_ms;	   /* monotonic time before which nothing is compared */
-	struct follow_status told; /* as last reported to on_state */
+	int64_t new_ms;		       /* monotonic time of its creation */
+	int64_t opened_ms;	       /* monotonic time when the session was requested */
+	unsigned int failures;	       /* failures of followers on a working connection */
+	int64_t compare_ms;	       /* monotonic time before which nothing is compared */
+	struct follow_status reported; /* as last reported to on_state */
 	struct follow_status status;
 
 	struct list files; /* struct follow_file, oldest first */

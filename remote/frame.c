@@ -27,18 +27,10 @@ void frame_reader_init(struct frame_reader *reader, const char *nonce)
 }
 
 /* An integer of at most `most`. */
-static bool number(struct str word, uint64_t most, uint64_t *out)
+static bool read_number(struct str word, uint64_t most, uint64_t *out)
 {
 	return word.len > 0 && word.p[0] >= '0' && word.p[0] <= '9' && str_to_u64(word, out) &&
 	       *out <= most;
-}
-
-static bool number_pair(struct str word, uint64_t *dev, uint64_t *ino)
-{
-	struct str piece;
-
-	return str_next(&word, ':', &piece) && number(piece, UINT64_MAX, dev) &&
-	       number(word, UINT64_MAX, ino);
 }
 
 #define FAR	      (INT64_MAX - FRAME_DATA_MAX)
@@ -69,29 +61,28 @@ static const struct frame_number {
 static bool frame_word(struct frame *frame, char kind, struct str word)
 {
 	const struct frame_number *to = numbers;
+	struct str piece;
 	uint64_t n = 0;
 
-	if (kind == 'n')
-		return number_pair(word, &frame->dev, &frame->ino);
+	if (kind == 'n') /* <dev>:<ino> */
+		return str_next(&word, ':', &piece) &&
+		       read_number(piece, UINT64_MAX, &frame->dev) &&
+		       read_number(word, UINT64_MAX, &frame->ino);
 	while (to->kind != kind)
 		to++;
-	if (!number(word, to->most, &n) || n < to->least)
+	if (!read_number(word, to->most, &n) || n < to->least)
 		return false;
 	uint32_t small = (uint32_t)n;
 	memcpy((char *)frame + to->at, to->size == sizeof(n) ? (const void *)&n : &small, to->size);
 	return true;
 }
 
-static const struct frame_form *find_form(struct str line)
-{
-	return array_find(one, forms, LENGTH(forms),
-			  line.len >= 2 && line.p[0] == one->letter && line.p[1] == ' ');
-}
-
-/* Read a header line into reader->frame and determine what follows it. */
+/* Read a header line into reader->frame; sets the state for its payload. */
 static int frame_parse(struct frame_reader *reader, struct str line, struct err *err)
 {
-	const struct frame_form *form = find_form(line);
+	const struct frame_form *form =
+		array_find(one, forms, LENGTH(forms),
+			   line.len >= 2 && line.p[0] == one->letter && line.p[1] == ' ');
 	struct str word;
 
 	reader->frame = (struct frame){ 0 };
@@ -137,13 +128,19 @@ static bool frame_collect(struct frame_reader *reader, struct str *in, size_t ro
 	return end != NULL;
 }
 
-/* A line of noise, or the line that ends the noise; 1 for the latter. */
-static int frame_take_noise(struct frame_reader *reader, struct frame *frame)
+/* Skip a line of noise; 1 if it is the line that ends the noise. */
+static int next_noise(struct frame_reader *reader, struct str *in, struct frame *frame,
+		      struct err *err)
 {
+	bool is_whole = frame_collect(reader, in, FRAME_LINE_MAX), is_overlong = reader->overlong;
 	struct str line = { reader->text, reader->len };
 	size_t n = line.len < sizeof(reader->said) - 1 ? line.len : sizeof(reader->said) - 1;
 
-	if (!reader->overlong && str_starts_with(line, reader->sentinel)) {
+	if (is_whole) {
+		reader->len = 0;
+		reader->overlong = false;
+	}
+	if (is_whole && !is_overlong && str_starts_with(line, reader->sentinel)) {
 		line = str_skip(line, strlen(reader->sentinel));
 		*frame = (struct frame){ .type = FRAME_HELLO };
 		frame->python = str_starts_with(line, "OK py");
@@ -154,29 +151,17 @@ static int frame_take_noise(struct frame_reader *reader, struct frame *frame)
 		reader->state = FRAME_IN_LINE;
 		return 1;
 	}
-	if (str_trim(line).len > 0) {
+	if (is_whole && str_trim(line).len > 0) {
 		memcpy(reader->said, line.p, n);
 		reader->said[n] = '\0';
 	}
+	if (reader->noise_bytes > FRAME_NOISE_MAX)
+		return err_set(
+			err, ERR_REMOTE,
+			"the pod's login shell printed more than %d bytes before the follower "
+			"started",
+			FRAME_NOISE_MAX);
 	return 0;
-}
-
-static int next_noise(struct frame_reader *reader, struct str *in, struct frame *frame,
-		      struct err *err)
-{
-	bool whole = frame_collect(reader, in, FRAME_LINE_MAX);
-	int found = whole ? frame_take_noise(reader, frame) : 0;
-
-	if (whole) {
-		reader->len = 0;
-		reader->overlong = false;
-	}
-	if (found == 0 && reader->noise_bytes > FRAME_NOISE_MAX)
-		return err_set(err, ERR_REMOTE,
-			       "the pod's login shell printed more than %d "
-			       "bytes before the follower spoke",
-			       FRAME_NOISE_MAX);
-	return found;
 }
 
 /* Collect and read a header; 1 if it is a complete frame. */
@@ -218,14 +203,6 @@ static int next_path(struct frame_reader *reader, struct str *in, struct frame *
 	return 1;
 }
 
-static int next_data(struct frame_reader *reader, const struct str *in, struct frame *frame)
-{
-	*frame = reader->frame;
-	frame->data.p = in->p;
-	frame->data.len = in->len < reader->want ? in->len : reader->want;
-	return 1;
-}
-
 void frame_take(struct frame_reader *reader, struct str *in, size_t n)
 {
 	assert(reader->state == FRAME_IN_DATA && n <= reader->want && n <= in->len);
@@ -255,7 +232,10 @@ int frame_next(struct frame_reader *reader, struct str *in, struct frame *frame,
 			found = next_path(reader, in, frame);
 			break;
 		case FRAME_IN_DATA:
-			found = next_data(reader, in, frame);
+			*frame = reader->frame;
+			frame->data.p = in->p;
+			frame->data.len = in->len < reader->want ? in->len : reader->want;
+			found = 1;
 			break;
 		}
 	}

@@ -217,26 +217,6 @@ static void read_answer(struct ssh_target *target, const char *name, struct str 
 		add_known_hosts(target, name, value);
 }
 
-/* Names that ssh accepts with any configuration. */
-static void set_defaults(struct ssh_target *target, const struct ssh_dest *dest)
-{
-	target->host = xstrdup(dest->host);
-	target->user = xstrdup(dest->user != NULL ? dest->user : local_user());
-	target->port = dest->port > 0 ? dest->port : 22;
-	set_agent(target, "", STR_LIT("SSH_AUTH_SOCK"));
-}
-
-static void add_default_files(struct ssh_target *target)
-{
-	static const char *const identities[] = { "~/.ssh/id_ed25519", "~/.ssh/id_ecdsa",
-						  "~/.ssh/id_rsa" };
-
-	for (size_t i = 0; i < 3; i++)
-		add_path(target->identities, &target->n_identities,
-			 file_expand_home(identities[i]));
-	add_known_hosts(target, "", STR_LIT("~/.ssh/known_hosts /etc/ssh/ssh_known_hosts"));
-}
-
 static void clear_list(char **list, size_t *n)
 {
 	for (size_t i = 0; i < *n; i++)
@@ -273,14 +253,23 @@ static void apply_pod(struct ssh_target *target, const struct remote_pod *pod)
 int ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod, struct str text,
 		     struct err *err)
 {
+	static const char *const identities[] = { "~/.ssh/id_ed25519", "~/.ssh/id_ecdsa",
+						  "~/.ssh/id_rsa" };
 	struct ssh_dest dest;
 
 	if (ssh_dest_parse(&dest, pod->ssh, err) != 0)
 		return -1;
-	set_defaults(target, &dest);
+	/* The defaults of ssh. */
+	target->host = xstrdup(dest.host);
+	target->user = xstrdup(dest.user != NULL ? dest.user : local_user());
+	target->port = dest.port > 0 ? dest.port : 22;
+	set_agent(target, "", STR_LIT("SSH_AUTH_SOCK"));
 	read_answer(target, dest.host, text);
+	for (size_t i = 0; text.len == 0 && i < LENGTH(identities); i++)
+		add_path(target->identities, &target->n_identities,
+			 file_expand_home(identities[i]));
 	if (text.len == 0)
-		add_default_files(target);
+		add_known_hosts(target, "", STR_LIT("~/.ssh/known_hosts /etc/ssh/ssh_known_hosts"));
 	apply_pod(target, pod);
 	ssh_dest_release(&dest);
 	return 0;
@@ -349,7 +338,7 @@ int ssh_words_add_host(struct ssh_words *words, const char *text, struct err *er
 }
 
 /* Options for an unattended ssh(1). */
-static void add_unasked(struct ssh_words *words, bool accept_new)
+static void add_batch_options(struct ssh_words *words, bool accept_new)
 {
 	ssh_words_add_all(words, "ssh", "-oBatchMode=yes", "-oConnectTimeout=10",
 			  accept_new ? "-oStrictHostKeyChecking=accept-new"
@@ -378,7 +367,7 @@ static int add_pod(struct ssh_words *words, const struct remote_pod *pod, struct
 int ssh_words_command(struct ssh_words *words, const struct remote_pod *pod, bool accept_new,
 		      const char *command, struct err *err)
 {
-	add_unasked(words, accept_new);
+	add_batch_options(words, accept_new);
 	ssh_words_add_all(words, "-T", "-oServerAliveInterval=5", "-oServerAliveCountMax=3",
 			  "-oPermitLocalCommand=yes");
 	ssh_words_add(words, "-oLocalCommand=sh -c 'echo %.*s >&2'", (int)sizeof(SSH_UP_MARK) - 2,
@@ -400,7 +389,7 @@ int ssh_words_jump(struct ssh_words *words, const char *jumps, bool accept_new, 
 {
 	const char *comma = strrchr(jumps, ',');
 
-	add_unasked(words, accept_new);
+	add_batch_options(words, accept_new);
 	if (comma != NULL) {
 		ssh_words_add(words, "-J");
 		ssh_words_add(words, "%.*s", (int)(comma - jumps), jumps);
@@ -416,13 +405,13 @@ void ssh_words_release(struct ssh_words *words)
 	memset(words, 0, sizeof(*words));
 }
 
-/* What ssh(1) says, in the order of weight; the last one is anything else. */
+/* Messages of ssh(1), the most important first; the last entry is any other message. */
 static const struct {
 	const char *text;
 	enum err_code code;
 	bool final;
 	const char *hint;
-} ssh_says[] = {
+} ssh_messages[] = {
 	{ "HOST IDENTIFICATION HAS CHANGED", ERR_HOSTKEY, true,
 	  "the host key differs from the known one: " },
 	{ "REVOKED HOST KEY", ERR_HOSTKEY, true, "" },
@@ -435,8 +424,8 @@ static const struct {
 	{ "Bad configuration option", ERR_CONFIG, true, "" },
 	{ "hostname contains invalid characters", ERR_CONFIG, true, "" },
 	{ "Not allowed at this time", ERR_NET, false,
-	  "the server refuses new connections from here for a while, after "
-	  "failed logins (PerSourcePenalties): " },
+	  "the server refuses connections from this address for a while, after failed logins "
+	  "(PerSourcePenalties): " },
 	{ "timed out", ERR_TIMEOUT, false, "" },
 	{ "not responding", ERR_TIMEOUT, false, "" },
 	{ NULL, ERR_NET, false, "" },
@@ -447,10 +436,10 @@ bool openssh_error(struct err *err, const char *whom, struct str text)
 	char clean[256];
 	size_t i = 0;
 
-	while (ssh_says[i].text != NULL && str_find(text, ssh_says[i].text) == NULL)
+	while (ssh_messages[i].text != NULL && str_find(text, ssh_messages[i].text) == NULL)
 		i++;
 	utf8_clean(clean, sizeof(clean), str_last_line(text));
-	err_set(err, ssh_says[i].code, "%s: %s%s", whom, ssh_says[i].hint,
+	err_set(err, ssh_messages[i].code, "%s: %s%s", whom, ssh_messages[i].hint,
 		clean[0] != '\0' ? clean : "ssh exited without a message");
-	return ssh_says[i].final;
+	return ssh_messages[i].final;
 }

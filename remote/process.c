@@ -38,35 +38,30 @@ static const char **quiet_environment(void)
 	return vector;
 }
 
-/* Our end is watched and non-blocking; both are closed on exec. */
-static int open_pipe(struct process *process, struct loop *loop, const struct process_plan *plan,
-		     int i, int *theirs, struct err *err)
-{
-	int pair[2];
-
-	if (pipe2(pair, O_CLOEXEC) != 0)
-		return err_set_errno(err, ERR_IO, "cannot make a pipe");
-	*theirs = pair[i != 0];
-	process->fds[i] = pair[i == 0];
-	process->watches[i] = loop_fd_new(loop, process->fds[i], plan->on_ready[i], plan->user);
-	if (process->watches[i] == NULL)
-		return err_set(err, ERR_IO, "cannot watch a pipe to %s", plan->argv[0]);
-	if (i != 0)
-		loop_fd_set(process->watches[i], LOOP_READ);
-	return 0;
-}
-
 int process_start(struct process *process, struct loop *loop, const struct process_plan *plan,
 		  struct err *err)
 {
 	const char **envp = plan->asks_nobody ? quiet_environment() : NULL;
-	int theirs[3] = { -1, -1, -1 }, given[3], rc = 0;
+	int theirs[3] = { -1, -1, -1 }, given[3], pair[2], rc = 0;
 
 	*process = PROCESS_NONE;
 	for (int i = 0; i < 3 && rc == 0; i++) {
-		if (plan->on_ready[i] != NULL)
-			rc = open_pipe(process, loop, plan, i, &theirs[i], err);
-		given[i] = plan->on_ready[i] != NULL ? theirs[i] : plan->fds[i];
+		given[i] = plan->fds[i];
+		if (plan->on_ready[i] == NULL)
+			continue;
+		/* Our end becomes non-blocking; both are closed on exec. */
+		if (pipe2(pair, O_CLOEXEC) != 0) {
+			rc = err_set_errno(err, ERR_IO, "cannot create a pipe");
+			break;
+		}
+		given[i] = theirs[i] = pair[i != 0];
+		process->fds[i] = pair[i == 0];
+		process->watches[i] =
+			loop_fd_new(loop, process->fds[i], plan->on_ready[i], plan->user);
+		if (process->watches[i] == NULL)
+			rc = err_set(err, ERR_IO, "cannot watch a pipe to %s", plan->argv[0]);
+		else if (i != 0)
+			loop_fd_set(process->watches[i], LOOP_READ);
 	}
 	if (rc == 0)
 		process->child = loop_child_new(loop, plan->argv, envp, given, plan->on_exit,

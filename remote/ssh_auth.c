@@ -116,32 +116,7 @@ static bool is_weak_rsa(struct ssh_auth *auth, const char *type)
 	return true;
 }
 
-/* Is that key of the agent the public half of one of the key files? */
-static bool is_named(const struct ssh_auth *auth, struct str blob)
-{
-	return any_of(i, auth->target->n_identities,
-		      blob.len > 0 && str_eq(buf_str(&auth->keys[i].blob), blob));
-}
-
-/* The agent's keys of one kind: those that belong to a file or the others, RSA keys that only an
- * old server accepts or the others. */
-static enum offer offer_agent_sort(struct ssh_auth *auth, struct ssh_agent *agent, bool named,
-				   bool weak)
-{
-	enum offer offer = OFFER_NEXT;
-
-	for (size_t i = 0; i < agent->n_keys && offer == OFFER_NEXT; i++) {
-		struct str blob = buf_str(&agent->keys[i]);
-		char type[64];
-
-		ssh_key_type(type, blob);
-		if (is_usable(auth, type) && is_weak_rsa(auth, type) == weak &&
-		    is_named(auth, blob) == named)
-			offer = offer_blob(auth, agent, blob);
-	}
-	return offer;
-}
-
+/* Offer the keys of the agent. */
 static enum offer offer_agent(struct ssh_auth *auth)
 {
 	enum offer offer = OFFER_NEXT;
@@ -149,10 +124,26 @@ static enum offer offer_agent(struct ssh_auth *auth)
 
 	if (auth->target->agent == NULL)
 		return OFFER_NEXT;
-	if (ssh_agent_open(&agent, auth->target->agent, &auth->cancel))
-		for (int i = 0; i < 4 && offer == OFFER_NEXT; i++)
-			if (i % 2 == 0 || !auth->target->identities_only)
-				offer = offer_agent_sort(auth, &agent, i % 2 == 0, i >= 2);
+	bool is_open = ssh_agent_open(&agent, auth->target->agent, &auth->cancel);
+	/* Keys that belong to a file before others, and weak RSA keys last. */
+	for (int turn = 0; is_open && turn < 4; turn++) {
+		bool wants_named = turn % 2 == 0, wants_weak = turn >= 2;
+
+		if (!wants_named && auth->target->identities_only)
+			continue;
+		for (size_t i = 0; i < agent.n_keys && offer == OFFER_NEXT; i++) {
+			struct str blob = buf_str(&agent.keys[i]);
+			char type[64];
+
+			ssh_key_type(type, blob);
+			bool is_named =
+				any_of(k, auth->target->n_identities,
+				       blob.len > 0 && str_eq(buf_str(&auth->keys[k].blob), blob));
+			if (is_usable(auth, type) && is_weak_rsa(auth, type) == wants_weak &&
+			    is_named == wants_named)
+				offer = offer_blob(auth, &agent, blob);
+		}
+	}
 	auth->agent_is_silent = agent.is_connected && !agent.has_answered;
 	ssh_agent_close(&agent);
 	return offer;
@@ -229,66 +220,51 @@ static enum offer offer_files(struct ssh_auth *auth)
 	return offer;
 }
 
-/* Append likely reasons why the offered keys, or those not offered, failed. */
-static void add_hints(const struct ssh_auth *auth, struct buf *text)
-{
-	if (auth->saw_rsa)
-		buf_appendf(
-			text,
-			"; libssh2 %s signs RSA keys with SHA-1 only, which servers refuse: use an "
-			"ed25519 key, or \"transport\": \"openssh\"",
-			libssh2_version(0));
-	if (auth->saw_cert || auth->saw_hardware)
-		buf_appendf(text, "; %s need \"transport\": \"openssh\"",
-			    auth->saw_cert ? "certificates" : "hardware keys");
-	if (auth->saw_cipher)
-		buf_append_str(text, "; a key file is encrypted with a cipher "
-				     "that libssh2 does not know: use "
-				     "\"transport\": \"openssh\"");
-}
-
-/* Append the key files, and what prevents one of them from being used. */
-static void list_identities(const struct ssh_auth *auth, struct buf *text)
+/* Report the key files, what keeps one of them from being used, and what may help. */
+static void report_refusal(struct ssh_auth *auth)
 {
 	unsigned int n = 0;
+	char clean[480];
+	AUTO_BUF text = buf_new(sizeof(clean));
 
+	buf_appendf(&text, "%s@%s accepted none of the keys: ", auth->target->user,
+		    auth->target->host);
 	for (size_t i = 0; i < auth->target->n_identities; i++) {
-		const char *path = auth->target->identities[i];
 		const struct ssh_key *key = &auth->keys[i];
 
 		if (!key->exists && !key->is_garbage && key->mode == 0)
 			continue;
-		buf_appendf(text, "%s%s", n++ > 0 ? ", " : "", path);
+		buf_appendf(&text, "%s%s", n++ > 0 ? ", " : "", auth->target->identities[i]);
 		if (key->is_garbage)
-			buf_append_str(text, " (not a private key)");
+			buf_append_str(&text, " (not a private key)");
 		else if (key->mode != 0)
-			buf_appendf(text,
-				    " (Permissions %04o are too open: this "
-				    "private key is ignored; chmod 600 it)",
+			buf_appendf(&text, " (permissions %04o are too open; chmod 600 it)",
 				    key->mode);
 	}
 	if (n == 0 && auth->target->n_identities > 0)
-		buf_appendf(text, "no key file found (%s ..)", auth->target->identities[0]);
-	buf_append_str(text, auth->target->agent == NULL ? ", no agent"
-			     : auth->agent_is_silent	 ? ", and the agent, which does not answer"
-							 : ", and the agent");
-}
-
-static void refuse(struct ssh_auth *auth)
-{
-	char clean[480];
-	AUTO_BUF text = buf_new(sizeof(clean));
-
-	buf_appendf(&text, "%s@%s took none of the keys: ", auth->target->user, auth->target->host);
-	list_identities(auth, &text);
-	add_hints(auth, &text);
+		buf_appendf(&text, "no key file found (%s ..)", auth->target->identities[0]);
+	buf_append_str(&text, auth->target->agent == NULL ? ", no agent"
+			      : auth->agent_is_silent	  ? ", and the agent, which does not answer"
+							  : ", and the agent");
+	if (auth->saw_rsa)
+		buf_appendf(
+			&text,
+			"; libssh2 %s signs RSA keys with SHA-1 only, which servers refuse: use "
+			"an ed25519 key, or \"transport\": \"openssh\"",
+			libssh2_version(0));
+	if (auth->saw_cert || auth->saw_hardware)
+		buf_appendf(&text, "; %s need \"transport\": \"openssh\"",
+			    auth->saw_cert ? "certificates" : "hardware keys");
+	if (auth->saw_cipher)
+		buf_append_str(&text, "; libssh2 does not support the cipher of a key file: use "
+				      "\"transport\": \"openssh\"");
 	auth->result = SSH_AUTH_REFUSED;
 	err_set(&auth->err, ERR_AUTH, "%s", utf8_clean(clean, sizeof(clean), buf_str(&text)));
 }
 
 /* The connection ended during the login: the server had seen too many keys, or the connection was
  * lost, which does not reject any key. */
-static void lose(struct ssh_auth *auth)
+static void report_loss(struct ssh_auth *auth)
 {
 	char message[SSH_MESSAGE_SIZE];
 
@@ -302,13 +278,12 @@ static void lose(struct ssh_auth *auth)
 	    (auth->offered < 5 && !auth->session->has_denied))
 		return;
 	if (auth->offered == 1) {
-		refuse(auth);
+		report_refusal(auth);
 		return;
 	}
 	auth->result = SSH_AUTH_REFUSED;
 	err_set(&auth->err, ERR_AUTH,
-		"the server hung up after %u keys: name the right one by "
-		"\"identity\"",
+		"the server closed the connection after %u keys; set \"identity\" to the right one",
 		auth->offered);
 }
 
@@ -324,49 +299,37 @@ static void try_keys(struct ssh_auth *auth)
 	if (offer == OFFER_DONE)
 		auth->result = SSH_AUTH_DONE;
 	else if (offer == OFFER_LOST)
-		lose(auth);
+		report_loss(auth);
 	else if (auth->result != SSH_AUTH_NEEDS)
-		refuse(auth);
+		report_refusal(auth);
 	for (size_t i = 0; i < n; i++)
 		buf_release(&auth->keys[i].blob);
 }
 
-/* Which methods does the server accept? False if that already ends the login. */
-static bool may_try_keys(struct ssh_auth *auth)
-{
-	const char *user = auth->target->user;
-	const char *list =
-		libssh2_userauth_list(auth->session->ssh2, user, (unsigned int)strlen(user));
-	char clean[200];
-
-	if (list == NULL) {
-		if (libssh2_userauth_authenticated(auth->session->ssh2))
-			auth->result = SSH_AUTH_DONE;
-		else
-			lose(auth);
-		return false;
-	}
-	if (strstr(list, "publickey") != NULL)
-		return true;
-	auth->result = SSH_AUTH_REFUSED;
-	err_set(&auth->err, ERR_AUTH,
-		"the server takes no keys, only: %s; use \"transport\": "
-		"\"openssh\"",
-		utf8_clean(clean, sizeof(clean), str_from(list)));
-	return false;
-}
-
 void ssh_auth_work(struct ssh_auth *auth)
 {
+	LIBSSH2_SESSION *ssh2 = auth->session->ssh2;
+	const char *user = auth->target->user;
+	char clean[200];
+
 	auth->result = SSH_AUTH_REFUSED;
 	auth->offered = 0;
 	auth->wrong = false;
 	auth->deadline_ms = clock_mono_ms() + SSH_AUTH_MS;
-	libssh2_session_set_blocking(auth->session->ssh2, 1);
-	libssh2_session_set_timeout(auth->session->ssh2, SERVER_MS);
-	if (may_try_keys(auth))
+	libssh2_session_set_blocking(ssh2, 1);
+	libssh2_session_set_timeout(ssh2, SERVER_MS);
+	const char *methods = libssh2_userauth_list(ssh2, user, (unsigned int)strlen(user));
+	if (methods == NULL && libssh2_userauth_authenticated(ssh2))
+		auth->result = SSH_AUTH_DONE;
+	else if (methods == NULL)
+		report_loss(auth);
+	else if (strstr(methods, "publickey") != NULL)
 		try_keys(auth);
-	libssh2_session_set_blocking(auth->session->ssh2, 0);
+	else
+		err_set(&auth->err, ERR_AUTH,
+			"the server accepts no keys, only: %s; use \"transport\": \"openssh\"",
+			utf8_clean(clean, sizeof(clean), str_from(methods)));
+	libssh2_session_set_blocking(ssh2, 0);
 }
 
 void ssh_secret_free(void *secret)

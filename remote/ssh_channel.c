@@ -75,15 +75,6 @@ static int channel_finish(struct ssh_channel *c)
 	return 1;
 }
 
-static size_t count_running(const struct ssh_channels *channels)
-{
-	size_t n = 0;
-
-	list_each (const struct ssh_channel, c, &channels->all, in_all)
-		n += c->step == CHANNEL_RUN && c->s != NULL;
-	return n;
-}
-
 /* The server refuses another channel: retry soon, use another connection, or give up. */
 static int open_refused(struct ssh_channel *c)
 {
@@ -97,13 +88,16 @@ static int open_refused(struct ssh_channel *c)
 		c->reopen_ms = link_now_ms(link) + REOPEN_EVERY_MS;
 		return 0;
 	}
-	if (link_spill(c->s, count_running(c->channels))) {
+	size_t n_running = 0;
+	list_each (const struct ssh_channel, other, &c->channels->all, in_all)
+		n_running += other->step == CHANNEL_RUN && other->s != NULL;
+	if (link_spill(c->s, n_running)) {
 		c->s = NULL;
 		return channel_finish(c);
 	}
 	err_set(&c->exit.err, ERR_LIMIT,
-		"%s: the server opens no more sessions on this connection "
-		"(MaxSessions of sshd_config): %s",
+		"%s: the server opens no more sessions on this connection (MaxSessions in its "
+		"sshd_config): %s",
 		link->pod.name, ssh_session_message(c->channels->session->ssh2, message));
 	return channel_finish(c);
 }
@@ -152,32 +146,26 @@ static int channel_exec(struct ssh_channel *c)
 	return 1;
 }
 
-/* The next part of stdin; false if there is none. */
-static bool fill_chunk(struct ssh_channel *c)
-{
-	size_t len;
-
-	if (c->chunk_sent < c->chunk_len)
-		return true;
-	if (c->s == NULL || c->s->in.len == 0)
-		return false;
-	if (c->chunk == NULL)
-		c->chunk = xmalloc(PACKET_BYTES);
-	len = c->s->in.len < PACKET_BYTES ? c->s->in.len : PACKET_BYTES;
-	memcpy(c->chunk, c->s->in.data, len);
-	buf_consume(&c->s->in, len);
-	c->chunk_len = len;
-	c->chunk_sent = 0;
-	return true;
-}
-
+/* Send the next part of stdin. */
 static int write_stdin(struct ssh_channel *c)
 {
-	if (c->write_closed && c->s != NULL)
-		buf_clear(&c->s->in);
-	/* Enough data is waiting for the socket. */
-	if (c->write_closed || c->channels->session->out.len > 0 || !fill_chunk(c))
+	struct buf *in = c->s != NULL ? &c->s->in : NULL;
+
+	if (c->write_closed && in != NULL)
+		buf_clear(in);
+	/* Enough data may be waiting for the socket. */
+	if (c->write_closed || c->channels->session->out.len > 0)
 		return 0;
+	if (c->chunk_sent == c->chunk_len) {
+		if (in == NULL || in->len == 0)
+			return 0;
+		if (c->chunk == NULL)
+			c->chunk = xmalloc(PACKET_BYTES);
+		c->chunk_len = in->len < PACKET_BYTES ? in->len : PACKET_BYTES;
+		c->chunk_sent = 0;
+		memcpy(c->chunk, in->data, c->chunk_len);
+		buf_consume(in, c->chunk_len);
+	}
 	ssize_t n = libssh2_channel_write(c->channel, c->chunk + c->chunk_sent,
 					  c->chunk_len - c->chunk_sent);
 	c->write_closed = n == LIBSSH2_ERROR_CHANNEL_CLOSED || n == LIBSSH2_ERROR_CHANNEL_EOF_SENT;
@@ -307,20 +295,6 @@ static void poll_again(struct ssh_channels *channels)
 	ssh_session_poll(channels->session, wants_input);
 }
 
-/* No command is running and the socket is readable: EOF or a request. */
-static void read_idle(struct ssh_channels *channels)
-{
-	char byte;
-	ssize_t n = recv(channels->session->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-
-	if (n > 0)
-		ssh_channels_add(channels, NULL);
-	else if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		poll_again(channels);
-	else
-		channels->on_lost(channels->user, NULL);
-}
-
 void ssh_channels_drive(struct ssh_channels *channels)
 {
 	bool more = false;
@@ -331,7 +305,16 @@ void ssh_channels_drive(struct ssh_channels *channels)
 		return;
 	}
 	if (list_is_empty(&channels->all)) {
-		read_idle(channels);
+		/* No command is running and the socket is readable: a request, or the end. */
+		char byte;
+		ssize_t n = recv(channels->session->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+		if (n > 0)
+			ssh_channels_add(channels, NULL);
+		else if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			poll_again(channels);
+		else
+			channels->on_lost(channels->user, NULL);
 		return;
 	}
 	list_each_safe (struct ssh_channel, c, &channels->all, in_all) {

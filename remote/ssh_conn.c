@@ -75,7 +75,7 @@ struct ssh_conn {
 	unsigned int passphrase_tries;
 };
 
-static void enter(struct ssh_conn *conn, enum ssh_step step)
+static void enter_step(struct ssh_conn *conn, enum ssh_step step)
 {
 	log_debug("ssh", "%s: %s", conn->link->pod.name, steps[step].words);
 	conn->step = step;
@@ -164,7 +164,7 @@ static void end_on_way(struct ssh_conn *conn)
 		on_proxy_words(conn, LOOP_READ);
 	struct str words = str_trim(buf_str(&conn->proxy_words));
 	if (words.len > 0)
-		final = openssh_error(&conn->why, "the way there", words);
+		final = openssh_error(&conn->why, "the proxy failed", words);
 	if (final)
 		end_conn(conn, conn->why.code == ERR_AUTH ? link_denied : link_refused);
 	else
@@ -197,7 +197,7 @@ static void on_channels_lost(void *user, const struct err *why)
 }
 
 /* Ask a person a question; must be the last call that uses conn. */
-static void ask(struct ssh_conn *conn, const struct fleet_question *question)
+static void ask_user(struct ssh_conn *conn, const struct fleet_question *question)
 {
 	const struct fleet_options *options = &conn->link->fleet->options;
 
@@ -218,22 +218,6 @@ static struct ssh_conn *find_asking(const struct fleet *fleet, const char *path)
 		if (strcmp(needed_path(conn), path) == 0)
 			return conn;
 	return NULL;
-}
-
-static void ask_passphrase(struct ssh_conn *conn)
-{
-	struct fleet *fleet = conn->link->fleet;
-	struct fleet_question question = { .ask = FLEET_ASK_PASSPHRASE,
-					   .pod = conn->link->index,
-					   .again = conn->auth.wrong };
-	bool is_asked = find_asking(fleet, needed_path(conn)) != NULL;
-
-	snprintf(question.path, sizeof(question.path), "%s", needed_path(conn));
-	list_append(&fleet->asking, &conn->in_asking);
-	if (is_asked)
-		gate_leave(&conn->ticket);
-	else
-		ask(conn, &question);
 }
 
 static void refuse_passphrase(struct ssh_conn *conn)
@@ -258,20 +242,31 @@ static void need_passphrase(struct ssh_conn *conn)
 	struct str path = str_from(needed_path(conn));
 	const char *known = map_get(&fleet->secrets, path);
 	char **used = &conn->auth.passphrases[conn->auth.needs];
+	struct fleet_question question = { .ask = FLEET_ASK_PASSPHRASE,
+					   .pod = conn->link->index,
+					   .again = conn->auth.wrong };
 
+	print_into(question.path, "%s", needed_path(conn));
 	if (known != NULL && *used != NULL && strcmp(known, *used) == 0) {
 		ssh_secret_free(map_remove(&fleet->secrets, path));
 		known = NULL;
 	}
 	ssh_secret_free(*used);
 	*used = NULL;
-	if (known != NULL)
+	if (known != NULL) {
 		try_keys(conn);
-	else if (fleet->options.on_ask == NULL || conn->link->depth > 0 ||
-		 conn->passphrase_tries++ >= PASSPHRASE_TRIES)
+	} else if (fleet->options.on_ask == NULL || conn->link->depth > 0 ||
+		   conn->passphrase_tries++ >= PASSPHRASE_TRIES) {
 		refuse_passphrase(conn);
-	else
-		ask_passphrase(conn);
+	} else {
+		bool is_asked = find_asking(fleet, needed_path(conn)) != NULL;
+
+		list_append(&fleet->asking, &conn->in_asking);
+		if (is_asked)
+			gate_leave(&conn->ticket);
+		else
+			ask_user(conn, &question);
+	}
 }
 
 static void auth_work(void *user)
@@ -294,7 +289,7 @@ static void auth_done(void *user)
 	} else if (auth->result == SSH_AUTH_NEEDS) {
 		need_passphrase(conn);
 	} else if (auth->result == SSH_AUTH_DONE) {
-		enter(conn, SSH_READY);
+		enter_step(conn, SSH_READY);
 		gate_leave(&conn->ticket);
 		ssh_session_poll(&conn->session, true);
 		link_live(conn->link);
@@ -322,23 +317,6 @@ static void try_keys(struct ssh_conn *conn)
 	conn->session.blocks = true;
 	conn->in_job = true;
 	loop_job(conn->loop, JOB_AUTH, auth_work, auth_done, conn);
-}
-
-/* All connections waiting for the same passphrase continue together. */
-static void answer_passphrase(struct ssh_conn *conn, const char *answer)
-{
-	struct fleet *fleet = conn->link->fleet;
-	AUTO_TEXT path = xstrdup(needed_path(conn));
-
-	if (answer != NULL)
-		ssh_secret_free(map_set(&fleet->secrets, str_from(path), xstrdup(answer)));
-	while ((conn = find_asking(fleet, path)) != NULL) {
-		list_remove(&conn->in_asking);
-		if (answer != NULL)
-			try_keys(conn);
-		else
-			refuse_passphrase(conn);
-	}
 }
 
 /* Type, base64 and fingerprint of the key that the server presented. */
@@ -401,24 +379,13 @@ static void refuse_host(struct ssh_conn *conn)
 	end_conn(conn, link_refused);
 }
 
-static void ask_host(struct ssh_conn *conn)
-{
-	struct fleet_question question = { .ask = FLEET_ASK_HOST_KEY, .pod = conn->link->index };
-
-	snprintf(question.host, sizeof(question.host), "%s", conn->name);
-	snprintf(question.key_type, sizeof(question.key_type), "%s", conn->key_type);
-	snprintf(question.fingerprint, sizeof(question.fingerprint), "%s",
-		 conn->link->info.host_key_sha256);
-	conn->asks_host = true;
-	ask(conn, &question);
-}
-
-/* A key that must not be accepted is never asked about. */
-static void begin_login(struct ssh_conn *conn)
+/* Check the host key, then log in. A key that must not be accepted is never asked about. */
+static void start_login(struct ssh_conn *conn)
 {
 	const struct fleet_options *options = &conn->link->fleet->options;
+	struct fleet_question question = { .ask = FLEET_ASK_HOST_KEY, .pod = conn->link->index };
 
-	enter(conn, SSH_LOGIN);
+	enter_step(conn, SSH_LOGIN);
 	loop_fd_set(conn->session.watch, 0);
 	conn->session.early = false;
 	if (!take_host_key(conn)) {
@@ -427,37 +394,23 @@ static void begin_login(struct ssh_conn *conn)
 		return;
 	}
 	conn->verdict = known_keys_judge(&conn->known, conn->key_type, conn->key_base64.data);
-	if (conn->verdict == KNOWN_GOOD)
+	if (conn->verdict == KNOWN_GOOD) {
 		try_keys(conn);
-	else if (conn->verdict == KNOWN_NEW && options->accept_new)
+	} else if (conn->verdict == KNOWN_NEW && options->accept_new) {
 		accept_host(conn);
-	else if (options->on_ask != NULL && conn->link->depth == 0 &&
-		 (conn->verdict == KNOWN_NEW || conn->verdict == KNOWN_OTHER_TYPE))
-		ask_host(conn);
-	else
+	} else if (options->on_ask != NULL && conn->link->depth == 0 &&
+		   (conn->verdict == KNOWN_NEW || conn->verdict == KNOWN_OTHER_TYPE)) {
+		print_into(question.host, "%s", conn->name);
+		print_into(question.key_type, "%s", conn->key_type);
+		print_into(question.fingerprint, "%s", conn->link->info.host_key_sha256);
+		conn->asks_host = true;
+		ask_user(conn, &question);
+	} else {
 		refuse_host(conn);
-}
-
-/* It failed: report the reason, and whether to retry. */
-static void handshake_failed(struct ssh_conn *conn, int rc)
-{
-	if (!conn->session.ended &&
-	    (rc == LIBSSH2_ERROR_KEX_FAILURE || rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE ||
-	     rc == LIBSSH2_ERROR_METHOD_NONE)) {
-		err_set(&conn->why, ERR_NET,
-			"libssh2 %s and the server have no host key type, key "
-			"exchange, cipher or MAC in common (a server with RSA "
-			"host keys only?): give it an ed25519 host key, or "
-			"use \"transport\": \"openssh\"",
-			libssh2_version(0));
-		end_conn(conn, link_refused);
-		return;
 	}
-	ssh_session_error(&conn->session, "the SSH handshake failed", &conn->why);
-	end_on_way(conn);
 }
 
-static void shake_hands(struct ssh_conn *conn)
+static void continue_handshake(struct ssh_conn *conn)
 {
 	struct ssh_session *session = &conn->session;
 
@@ -465,12 +418,23 @@ static void shake_hands(struct ssh_conn *conn)
 	int rc = ssh_session_flush(session) != 0
 			 ? LIBSSH2_ERROR_SOCKET_SEND
 			 : libssh2_session_handshake(session->ssh2, session->fd);
-	if (rc == LIBSSH2_ERROR_EAGAIN)
+	if (rc == LIBSSH2_ERROR_EAGAIN) {
 		ssh_session_poll(session, true);
-	else if (rc != 0)
-		handshake_failed(conn, rc);
-	else
-		begin_login(conn);
+	} else if (rc == 0) {
+		start_login(conn);
+	} else if (!session->ended &&
+		   (rc == LIBSSH2_ERROR_KEX_FAILURE || rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE ||
+		    rc == LIBSSH2_ERROR_METHOD_NONE)) {
+		err_set(&conn->why, ERR_NET,
+			"libssh2 %s and the server have no host key type, key exchange, cipher or "
+			"MAC in common (a server with RSA host keys only?): give it an ed25519 "
+			"host key, or use \"transport\": \"openssh\"",
+			libssh2_version(0));
+		end_conn(conn, link_refused);
+	} else {
+		ssh_session_error(session, "the SSH handshake failed", &conn->why);
+		end_on_way(conn);
+	}
 }
 
 static void on_socket(void *user, unsigned int events)
@@ -480,7 +444,7 @@ static void on_socket(void *user, unsigned int events)
 	if (events & LOOP_READ)
 		conn->link->info.last_byte_ms = link_now_ms(conn->link);
 	if (conn->step == SSH_HANDSHAKE)
-		shake_hands(conn);
+		continue_handshake(conn);
 	else if (conn->step == SSH_READY)
 		ssh_channels_drive(&conn->channels);
 	else
@@ -488,15 +452,15 @@ static void on_socket(void *user, unsigned int events)
 }
 
 /* The socket is connected to the server. */
-static void begin_session(struct ssh_conn *conn)
+static void start_session(struct ssh_conn *conn)
 {
 	AUTO_BUF host_keys = buf_new(1024);
 
-	enter(conn, SSH_HANDSHAKE);
+	enter_step(conn, SSH_HANDSHAKE);
 	known_keys_preference(&conn->known, &host_keys);
 	ssh_session_begin(&conn->session, host_keys.data);
 	conn->session.watch = loop_fd_new(conn->loop, conn->session.fd, on_socket, conn);
-	shake_hands(conn);
+	continue_handshake(conn);
 }
 
 static void on_dialled(void *user, int fd, int error)
@@ -506,7 +470,7 @@ static void on_dialled(void *user, int fd, int error)
 	conn->dial = NULL;
 	conn->session.fd = fd;
 	if (fd >= 0) {
-		begin_session(conn);
+		start_session(conn);
 		return;
 	}
 	err_set(&conn->why, ERR_NET, "cannot connect to %s port %d: %s", conn->target.host,
@@ -520,7 +484,7 @@ static void on_resolved(void *user, const struct addrinfo *addrs, const char *er
 
 	conn->resolve = NULL;
 	if (addrs != NULL) {
-		enter(conn, SSH_CONNECT);
+		enter_step(conn, SSH_CONNECT);
 		conn->dial = dial_new(conn->loop, addrs, on_dialled, conn);
 		return;
 	}
@@ -528,63 +492,52 @@ static void on_resolved(void *user, const struct addrinfo *addrs, const char *er
 	end_conn(conn, link_lost);
 }
 
-/* One end of a socket pair is the program's stdin and stdout, the other is ours. */
-static int start_proxy(struct ssh_conn *conn, const char *const *argv, struct err *err)
+/* The gate admitted the login: connect, directly or through a proxy. */
+static void on_admit(void *user)
 {
-	int pair[2], rc;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-		return err_set_errno(err, ERR_IO, "cannot make a socket");
-	fcntl(pair[0], F_SETFL, O_NONBLOCK);
-	conn->session.fd = pair[0];
-	rc = process_start(&conn->proxy, conn->loop,
-			   &(struct process_plan){ .argv = argv,
-						   .asks_nobody = true,
-						   .on_ready = { NULL, NULL, on_proxy_words },
-						   .fds = { pair[1], pair[1], -1 },
-						   .on_exit = on_proxy_exit,
-						   .user = conn },
-			   err);
-	close(pair[1]);
-	return rc;
-}
-
-static void begin_proxy(struct ssh_conn *conn)
-{
+	struct ssh_conn *conn = user;
 	const struct ssh_target *target = &conn->target;
 	struct ssh_words words = { .n = 0 };
-	int rc = 0;
+	int pair[2], rc = 0;
 
-	enter(conn, SSH_CONNECT);
+	if (target->proxy_jump == NULL && target->proxy_command == NULL) {
+		enter_step(conn, SSH_RESOLVE);
+		conn->resolve =
+			resolve_new(conn->loop, target->host, target->port, on_resolved, conn);
+		return;
+	}
+	enter_step(conn, SSH_CONNECT);
 	if (target->proxy_jump != NULL)
 		rc = ssh_words_jump(&words, target->proxy_jump,
 				    conn->link->fleet->options.accept_new, target->host,
 				    target->port, &conn->why);
 	else
 		ssh_words_add_all(&words, "/bin/sh", "-c", target->proxy_command);
-	if (rc == 0)
-		rc = start_proxy(conn, words.argv, &conn->why);
+	/* One end of the pair is stdin and stdout of the proxy, the other is ours. */
+	if (rc == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+		rc = err_set_errno(&conn->why, ERR_IO, "cannot create a socket");
+	if (rc == 0) {
+		fcntl(pair[0], F_SETFL, O_NONBLOCK);
+		conn->session.fd = pair[0];
+		rc = process_start(
+			&conn->proxy, conn->loop,
+			&(struct process_plan){ .argv = words.argv,
+						.asks_nobody = true,
+						.on_ready = { NULL, NULL, on_proxy_words },
+						.fds = { pair[1], pair[1], -1 },
+						.on_exit = on_proxy_exit,
+						.user = conn },
+			&conn->why);
+		close(pair[1]);
+	}
 	ssh_words_release(&words);
 	if (rc == 0)
-		begin_session(conn);
+		start_session(conn);
 	else
 		end_conn(conn, conn->why.code == ERR_CONFIG ? link_refused : link_lost);
 }
 
-static void on_admit(void *user)
-{
-	struct ssh_conn *conn = user;
-	const struct ssh_target *target = &conn->target;
-
-	if (target->proxy_jump != NULL || target->proxy_command != NULL) {
-		begin_proxy(conn);
-		return;
-	}
-	enter(conn, SSH_RESOLVE);
-	conn->resolve = resolve_new(conn->loop, target->host, target->port, on_resolved, conn);
-}
-
-static void look_up_next(struct ssh_conn *conn);
+static void look_up_host_key(struct ssh_conn *conn);
 
 static void on_known(void *user, int status, struct str out)
 {
@@ -593,11 +546,11 @@ static void on_known(void *user, int status, struct str out)
 	(void)status;
 	conn->capture = NULL;
 	known_keys_add(&conn->known, out, NULL);
-	look_up_next(conn);
+	look_up_host_key(conn);
 }
 
 /* Ask one file after the other; without ssh-keygen, read it directly. */
-static void look_up_next(struct ssh_conn *conn)
+static void look_up_host_key(struct ssh_conn *conn)
 {
 	const char *argv[] = { "ssh-keygen", "-F", conn->name, "-f", NULL, NULL };
 
@@ -610,7 +563,7 @@ static void look_up_next(struct ssh_conn *conn)
 			return;
 		known_keys_add_file(&conn->known, argv[4], conn->name);
 	}
-	enter(conn, SSH_GATE);
+	enter_step(conn, SSH_GATE);
 	gate_enter(&conn->link->fleet->gate, &conn->ticket, conn->target.host, on_admit, conn);
 }
 
@@ -621,8 +574,8 @@ static void take_name(struct ssh_conn *conn, struct str text)
 		return;
 	}
 	conn->name = ssh_target_known_name(&conn->target);
-	enter(conn, SSH_KNOWN);
-	look_up_next(conn);
+	enter_step(conn, SSH_KNOWN);
+	look_up_host_key(conn);
 }
 
 static void on_name(void *user, int status, struct str out)
@@ -640,11 +593,11 @@ static void on_name(void *user, int status, struct str out)
 }
 
 /* Without an ssh program the name is used unchanged. */
-static void ask_name(struct ssh_conn *conn)
+static void look_up_name(struct ssh_conn *conn)
 {
 	struct ssh_words words = { .n = 0 };
 
-	enter(conn, SSH_NAME);
+	enter_step(conn, SSH_NAME);
 	ssh_words_add_all(&words, "ssh", "-G");
 	if (ssh_words_add_host(&words, conn->link->pod.ssh, &conn->why) != 0) {
 		ssh_words_release(&words);
@@ -657,10 +610,16 @@ static void ask_name(struct ssh_conn *conn)
 		take_name(conn, (struct str){ NULL, 0 });
 }
 
-static struct ssh_conn *new_conn(struct remote_link *link)
+static void ssh_start(struct remote_link *link, struct stream *s)
 {
-	struct ssh_conn *conn = xcalloc(1, sizeof(*conn));
+	struct ssh_conn *conn = link->conn;
 
+	if (conn != NULL) {
+		if (conn->step == SSH_READY)
+			ssh_channels_add(&conn->channels, s);
+		return;
+	}
+	link->conn = conn = xcalloc(1, sizeof(*conn));
 	conn->link = link;
 	conn->loop = link->fleet->loop;
 	conn->proxy = PROCESS_NONE;
@@ -672,20 +631,8 @@ static struct ssh_conn *new_conn(struct remote_link *link)
 	conn->channels = (struct ssh_channels){
 		.link = link, .session = &conn->session, .on_lost = on_channels_lost, .user = conn
 	};
-	return conn;
-}
-
-static void ssh_start(struct remote_link *link, struct stream *s)
-{
-	struct ssh_conn *conn = link->conn;
-
-	if (conn == NULL) {
-		link->conn = conn = new_conn(link);
-		link_connecting(link);
-		ask_name(conn);
-	} else if (conn->step == SSH_READY) {
-		ssh_channels_add(&conn->channels, s);
-	}
+	link_connecting(link);
+	look_up_name(conn);
 }
 
 static void ssh_kick(struct stream *s)
@@ -706,11 +653,23 @@ static void ssh_probe(struct remote_link *link)
 static void ssh_answer(struct remote_link *link, const char *answer)
 {
 	struct ssh_conn *conn = link->conn;
+	struct fleet *fleet = link->fleet;
 
 	if (conn == NULL)
 		return;
 	if (!list_is_empty(&conn->in_asking)) {
-		answer_passphrase(conn, answer);
+		AUTO_TEXT path = xstrdup(needed_path(conn));
+
+		if (answer != NULL)
+			ssh_secret_free(map_set(&fleet->secrets, str_from(path), xstrdup(answer)));
+		/* All connections that wait for this passphrase continue. */
+		while ((conn = find_asking(fleet, path)) != NULL) {
+			list_remove(&conn->in_asking);
+			if (answer != NULL)
+				try_keys(conn);
+			else
+				refuse_passphrase(conn);
+		}
 	} else if (conn->asks_host) {
 		conn->asks_host = false;
 		if (answer != NULL && strcmp(answer, "yes") == 0)

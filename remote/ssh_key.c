@@ -87,13 +87,6 @@ static void release_secret(struct buf *buf)
 	buf_release(buf);
 }
 
-/* Ciphers of key files that libssh2 can decrypt. */
-static bool is_known_cipher(struct str name)
-{
-	return str_starts_with(name, "aes") &&
-	       (str_ends_with(name, "-ctr") || str_ends_with(name, "-cbc"));
-}
-
 /* openssh-key-v1: magic, cipher, kdf, kdf options, count, public keys.. */
 static void read_openssh(struct ssh_key *key, struct str base64)
 {
@@ -111,7 +104,11 @@ static void read_openssh(struct ssh_key *key, struct str base64)
 		    ssh_wire_string(&rest, &options) && ssh_wire_u32(&rest, &count) &&
 		    ssh_wire_string(&rest, &blob)) {
 			key->encrypted = !str_eq_cstr(cipher, "none");
-			key->readable = !key->encrypted || is_known_cipher(cipher);
+			/* Ciphers that libssh2 can decrypt. */
+			key->readable =
+				!key->encrypted ||
+				(str_starts_with(cipher, "aes") &&
+				 (str_ends_with(cipher, "-ctr") || str_ends_with(cipher, "-cbc")));
 			buf_clear(&key->blob);
 			buf_append(&key->blob, blob.p, blob.len);
 		}
@@ -190,21 +187,12 @@ static bool is_sound(struct str type, struct str base64)
 	return sound;
 }
 
-static bool names_host(struct str names, const char *name)
-{
-	struct str one;
-
-	while (str_next(&names, ',', &one))
-		if (str_eq_cstr(one, name))
-			return true;
-	return false;
-}
-
 /* [marker] names type key [comment]; a certificate authority is not a host key. */
 static void add_line(struct known_keys *known, struct str line, const char *name)
 {
-	struct str marker = { NULL, 0 }, names, type, base64;
+	struct str marker = { NULL, 0 }, names, type, base64, one;
 	struct known_key *key;
+	bool is_named = name == NULL;
 
 	line = str_trim(line);
 	if (line.len == 0 || line.p[0] == '#')
@@ -214,11 +202,13 @@ static void add_line(struct known_keys *known, struct str line, const char *name
 		marker = names;
 		names = next_word(&line);
 	}
+	while (!is_named && str_next(&names, ',', &one))
+		is_named = str_eq_cstr(one, name);
 	type = next_word(&line);
 	base64 = next_word(&line);
 	if (type.len >= sizeof(key->type) || known->n == KNOWN_KEYS_MAX ||
-	    (marker.len > 0 && !str_eq_cstr(marker, "@revoked")) ||
-	    (name != NULL && !names_host(names, name)) || !is_sound(type, base64))
+	    (marker.len > 0 && !str_eq_cstr(marker, "@revoked")) || !is_named ||
+	    !is_sound(type, base64))
 		return;
 	key = &known->keys[known->n++];
 	snprintf(key->type, sizeof(key->type), "%.*s", (int)type.len, type.p);
@@ -249,24 +239,22 @@ void known_keys_clear(struct known_keys *known)
 	known->n = 0;
 }
 
-/* A key of type ssh-rsa can be presented under three names. */
-static bool is_known_type(const struct known_keys *known, struct str type)
-{
-	if (str_starts_with(type, "rsa-"))
-		type = STR_LIT("ssh-rsa");
-	return any_of(i, known->n,
-		      !known->keys[i].revoked && str_eq_cstr(type, known->keys[i].type));
-}
-
 void known_keys_preference(const struct known_keys *known, struct buf *out)
 {
 	for (int want = 1; want >= 0; want--) {
 		struct str rest = str_from(host_key_algorithms), name;
 
-		while (str_next(&rest, ',', &name))
-			if (is_known_type(known, name) == (want == 1))
+		while (str_next(&rest, ',', &name)) {
+			/* A key of type ssh-rsa can be presented under three names. */
+			struct str type = str_starts_with(name, "rsa-") ? STR_LIT("ssh-rsa") : name;
+			bool is_known = any_of(i, known->n,
+					       !known->keys[i].revoked &&
+						       str_eq_cstr(type, known->keys[i].type));
+
+			if (is_known == (want == 1))
 				buf_appendf(out, "%s%.*s", out->len > 0 ? "," : "", (int)name.len,
 					    name.p);
+		}
 	}
 }
 
@@ -292,27 +280,23 @@ enum known_verdict known_keys_judge(const struct known_keys *known, const char *
 	return verdict;
 }
 
-/* An unterminated last line must not be joined with ours. */
-static bool ends_open(int fd)
-{
-	off_t size = lseek(fd, 0, SEEK_END);
-	char last = '\n';
-
-	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
-}
-
 int known_keys_append(const char *path, const char *name, const char *type, const char *base64,
 		      struct err *err)
 {
 	AUTO_BUF line = buf_new(SSH_KEY_MAX_BYTES);
 	AUTO_TEXT folder = file_folder(path);
+	char last = '\n';
 	int fd, rc = 0;
 
 	mkdir(folder, 0700); /* if it does not exist */
 	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
 	if (fd < 0)
 		return err_set_errno(err, ERR_IO, "cannot write %s", path);
-	buf_appendf(&line, "%s%s %s %s\n", ends_open(fd) ? "\n" : "", name, type, base64);
+	/* The last line may lack its newline. */
+	off_t size = lseek(fd, 0, SEEK_END);
+	if (size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n')
+		buf_append_char(&line, '\n');
+	buf_appendf(&line, "%s %s %s\n", name, type, base64);
 	if (fd_write_all(fd, line.data, line.len) != 0)
 		rc = err_set_errno(err, ERR_IO, "cannot write %s", path);
 	close(fd);

@@ -13,7 +13,7 @@
 
 /* A server that sends more before the end of the handshake does not speak SSH. */
 #define EARLY_MAX_BYTES (128U * 1024)
-/* A server that never reads, but requires answers, is given up. */
+/* Most bytes that wait for a server that does not read. */
 #define OUT_CAP_BYTES (4U << 20)
 /* How long a send in a job waits. */
 #define BLOCK_MS 20000
@@ -40,17 +40,7 @@ void ssh_session_release(struct ssh_session *session, bool bye)
 	buf_release(&session->out);
 }
 
-/* The first bytes of a server can give the reason why it refuses connections. */
-static void keep_greeting(struct ssh_session *session, const char *p, size_t n)
-{
-	size_t at = session->early_bytes;
-	size_t room = sizeof(session->greeting) - 1;
-
-	if (session->early && at < room)
-		memcpy(session->greeting + at, p, n < room - at ? n : room - at);
-}
-
-/* Note that the connection is over, with an errno or 0; returns -1. */
+/* Note that the connection ended, with an errno or 0; returns -1. */
 static int end_session(struct ssh_session *session, int error)
 {
 	session->ended = true;
@@ -78,7 +68,11 @@ static ssize_t on_recv(libssh2_socket_t fd, void *buffer, size_t length, int fla
 		return -session->end_errno;
 	if (session->budget != SIZE_MAX)
 		session->budget -= (size_t)n;
-	keep_greeting(session, buffer, (size_t)n);
+	/* The first bytes of a server can give the reason why it refuses connections. */
+	size_t at = session->early_bytes, room = sizeof(session->greeting) - 1;
+	if (session->early && at < room)
+		memcpy(session->greeting + at, buffer,
+		       (size_t)n < room - at ? (size_t)n : room - at);
 	session->early_bytes += (size_t)n;
 	return n;
 }
@@ -154,7 +148,7 @@ static void set_callback(LIBSSH2_SESSION *ssh2, int type, void (*fn)(void))
 
 /* Prefer the wanted methods in their order. Methods unknown to this libssh2 are removed here: its
  * own way to drop names copies overlapping memory. */
-static void prefer(LIBSSH2_SESSION *session, int method, const char *wanted)
+static void set_order(LIBSSH2_SESSION *session, int method, const char *wanted)
 {
 	struct str rest = str_from(wanted), name;
 	const char **names = NULL;
@@ -171,10 +165,10 @@ static void prefer(LIBSSH2_SESSION *session, int method, const char *wanted)
 		libssh2_free(session, names);
 }
 
-/* No CBC, which is weak. The MAC costs more than the cipher: first the one that is fastest on this
- * machine, and probably on the pod. */
-static void set_preferences(LIBSSH2_SESSION *session, const char *host_keys)
+void ssh_session_begin(struct ssh_session *session, const char *host_keys)
 {
+	/* No CBC ciphers: they are weak.  The MAC costs more time than the cipher, so the one that
+	 * is fastest on this machine, and probably on the pod, comes first. */
 	static const char ciphers[] = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes128-ctr,"
 				      "aes192-ctr,aes256-ctr,chacha20-poly1305@openssh.com";
 	const char *macs = sha256_is_fast() ? "hmac-sha2-256-etm@openssh.com,"
@@ -183,16 +177,6 @@ static void set_preferences(LIBSSH2_SESSION *session, const char *host_keys)
 					    : "hmac-sha2-512-etm@openssh.com,"
 					      "hmac-sha2-256-etm@openssh.com,"
 					      "hmac-sha2-512,hmac-sha2-256,hmac-sha1";
-
-	prefer(session, LIBSSH2_METHOD_HOSTKEY, host_keys);
-	prefer(session, LIBSSH2_METHOD_CRYPT_CS, ciphers);
-	prefer(session, LIBSSH2_METHOD_CRYPT_SC, ciphers);
-	prefer(session, LIBSSH2_METHOD_MAC_CS, macs);
-	prefer(session, LIBSSH2_METHOD_MAC_SC, macs);
-}
-
-void ssh_session_begin(struct ssh_session *session, const char *host_keys)
-{
 	LIBSSH2_SESSION *ssh2 = libssh2_session_init_ex(NULL, NULL, NULL, session);
 
 	if (ssh2 == NULL)
@@ -201,7 +185,11 @@ void ssh_session_begin(struct ssh_session *session, const char *host_keys)
 	set_callback(ssh2, LIBSSH2_CALLBACK_RECV, (void (*)(void))on_recv);
 	set_callback(ssh2, LIBSSH2_CALLBACK_SEND, (void (*)(void))on_send);
 	set_callback(ssh2, LIBSSH2_CALLBACK_DISCONNECT, (void (*)(void))on_disconnect);
-	set_preferences(ssh2, host_keys);
+	set_order(ssh2, LIBSSH2_METHOD_HOSTKEY, host_keys);
+	set_order(ssh2, LIBSSH2_METHOD_CRYPT_CS, ciphers);
+	set_order(ssh2, LIBSSH2_METHOD_CRYPT_SC, ciphers);
+	set_order(ssh2, LIBSSH2_METHOD_MAC_CS, macs);
+	set_order(ssh2, LIBSSH2_METHOD_MAC_SC, macs);
 	session->ssh2 = ssh2;
 	session->early = true;
 }
@@ -220,32 +208,32 @@ const char *ssh_session_message(LIBSSH2_SESSION *ssh2, char out[SSH_MESSAGE_SIZE
 	return utf8_clean(out, SSH_MESSAGE_SIZE, str_from(message != NULL ? message : ""));
 }
 
-/* Messages of OpenSSH's server before it closes the connection (its sshd.c). */
-static const char *refusal_of(const char *greeting)
-{
-	if (strstr(greeting, "Not allowed at this time") != NULL)
-		return "the server refuses new connections from here for a "
-		       "while, after failed logins (PerSourcePenalties)";
-	if (strstr(greeting, "Exceeded MaxStartups") != NULL)
-		return "the server has as many logins under way as it allows "
-		       "(MaxStartups)";
-	return NULL;
-}
-
 void ssh_session_error(const struct ssh_session *session, const char *what, struct err *err)
 {
-	const char *said = session->greeting, *refusal = refusal_of(said);
-	struct str rest = str_from(said), line = rest;
+	/* Messages of OpenSSH's server before it closes the connection. */
+	static const struct {
+		const char *text, *meaning;
+	} refusals[] = {
+		{ "Not allowed at this time",
+		  "the server refuses connections from this address for a while, after failed "
+		  "logins (PerSourcePenalties)" },
+		{ "Exceeded MaxStartups",
+		  "the server has as many logins in progress as it allows (MaxStartups)" },
+	};
+	const char *greeting = session->greeting;
+	struct str rest = str_from(greeting), line = rest;
 	char message[SSH_MESSAGE_SIZE];
 
-	if (refusal != NULL) {
-		err_set(err, ERR_NET, "%s", refusal);
-		return;
+	for (size_t i = 0; i < LENGTH(refusals); i++) {
+		if (strstr(greeting, refusals[i].text) != NULL) {
+			err_set(err, ERR_NET, "%s", refusals[i].meaning);
+			return;
+		}
 	}
-	if (said[0] != '\0' && strncmp(said, "SSH-", 4) != 0) {
+	if (greeting[0] != '\0' && strncmp(greeting, "SSH-", 4) != 0) {
 		(void)str_next(&rest, '\n', &line);
 		utf8_clean(message, sizeof(message), str_trim(line));
-		err_set(err, ERR_NET, "%s: no SSH server: it says \"%s\"", what, message);
+		err_set(err, ERR_NET, "%s: not an SSH server: it sent \"%s\"", what, message);
 		return;
 	}
 	if (session->ended) {

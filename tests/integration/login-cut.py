@@ -167,7 +167,7 @@ def check_cuts(box):
 
 
 def check_refusals(box, start):
-    for name, sentence in (("wrong-key", "took none of the keys"),
+    for name, sentence in (("wrong-key", "accepted none of the keys"),
                            ("changed-host", "HAS CHANGED"),
                            ("new-host", "is not known")):
         until(lambda: box.is_refused(name))

@@ -80,9 +80,9 @@ test_rubbish() {
 		check "$kind: no control characters in the words" \
 			sh -c "! LC_ALL=C grep -q '[[:cntrl:]]' '$work/err'"
 		case $kind in
-		http) says "$kind: what it said" 'it says "HTTP/1.0 400 Bad' ;;
+		http) says "$kind: what it said" 'it sent "HTTP/1.0 400 Bad' ;;
 		penalty) says "$kind: the server's reason" \
-			"refuses new connections from here for a while" ;;
+			"refuses connections from this address for a while" ;;
 		esac
 	done
 }

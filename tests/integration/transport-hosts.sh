@@ -115,7 +115,7 @@ test_user_keys() {
 		chmod $mode "$key"
 		login
 		is "$?" "$AUTH" "a key of mode $mode"
-		says "ssh's words for it" "Permissions 0$mode are too open"
+		says "the permissions" "permissions 0$mode are too open"
 	done
 	chmod 400 "$key"
 	login
@@ -321,7 +321,7 @@ test_penalty() {
 			"libssh2:$user@127.0.0.1:$(cat "$work/strict/port")" \
 			'echo in' </dev/null
 	done
-	says "$name" "refuses new connections from here for a while"
+	says "$name" "refuses connections from this address for a while"
 }
 
 # A server that disconnects after the first key that it does not know: that is
@@ -333,7 +333,7 @@ test_one_try() {
 		"libssh2:$user@127.0.0.1:$(cat "$work/once/port")" \
 		'echo in' </dev/null
 	is "$?" "$AUTH" "MaxAuthTries 1: a wrong key is refused"
-	says "the error names the file" "took none of the keys: $work/other"
+	says "the error names the file" "accepted none of the keys: $work/other"
 }
 
 # Connections that the server has seen.

@@ -52,7 +52,8 @@ static void add_follower(const struct ingest_pod *pod, struct pod_facts *facts,
 	if (pod->follow == NULL)
 		return;
 	follow_get_status(pod->follow, status);
-	facts->last_frame_ms = status->last_byte_ms;
+	/* Bytes that come before its first frame are output of the login shell. */
+	facts->last_frame_ms = status->state == LINK_CONNECTING ? 0 : status->last_byte_ms;
 	if (is_idle && status->state == LINK_WAITING) {
 		facts->link = LINK_WAITING;
 		facts->why = without_name(pod, status->why.text);
@@ -105,6 +106,7 @@ void pod_update_state(struct ingest_pod *pod)
 	facts.retry_at_ms = info.retry_at_ms;
 	bool is_connecting = facts.link == LINK_CONNECTING || facts.link == LINK_IDLE;
 	add_follower(pod, &facts, &status);
+	bool is_starting = facts.link == LINK_LIVE && facts.last_frame_ms == 0;
 	if (old.state == POD_REFUSED && is_connecting && old.retry_at_ms != 0 &&
 	    old.retry_at_ms <= facts.now_ms) {
 		/* A refused key is being tried again: the pod stays refused, so that the same
@@ -113,7 +115,7 @@ void pod_update_state(struct ingest_pod *pod)
 		facts.retry_at_ms = old.retry_at_ms;
 		facts.why = old.why;
 	} else if (old.state == POD_RECONNECTING &&
-		   (facts.link == LINK_CONNECTING || facts.link == LINK_IDLE)) {
+		   (facts.link == LINK_CONNECTING || facts.link == LINK_IDLE || is_starting)) {
 		/* During the next try the reason stays. */
 		facts.link = LINK_CONNECTING;
 		facts.was_up = true;

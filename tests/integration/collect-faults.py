@@ -115,6 +115,7 @@ def main(top):
     finally:
         end(box, child)
     one_session(top + "/one")
+    long_banner(top + "/loud")
     return finish()
 
 
@@ -148,6 +149,41 @@ def one_session(top):
         ok(len(conns.split()) == 2 and
            not any("MaxSessions" in line for line in box.said()),
            "it stays at two, and nothing is wrong", conns)
+    finally:
+        end(box, child)
+
+
+def long_banner(top):
+    """A login shell that prints more than the follower reads through: the pod
+    is not live between two attempts, and is once the shell prints less."""
+    os.mkdir(top)
+    box = Box(top)
+    command = (f"ForceCommand echo x >>{top}/logins; test ! -e {top}/loud || "
+               'yes noise | head -c 1200000; eval "$SSH_ORIGINAL_COMMAND"')
+    if sshd("start", box.rig, command).returncode == 77:
+        return
+    box.configure()
+    box.write(5)
+    open(top + "/loud", "w").close()
+    with open(top + "/said", "w") as errors:
+        child = subprocess.Popen([TUI, "collect"], env=box.env, stderr=errors)
+
+    def logins():
+        if not os.path.exists(top + "/logins"):
+            return 0
+        with open(top + "/logins") as file:
+            return len(file.readlines())
+
+    try:
+        ok(until(lambda: box.count("p: reconnecting") > 0 and logins() > 2),
+           "a login shell that prints 1.2 MB: the pod is tried again")
+        ok(box.count("p: live") == 0 and
+           box.count("p: reconnecting: the pod's login shell printed more"
+                     " than") == box.count("p: reconnecting") == 1,
+           "it is never live, and the reason is reported once", box.said())
+        os.unlink(top + "/loud")
+        ok(until(box.has_all) and until(lambda: box.count("p: live") == 1),
+           "it is live and read once the shell prints less", box.said())
     finally:
         end(box, child)
 

@@ -6,19 +6,43 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "parsers/run.h"
 
 #define BUSY_MS 2000
 
+/*
+ * To read a database, SQLite creates files next to it.  Where it cannot, and no writer has left
+ * such files, the database does not change: its URI tells SQLite to read it without them.
+ */
+static char *make_uri(const char *path)
+{
+	AUTO_TEXT folder = file_folder(path);
+	AUTO_TEXT wal = xasprintf("%s-wal", path);
+	AUTO_BUF uri = buf_new(65536);
+
+	buf_append_str(&uri, path[0] == '/' ? "file://" : "file:");
+	for (const char *p = path; *p != '\0'; p++) {
+		if (strchr("%?#", *p) != NULL)
+			buf_appendf(&uri, "%%%02x", (unsigned char)*p);
+		else
+			buf_append_char(&uri, *p);
+	}
+	if (access(folder, W_OK) != 0 && access(wal, F_OK) != 0)
+		buf_append_str(&uri, "?immutable=1");
+	return buf_detach(&uri);
+}
+
 int db_open(const char *path, bool write, sqlite3 **db, struct err *err)
 {
 	/* A reader opens the file for writing if it can, to repair what a killed writer left. */
 	bool is_writable = write || access(path, W_OK) == 0;
-	int flags =
-		SQLITE_OPEN_NOMUTEX | (is_writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI |
+		    (is_writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+	AUTO_TEXT uri = make_uri(path);
 
-	if (sqlite3_open_v2(path, db, flags, NULL) != SQLITE_OK) {
+	if (sqlite3_open_v2(uri, db, flags, NULL) != SQLITE_OK) {
 		db_fail(*db, path, err);
 		(void)sqlite3_close(*db);
 		*db = NULL;

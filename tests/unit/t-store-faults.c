@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "store/lock.h"
 #include "tests/support/store_test.h"
@@ -87,6 +88,62 @@ static void test_disk_full(void)
 	is_int((long long)seen.samples, (long long)line, "nothing was lost");
 	is_int((long long)seen.lines, (long long)line, "and the offset is correct");
 	run_release(&seen.run);
+	run_release(&run);
+}
+
+/* Open and read the database as a user who can write neither it nor its folder. */
+static int read_as_other_user(const char *path)
+{
+	int status = -1;
+	pid_t pid;
+
+	(void)fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		struct seen seen = { 0 };
+		struct store *store = NULL;
+
+		if (getuid() != 0 || setuid(65534) == 0)
+			store = open_store(path, true);
+		_exit(store == NULL || store_each_run(store, 0, see_run, &seen, NULL) != 0
+			      ? 99
+			      : (int)seen.runs);
+	}
+	(void)waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+
+/* As on a read-only disk; a percent sign is special in the URI of a database. */
+static void test_read_only_folder(void)
+{
+	char folder[100], path[120], wal[130];
+	struct store *store;
+	struct run run;
+
+	print_into(folder, "%s/50%%25", dir);
+	print_into(path, "%s/ro.db", folder);
+	print_into(wal, "%s-wal", path);
+	if (chmod(dir, 0755) != 0 || mkdir(folder, 0755) != 0)
+		exit(1);
+	store = open_store(path, false);
+	fill_run(&run, 3);
+	store_run_put(store, store_log_get(store, "p", "/x", 0), &run, &put);
+	is_int(store_flush(store, NULL), 0, "a database in a folder that becomes read-only");
+	is_int(store_close(store, NULL), 0, "is closed");
+	(void)chmod(path, 0444);
+	(void)chmod(folder, 0555);
+	is_int(read_as_other_user(path), 1, "and can be read");
+	(void)chmod(folder, 0755);
+	(void)chmod(path, 0644);
+	store = open_store(path, false);
+	ok(store_is_writer(store) && access(wal, F_OK) == 0, "while another user writes it");
+	(void)chmod(wal, 0444);
+	store_run_put(store, store_log_get(store, "p", "/y", 0), &run, &put);
+	is_int(store_flush(store, NULL), 0, "a second run");
+	(void)chmod(folder, 0555);
+	ok(read_as_other_user(path) != 1, "an old state is not shown as the current one");
+	(void)chmod(folder, 0755);
+	(void)store_close(store, NULL);
 	run_release(&run);
 }
 
@@ -304,6 +361,7 @@ int main(void)
 	test_two();
 	test_disk_full();
 	test_removed();
+	test_read_only_folder();
 	test_live();
 	test_kills();
 	remove_dir();

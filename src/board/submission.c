@@ -12,14 +12,51 @@
 #define SENTENCE_MAX 512
 #define BLOCK_BYTES  65536U
 
-/* The name of a run's log in the folder, for example train_seed42.log; owned. */
+static const char *log_path(const struct board_row *row)
+{
+	return row->log != NULL ? row->log : row->path;
+}
+
+/* The name of a run's log in the folder: train_seed42.log or, if a seed ran more than once, the end
+ * of its path that no other log has, such as 2-train.log for runs/2/train.log; owned. */
 static char *log_name(const struct submission *s, const struct board_row *row)
 {
 	AUTO_BUF clean = buf_new(4096);
+	const char *end = file_name(row->path);
+	bool is_taken;
+	size_t n_same = 1;
 
 	if (run_has(row->run.seed) && s->group->n_seeds == s->group->n_counted)
 		return xasprintf("train_seed%.0f.log", row->run.seed);
-	utf8_sanitize(&clean, str_from(file_name(row->path)));
+	for (;;) {
+		is_taken = false;
+		board_each_counted (other, s->board, s->group) {
+			struct str path = str_from(other->path);
+			size_t len = strlen(end);
+
+			is_taken |= strcmp(log_path(other), log_path(row)) != 0 &&
+				    str_ends_with(path, end) &&
+				    (path.len == len || path.p[path.len - len - 1] == '/');
+		}
+		if (!is_taken || end == row->path)
+			break;
+		/* Add the folder. */
+		end--;
+		while (end > row->path && end[-1] != '/')
+			end--;
+	}
+	/* Logs of one path, on several pods, are numbered. */
+	board_each_counted (other, s->board, s->group) {
+		if (other == row)
+			break;
+		n_same += is_taken && strcmp(other->path, row->path) == 0 &&
+			  strcmp(log_path(other), log_path(row)) != 0;
+	}
+	if (n_same > 1)
+		buf_appendf(&clean, "%zu-", n_same);
+	utf8_sanitize(&clean, str_from(end[0] == '/' ? end + 1 : end));
+	for (char *slash = clean.data; (slash = strchr(slash, '/')) != NULL;)
+		*slash = '-';
 	return buf_detach(&clean);
 }
 
@@ -227,11 +264,6 @@ static int write_readme(const struct submission *s, const char *folder, struct e
 	return new_folder_finish(stream, path, err);
 }
 
-static const char *log_path(const struct board_row *row)
-{
-	return row->log != NULL ? row->log : row->path;
-}
-
 /* Read all bytes into sha and, unless to is NULL, copy them. */
 static void hash_bytes(FILE *from, FILE *to, struct sha256 *sha)
 {
@@ -308,16 +340,15 @@ static bool is_copied(const struct submission *s, size_t at)
 		const struct board_row *other = s->board->rows[s->group->rows[i]];
 		AUTO_TEXT other_name = log_name(s, other);
 
-		copied = other->use == BOARD_COUNTED && strcmp(row->path, other->path) == 0 &&
+		copied = other->use == BOARD_COUNTED &&
+			 strcmp(log_path(row), log_path(other)) == 0 &&
 			 strcmp(name, other_name) == 0;
 	}
 	return copied;
 }
 
-int submission_write(const struct submission *s, const char *folder, bool logs, struct err *err)
+static int write_files(const struct submission *s, const char *folder, bool logs, struct err *err)
 {
-	if (new_folder_make(folder, err) != 0)
-		return -1;
 	for (size_t i = 0; logs && i < s->group->n_rows; i++) {
 		const struct board_row *row = s->board->rows[s->group->rows[i]];
 
@@ -334,4 +365,13 @@ int submission_write(const struct submission *s, const char *folder, bool logs, 
 	if (new_folder_finish(stream, path, err) != 0)
 		return -1;
 	return write_readme(s, folder, err);
+}
+
+int submission_write(const struct submission *s, const char *folder, bool logs, struct err *err)
+{
+	AUTO_TEXT partial = new_folder_make(folder, err);
+
+	return partial != NULL
+		       ? new_folder_end(partial, folder, write_files(s, partial, logs, err), err)
+		       : -1;
 }

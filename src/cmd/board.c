@@ -497,21 +497,24 @@ static int export_folder(const struct cmd_args *args, struct export_call *call,
 		{ "runs.csv", WHAT_RUNS, OUT_CSV },	{ "samples.csv", WHAT_SAMPLES, OUT_CSV },
 	};
 
-	if (new_folder_make(call->out, err) != 0)
-		return -1;
-	for (size_t i = 0; i < LENGTH(files); i++) {
-		char *path;
-		FILE *stream = new_folder_create(call->out, files[i].name, &path, err);
+	AUTO_TEXT partial = new_folder_make(call->out, err);
+	int status = partial != NULL ? 0 : -1;
 
-		if (stream == NULL)
-			return -1;
+	for (size_t i = 0; i < LENGTH(files) && status == 0; i++) {
+		char *path;
+		FILE *stream = new_folder_create(partial, files[i].name, &path, err);
+
+		if (stream == NULL) {
+			status = -1;
+			break;
+		}
 		call->what = files[i].what;
 		call->format = files[i].format;
-		int status = export_to(args, call, built, stream, err);
+		status = export_to(args, call, built, stream, err);
 		if (new_folder_finish(stream, path, status == 0 ? err : NULL) != 0 || status != 0)
-			return -1;
+			status = -1;
 	}
-	return 0;
+	return partial != NULL ? new_folder_end(partial, call->out, status, err) : -1;
 }
 
 static int exec_export(struct cmd_args *args, void *opaque, struct err *err)

@@ -8,27 +8,54 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/xalloc.h"
 
-int new_folder_make(const char *folder, struct err *err)
+char *new_folder_make(const char *folder, struct err *err)
 {
 	const struct dirent *entry;
+	size_t len = strlen(folder);
 	bool empty = true;
-
-	if (mkdir(folder, 0777) == 0)
-		return 0;
-	if (errno != EEXIST)
-		return err_set_errno(err, ERR_IO, "cannot create %s", folder);
 	DIR *dir = opendir(folder);
-	if (dir == NULL)
-		return err_set_errno(err, ERR_IO, "cannot open %s", folder);
-	while (empty && (entry = readdir(dir)) != NULL)
+
+	while (dir != NULL && empty && (entry = readdir(dir)) != NULL)
 		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-	(void)closedir(dir);
-	if (!empty)
-		return err_set(err, ERR_USAGE, "%s is not empty; nothing was written", folder);
-	return 0;
+	if (dir != NULL)
+		(void)closedir(dir);
+	else if (errno != ENOENT)
+		err_set_errno(err, ERR_IO, "cannot open %s", folder);
+	if (dir == NULL && errno != ENOENT)
+		return NULL;
+	if (!empty) {
+		err_set(err, ERR_USAGE, "%s is not empty; nothing was written", folder);
+		return NULL;
+	}
+	while (len > 1 && folder[len - 1] == '/')
+		len--;
+	char *partial = xasprintf("%.*s.%ld.partial", (int)len, folder, (long)getpid());
+	if (mkdir(partial, 0777) == 0)
+		return partial;
+	err_set_errno(err, ERR_IO, "cannot create %s", folder);
+	free(partial);
+	return NULL;
+}
+
+int new_folder_end(const char *partial, const char *folder, int status, struct err *err)
+{
+	const struct dirent *entry;
+
+	if (status == 0 && rename(partial, folder) == 0)
+		return 0;
+	if (status == 0)
+		status = err_set_errno(err, ERR_IO, "cannot create %s", folder);
+	DIR *dir = opendir(partial);
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+		(void)unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir != NULL)
+		(void)closedir(dir);
+	(void)rmdir(partial);
+	return status;
 }
 
 FILE *new_folder_create(const char *folder, const char *name, char **path, struct err *err)

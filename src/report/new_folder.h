@@ -5,10 +5,16 @@
 
 #include "base/err.h"
 
-/* Results are written to a new folder; existing files are never touched. */
+/* Results are written to a new folder; existing files are never touched.  The folder appears when
+ * all its files are complete: until then they are in a folder next to it. */
 
-/* Create the folder; an existing one must be empty. */
-int new_folder_make(const char *folder, struct err *err) __attribute__((warn_unused_result));
+/* Create the folder for the files; the final one must not exist or be empty.  Returns the path of
+ * the former, owned by the caller; NULL with err. */
+char *new_folder_make(const char *folder, struct err *err) __attribute__((warn_unused_result));
+
+/* Status 0: rename it to its final name; otherwise remove it.  Returns the status; -1 with err. */
+int new_folder_end(const char *partial, const char *folder, int status, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* Create a file, which must not exist; *path is owned by the caller.  NULL with err. */
 FILE *new_folder_create(const char *folder, const char *name, char **path, struct err *err);

@@ -329,6 +329,22 @@ def test_submission():
             ok(copy.read() == log.read(), "its logs")
     status, _, err = board(*runs, "--out", folder, command="submission")
     ok(status == 2 and "not empty" in err, "nothing is overwritten", err)
+    for n in 1, 2:
+        write("same/%d/train.log" % n, golf_log(7, 1.05 + n / 100))
+    status, _, err = board(home + "/same", "--group-by", "(same)", "--out",
+                           home + "/twice", command="submission")
+    ok(status == 3 and sorted(os.listdir(home + "/twice")) == [
+        "1-train.log", "2-train.log", "README.md", "submission.json"],
+       "logs of one name are told apart by their folders",
+       (err, os.listdir(home)))
+    write("same/2/README.md", golf_log(8, 1.05))
+    status, _, err = board(home + "/same/1/train.log",
+                           home + "/same/2/README.md", home +
+                           "/same/2/train.log", "--group-by", "(same)",
+                           "--out", home + "/half", command="submission")
+    ok(status not in (0, 3) and not any(
+        name.startswith("half") for name in os.listdir(home)),
+       "a submission that fails leaves nothing", (status, err))
     status, _, err = board(home + "/runs", command="submission")
     ok(status == 2 and "--group" in err, "one group of several", err)
     status, out, _ = board(home + "/runs", "--group", "fat",

@@ -15,7 +15,7 @@ nonce=$2 T='' quiet=0 step=0.2 ids='' held='' nl='
 dead=60000 grace=60000 most=256 limit=4096 paths_most=8192
 NG=0 NF=0 ng=0 nf=0 last=0 going=0 pseq=0 cseq=0 scans=0 beat=0 heard=0
 scan_at=0 text='' gone='' idle=0 live=0 n_held=0 wanted='' long='' calming=0
-stale=1
+stale=1 busy='' tries=0 short=0
 lacks=''
 for x in stat dd head tail cat sort cksum mkfifo mkdir rm sleep; do
 	command -v $x >/dev/null 2>&1 || lacks="$lacks $x"
@@ -23,7 +23,7 @@ done
 [ -r /proc/uptime ] || lacks="$lacks /proc"
 [ -n "$lacks" ] || stat -Lc %Z / >/dev/null 2>&1 || lacks=' stat (with -c)'
 [ -z "$lacks" ] || {
-	printf '\nHGF2 %s LACKS%s\n' "$nonce" "$lacks"
+	printf "\nHGF2 %s LACKS%s\n" "$nonce" "$lacks"
 	exit 1
 }
 for d in /dev/shm "${TMPDIR:-/tmp}" /tmp; do
@@ -31,8 +31,8 @@ for d in /dev/shm "${TMPDIR:-/tmp}" /tmp; do
 	mkdir -m 700 "$T" 2>/dev/null && echo 0 0 . 2>/dev/null >"$T/s" && break
 	T=''
 done
-printf '\nHGF2 %s OK sh %s\n' "$nonce" $$
-[ -n "$T" ] || { printf 'E 0 28 0\n'; exit 1; }
+printf "\nHGF2 %s OK sh %s\n" "$nonce" $$
+[ -n "$T" ] || { printf "E 0 28 0\n"; exit 1; }
 exec 6<&0 </dev/null
 mkfifo "$T/f" && exec 9<>"$T/f" 8>"$T/f" 7<"$T/f" 9<&- && rm "$T/f" || exit 1
 sleep 0.01 2>/dev/null || step=1
@@ -46,7 +46,7 @@ sleep 0.01 2>/dev/null || step=1
 		P\ *) p=${l#P } ;;
 		GO | A | [QBC]\ *)
 			n=$((n + 1))
-			printf '%s%s\n' "$buf" "$l" >"$T/c$n"
+			printf "%s%s\n" "$buf" "$l" >"$T/c$n"
 			buf=''
 			;;
 		*) buf=$buf$l$nl ;;
@@ -63,12 +63,12 @@ exec 6<&-
 # A signal here would end the script between the two steps, and the directory
 # would not be removed.
 finish() {
-	trap '' HUP INT TERM PIPE
+	trap "" HUP INT TERM PIPE
 	kill $listener
 	rm -rf "$T"
 }
-trap 'finish >/dev/null 2>&1' EXIT
-trap 'exit 0' HUP INT TERM PIPE
+trap "finish >/dev/null 2>&1" EXIT
+trap "exit 0" HUP INT TERM PIPE
 
 now_ms() {
 	read -r now x </proc/uptime
@@ -79,7 +79,7 @@ now_ms() {
 pulse() {
 	now_ms
 	[ $now -ge $beat ] || return
-	printf 'H %s %s\n' $pseq $now || exit 0
+	printf "H %s %s\n" $pseq $now || exit 0
 	beat=$((now + 2000))
 	[ $quiet = 0 ] || beat=$((now + 3600000))
 }
@@ -87,17 +87,27 @@ pulse() {
 unescape() {
 	v=$(printf '%b.' "$1")
 	v=${v%.}
-	case $v in '~/'*) v=$HOME/${v#'~/'} ;; esac
+	case $v in "~/"*) v=$HOME/${v#"~/"} ;; esac
 }
 
-# The first word of cksum for the first $2 bytes of file $1, or for the last.
-head_sum() {
-	sum=$(head -c $2 "$1" 2>/dev/null | cksum)
+# The checksum of what "$@" writes, which should be $bytes bytes: something on the
+# pod may kill the processes of a pipeline, so try again before the file is
+# taken for a shorter or another one.
+sum_by() {
+	for again in 1 2 3 4 5; do
+		sum=$("$@" 2>/dev/null | cksum)
+		[ "${sum##* }" != $bytes ] || break
+	done
 	sum=${sum%% *}
 }
+# The checksum of the first $2 bytes of file $1, or of the last.
+head_sum() {
+	bytes=$2
+	sum_by head -c $2 "$1"
+}
 tail_sum() {
-	sum=$(tail -c $2 "$1" 2>/dev/null | cksum)
-	sum=${sum%% *}
+	bytes=$2
+	sum_by tail -c $2 "$1"
 }
 
 active() {
@@ -113,7 +123,7 @@ active() {
 
 trouble() {
 	eval "x=\${e_$3:-}"
-	[ -n "$x" ] || printf 'E %s %s %s\n%s' $1 $2 ${#4} "$4"
+	[ -n "$x" ] || printf "E %s %s %s\n%s" $1 $2 ${#4} "$4"
 	eval "e_$3=1"
 }
 
@@ -166,16 +176,17 @@ start() {
 	[ $last -lt 65536 ] || return
 	[ $live -lt $limit ] || make_room $3 || return
 	eval "u_$2=$scans"
-	[ ${#1} -le 1000 ] || { trouble 0 36 $2 ''; return; }
+	[ ${#1} -le 1000 ] || { trouble 0 36 $2 ""; return; }
 	hold "$1" || {
 		[ ! -e "$1" ] || [ -r "$1" ] || trouble 0 13 $2 "$1"
 		return
 	}
-	s=$(stat -Lc '%d_%i %s %Z' /proc/$h/fd/3 2>/dev/null)
+	s=$(stat -Lc "%d_%i %s %Z" /proc/$h/fd/3 2>/dev/null)
 	k=${s%% *} s=${s#* }
 	eval "x=\${m_$k:-}"
 	if [ "$k" != "$2" ] || [ -n "$x" ]; then
 		let_go $h
+		text=''
 		return
 	fi
 	last=$((last + 1)) live=$((live + 1))
@@ -186,7 +197,7 @@ start() {
 	eval "q_$last=$scans L_$last=0 A_$last='' E_$last='' c_$last=''"
 	named "$1" && eval "F_$last=1"
 	where "$1"
-	printf '%s %s %s:%s %s %s %s\n%s%s' $4 $last ${k%_*} ${k#*_} "$s" \
+	printf "%s %s %s:%s %s %s %s\n%s%s" $4 $last ${k%_*} ${k#*_} "$s" \
 		${#1} ${#real} "$1" "$real"
 }
 
@@ -219,8 +230,9 @@ preview() {
 	at=$((s / 32768 - 1))
 	dd if=/proc/$h/fd/3 bs=32768 skip=$at count=2 2>/dev/null >"$T/c"
 	n=$(stat -c %s "$T/c")
-	[ $n -eq 0 ] || printf 'V %s %s %s\n' $1 $((at * 32768)) $n
-	cat "$T/c"
+	[ ${n:-0} -gt 0 ] || return
+	printf "V %s %s %s\n" $1 $((at * 32768)) $n
+	cat "$T/c" || exit 0
 	eval "V_$1=$s"
 }
 
@@ -228,7 +240,7 @@ drop() {
 	eval "o=\$O_$1 k=\$K_$1 h=\$H_$1 b=\$B_$1" text=''
 	eval "m_$k='' K_$1=''"
 	[ $b = 1 ] || o=0
-	printf 'X %s %s\n' $1 $o
+	printf "X %s %s\n" $1 $o
 	[ -z "$h" ] || let_go $h
 	live=$((live - 1))
 	new='' id=$1
@@ -240,7 +252,7 @@ drop() {
 }
 
 restart() {
-	printf 'T %s %s\n' $1 $2
+	printf "T %s %s\n" $1 $2
 	eval "O_$1=0 L_$1=0 A_$1='' E_$1='' V_$1=0"
 	o=0
 }
@@ -252,7 +264,7 @@ take() {
 	if [ $((s - o)) -le 65536 ] && [ $o -lt 2000000000 ]; then
 		tail -c +$((o - t + 1)) "$1" 2>/dev/null >"$T/c"
 		n=$(stat -c %s "$T/c")
-		[ $n -gt 262144 ] || return
+		[ ${n:-0} -gt 262144 ] || return
 	fi
 	x=5
 	[ $((s - o)) -lt 2097152 ] || x=33
@@ -264,16 +276,16 @@ take() {
 # give ID: send $T/c without its first $t bytes, in frames of at most 256 KiB.
 give() {
 	if [ $((n - t)) -le 262144 ]; then
-		printf 'D %s %s %s\n' $1 $o $((n - t))
+		printf "D %s %s %s\n" $1 $o $((n - t))
 		tail -c +$((t + 1)) "$T/c" || exit 0
 		return
 	fi
-	tail -c +$((t + 1)) "$T/c" >"$T/d"
+	tail -c +$((t + 1)) "$T/c" >"$T/d" || exit 0
 	i=0
 	while [ $((i * 262144)) -lt $((n - t)) ]; do
 		x=$((n - t - i * 262144))
 		[ $x -le 262144 ] || x=262144
-		printf 'D %s %s %s\n' $1 $((o + i * 262144)) $x
+		printf "D %s %s %s\n" $1 $((o + i * 262144)) $x
 		dd if="$T/d" bs=262144 skip=$i count=1 2>/dev/null || exit 0
 		i=$((i + 1))
 	done
@@ -307,10 +319,17 @@ learn_head() {
 drain() {
 	eval "o=\$O_$1 h=/proc/\$H_$1/fd/3 z=\$E_$1 S_$1=$2"
 	s=$2
+	[ -n "$s" ] || return
 	[ $s -ge $o ] || restart $1 $s
 	[ $s -gt $o ] || return
 	take $h
-	good=1
+	# The log was cut, a process was killed, or $T is full: read it again.
+	if [ ${n:-0} -le $t ]; then
+		short=$((short + 1)) sizes=''
+		[ $short -lt 9 ] || trouble $1 28 full_$1 ""
+		return
+	fi
+	short=0 good=1
 	if [ $t -gt 0 ] && [ -n "$z" ]; then
 		head_sum "$T/c" $t
 		[ "$sum" = "$z" ] || good=0
@@ -321,11 +340,6 @@ drain() {
 		s=$(stat -Lc %s $h)
 		restart $1 ${s:-0}
 		more=1
-		return
-	fi
-	if [ $n -le $t ]; then
-		[ $n -eq $t ] || trouble $1 28 full_$1 ''
-		sizes=''
 		return
 	fi
 	give $1
@@ -364,7 +378,7 @@ broken() {
 	for y in $on; do
 		eval "h=\$H_$y x=\$P_$y"
 		stat -Lc %s /proc/$h/fd/3 >/dev/null 2>&1 && continue
-		printf 'E %s 116 %s\n%s' $y ${#x} "$x"
+		printf "E %s 116 %s\n%s" $y ${#x} "$x"
 		drop $y
 	done
 }
@@ -397,7 +411,7 @@ scan() {
 		IFS=" $nl"
 	done
 	keys=''
-	[ $# -eq 0 ] || keys=$(stat -Lc '%d_%i %s %Z %Y' -- "$@" 2>/dev/null)
+	[ $# -eq 0 ] || keys=$(stat -Lc "%d_%i %s %Z %Y" -- "$@" 2>/dev/null)
 	paths=$#
 	if [ "$keys/$*" != "$text" ] || [ $going = 1 ] || [ $calming = 1 ]; then
 		w=0
@@ -413,7 +427,7 @@ scan() {
 	[ $going = 1 ] || return
 	going=0
 	count_left "$@"
-	printf 'S %s %s\n' $live $((live + left))
+	printf "S %s %s\n" $live $((live + left))
 }
 
 # Set $left: how many more files could be followed if there were room. Files
@@ -458,18 +472,18 @@ END
 			[ -z "$g" ] || continue
 			gone="$gone $id"
 			eval "J_$id=$now"
-			printf 'M %s 0 0\n' $id
+			printf "M %s 0 0\n" $id
 		elif [ "$q" != $scans ] && [ -n "$x" ] || [ -n "$g" ]; then
 			eval "P_$id=\$x J_$id=''"
 			where "$x"
-			printf 'M %s %s %s\n%s%s' $id ${#x} ${#real} \
+			printf "M %s %s %s\n%s%s" $id ${#x} ${#real} \
 				"$x" "$real"
 			new=''
 			for y in $gone; do [ $y = $id ] || new="$new $y"; done
 			gone=$new
 		fi
 	done
-	[ $n_new -eq 0 ] || printf '%s' "$order" | sort -rn >"$T/o"
+	[ $n_new -eq 0 ] || printf "%s" "$order" | sort -rn >"$T/o" || text=''
 	[ $n_new -eq 0 ] || while read -r y n_; do
 		eval "start \"\$NP_$n_\" \$NK_$n_ $y N; NP_$n_=''"
 	done <"$T/o"
@@ -499,7 +513,7 @@ known() {
 			return
 		fi
 		eval "Z_$id=\"$size_ $ctime_\""
-		printf 'U %s %s %s\n' $id $size_ $ctime_
+		printf "U %s %s %s\n" $id $size_ $ctime_
 	fi
 }
 
@@ -513,7 +527,7 @@ wake_up() {
 		drain $1 "$(stat -Lc %s /proc/$h/fd/3)"
 	elif eval "D_$1=1"; same_head $1 /proc/$h/fd/3; then
 		eval "Z_$1=\$r"
-		printf 'U %s %s\n' $1 "$r"
+		printf "U %s %s\n" $1 "$r"
 	else
 		restart $1 ${r%% *}
 		sizes=''
@@ -585,7 +599,7 @@ unlistable() {
 			done
 			[ -n "$p" ] || continue
 			[ -x "$p" ] && { [ "$p" != "$x" ] || [ -r "$p" ]; } ||
-				printf 'E 0 13 %s\n%s' ${#p} "$p"
+				printf "E 0 13 %s\n%s" ${#p} "$p"
 		done
 		set -f
 		IFS=" $nl"
@@ -598,25 +612,28 @@ unlistable() {
 sum_of() {
 	eval "h=\${H_$1:-} x=\${K_$1:-}"
 	[ -n "$x" ] || return
-	[ -n "$h" ] || hold_again $1 || return
+	[ -n "$h" ] || hold_again $1 || hold_again $1 || return
 	n=$(stat -Lc %s /proc/$h/fd/3)
-	[ $n -lt $2 ] || n=$2
+	[ ${n:-$2} -lt $2 ] || n=$2
 	eval "X_$1=${3:+$2_$3}"
 	[ -n "${3:-}" ] || guards $1 $n /proc/$h/fd/3
 	if [ $n -gt 67108864 ]; then
 		long="$long $1:$n"
 		return
 	fi
-	first_bytes /proc/$h/fd/3 $n | cksum >"$T/k"
-	tell_sum $1 "$T/k"
+	bytes=$n
+	sum_by first_bytes /proc/$h/fd/3 $n
+	tell_sum $1 $n $sum
 }
 
+# The first $2 bytes of id $1 have the checksum $3.
 tell_sum() {
-	read -r c n x <"$2"
+	n=$2 c=$3
+	[ -n "$c" ] || exit 0
 	eval "x=\$K_$1 w=\$X_$1 o=\$O_$1 h=\$H_$1"
 	[ -n "$x" ] || return
 	if [ -z "$w" ] || [ ${w#*_} = $c ]; then
-		printf 'C %s %s %s\n' $1 $n $c
+		printf "C %s %s %s\n" $1 $n $c
 	elif [ $o -ge ${w%_*} ]; then
 		restart $1 "$(stat -Lc %s /proc/$h/fd/3 || echo 0)"
 		sizes=''
@@ -626,8 +643,13 @@ tell_sum() {
 # The first $2 bytes of file $1; head reads many of them one by one.
 first_bytes() {
 	x=$(($2 / 65536))
-	[ $x = 0 ] || dd if=$1 bs=65536 count=$x 2>/dev/null
-	dd if=$1 bs=65536 skip=$x count=1 2>/dev/null | head -c $(($2 % 65536))
+	[ $x = 0 ] || dd if=$1 bs=65536 count=$x
+	dd if=$1 bs=65536 skip=$x count=1 | head -c $(($2 % 65536))
+}
+# The last $3 of them.
+last_bytes() {
+	dd if=$1 bs=4096 skip=$((($2 - $3) / 4096)) count=2 |
+		tail -c +$((($2 - $3) % 4096 + 1)) | head -c $3
 }
 
 # The checksums that identify file $3 with id $1 at offset $2.
@@ -635,27 +657,27 @@ guards() {
 	l=$(($2 < 262144 ? $2 : 262144)) t=$(($2 < 4096 ? $2 : 4096))
 	head_sum $3 $l
 	eval "O_$1=$2 L_$1=$l A_$1=$sum D_$1=1"
-	sum=$(dd if=$3 bs=4096 skip=$((($2 - t) / 4096)) count=2 2>/dev/null |
-		tail -c +$((($2 - t) % 4096 + 1)) | head -c $t | cksum)
-	eval "E_$1=${sum%% *}"
+	bytes=$t
+	sum_by last_bytes $3 $2 $t
+	eval "E_$1=$sum"
 }
 
 sum_long() {
 	[ -n "$long" ] || return
 	set -- $long
 	y=${1%:*} n=${1#*:}
-	if [ ! -e "$T/busy" ]; then
+	if [ -z "$busy" ]; then
 		eval "h=\${H_$y:-}"
-		: >"$T/busy"
-		{
-			first_bytes /proc/$h/fd/3 $n | cksum >"$T/l"
-			: >"$T/done"
-		} 7<&- 8>&- 2>/dev/null </dev/null &
-	elif [ -e "$T/done" ]; then
-		rm -f "$T/busy" "$T/done"
+		first_bytes /proc/$h/fd/3 $n 7<&- 8>&- 2>/dev/null </dev/null |
+			cksum >"$T/l" 7<&- 8>&- 2>/dev/null &
+		busy=$!
+	elif ! kill -0 $busy 2>/dev/null; then
+		busy='' c='' tries=$((tries + 1))
+		read -r c x <"$T/l"
+		[ "$x" = $n ] || [ $tries -ge 5 ] || return
 		shift
-		long=$*
-		tell_sum $y "$T/l"
+		long=$* tries=0
+		tell_sum $y ${x:-0} $c
 	fi
 }
 

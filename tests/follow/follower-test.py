@@ -23,6 +23,23 @@ from wait import PATIENCE_S  # noqa: E402
 TESTS = []
 
 
+# Writers of frames are spared: without them the follower ends.
+KILLER = """#!/bin/sh
+d={d}
+[ -e $d/pid ] || exec {real} "$@"
+read -r follower <$d/pid
+[ ! /proc/$$/fd/1 -ef /proc/$follower/fd/1 ] || exec {real} "$@"
+n=0
+read -r n 2>/dev/null <$d/n-{tool}
+n=$((n + 1))
+echo $n >$d/n-{tool}
+[ $((n % 7)) = 3 ] || exec {real} "$@"
+mkdir -p $d/killed/{tool}
+[ $((n % 14)) = 3 ] || {real} "$@" | dd bs=100 count=1 2>/dev/null
+kill -9 $$
+"""
+
+
 def quicker(line):
     """Files that nothing names are let go after 5 s and not a minute."""
     assert "DEAD, GRACE = 4096, 60, 60" in line and "grace=60000" in line
@@ -430,6 +447,45 @@ class Suite:
         kinds = [x[0] for x in g.log[seen:]]
         self.ok(kinds[:kinds.index(b"D")].count(b"H") > 1,
                 "slow to open: it tells that it lives", kinds)
+        g.close()
+
+    def t_killed_helpers(self, f, d):
+        """On a pod that kills processes, each seventh one here, before it
+        wrote or after half: a log is recognized, and comes once."""
+        if self.name != "dash":
+            return
+        os.mkdir(d + b"/bin")
+        for tool in "stat dd head tail sort cksum".split():
+            path = d + b"/bin/" + tool.encode()
+            put(path, KILLER.format(d=d.decode(), tool=tool,
+                                    real=shutil.which(tool)).encode())
+            os.chmod(path, 0o755)
+        g = Follower(self.shell, self.script, env=dict(
+            self.env, PATH=d.decode() + "/bin:" + self.env["PATH"]))
+        g.until(lambda: g.hello)
+        put(d + b"/pid", b"%d\n" % g.pid)
+        log, fresh = d + b"/a.log", d + b"/b.log"
+        text = os.urandom(300000)
+        put(log, text)
+        put(fresh, b"1")
+        g.follow(d + b"/*.log", known=[(7, stat_of(log), text[:280000])])
+        self.ok(g.has(log, text), "helpers are killed: all bytes come")
+        for i in range(8):
+            more = os.urandom(20000)
+            text += more
+            put(log, more)
+            put(fresh, b"+")
+            g.has(log, text)
+            g.has(fresh, b"1" + b"+" * (i + 1))
+        self.ok(g.of(log).key == 7 and
+                all(len(x.parts) == 1 for x in g.files.values()),
+                "a log is not taken for another one",
+                [x[:2] for x in g.log if x[0] in (b"T", b"C", b"X", b"E")])
+        killed = os.listdir(d + b"/killed")
+        self.ok(len(killed) >= 3, "and they were killed", killed)
+        put(log, b"another", "wb")
+        self.ok(g.has(log, b"another") and len(g.of(log).parts) == 2,
+                "one that was cut starts again")
         g.close()
 
     def t_unlistable(self, f, d):

@@ -292,6 +292,7 @@ static void check_database(struct doctor *d)
 {
 	struct err err = { ERR_NONE, "" };
 	const char *path;
+	bool is_partial;
 	struct stat st;
 
 	if (context_open(d->context, CONTEXT_DB, &err) != 0) {
@@ -303,13 +304,16 @@ static void check_database(struct doctor *d)
 				    "move it away, or choose another with --db", "%s", err.text);
 		return;
 	}
-	if (store_check(d->context->store, &err) != 0)
+	if (store_check(d->context->store, &is_partial, &err) != 0)
 		add_finding(d, "database", STATE_FAIL,
 			    "move it away and run hgym-tui collect (the local copies of the logs "
 			    "are kept)",
 			    "%s", err.text);
 	else
-		add_finding(d, "database", STATE_OK, NULL, "intact, with a known schema");
+		add_finding(d, "database", STATE_OK, NULL,
+			    is_partial ? "no damage found (large: not all samples were read), with "
+					 "a known schema"
+				       : "intact, with a known schema");
 	path = d->context->db_path;
 	if (stat(path, &st) != 0)
 		return;

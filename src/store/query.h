@@ -53,5 +53,6 @@ typedef int (*stored_sample_fn)(void *user, const struct stored_sample *row);
 int store_each_sample(struct store *store, int64_t run_id, const char *metric, stored_sample_fn fn,
 		      void *user, struct err *err);
 
-/* Run SQLite's quick check; -1 with err if the database is damaged.  Slow for a large database. */
-int store_check(struct store *store, struct err *err);
+/* Look for damage within about a second; -1 with err if there is some. *is_partial: the database is
+ * so large that not all of its samples were read. */
+int store_check(struct store *store, bool *is_partial, struct err *err);

@@ -182,7 +182,9 @@ static void test_find(void)
 
 		is_int(store_find_run(store, cases[i].text, &err), cases[i].id, cases[i].text);
 	}
-	is_int(store_check(store, NULL), 0, "the database is consistent");
+	bool is_partial = true;
+	is_int(store_check(store, &is_partial, NULL), 0, "the database is consistent");
+	ok(!is_partial, "and was checked completely");
 	(void)store_close(store, NULL);
 	run_release(&run);
 }
@@ -275,6 +277,42 @@ static void test_live_rows(void)
 	run_release(&run);
 }
 
+static void overwrite_page(const char *path, int page)
+{
+	char rubbish[4096];
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	memset(rubbish, 0xff, sizeof(rubbish));
+	if (pwrite(fd, rubbish, sizeof(rubbish), (off_t)(page - 1) * 4096) != 4096)
+		exit(1);
+	(void)close(fd);
+}
+
+/* A large database is not read completely, but damage is found. */
+static void test_large(void)
+{
+	const char *path = file_in_dir("large.db");
+	struct err err = { ERR_NONE, "" };
+	struct store *store = open_store(path, false);
+	bool is_partial = false;
+
+	(void)store_close(store, NULL);
+	run_sql(path,
+		"INSERT INTO meta VALUES('large', zeroblob(101000000));"
+		"INSERT INTO sample_rows(run_id, line, seq, m0, v0) VALUES(1, 1, 0, 1, 1.5);");
+	store = open_store(path, true);
+	is_int(store_check(store, &is_partial, &err), 0, "a large database is intact");
+	ok(is_partial, "as far as it was read");
+	(void)store_close(store, NULL);
+	overwrite_page(path, count_rows(path, "SELECT rootpage FROM sqlite_schema"
+					      " WHERE name = 'sample_rows'"));
+	store = open_store(path, true);
+	is_int(store_check(store, &is_partial, &err), -1, "a damaged page of samples");
+	ok(strstr(err.text, "is damaged: ") != NULL, "is reported: %s", err.text);
+	(void)store_close(store, NULL);
+	(void)unlink(path);
+}
+
 /* A log of one line, read twice in one session. */
 static void test_read_again(void)
 {
@@ -308,6 +346,7 @@ int main(void)
 	test_live_rows();
 	test_not_a_database();
 	test_find();
+	test_large();
 	test_read_again();
 	remove_dir();
 	return tap_done();

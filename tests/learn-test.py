@@ -143,7 +143,7 @@ def is_silent():
                  "/etc", SRC + "/src/base", SRC + "/parsers", SRC + "/man"]:
         files = texts(root, 60)
         if not files:
-            skip("silence over " + root, "text files exist")
+            skip("silence over " + root, "no text files there")
             continue
         found = [r for r in rows(*files) if "generic" in r.get("formats", [])]
         ok(not found, "no rows in %d files of %s"

@@ -293,7 +293,7 @@ def main():
     print("%d cores, load %.1f before" % (os.cpu_count(), os.getloadavg()[0]))
     try:
         if subprocess.call(["sh", SSHD, "start", box + "/rig"]):
-            print("no sshd can be started here")
+            print("needs sshd (Debian package openssh-server)")
             return 1
         os.environ["PATH"] = box + "/rig/bin:" + os.environ["PATH"]
         os.environ.pop("SSH_AUTH_SOCK", None)

@@ -294,7 +294,7 @@ def over_ssh(rig):
     done = subprocess.run(["sh", SSHD, "start", sshd],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode == 77:
-        skip("over ssh", "no sshd")
+        skip("over ssh", "needs sshd (Debian package openssh-server)")
         return
 
     def read(name):

@@ -364,7 +364,7 @@ def full(rig):
     os.mkdir(disk)
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs",
                        disk], stderr=subprocess.DEVNULL).returncode != 0:
-        skip("a pod's full disk", "needs root and a tmpfs")
+        skip("a pod's full disk", "needs root, to mount a small disk")
         return
     try:
         path = rig.bench("full", [rig.pod("p1", root=disk + "/root")],
@@ -585,7 +585,7 @@ def unreachable(rig):
     """What a bench waits for is said wherever one looks, while it is true."""
     sshd = os.path.join(rig.dir, "sshd")
     if sshd_do("start", sshd) == 77:
-        skip("unreachable", "no sshd")
+        skip("unreachable", "needs sshd (Debian package openssh-server)")
         return
     said = os.path.join(rig.dir, "said")
     try:
@@ -658,7 +658,7 @@ def unreachable(rig):
 def over_ssh(rig):
     sshd = os.path.join(rig.dir, "sshd")
     if sshd_do("start", sshd) == 77:
-        skip("over ssh", "no sshd")
+        skip("over ssh", "needs sshd (Debian package openssh-server)")
         return
     pods = ssh_pods(rig, sshd, ("s1", "openssh"), ("s2", "libssh2"))
     try:
@@ -725,7 +725,7 @@ def run_tests(tests, tools=("flock", "setsid")):
     """Those named on the command line, else all, each on pods of its own, two
     at a time: they mostly wait."""
     if not all(map(shutil.which, tools)) or not os.path.isdir("/proc/self"):
-        return skip_all("no %s or /proc here" % ", ".join(tools))
+        return skip_all("needs /proc and " + ", ".join(tools))
     only, running = sys.argv[1:], {}
     left = [test for test in tests if not only or test.__name__ in only]
     while left or running:

@@ -609,7 +609,8 @@ def test_corpus():
         folder = os.path.join(SHARED, folder)
         truth = os.path.join(folder, "truth.json")
         if not os.path.exists(truth):
-            skip(folder, "it is not here")
+            skip(
+                folder, "needs ../shared, which is not part of the repository")
             continue
         with open(truth) as stream:
             for group in json.load(stream)["groups"]:

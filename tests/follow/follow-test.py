@@ -307,7 +307,8 @@ def test_rotations():
     path = os.environ["PATH"]
     if subprocess.run(["sh", SSHD, "start", rig, "ForceCommand %s/session" %
                        top]).returncode != 0:
-        skip("rotated logs over ssh", "there is no sshd")
+        skip("rotated logs over ssh",
+             "needs sshd (Debian package openssh-server)")
     else:
         ssh = ["-k", rig + "/known_hosts", "-i", rig + "/id_ed25519"]
         os.environ["PATH"] = rig + "/bin:" + path
@@ -347,7 +348,8 @@ def test_pty(box):
         return subprocess.run(["sh", SSHD, mode, rig, *args], text=True,
                               stdout=subprocess.PIPE)
     if sshd("start", "ForceCommand " + only).returncode != 0:
-        return skip("a proxy with terminals only", "there is no sshd")
+        return skip("a proxy with terminals only",
+                    "needs sshd (Debian package openssh-server)")
     try:
         ssh = ["ssh", "-F", rig + "/ssh_config"]
         done = subprocess.run(ssh + ["pod", "true"], capture_output=True)

@@ -528,7 +528,8 @@ class Suite:
             self.env or os.environ)["PATH"]) or self.shell
         if not subprocess.run([shell, "-c", "command -v stat"], env=env,
                               stdout=subprocess.DEVNULL).returncode:
-            return skip(self.name + ": what is missing", "its shell has all")
+            return skip(self.name + ": what is missing",
+                        "this shell has stat and mkfifo built in")
         g = Follower(shell, "sh", env=env)
         g.child.wait(PATIENCE_S)
         g.read(1)
@@ -713,7 +714,7 @@ def other_login_shells(script):
 
 def main():
     if os.environ.get("ASAN_OPTIONS"):
-        return skip_all("no compiled code runs here")
+        return skip_all("tests scripts, so a sanitizer finds nothing")
     only = [a for a in sys.argv[1:] if not a.startswith("t_")]
     TESTS.extend(a for a in sys.argv[1:] if a.startswith("t_"))
     box = tempfile.mkdtemp()

@@ -151,7 +151,7 @@ class Soak:
         os.mkdir(self.logs)
         os.mkdir(self.out)
         if subprocess.call(["sh", SSHD, "start", self.rig]):
-            sys.exit(skip_all("no sshd can be started here"))
+            sys.exit(skip_all("needs sshd (Debian package openssh-server)"))
         os.environ["PATH"] = self.rig + "/bin:" + os.environ["PATH"]
         os.environ.pop("SSH_AUTH_SOCK", None)
         self.files = [Log(self, i) for i in range(FILES)]

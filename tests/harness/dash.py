@@ -85,7 +85,8 @@ def test_traffic(folder):
     work, sshd = (os.path.join(folder, name) for name in ("quiet", "sshd"))
     tool = os.path.join(SRC, "tests/support/sshd.sh")
     if subprocess.run(["sh", tool, "start", sshd], check=False).returncode:
-        return ok(True, "traffic # SKIP no sshd can run here")
+        return ok(
+            True, "traffic # SKIP needs sshd (Debian package openssh-server)")
     run = subprocess.Popen([sys.executable, "-c", PLAY,
                             os.path.join(SRC, "tests/tools"), "harnessgym",
                             "run", "--workspace", work])

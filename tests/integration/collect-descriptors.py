@@ -66,7 +66,7 @@ def descriptors(pid):
 
 def main():
     if not os.path.isdir(f"/proc/{os.getpid()}/fd"):
-        skip("descriptors of a process", "there is no /proc")
+        skip("descriptors of a process", "needs /proc")
         return finish()
     with tempfile.TemporaryDirectory() as top:
         env = home_env(top)

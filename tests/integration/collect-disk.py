@@ -101,6 +101,6 @@ if sys.platform == "linux" and os.geteuid() == 0 and \
         subprocess.run(["umount", "-l", disk])
         shutil.rmtree(top, ignore_errors=True)
 else:
-    status = skip_all("needs root and a tmpfs")
+    status = skip_all("needs root, to mount a small disk")
     shutil.rmtree(top, ignore_errors=True)
 sys.exit(status)

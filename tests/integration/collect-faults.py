@@ -72,7 +72,7 @@ class Box:
 def main(top):
     box = Box(top)
     if sshd("start", box.rig).returncode == 77:
-        return skip_all("no sshd can be run here")
+        return skip_all("needs sshd (Debian package openssh-server)")
     box.configure()
     box.write(5)
     with open(top + "/said", "w") as errors:

@@ -126,7 +126,8 @@ def test_many_at_once(box):
     ok(until(lambda: box.number(stored) == size, 300, program.pump),
        "512 runs that go on are read", (box.number(stored), size))
     if os.environ.get("ASAN_OPTIONS"):
-        skip("in far less memory than all their points", "a sanitizer is on")
+        skip("in far less memory than all their points",
+             "memory is not measured under a sanitizer")
     else:
         most = memory_mb(program.pid, "VmHWM")
         ok(0 < most < 96, "in far less memory than all their points",

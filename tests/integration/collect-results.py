@@ -231,7 +231,7 @@ def main(top):
     check_ended(top + "/e", "local", None)
     ssh = start_sshd(top + "/sshd")
     if ssh is None:
-        skip("ssh", "no sshd can be started")
+        skip("ssh", "needs sshd (Debian package openssh-server)")
         return
     try:
         check(top + "/c", "ssh", ssh, signal.SIGTERM)

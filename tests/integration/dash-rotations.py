@@ -85,7 +85,7 @@ class Dashboard:
 
 def main():
     if not os.path.isdir(f"/proc/{os.getpid()}/fd"):
-        skip("descriptors of a process", "there is no /proc")
+        skip("descriptors of a process", "needs /proc")
         return finish()
     top = tempfile.mkdtemp(prefix="dash-rotations.")
     dash = Dashboard(top)

@@ -196,7 +196,8 @@ def test_address(box):
     rig = box.top + "/rig"
     if subprocess.run(["sh", SSHD, "start", rig],
                       stdout=subprocess.DEVNULL).returncode == 77:
-        return skip("another address", "no sshd can be run here")
+        return skip("another address",
+                    "needs sshd (Debian package openssh-server)")
 
     def at(host, **more):
         box.answer(dict({"name": "p", "host": host, "user": user,

@@ -99,7 +99,7 @@ def main(top):
 
 
 if not shutil.which("ssh-agent"):
-    status = skip_all("no ssh-agent here")
+    status = skip_all("needs ssh-agent (Debian package openssh-client)")
 else:
     top = tempfile.mkdtemp(prefix="doctor-agent.")
     try:

@@ -186,7 +186,7 @@ def check_refusals(box, start):
 def main(top):
     box = Box(top)
     if box.start_sshd() == 77:
-        return skip_all("no sshd can be run here")
+        return skip_all("needs sshd (Debian package openssh-server)")
     add_pods(box)
     box.configure()
     with open(top + "/x.log", "w") as log:

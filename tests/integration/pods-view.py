@@ -310,7 +310,7 @@ def main():
         run = subprocess.run(["sh", RIG, "start", rig, "LogLevel DEBUG1"],
                              capture_output=True, text=True)
         if run.returncode != 0:
-            return skip_all("there is no sshd to start")
+            return skip_all("needs sshd (Debian package openssh-server)")
         try:
             other = os.path.join(home, "other_key")
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "",

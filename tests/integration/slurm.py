@@ -131,7 +131,7 @@ class Cluster:
         """None, or why there is no cluster."""
         for name in "slurmctld", "slurmd", "sbatch":
             if shutil.which(name, path=SBIN) is None:
-                return f"{name} is not installed"
+                return f"needs {name} (Debian package slurm-wlm)"
         for name in "slurmctld", "slurmd":
             with open(f"{self.top}/{name}.log", "w") as log:
                 subprocess.Popen(
@@ -143,7 +143,7 @@ class Cluster:
         for name in "slurmctld", "slurmd":
             with open(f"{self.top}/{name}.log") as log:
                 note("".join(log.readlines()[-5:]))
-        return "slurmctld and slurmd do not run here"
+        return "slurmctld and slurmd do not start on this machine"
 
     def stop(self):
         os.close(self.end)
@@ -599,7 +599,7 @@ def test_killed():
 
 cluster = Cluster()
 try:
-    why = "the daemons are not ours" if os.environ.get("ASAN_OPTIONS") \
+    why = "Slurm is not built with a sanitizer" if os.environ.get("ASAN_OPTIONS") \
         else cluster.start()
     if why is None:
         test_jobs(cluster)

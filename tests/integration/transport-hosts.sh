@@ -271,9 +271,10 @@ test_addresses() {
 		socket.socket(socket.AF_INET6).bind(("::1", 0))
 		END
 	then
-		pass "$name refuses # SKIP no namespace or no IPv6"
-		pass "$name is silent # SKIP no namespace or no IPv6"
-		pass "it is not waited for # SKIP no namespace or no IPv6"
+		needs="# SKIP needs IPv6 and network namespaces (unshare)"
+		pass "$name refuses $needs"
+		pass "$name is silent $needs"
+		pass "it is not waited for $needs"
 		return
 	fi
 	two
@@ -313,7 +314,7 @@ test_penalty() {
 	name="a penalty after a failed login is named"
 	if ! sh "$src/tests/support/sshd.sh" start "$work/strict" \
 		"PerSourcePenalties authfail:60s min:1s" 2>/dev/null; then
-		pass "$name # SKIP this sshd has none"
+		pass "$name # SKIP needs OpenSSH 9.8 or later"
 		return
 	fi
 	for key in "$work/other" "$work/strict/id_ed25519"; do

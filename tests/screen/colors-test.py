@@ -185,7 +185,7 @@ def main():
             modes.insert(1, ("16", {"TERM": "xterm-of-16",
                                     "TERMINFO": home + "/terminfo"}, {}))
         else:
-            skip("16 colours", "there is no tic")
+            skip("16 colours", "needs tic (Debian package ncurses-bin)")
         for name, env, conf in modes:
             p = start(env, **conf)
             hold(name, p)

@@ -198,7 +198,7 @@ def test_signals():
     signals = [(signal.SIGINT, 130),
                (signal.SIGSEGV, -signal.SIGSEGV)]
     if has_asan(TUI):
-        skip("SIGSEGV asleep", "a sanitizer reports a crash itself")
+        skip("SIGSEGV asleep", "a sanitizer handles crashes itself")
         signals.pop()
     for signum, status in signals:
         p = Sleeper([TUI, path])
@@ -217,7 +217,7 @@ def test_signals():
 def test_keys():
     """What needs the terminal itself, asleep."""
     if not os.path.exists("/bin/bash"):
-        skip("keys asleep", "there is no bash")
+        skip("keys asleep", "needs bash")
         return
     p = Sleeper(["/bin/bash", "--norc", "--noprofile", "-i"],
                 PS1="shell> ", SHELL="/bin/sh")
@@ -351,7 +351,7 @@ def test_two_terminals():
 def test_other_users():
     """A terminal that cannot be opened once more."""
     if os.getuid() != 0 or not shutil.which("setpriv"):
-        skip("a terminal of another user", "takes root and setpriv")
+        skip("a terminal of another user", "needs root and setpriv")
         return
     for name, before in (("of our session", []),
                          ("of no session", ["setsid", "-w"])):

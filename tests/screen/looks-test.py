@@ -133,7 +133,7 @@ def main():
                              {"TERM": "xterm-of-16",
                               "TERMINFO": home + "/terminfo"}, "utf8"))
         else:
-            skip("16 colours", "there is no tic")
+            skip("16 colours", "needs tic (Debian package ncurses-bin)")
         for name, colours, env, locale in modes:
             for size in (s for s in SIZES if s not in SMALL):
                 walk(name, size, colours, env, locale)

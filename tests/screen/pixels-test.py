@@ -236,7 +236,7 @@ def test_xterm():
     missing = [name for name in ("Xvfb", "xterm") if not shutil.which(name)]
     server, display = (None, None) if missing else start_server()
     if server is None:
-        skip("xterm", "no " + " and ".join(missing or ["X server"]))
+        skip("xterm", "needs " + " and ".join(missing or ["an X server"]))
         return
     log = open(os.path.join(home, "xterm.err"), "w", encoding="utf-8")
     xterm = subprocess.Popen(

@@ -377,7 +377,7 @@ def test_signals():
 def test_suspend():
     """As under a shell with job control: only such a job can be stopped."""
     if not os.path.exists("/bin/bash"):
-        skip("Ctrl-z", "there is no bash")
+        skip("Ctrl-z", "needs bash")
         return
     env = {"HOME": home, "TMPDIR": home, "TUI": TUI, "PS1": "shell> "}
     p = Program(["/bin/bash", "--norc", "--noprofile", "-i"], env=env,
@@ -608,7 +608,7 @@ def test_still_up():
 
 def test_crash():
     if has_asan(TUI):
-        skip("a crash", "a sanitizer reports it itself")
+        skip("a crash", "a sanitizer handles crashes itself")
         return
     p = start()
     p.wait_for("h100-a")

@@ -39,7 +39,7 @@ rig() {
 	if ! sh "$src/tests/support/sshd.sh" start "$rig" "$@" \
 		2>"$work/rig.err"; then
 		sed 's/^/# /' "$work/rig.err"
-		echo "1..0 # SKIP no sshd can be started here"
+		echo "1..0 # SKIP needs sshd (Debian package openssh-server)"
 		exit 0
 	fi
 	port=$(cat "$rig/port")

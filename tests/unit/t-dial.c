@@ -203,7 +203,7 @@ static void test_families(void)
 	struct seen seen;
 
 	if (!bind_place(&six, AF_INET6) || listen(six.fd, 8) != 0) {
-		ok(true, "the other family goes second # SKIP no IPv6 here");
+		ok(true, "the other family goes second # SKIP needs IPv6");
 		return;
 	}
 	make_silent(&silent);

@@ -13,8 +13,9 @@
 #include "model/forecast.h"
 #include "ui/theme.h"
 
-#define ZOOM_MAX    256
-#define TITLE_BYTES 600
+#define CURSOR_STOPS 200 /* places of the cursor in a chart with many rows */
+#define ZOOM_MAX     256
+#define TITLE_BYTES  600
 /* Smoothing weights apply per 1/200 of the run. */
 #define SMOOTH_SCALE 200.0
 #define SMOOTH_LEAST 50 /* rows; fewer are not smoothed */
@@ -436,7 +437,7 @@ struct work {
 	size_t n_series;
 	struct chart_mark marks[CHART_MAX_MARKS];
 	struct fmt paces[CHANGE_MOST]; /* labels of step changes */
-	size_t n_marks, n_drawn;
+	size_t n_marks, n_drawn, n_runs;
 	bool is_smooth; /* at least one line is smoothed */
 	const char *what, *unit;
 };
@@ -488,7 +489,7 @@ static void add_band(struct work *work, const struct plot_request *request,
 static void add_runs(struct work *work, const struct plot_request *request,
 		     struct ui_shared *shared)
 {
-	size_t n = request->n_runs;
+	size_t n = work->n_runs = request->n_runs;
 	struct plot_points *ref = &work->points[n + 1];
 	double weight = plot_smoothing[shared->chart.smoothing];
 
@@ -616,8 +617,44 @@ void plot_window(struct chart *chart, struct ui_shared *shared)
 	chart->x_hi = chart->x_lo + span;
 	if (settings->cursor >= 0)
 		chart->cursor = chart->x_lo + settings->cursor * span;
+	if (shared->n_areas == 0) {
+		shared->chart.x_lo = lo;
+		shared->chart.x_hi = hi;
+		shared->chart.cursor_x = (double)NAN;
+	}
 	if (shared->n_areas < UI_MAX_AREAS)
 		shared->areas[shared->n_areas++] = chart_plot_rect(chart);
+}
+
+/* Number of rows up to x. */
+static size_t count_rows_to(const struct curve *rows, double x)
+{
+	return bisect(rows->n, k, rows->x[k] <= x);
+}
+
+void plot_place_cursor(struct chart *chart, const struct curve *rows, struct ui_shared *shared)
+{
+	struct chart_settings *settings = &shared->chart;
+	double near = (chart->x_hi - chart->x_lo) * 1e-6;
+
+	if (settings->cursor < 0 || rows->n == 0)
+		return;
+	if (isfinite(settings->cursor_x) && settings->cursor_kind == chart->x_kind) {
+		chart->cursor = settings->cursor_x;
+		return;
+	}
+	size_t n = count_rows_to(rows, chart->cursor + near);
+	chart->cursor = rows->x[n > 0 ? n - 1 : 0];
+	settings->cursor_x = chart->cursor;
+	settings->cursor_kind = chart->x_kind;
+}
+
+double plot_value_at(const struct curve *rows, double x, bool *is_between)
+{
+	size_t n = count_rows_to(rows, x);
+
+	*is_between = n == 0 || rows->x[n - 1] < x;
+	return *is_between ? curve_at(rows, x) : rows->y[n - 1];
 }
 
 struct plot_spread plot_spread_of(const struct chart *chart, double from, double to, double share)
@@ -681,23 +718,26 @@ static void plot_cut_spikes(struct chart *chart)
 	chart->y_lo = is_below ? y.low - most / 2 : y.lo - most / 20;
 }
 
-/* Append the value of the last point at or before the cursor; no interpolation. */
+/* The rows of the first run as printed; its line may be smoothed. */
+static const struct curve *get_rows(const struct work *work)
+{
+	return work->points[work->n_runs].n > 0 ? &work->points[work->n_runs].curve
+						: &work->points[0].curve;
+}
+
+/* Append what the first run printed at the cursor: neither smoothed nor interpolated. */
 static void add_cursor(const struct work *work, const struct chart *chart, const char *unit,
 		       struct buf *out)
 {
-	const struct plot_points *points = &work->points[0];
+	const struct curve *rows = get_rows(work);
 	char at[FMT_SIZE];
-	size_t n = 0;
+	size_t n = isfinite(chart->cursor) ? count_rows_to(rows, chart->cursor) : 0;
 
-	if (!isfinite(chart->cursor))
-		return;
-	while (n < points->n && points->x[n] <= chart->cursor)
-		n++;
 	if (n == 0)
 		return;
-	plot_x_text(chart->x_kind, points->x[n - 1], (chart->x_hi - chart->x_lo) / 100, at,
+	plot_x_text(chart->x_kind, rows->x[n - 1], (chart->x_hi - chart->x_lo) / 100, at,
 		    sizeof(at));
-	buf_appendf(out, " · %s: %.5g %s", at, points->y[n - 1], unit);
+	buf_appendf(out, " · %s: %.5g %s", at, rows->y[n - 1], unit);
 }
 
 /* Write the title without its `without` least important parts. */
@@ -782,6 +822,8 @@ void plot_draw(const struct plot_request *asked, struct ui_shared *shared, struc
 	if (settings->replay && request.n_runs > 0 && work->points[0].n > 0)
 		chart.x_hi = work->points[0].x[work->points[0].n - 1];
 	plot_window(&chart, shared);
+	if (request.n_runs > 0)
+		plot_place_cursor(&chart, get_rows(work), shared);
 	if (chart.skip_start)
 		plot_cut_spikes(&chart);
 	if (request.svg == NULL)
@@ -875,19 +917,46 @@ static void chart_zoom(struct chart_settings *chart, double factor)
 	chart_keep_inside(chart);
 }
 
-/* Move the cursor; at the edge of a zoomed chart, move the window. */
-static void chart_move_cursor(struct chart_settings *chart, double by)
+/* Move the cursor to the next or previous row that the first run printed, at least 1/200 of the
+ * chart away; at the edge of a zoomed chart, move the window. */
+static void move_cursor(struct ui_shared *shared, bool forward)
 {
+	struct chart_settings *chart = &shared->chart;
+	struct plot_request request = { .metric = chart->metric };
+	struct plot_points points = { .n = 0 };
+	double span = (chart->x_hi - chart->x_lo) / fmax(chart->zoom, 1), from, to = chart->cursor;
+
+	plot_request_runs(&request, shared);
+	plot_request_settle(&request, shared);
+	if (request.n_runs > 0)
+		plot_points_init(&points, &request, shared->model, request.runs[0]);
+	from = chart->x_lo + (chart->x_hi - chart->x_lo) * chart->center - span / 2;
+	from = fmin(fmax(from, chart->x_lo), chart->x_hi - span);
 	if (chart->cursor < 0) {
-		chart->cursor = by > 0 ? 0 : 1;
-		return;
+		chart->cursor = forward ? 0 : 1;
+	} else if (points.n > 0 && span > 0) {
+		double now = from + chart->cursor * span, least = span / CURSOR_STOPS;
+		size_t at = count_rows_to(&points.curve, now + span * 1e-6);
+		double row = points.x[at > 0 ? at - 1 : 0];
+		size_t n = forward ? bisect(points.n, k, points.x[k] < row + least)
+				   : count_rows_to(&points.curve, row - least);
+
+		if (forward)
+			to = n < points.n ? points.x[n] : row;
+		else
+			to = n > 0 ? points.x[n - 1] : points.x[0];
+		chart->cursor = (to - from) / span;
+	} else {
+		chart->cursor += forward ? 0.01 : -0.01;
 	}
-	chart->cursor += by;
 	if (chart->cursor > 1 || chart->cursor < 0) {
-		chart->center += by / chart->zoom;
+		double over = chart->cursor > 1 ? chart->cursor - 1 : chart->cursor;
+
+		chart->center += over / chart->zoom;
 		chart_keep_inside(chart);
 		chart->cursor = chart->cursor > 1 ? 1 : 0;
 	}
+	plot_points_release(&points);
 }
 
 /* Step to the next or previous metric that the charts' runs have. */
@@ -937,7 +1006,7 @@ bool ui_chart_act(struct ui_shared *shared, enum action action)
 	} else if (action == ACTION_HOLD_Y) {
 		chart->hold_y = !chart->hold_y;
 	} else if (action == ACTION_LEFT || action == ACTION_RIGHT) {
-		chart_move_cursor(chart, action == ACTION_LEFT ? -0.01 : 0.01);
+		move_cursor(shared, action == ACTION_RIGHT);
 	} else {
 		return false;
 	}

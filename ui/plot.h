@@ -128,6 +128,12 @@ void plot_chart_init(struct chart *chart, const struct plot_request *request,
  * mouse. */
 void plot_window(struct chart *chart, struct ui_shared *shared);
 
+/* Move the cursor of a chart to the last row that the run printed there, its first one if it is
+ * before that. On the same axis, all charts of a frame have the cursor of the first. */
+void plot_place_cursor(struct chart *chart, const struct curve *rows, struct ui_shared *shared);
+/* The y of the row at x; if there is none, interpolated, and *is_between is set. Absent outside. */
+double plot_value_at(const struct curve *rows, double x, bool *is_between);
+
 /* Range of y: extremes (lo, hi) and quantiles (low, high). The last row of each series is within
  * low and high, because it may be the start of a new level and not a spike. NAN: no rows. */
 struct plot_spread {

@@ -186,6 +186,7 @@ struct ui *ui_new(const struct ui_setup *setup)
 	shared->chart.zoom = 1;
 	shared->chart.center = 0.5;
 	shared->chart.cursor = -1;
+	shared->chart.x_lo = shared->chart.x_hi = shared->chart.cursor_x = (double)NAN;
 	shared->chart.smoothing = 2;
 	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
 		ui->states[i] = xcalloc(1, ui_views[i]->state_size + 1);

@@ -37,8 +37,12 @@ struct chart_settings {
 	double zoom;   /* 1: all of x, 2: half of it, and so on */
 	double center; /* 0..1, middle of the visible range */
 	double cursor; /* 0..1 of the visible range; < 0: none */
-	bool replay;   /* cut other runs at the current step of the first */
-	bool hold_y;   /* scale y to all of x, also when zoomed in */
+	/* Set by the first chart of a frame: its whole range of x, and the printed row under the
+	 * cursor; NAN: none. */
+	double x_lo, x_hi, cursor_x;
+	int cursor_kind; /* axis of cursor_x */
+	bool replay;	 /* cut other runs at the current step of the first */
+	bool hold_y;	 /* scale y to all of x, also when zoomed in */
 };
 
 #define UI_MAX_MARKS	 8

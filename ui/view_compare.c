@@ -14,8 +14,6 @@
 
 #define CHART_BEGIN 0.1 /* share of x at the start that is ignored when scaling the gaps */
 
-#define CURSOR_NEAR 0.05 /* share of the x range */
-
 #define DIFF_MAX (32U << 20) /* in bytes */
 
 struct compare {
@@ -30,7 +28,8 @@ struct compare {
 	/* Value of each run at the charts' cursor, and its difference from the base; absent if the
 	 * run has no point there. */
 	double at[UI_MAX_MARKS + 2], apart[UI_MAX_MARKS + 2];
-	struct ui_shared *shared; /* of the last fill; borrowed */
+	bool is_between[UI_MAX_MARKS + 2]; /* between printed rows: interpolated */
+	struct ui_shared *shared;	   /* of the last fill; borrowed */
 };
 
 /* The run that all others are compared with: the reference, else the selected run. */
@@ -114,7 +113,8 @@ static void compare_cell(void *user, size_t row, size_t column, struct list_cell
 	} else if (column == COMPARE_CURSOR) {
 		cell->number = compare->at[row];
 		if (run_has(cell->number))
-			list_cellf(cell, STYLE_NORMAL, "%.6g %s", cell->number,
+			list_cellf(cell, STYLE_NORMAL, "%s%.6g %s",
+				   compare->is_between[row] ? "~" : "", cell->number,
 				   is_base ? "" : fmt_signed(compare->apart[row], 4).s);
 	} else if (column == COMPARE_STATE) {
 		state = run_state_of(shared, mr);
@@ -176,24 +176,36 @@ static void fit_gaps(struct chart *chart, const struct chart_settings *settings)
 	}
 }
 
-/* Replace the points of each run by their difference from the base curve, and store the values at
- * the cursor for the list. Returns whether any difference exists. */
-static bool subtract_base(struct compare *compare, const struct chart *chart,
-			  struct plot_points *points, const struct curve *base)
+/* Store what each run printed at the cursor, and its difference from the base. */
+static void read_cursor(struct compare *compare, const struct plot_request *request, double x)
 {
-	double near = (chart->x_hi - chart->x_lo) * CURSOR_NEAR;
+	const struct model *model = compare->shared->model;
+	struct plot_points base, points;
+
+	plot_points_init(&base, request, model, base_run(compare->shared));
+	for (size_t i = 0; i < request->n_runs; i++) {
+		bool is_base_between;
+
+		plot_points_init(&points, request, model, request->runs[i]);
+		compare->at[i] = plot_value_at(&points.curve, x, &compare->is_between[i]);
+		compare->apart[i] =
+			compare->at[i] - plot_value_at(&base.curve, x, &is_base_between);
+		compare->is_between[i] |= is_base_between;
+		plot_points_release(&points);
+	}
+	plot_points_release(&base);
+}
+
+/* Replace the points of each run by their difference from the base curve. Returns whether any
+ * difference exists. */
+static bool subtract_base(const struct compare *compare, struct plot_points *points,
+			  const struct curve *base)
+{
 	bool any = false;
 
 	for (size_t i = 0; i < compare->request.n_runs; i++) {
 		struct plot_points *p = &points[i];
-		double last = p->n > 0 && base->n > 0 ? fmin(p->x[p->n - 1], base->x[base->n - 1])
-						      : RUN_ABSENT;
-		/* Slightly beyond the last x common to both curves, read the values there. */
-		double at =
-			chart->cursor > last && chart->cursor - last <= near ? last : chart->cursor;
 
-		compare->at[i] = curve_at(&p->curve, at);
-		compare->apart[i] = compare->at[i] - curve_at(base, at);
 		for (size_t k = 0; k < p->n; k++)
 			p->y[k] -= curve_at(base, p->x[k]);
 		any = any || (compare->request.runs[i] != base_run(compare->shared) &&
@@ -237,7 +249,10 @@ static void draw_gaps(struct compare *compare, struct canvas *canvas, struct rec
 	chart.n_series = n;
 	chart.sign = true;
 	plot_window(&chart, shared);
-	any = subtract_base(compare, &chart, points, &base.curve);
+	if (request.n_runs > 0)
+		plot_place_cursor(&chart, &points[0].curve, shared);
+	read_cursor(compare, &request, chart.cursor);
+	any = subtract_base(compare, points, &base.curve);
 	fit_gaps(&chart, &shared->chart);
 	/* The reference is a horizontal line at 0. */
 	x[0] = chart.x_lo;
@@ -377,6 +392,15 @@ static void compare_draw(void *state, struct ui_shared *shared, struct canvas *c
 	table.w = line.w -= 2;
 	update_diff(compare);
 	describe_losses(compare, why, sizeof(why));
+	/* What the gaps of the list are about, for the first run that is not the base. */
+	const struct model_run *base = base_run(shared), *first = compare->request.runs[0];
+	char where[FMT_LABEL];
+	if (first == base)
+		first = compare->request.runs[1];
+	if (run_has(plot_gap(&compare->request, shared->model, first, base, where).at)) {
+		(void)rect_take_left(&line, canvas_textf(canvas, line.x, line.y, STYLE_HINT,
+							 "gap now: %s · ", where));
+	}
 	/* The first line of the diff is its summary. */
 	if (compare->n_lines > 0)
 		canvas_print(canvas, line, STYLE_HINT, "%.*s · %s", (int)compare->lines[0].len,
@@ -385,9 +409,10 @@ static void compare_draw(void *state, struct ui_shared *shared, struct canvas *c
 		canvas_print(canvas, line, STYLE_HINT, "%s", why);
 	compare->request.rect =
 		r.w >= 100 ? rect_take_left(&r, r.w * 6 / 10) : rect_take_top(&r, r.h * 6 / 10);
+	/* The first chart places the cursor, the second reads it, and the list shows it. */
+	plot_draw(&compare->request, shared, canvas);
 	draw_gaps(compare, canvas, r);
 	list_draw(list, canvas, table);
-	plot_draw(&compare->request, shared, canvas);
 }
 
 static bool compare_act(void *state, struct ui_shared *shared, enum action action,
@@ -411,11 +436,12 @@ static bool compare_act(void *state, struct ui_shared *shared, enum action actio
 	}
 	if (compare->is_diff)
 		return action == ACTION_OPEN;
-	/* One page is a tenth of the chart's width: 10 cursor steps. */
+	/* One page is a tenth of the chart's width. */
 	if (action == ACTION_PAGE_UP || action == ACTION_PAGE_DOWN) {
-		for (int i = 0; i < 10; i++)
-			(void)ui_chart_act(shared,
-					   action == ACTION_PAGE_UP ? ACTION_LEFT : ACTION_RIGHT);
+		double from = shared->chart.cursor < 0 ? 1 : shared->chart.cursor;
+
+		from += action == ACTION_PAGE_UP ? -0.1 : 0.1;
+		shared->chart.cursor = fmin(fmax(from, 0), 1);
 		return true;
 	}
 	if (action == ACTION_OPEN && row != SIZE_MAX) {

@@ -7,6 +7,7 @@
 #include "base/xalloc.h"
 #include "model/forecast.h"
 #include "parsers/run_reader.h"
+#include "ui/plot.h"
 #include "ui/theme.h"
 
 #include "tests/support/screen.h"
@@ -292,6 +293,57 @@ static void test_trouble(void)
 	   "the row of an unreadable log shows why: %s", row_with("dangling.log"));
 }
 
+/* A run whose training rows are `every` steps apart. */
+static struct model_run *add_rows(const char *path, int every, double above)
+{
+	AUTO_BUF text = buf_new(1U << 20);
+
+	buf_append_str(&text, "train_batch_tokens:1000 train_seq_len:10 iterations:5000\n");
+	for (int step = every; step <= 4000; step += every)
+		buf_appendf(&text,
+			    "step:%d/5000 train_loss:%.4f train_time:%dms step_avg:100.00ms\n",
+			    step, 4.0 + above + (step / every % 2) * 0.1, step * 100);
+	return add_log(path, text.data, true);
+}
+
+/* Title and list of Compare show what was printed at one step; the cursor goes from row to row. */
+static void test_compare(void)
+{
+	struct model_run *a = add_rows("/x/cmp/a.log", 500, 0);
+	struct model_run *b = add_rows("/x/cmp/b.log", 500, 0.25);
+	struct model_run *c = add_rows("/x/cmp/c.log", 300, 0.5);
+
+	ui_shared(ui)->chart.metric.id = PLOT_LOSS;
+	ui_shared(ui)->chart.axis = AXIS_STEP;
+	ui_shared(ui)->selected = ui_shared(ui)->reference = a;
+	ui_shared(ui)->marks.n = 0;
+	ui_shared(ui)->marks.v[ui_shared(ui)->marks.n++] = b;
+	ui_shared(ui)->marks.v[ui_shared(ui)->marks.n++] = c;
+	press('4');
+	press('0');
+	(void)row_with("x");
+	for (int i = 0; i < 3; i++)
+		press('h');
+	ok(row_with("train loss (nats) over step · 3,000: 4 nats")[0] != '\0',
+	   "the title has the third printed row from the right: %s", row_with("train loss"));
+	ok(shows("━ b.log", " 4.25 +0.2500"), "the list has the same step, as printed: %s",
+	   row_with("━ b.log"));
+	ok(shows("━ c.log", " 4.5 +0.5000"), "of all runs that printed it: %s",
+	   row_with("━ c.log"));
+	press('h');
+	ok(row_with("2,500: 4.1 nats")[0] != '\0' && shows("━ b.log", " 4.35 +0.2500"),
+	   "one key goes to the row before: %s", row_with("━ b.log"));
+	ok(shows("━ c.log", "~4."), "a value between two rows is marked: %s", row_with("━ c.log"));
+	ok(row_with("gap now: train loss")[0] != '\0', "the gap says what it is about");
+	press('l');
+	ok(row_with("3,000: 4 nats")[0] != '\0', "and another to the row after");
+	press('0');
+	ui_shared(ui)->reference = NULL;
+	ui_shared(ui)->marks.n = 0;
+	ui_shared(ui)->chart.axis = AXIS_TRAIN;
+	ui_shared(ui)->chart.metric.id = PLOT_BPB;
+}
+
 static size_t n_wanted;
 
 static void count_wanted(void *user, struct model_run *mr)
@@ -438,6 +490,7 @@ int main(void)
 	test_pod_alerts();
 	test_bench_run();
 	test_trouble();
+	test_compare();
 	test_forecasts_once();
 	test_opens_at_top(&setup);
 	test_export(&setup);

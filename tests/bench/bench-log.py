@@ -6,7 +6,7 @@ the same pseudo-terminal, and `rg` (or `grep`) over the whole file.
 
 The file is in the page cache, as what was just written is.  A search begins
 at the end; near: a hit 10 % before it; far: at the begin; none: nowhere.
-BENCH_RUNS (5): medians of so many."""
+BENCH_ROUNDS (5): medians of so many."""
 import os
 import shutil
 import statistics
@@ -20,7 +20,7 @@ BUILD = os.environ.get("HGYM_BUILD", "build")
 TUI = os.path.abspath(os.environ.get("HGYM_TUI",
                                      os.path.join(BUILD, "hgym-tui")))
 LINES = int(os.environ.get("BENCH_LOG_LINES", "10000000"))
-RUNS = int(os.environ.get("BENCH_RUNS", "5"))
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(SRC, "tests", name)
                 for name in ("screen", "support")]
@@ -77,7 +77,7 @@ def until(program, texts):
 def ours(log, home):
     last = ["step:%d/" % (LINES - 1)]
     took = {"open": []}
-    for _ in range(RUNS):
+    for _ in range(ROUNDS):
         p = Program([TUI, log], 120, 40, home_dirs(home), home)
         until(p, ["ms/step"])
         p.send("5")
@@ -89,7 +89,7 @@ def ours(log, home):
     settle(p)
     for where, words in WORDS.items():
         took[where] = []
-        for _ in range(RUNS):
+        for _ in range(ROUNDS):
             p.send("G")
             p.settle(0.2, 3)
             until(p, ["following"])
@@ -110,7 +110,7 @@ def of_less(log, home):
     took = {"open": []}
     env = {"HOME": home, "LESS": "", "LESSHISTFILE": "-"}
     last = ["step:%d/" % (LINES - 1)]
-    for _ in range(RUNS):
+    for _ in range(ROUNDS):
         begin = time.monotonic()
         p = Program([shutil.which("less"), "+G", log], 120, 40, env, home)
         until(p, last)
@@ -129,7 +129,7 @@ def of_grep(log):
     """The whole file, as one who looks for the first hit has to."""
     tool = shutil.which("rg") or shutil.which("grep")
     took = []
-    for _ in range(RUNS):
+    for _ in range(ROUNDS):
         begin = time.monotonic()
         subprocess.run([tool, "-i", "-m1", WORDS["none"], log],
                        stdout=subprocess.DEVNULL)

@@ -3,13 +3,13 @@
 """How fast `parse` extracts every field, beside tools that only look.
 
 First logs as they are, beside rg with seven patterns that somebody who looks
-for results would type: the corpus of real logs, COPIES (60) times, where
-../shared/corpus is there; else, and in three more shapes, made-up logs.  Then
+for results would type: the corpus of real logs, BENCH_COPIES (60) times, if
+../shared/corpus exists; otherwise, and in three more shapes, made-up logs.  Then
 BENCH_MB (250) megabytes of made-up logs in the shapes of real ones, one log a
 run, and all of them in one file, beside tools that look for the program's own
 rules.  Each tool reads the same bytes from the page cache, in turn with the
-others; the best of TIMES counts; slow tools read a smaller slice.  MB are
-1,000,000 bytes; peak RSS is the kernel's, of that process.
+others; the best of BENCH_ROUNDS (5) counts; slow tools read a smaller slice.
+MB are 1,000,000 bytes; peak RSS is the kernel's, of that process.
 """
 import json
 import os
@@ -23,10 +23,10 @@ BUILD = os.environ.get("HGYM_BUILD", "build")
 PROGRAM = os.environ.get("HGYM_TUI", os.path.join(BUILD, "hgym-tui"))
 MB = float(os.environ.get("BENCH_MB", "250"))
 SLICE_MB = 25
-TIMES = 5
+TIMES = int(os.environ.get("BENCH_ROUNDS", "5"))
 CORPUS = os.path.join(os.environ.get("HGYM_SRC", "."), "..", "shared",
                       "corpus", "logs")
-COPIES = 60
+COPIES = int(os.environ.get("BENCH_COPIES", "60"))
 SEVEN = "|".join((
     r"^([0-9.]+ )?(step:)?[0-9]+/[0-9]+ .*loss: ?[0-9.]+",
     r"val_bpb: ?[0-9.]+", r"^Total submission size.*bytes",

@@ -41,6 +41,7 @@ def make(case):
         return [2.0 * v for v in x]
     return f
 """
+MAY_EDIT = "You may edit `kernel.py`, `kernel.txt` and `kernel_config.json`.\n"
 TASK = """DEVICE = "cpu"
 def inputs(case, seed):
     return ([float(seed % 97)],)
@@ -52,7 +53,8 @@ def play(folder, told, files=None):
     iteration (None: as before)."""
     def begun(run):
         for name, text in {"verifier.py": VERIFIER, "kernel.py": KERNEL,
-                           TOLD: json.dumps(told[0]), **(files or {})}.items():
+                           TOLD: json.dumps(told[0]), "task.md": MAY_EDIT,
+                           **(files or {})}.items():
             liar.write(os.path.join(run.work, name), text)
 
     def attempt(run):
@@ -267,25 +269,18 @@ def test_hostile(folder):
     work = os.path.join(folder, "work")
     path = play(work, [{"num_warps": 8}, {"num_warps": 1}]) + \
         "/checkpoints/best/" + TOLD
-    screen = start(folder, work)
     for name, (text, words) in HOSTILE.items():
         with open(path, "w", encoding="utf-8") as out:
             out.write(text)
-
-        def refused():
-            screen.send("b")
-            screen.wait_for("Choose a bench")
-            screen.send("settings\r")
-            screen.settle()
-            if "type yes" in screen.screen.text():
-                screen.send("\x1b")
-                screen.settle()
-            return words in screen.screen.text()
-        ok(until(refused), "%s is refused in a sentence" % name,
+        # A dashboard that starts now shows the run only after it has read all
+        # of its files, so one press gives the answer for this text.
+        screen = start(folder, work)
+        ask(screen)
+        ok(screen.wait_for(words), "%s is refused in a sentence" % name,
            screen.screen.text())
+        leave(screen)
     ok(not glob.glob(folder + "/**/owned", recursive=True),
        "and nothing of it was run")
-    leave(screen)
 
 
 def main():

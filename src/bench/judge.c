@@ -9,6 +9,7 @@
 
 #include "base/xalloc.h"
 #include "bench/judge_priv.h"
+#include "bench/power.h"
 
 const char *const run_state_words[] = {
 #define X(id, name) name,
@@ -59,10 +60,28 @@ double *judge_new_array(const struct judge *judge)
 	return xmalloc((judge->n_runs + 1) * sizeof(double));
 }
 
-/* For the number of blocks that would show a difference. */
-static struct paired_noise get_noise(const struct judge_contrast *c)
+size_t judge_blocks_to_show(const struct judge *judge, const struct judge_contrast *c, double delta)
 {
-	return (struct paired_noise){ c->paired.sd, c->between_sd };
+	struct power_plan plan = {
+		.rule = judge->rule.paired,
+		.looks = judge->rule.looks,
+		.pods = c->between_sd > 0.0 ? 2 : 1,
+		.reps = 1,
+		.aa = c->second != 0,
+		/* The mean of two controls has less spread. */
+		.sd = c->paired.sd * (c->second != 0 ? sqrt(4.0 / 3.0) : 1.0),
+		.pods_sd = c->between_sd * M_SQRT2,
+	};
+
+	for (size_t arm = 1; arm < judge->n_arms && judge->rule.holm; arm++)
+		plan.variants += judge->arms[arm].aa ? 0 : 1;
+	/* In an audit, the A/A arm is the variant. */
+	if (plan.variants == 0)
+		plan.variants = 1;
+	for (size_t i = 0; i < judge->n_runs; i++)
+		if (judge->runs[i].rep >= plan.reps)
+			plan.reps = judge->runs[i].rep + 1;
+	return power_blocks(&plan, delta);
 }
 
 #define DEFAULT_LO 20.0
@@ -584,14 +603,10 @@ static void judge_weigh_outliers(const struct judge *judge, struct judge_contras
 	c->widened &= whole.sd > WIDENED * c->robust_sd;
 	for (size_t i = 0; i < n; i++)
 		c->n_agree += d[i] * c->paired.hl > 0.0 ? 1 : 0;
-	c->blocks_to_hl =
-		paired_blocks_needed(get_noise(c), fabs(whole.hl), rule->alpha, rule->power);
 }
 
 /* From this many pods on, the pods' means are compared instead of blocks. */
 #define PODS_AS_UNITS 3
-/* Level of the F test for a difference between pods. */
-#define POD_P 0.05
 
 static void judge_summarize(struct judge *judge, size_t arm)
 {
@@ -930,7 +945,7 @@ static void judge_compare_blocks(const struct judge *judge, struct judge_contras
 		blocks[p] = (double)c->pods[p].paired.n;
 	}
 	c->spread = multi_pods(means, sds, blocks, c->n_pods);
-	c->pods_differ = c->spread.p < POD_P;
+	c->pods_differ = c->spread.p < PODS_DIFFER_P;
 	c->across_pods = c->n_pods >= PODS_AS_UNITS || c->pods_differ;
 	c->paired = fit_blocks(judge, c, JUDGE_ANY);
 	if (c->across_pods)
@@ -1114,8 +1129,6 @@ static void decide_contrast(const struct judge *judge, struct judge_contrast *c)
 		judge_refuse_late_rows(judge, c, why, sizeof(why));
 	if (judge->arms[c->arm].other_noise)
 		input.register_sd = input.register_df = (double)NAN;
-	c->blocks_to_margin = paired_blocks_needed(get_noise(c), log1p(rule->paired.margin),
-						   rule->paired.alpha, rule->paired.power);
 	verdict_judge(&c->verdict, &input);
 	if (unsteady && c->verdict.refused)
 		c->verdict.suffixes |= 1U << VERDICT_NOT_STEADY;

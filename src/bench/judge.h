@@ -191,17 +191,15 @@ struct judge_contrast {
 	struct welch welch;			/* ignores blocks */
 	struct rank_two rank;			/* ignores blocks; y of control against variant */
 	double median_delta_pct, min_delta_pct; /* of y; + is slower */
-	double legacy_pct;	 /* difference of the mean printed tok/s; NAN: none */
-	struct guard_hits hits;	 /* of the contrast and all its runs */
-	size_t blocks_to_margin; /* blocks that show the margin; 0: unknown */
-	size_t n_outliers;	 /* of its runs and the control's; they are kept */
-	double robust_sd;	 /* 1.4826 * mad of d; NAN below 4 blocks */
-	double block_sd;	 /* of all d */
+	double legacy_pct;	/* difference of the mean printed tok/s; NAN: none */
+	struct guard_hits hits; /* of the contrast and all its runs */
+	size_t n_outliers;	/* of its runs and the control's; they are kept */
+	double robust_sd;	/* 1.4826 * mad of d; NAN below 4 blocks */
+	double block_sd;	/* of all d */
 	/* Outliers made the interval over 3 times as wide as the other blocks
 	 * would: report the robust numbers as well. */
 	bool widened;
-	size_t n_agree;	     /* blocks with the sign of paired.hl */
-	size_t blocks_to_hl; /* blocks that show paired.hl; 0: unknown */
+	size_t n_agree; /* blocks with the sign of paired.hl */
 	struct verdict verdict;
 	struct verdict if_valid; /* the verdict without hard guards */
 };
@@ -270,6 +268,11 @@ void judge_confirm(struct judge *judge);
 
 /* Is the verdict on the arm INVALID? */
 bool judge_is_invalid(const struct judge *judge, size_t arm);
+
+/* Blocks that would show `delta` (ln units) with the noise of the contrast; 0: over 1000 or
+ * unknown. */
+size_t judge_blocks_to_show(const struct judge *judge, const struct judge_contrast *c,
+			    double delta);
 
 /* Is the arm the contrast's variant, control or second control? */
 bool judge_is_side(const struct judge_contrast *c, size_t arm);

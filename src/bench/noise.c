@@ -8,12 +8,13 @@
 #include "base/clock.h"
 #include "base/dist.h"
 #include "base/xalloc.h"
+#include "bench/power.h"
 #include "bench/verdict_json.h"
 
-#define ALPHA 0.05
-#define POWER 0.8
 /* From this many blocks on, their own spread is used. */
 #define OWN_BLOCKS 3
+/* Factors of up to this many blocks are computed once. */
+#define MOST_KNOWN 10
 
 static bool is_measured(const struct noise_run *run)
 {
@@ -110,13 +111,32 @@ double noise_sd_of_block(const struct noise *noise)
 	return noise->n_blocks >= OWN_BLOCKS ? noise->sd_block : noise->sd * M_SQRT2;
 }
 
+/* The detectable difference of that many blocks, in units of their standard deviation. */
+static double get_factor(size_t blocks)
+{
+	static _Thread_local double known[MOST_KNOWN + 1];
+	struct judge_rule rule = JUDGE_RULE_DEFAULT;
+	double *factor = &known[blocks <= MOST_KNOWN ? blocks : 0];
+
+	if (*factor > 0.0 && blocks <= MOST_KNOWN)
+		return *factor;
+	/* A narrow interval stops no bench that looks for less than the margin. */
+	rule.paired.margin = 0.0;
+	*factor = power_detectable(&(struct power_plan){
+		.rule = rule.paired,
+		.looks = { LOOKS_OBRIEN, VERDICT_MIN_BLOCKS, blocks },
+		.pods = 1,
+		.reps = 1,
+		.variants = 1,
+		.sd = 1.0,
+	});
+	return *factor;
+}
+
 double noise_mde(const struct noise *noise, size_t blocks)
 {
-	double sd = noise_sd_of_block(noise);
-
-	if (noise->n_runs < NOISE_MIN_RUNS || isnan(sd))
-		return (double)NAN;
-	return paired_mde((struct paired_noise){ .sd = sd }, blocks, ALPHA, POWER);
+	return noise->n_runs < NOISE_MIN_RUNS ? (double)NAN
+					      : noise_sd_of_block(noise) * get_factor(blocks);
 }
 
 /* Pool two sample spreads; NAN is ignored. */

@@ -40,7 +40,8 @@ void noise_measure(struct noise *noise, const struct noise_run *runs, size_t n);
  * otherwise sd * sqrt(2). */
 double noise_sd_of_block(const struct noise *noise);
 
-/* Smallest detectable difference of that many blocks (ln units) at alpha 0.05 and power 0.8. */
+/* Smallest difference (ln units) that a bench of that many blocks detects, with the default
+ * decision, one variant, no A/A arm and no margin. */
 double noise_mde(const struct noise *noise, size_t blocks);
 
 /* Combine two measurements of one class on one pod: variances are pooled by their degrees of

@@ -6,7 +6,7 @@
 #define MAX_BLOCKS   64
 #define MAX_OUTLIERS 12
 #define MAX_LINE     4096
-/* paired_blocks_needed() looks at up to this many blocks. */
+/* power_blocks() looks at up to this many blocks. */
 #define MOST_BLOCKS 1000
 
 #define num verdict_number

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "bench/launch.h"
+#include "bench/power.h"
 #include "bench/runs.h"
 
 #define MAX_TEXT (1024U * 1024)
@@ -68,20 +69,26 @@ static void append_arm(struct buf *out, const struct plan *plan, size_t arm, siz
 	}
 }
 
-/* The smallest difference in per cent that all blocks detect, if the differences of blocks vary by
- * block_sd. An A/A arm doubles the runs of the control. */
+/* The smallest difference in per cent that the bench detects, if the differences of blocks vary by
+ * block_sd.  In an audit, the A/A arm is the variant. */
 static double detectable_pct(const struct plan *plan, double block_sd)
 {
 	const struct judge_rule *rule = &plan->rule;
-	bool has_aa = plan->aa && plan->n_variants > 1;
-	double pods = isnan(rule->pods_sd) ? log1p(rule->paired.margin) : rule->pods_sd;
-	struct paired_noise noise = {
-		.sd = block_sd * sqrt(has_aa ? 0.75 : 1.0),
-		.between = plan->n_pods == 2 && plan->n_variants > 1 ? pods * M_SQRT1_2 : 0.0,
+	size_t variants = plan->n_variants > 1 ? plan->n_variants - 1 : 1;
+	const struct power_plan power = {
+		.rule = rule->paired,
+		.looks = plan_looks(plan),
+		.pods = plan->n_pods,
+		.reps = plan->reps,
+		.variants = rule->holm ? variants : 1,
+		.aa = plan->aa && plan->n_variants > 1,
+		.sd = block_sd,
+		.pods_sd = plan->n_variants == 1  ? 0.0
+			   : isnan(rule->pods_sd) ? log1p(rule->paired.margin)
+						  : rule->pods_sd,
 	};
 
-	return stats_pct(paired_mde(noise, plan->blocks * plan->n_pods, rule->paired.alpha,
-				    rule->paired.power));
+	return stats_pct(power_detectable(&power));
 }
 
 /* The noise of the noisiest pod; NULL, and *unknown, if a pod has not been measured. */
@@ -112,7 +119,7 @@ static void append_power(struct buf *out, const struct plan *plan, const struct 
 	size_t blocks = plan->blocks * plan->n_pods;
 
 	if (known != NULL) {
-		if (blocks < 2)
+		if (blocks < VERDICT_MIN_BLOCKS)
 			return;
 		buf_appendf(out, "  detects   %.2f%% or more in %zu blocks; on ",
 			    detectable_pct(plan, noise_sd_of_block(&known->noise)), blocks);
@@ -124,7 +131,7 @@ static void append_power(struct buf *out, const struct plan *plan, const struct 
 		return;
 	}
 	buf_append_str(out, "  detects   ");
-	for (size_t i = 0; blocks >= 2 && i < LENGTH(sd); i++)
+	for (size_t i = 0; blocks >= VERDICT_MIN_BLOCKS && i < LENGTH(sd); i++)
 		buf_appendf(out, "%s%.2f%% if %sby %g%%%s", i > 0 ? ", " : "",
 			    detectable_pct(plan, sd[i] * M_SQRT2), i > 0 ? "" : "runs vary ",
 			    100.0 * sd[i], i + 1 == LENGTH(sd) ? "\n            " : "");

@@ -278,7 +278,6 @@ static void rank_walsh(struct paired *p, const double *d, double alpha)
 
 /* The equivalence test uses the interval at 1 - 2 * TOST_ALPHA. */
 #define TOST_ALPHA 0.05
-#define MAX_BLOCKS 1000
 
 /* Write the sum of d[0..n) under each of its 2^n sign patterns to out, in ascending order. */
 static size_t signed_sums(const double *d, size_t n, double *out)
@@ -338,38 +337,6 @@ static double tost_p(double mean, const struct paired_error *error, double margi
 		    dist_t_cdf((mean - bound) / error->se, error->df));
 }
 
-double paired_mde(struct paired_noise noise, size_t n, double alpha, double power)
-{
-	double var = noise.sd * noise.sd / (double)n;
-	double between = noise.between * noise.between;
-	double df = (double)n - 1.0;
-
-	if (n < 2)
-		return (double)NAN;
-	if (between > 0.0)
-		df *= (var + between) / var * (var + between) / var;
-	return (dist_t_quantile(1.0 - alpha / 2.0, df) + dist_t_quantile(power, df)) *
-	       sqrt(var + between);
-}
-
-size_t paired_blocks_needed(struct paired_noise noise, double delta, double alpha, double power)
-{
-	size_t low = 3, high = MAX_BLOCKS + 1;
-
-	if (!(noise.sd >= 0.0) || !(delta > 0.0))
-		return 0;
-	/* More blocks never detect less. */
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (paired_mde(noise, middle, alpha, power) <= delta)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low <= MAX_BLOCKS ? low : 0;
-}
-
 /* Residual sums of squares, adjusted for the place in the block. */
 struct residuals {
 	double d, aa; /* about their means; aa is scaled like d */
@@ -377,7 +344,7 @@ struct residuals {
 	bool has_slope; /* enough degrees of freedom to fit it */
 	double slope;	/* of ln y per place; 0: not fitted */
 	double moments; /* sum of squares of the places about their means */
-	double mean_place;
+	double mean, mean_place;
 };
 
 /* Scales aa to the spread of d: sqrt(3/4), as the variance of aa is 2 runs' and that of d is 3/2
@@ -403,6 +370,7 @@ static struct residuals fit_places(const struct paired_block *b, size_t n, bool 
 		r.moments += x * x + u * u;
 		cross += x * (b[i].d - d) + u * v;
 	}
+	r.mean = d;
 	r.mean_place = zd;
 	r.has_slope = r.df - 1.0 >= PAIRED_PLACE_DF && r.moments > 0.0;
 	if (r.has_slope) {
@@ -436,8 +404,7 @@ static double t_statistic(double mean, double se)
 	return se > 0.0 ? mean / se : mean == 0.0 ? 0.0 : copysign(INFINITY, mean);
 }
 
-/* The level for own.se that corresponds to `level`; see paired.p. */
-static double own_level(double level, double alpha)
+double paired_own_level(double level, double alpha)
 {
 	return cbrt(level * level * alpha);
 }
@@ -448,7 +415,7 @@ static double half_width(const struct paired *p, double level, double alpha, dou
 {
 	const struct paired_error all = { p->se, p->df };
 	const struct paired_error *errors[] = { &all, &p->own };
-	double levels[] = { level, own_level(level, alpha) };
+	double levels[] = { level, paired_own_level(level, alpha) };
 	double half = (double)NAN;
 
 	for (int i = 0; i < 2; i++) {
@@ -470,7 +437,7 @@ static void compute_tests(struct paired *p, const struct paired_rule *rule)
 	p->p_tost = tost_p(p->mean, &all, rule->margin);
 	if (!isnan(p->own.se)) {
 		p->p_own = dist_t_two_sided(t_statistic(p->mean, p->own.se), p->own.df);
-		/* Below a level exactly if p_own is below own_level() of it. */
+		/* Below a level exactly if p_own is below paired_own_level() of it. */
 		p->p = fmax(p->p, fmin(1.0, p->p_own * sqrt(p->p_own / rule->alpha)));
 		p->p_tost = fmax(p->p_tost, tost_p(p->mean, &p->own, rule->margin));
 	}
@@ -504,10 +471,10 @@ static const struct paired paired_none = { .mean = (double)NAN,
  * d correlate by rho (1 - rho) / 2, which is at most this.  An A/A arm keeps them apart. */
 #define MIRRORED 0.125
 
-struct paired paired_fit(struct paired_block *blocks, size_t n, const struct paired_rule *rule)
+struct paired paired_estimate(const struct paired_block *blocks, size_t n,
+			      const struct paired_rule *rule)
 {
 	struct paired p = paired_none;
-	AUTO_FREE double *d = xmalloc((n + 1) * sizeof(*d));
 	bool has_aa = n > 1;
 	struct residuals r;
 
@@ -520,12 +487,8 @@ struct paired paired_fit(struct paired_block *blocks, size_t n, const struct pai
 	}
 	if (r.has_slope)
 		p.slope = r.slope;
-	for (size_t i = 0; i < n; i++) {
-		blocks[i].d -= r.slope * blocks[i].place;
-		d[i] = blocks[i].d;
-	}
 	p.n = n;
-	p.mean = stats_mean(d, n);
+	p.mean = n > 0 ? r.mean - r.slope * r.mean_place : (double)NAN;
 	if (n < 2)
 		return p;
 	p.df = r.df;
@@ -541,6 +504,20 @@ struct paired paired_fit(struct paired_block *blocks, size_t n, const struct pai
 		p.own.df = p.df - ((double)n - 1.0);
 		p.own.se = p.se / p.sd * sqrt(r.d / p.own.df);
 	}
+	return p;
+}
+
+struct paired paired_fit(struct paired_block *blocks, size_t n, const struct paired_rule *rule)
+{
+	struct paired p = paired_estimate(blocks, n, rule);
+	AUTO_FREE double *d = xmalloc((n + 1) * sizeof(*d));
+
+	for (size_t i = 0; i < n; i++) {
+		blocks[i].d -= isnan(p.slope) ? 0.0 : p.slope * blocks[i].place;
+		d[i] = blocks[i].d;
+	}
+	if (n < 2)
+		return p;
 	compute_tests(&p, rule);
 	p.p_signflip = signflip_p(d, n);
 	rank_walsh(&p, d, rule->alpha);
@@ -556,8 +533,7 @@ struct paired paired_compare(const double *d, size_t n, const struct paired_rule
 	return paired_fit(blocks, n, rule);
 }
 
-/* Satterthwaite's approximation; the known variance has infinite degrees of freedom. */
-static void add_known_variance(struct paired_error *error, double variance)
+void paired_error_add(struct paired_error *error, double variance)
 {
 	double own = error->se * error->se;
 
@@ -572,8 +548,8 @@ void paired_add_variance(struct paired *p, double variance, const struct paired_
 
 	if (isnan(p->se) || !(variance > 0.0))
 		return;
-	add_known_variance(&all, variance);
-	add_known_variance(&p->own, variance);
+	paired_error_add(&all, variance);
+	paired_error_add(&p->own, variance);
 	p->se = all.se;
 	p->df = all.df;
 	compute_tests(p, rule);

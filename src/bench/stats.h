@@ -125,6 +125,16 @@ struct paired_block {
 #define PAIRED_PLACE_DF 4.0
 struct paired paired_fit(struct paired_block *blocks, size_t n, const struct paired_rule *rule);
 
+/* The mean and errors of paired_fit, without its tests; the others are NAN. */
+struct paired paired_estimate(const struct paired_block *blocks, size_t n,
+			      const struct paired_rule *rule);
+
+/* The level that p_own must be below where p must be below `level`; see paired.p. */
+double paired_own_level(double level, double alpha);
+
+/* Add a known variance, which has infinite degrees of freedom, by Satterthwaite's approximation. */
+void paired_error_add(struct paired_error *error, double variance);
+
 /* Add a known variance to the variance of the mean: the assumed difference between pods.  The tests
  * of single blocks become NAN. */
 void paired_add_variance(struct paired *paired, double variance, const struct paired_rule *rule);
@@ -134,18 +144,6 @@ void paired_set_level(struct paired *paired, double level, const struct paired_r
 
 /* Is the 90 % interval inside +-ln(1 + margin)? */
 bool paired_is_same(const struct paired *paired, double margin);
-
-/* Noise of a comparison of two arms; ln units. */
-struct paired_noise {
-	double sd;	/* of a block's d */
-	double between; /* sd of their mean that more blocks do not reduce */
-};
-
-/* The smallest difference that n blocks show with that power; ln units. */
-double paired_mde(struct paired_noise noise, size_t n, double alpha, double power);
-
-/* Blocks (3..1000) needed to show `delta` (ln units); 0 if more than 1000. */
-size_t paired_blocks_needed(struct paired_noise noise, double delta, double alpha, double power);
 
 /* Several variants, several pods, interim analyses, and arms without blocks. */
 
@@ -171,6 +169,9 @@ struct pods_spread {
 
 /* Give mean, sd (NAN for one block) and number of blocks of each of n pods.  All fields are NAN
  * unless n >= 2 and at least one pod has more than one block. */
+/* Level at which pods are shown to differ; their means are then compared. */
+#define PODS_DIFFER_P 0.05
+
 struct pods_spread multi_pods(const double *mean, const double *sd, const double *blocks, size_t n);
 
 /* How interim analyses (looks) of a running bench share its alpha. */

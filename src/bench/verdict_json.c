@@ -140,7 +140,9 @@ static void add_outliers(cJSON *row, const struct judge *judge, const struct jud
 				 JBOOL("widens_interval", judge_widens_interval(c, run)));
 	}
 	json_add(row, JBOOL("widened", c->widened), JNUM("robust_sd_d", c->robust_sd),
-		 JNUM("block_sd_d", c->block_sd), JSOME("blocks_to_hl", c->blocks_to_hl));
+		 JNUM("block_sd_d", c->block_sd),
+		 JSOME("blocks_to_hl",
+		       c->widened ? judge_blocks_to_show(judge, c, fabs(c->paired.hl)) : 0));
 }
 
 /* Losses of a training variant, or null. */
@@ -177,9 +179,11 @@ static void add_contrast(cJSON *row, const struct judge *judge, const struct jud
 		 JNUM("n_agree", c->n_agree));
 	add_outliers(row, judge, c);
 	json_add(row, JNUM("mde_pct", stats_pct(p->mde)),
-		 JSOME("blocks_to_margin", c->blocks_to_margin), JNUM("pods_f", c->spread.f),
-		 JNUM("pods_p", c->spread.p), JNUM("pods_share", c->spread.share),
-		 JBOOL("pods_differ", c->pods_differ), JBOOL("across_pods", c->across_pods));
+		 JSOME("blocks_to_margin",
+		       judge_blocks_to_show(judge, c, log1p(judge->rule.paired.margin))),
+		 JNUM("pods_f", c->spread.f), JNUM("pods_p", c->spread.p),
+		 JNUM("pods_share", c->spread.share), JBOOL("pods_differ", c->pods_differ),
+		 JBOOL("across_pods", c->across_pods));
 	add_scope(row, c, info);
 	array = cJSON_AddArrayToObject(row, "pods");
 	for (size_t i = 0; i < c->n_pods; i++)

@@ -168,8 +168,8 @@ static void test_stalled(void)
 	   "the verdict reports the widened interval");
 	ok(fabs(100.0 * expm1(c->paired.hl) + 44.5) < 0.5,
 	   "the Hodges-Lehmann estimate is not affected: %.2f%%", 100.0 * expm1(c->paired.hl));
-	ok(c->blocks_to_hl > BLOCKS && c->blocks_to_hl < 40, "it would take %zu blocks to show it",
-	   c->blocks_to_hl);
+	size_t need = judge_blocks_to_show(&b->judge, c, fabs(c->paired.hl));
+	ok(need > BLOCKS && need < 40, "it would take %zu blocks to show it", need);
 	buf_init(&out, 1U << 16);
 	print(&out, &b->judge, &info);
 	ok(strstr(out.data, "1 of 12 runs is an outlier.") != NULL,

@@ -3,6 +3,7 @@
  * invented blocks. */
 #include <string.h>
 
+#include "bench/power.h"
 #include "bench/schedule.h"
 #include "bench/stats.h"
 
@@ -415,25 +416,33 @@ static void test_schedule(void)
 	check_schedule(1, 1, 2, "A A");
 }
 
-/* Noise of blocks with that spread. */
-static struct paired_noise spread(double sd, double between)
-{
-	return (struct paired_noise){ sd, between };
-}
-
+/* Without looks and places, power is that of the noncentral t. */
 static void test_power(void)
 {
-	is_rel(paired_mde(spread(1, 0), 3, .05, .8), 3.0965, 1e-4, "multiplier, 3");
-	is_rel(paired_mde(spread(1, 0), 10, .05, .8), 0.9947, 1e-4, "multiplier, 10");
-	is_int((long long)paired_blocks_needed(spread(.003, 0), .005, .05, .8), 5,
-	       "0.3 %% noise, 0.5 %%");
-	is_int((long long)paired_blocks_needed(spread(.001, 0), .005, .05, .8), 3,
-	       "0.1 %% noise, 0.5 %%");
-	is_int((long long)paired_blocks_needed(spread(.01, 0), .005, .05, .8), 34,
-	       "1 %% noise, 0.5 %%");
-	is_int((long long)paired_blocks_needed(spread(1, 0), .0001, .05, .8), 0,
-	       "not reachable with 1000 blocks");
-	is_int((long long)paired_blocks_needed(spread(1e-9, .01), .005, .05, .8), 0,
+	struct power_plan plan = {
+		.rule = { .05, .005, .8, false }, .pods = 1, .reps = 2, .variants = 1, .sd = 1
+	};
+
+	for (size_t n = 3; n <= 10; n += 7) {
+		plan.looks.planned = n;
+		double size = power_detectable(&plan) * sqrt((double)n);
+		is_near(dist_t_power(size, (double)n - 1.0, .025), .8, .01, "power at the promise");
+	}
+	plan.looks.planned = 2;
+	ok(isnan(power_detectable(&plan)), "two blocks are never judged");
+	plan.sd = .003;
+	is_int((long long)power_blocks(&plan, .005), 6, "0.3 %% noise, 0.5 %%");
+	plan.sd = .001;
+	is_int((long long)power_blocks(&plan, .005), 3, "0.1 %% noise, 0.5 %%");
+	plan.sd = .01;
+	size_t n = power_blocks(&plan, .005);
+	ok(n >= 32 && n <= 36, "1 %% noise, 0.5 %%: %zu blocks", n);
+	plan.sd = 1;
+	is_int((long long)power_blocks(&plan, .0001), 0, "not reachable with 1000 blocks");
+	plan = (struct power_plan){
+		.rule = plan.rule, .pods = 2, .reps = 1, .variants = 1, .sd = 1e-9, .pods_sd = .01
+	};
+	is_int((long long)power_blocks(&plan, .005), 0,
 	       "more blocks do not reduce the difference between pods");
 }
 

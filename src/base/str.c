@@ -165,6 +165,44 @@ struct str str_last_line(struct str text)
 const double str_pow10[] = { 1e0,  1e1,	 1e2,  1e3,  1e4,  1e5,	 1e6,  1e7,  1e8,  1e9,	 1e10, 1e11,
 			     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
 
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define EVERY_BYTE(b) (UINT64_C(0x0101010101010101) * (b))
+
+/* str_take_decimal for a number that ends within 8 bytes, which are computed as one word; NULL: it
+ * may be longer. */
+static inline const char *take_short(const char *p, bool point, double *out)
+{
+	uint64_t word, others;
+
+	memcpy(&word, p, sizeof(word));
+	word ^= EVERY_BYTE('0'); /* each digit is its value */
+	others = (((word & EVERY_BYTE(0x7f)) + EVERY_BYTE(0x76)) | word) & EVERY_BYTE(0x80);
+	if (others == 0)
+		return NULL;
+	unsigned int n = (unsigned int)__builtin_ctzll(others) / 8, n_decimals = 0, len = n;
+	if (point && p[n] == '.') {
+		uint64_t before = (UINT64_C(1) << (8 * n)) - 1;
+
+		others &= others - 1;
+		if (others == 0)
+			return NULL;
+		len = (unsigned int)__builtin_ctzll(others) / 8;
+		word = (word & before) | (word >> 8 & ~before);
+		n_decimals = len - n - 1;
+		n = len - 1;
+	}
+	if (n == 0)
+		return p;
+	word <<= 64 - 8 * n;
+	word = word * 10 + (word >> 8); /* pairs of digits, then all eight */
+	word = ((word & UINT64_C(0xff000000ff)) * UINT64_C(0xf424000000064) +
+		(word >> 16 & UINT64_C(0xff000000ff)) * UINT64_C(0x271000000001)) >>
+	       32;
+	*out = (double)(int32_t)word / str_pow10[n_decimals];
+	return p + len;
+}
+#endif
+
 /* With at most 15 digits, the quotient of two exact doubles is correctly rounded (Clinger's fast
  * path). */
 const char *str_take_decimal(const char *p, const char *end, bool point, double *out)
@@ -172,6 +210,11 @@ const char *str_take_decimal(const char *p, const char *end, bool point, double 
 	const char *start = p, *behind = NULL; /* the point */
 	uint64_t digits = 0;
 
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	const char *after = end - p >= 8 ? take_short(p, point, out) : NULL;
+	if (after != NULL)
+		return after;
+#endif
 	for (; p < end; p++) {
 		unsigned int digit = (unsigned char)*p - (unsigned int)'0';
 

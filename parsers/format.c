@@ -17,6 +17,7 @@ extern const struct embed_file format_builtin[];
 #define MAX_FORMATS 64
 #define MAX_RULES   1024
 #define MAX_NAMES   64
+#define MAX_NEEDS   16
 
 struct format_set {
 	struct format formats[MAX_FORMATS];
@@ -55,6 +56,25 @@ static void sort_rules(struct format_set *set)
 static int read_rules(const struct json_reader *r, const cJSON *rules, const char *path, void *to);
 static int read_names(const struct json_reader *r, const cJSON *names, const char *path, void *to);
 
+/* Read "needs": "loss", or a list of texts. */
+static int read_needs(const struct json_reader *r, const cJSON *needs, const char *path, void *to)
+{
+	struct rule *rule = to;
+	int n = cJSON_IsArray(needs) ? cJSON_GetArraySize(needs) : 1;
+
+	if (n < 1 || n > MAX_NEEDS)
+		return json_refuse(r, path, "expected 1 to %d texts", MAX_NEEDS);
+	rule->needs = xcalloc((size_t)n, sizeof(*rule->needs));
+	for (int i = 0; i < n; i++) {
+		const cJSON *node = cJSON_IsArray(needs) ? cJSON_GetArrayItem(needs, i) : needs;
+
+		if (!cJSON_IsString(node))
+			return json_refuse(r, path, "expected texts");
+		rule->needs[rule->n_needs++] = xstrdup(node->valuestring);
+	}
+	return 0;
+}
+
 static int skip_samples(const struct json_reader *r, const cJSON *samples, const char *path,
 			void *to)
 {
@@ -83,7 +103,10 @@ static const struct json_field rule_fields[] = {
 	JSON_ROW("match", TEXT, rule, pattern, .types = JSON_REQUIRED),
 	JSON_ROW("kind", CHOICE, rule, kind, .types = JSON_REQUIRED, .words = rule_kind_names,
 		 .what = "kind"),
-	JSON_ROW("needs", TEXT, rule, needs),
+	{ .name = "needs",
+	  .kind = JSON_AS_OTHER,
+	  .types = JSON_STRING | JSON_ARRAY,
+	  .take = read_needs },
 	JSON_ROW("stage", CHOICE, rule, stage, .words = rule_stage_names, .what = "stage"),
 	JSON_ROW("event", CHOICE, rule, event, .words = run_event_names, .what = "event"),
 	JSON_ROW("fatal", BOOL, rule, fatal),
@@ -146,7 +169,7 @@ static int read_rules(const struct json_reader *r, const cJSON *rules, const cha
 		rule->event = RUN_EVENT_OTHER;
 		if (json_read_object(r, rule_fields, node, at, rule) != 0)
 			return -1;
-		if (rule_compile(rule, &why) != 0)
+		if (rule_compile(rule, format->builtin, &why) != 0)
 			return json_refuse(r, json_join(match, at, "match"), "%s", why.text);
 	}
 	return 0;
@@ -173,10 +196,11 @@ static int add_format(struct format_set *set, struct format *format, struct err 
 }
 
 /* format_set_load_text without updating the order. */
-static int load_text(struct format_set *set, const char *file, struct str text, struct err *err)
+static int load_text(struct format_set *set, const char *file, struct str text, bool is_builtin,
+		     struct err *err)
 {
 	const struct json_reader r = { .at = { file, text, ERR_CONFIG }, .err = err };
-	struct format format = { NULL, NULL, false, NULL, 0 };
+	struct format format = { .builtin = is_builtin };
 	AUTO_JSON root = json_parse(text, JSON_BARE_REFUSED, err);
 
 	if (root == NULL) {
@@ -196,7 +220,7 @@ static int load_text(struct format_set *set, const char *file, struct str text, 
 
 int format_set_load_text(struct format_set *set, const char *file, struct str text, struct err *err)
 {
-	int rc = load_text(set, file, text, err);
+	int rc = load_text(set, file, text, false, err);
 
 	if (rc == 0)
 		sort_rules(set);
@@ -225,14 +249,12 @@ struct format_set *format_set_new_builtin(void)
 	/* Each set is added before the others, so the last one goes first. */
 	for (size_t i = n; i > 0; i--) {
 		if (load_text(set, format_builtin[i - 1].name, str_from(format_builtin[i - 1].text),
-			      &err) != 0) {
+			      true, &err) != 0) {
 			(void)fprintf(stderr, "hgym-tui: %s\n", err.text);
 			abort();
 		}
 	}
 	sort_rules(set);
-	for (size_t i = 0; i < set->n_formats; i++)
-		set->formats[i].builtin = true;
 	return set;
 }
 

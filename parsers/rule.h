@@ -88,8 +88,8 @@ struct rule {
 	char *name;	    /* owned */
 	const char *format; /* borrowed: the name of its format */
 	char *pattern;	    /* owned */
-	char *needs;	    /* owned; a literal that every match contains, or NULL */
-	size_t needs_len;
+	char **needs;	    /* owned; texts of which every match contains one */
+	size_t n_needs;
 	enum rule_kind kind;
 	enum rule_stage stage;	   /* of a result */
 	enum run_event_kind event; /* of an event */
@@ -98,8 +98,7 @@ struct rule {
 	bool any_rank;		   /* rows may come from any single rank, not only from the first */
 	bool cumulative;	   /* tok_s is the average since the start, not of the last step */
 	bool rounded;		   /* the figure of a validation may repeat another one, rounded */
-	pcre2_code *code;	   /* owned */
-	atomic_int *jit;	   /* owned; see rule_has_jit */
+	struct rule_code *code;	   /* owned; see rule_code */
 	uint32_t stage_group, text_group, mode_group; /* 0: none */
 	size_t n_groups;
 	struct rule_group groups[RULE_MAX_GROUPS];
@@ -118,13 +117,15 @@ struct rule {
  * in *scale. METRIC_COUNT if the word is unknown. */
 enum metric rule_metric(const char *word, double *scale);
 
-/* Compile rule->pattern; the other keys of the rule are set already. -1 with a message in err. */
-int rule_compile(struct rule *rule, struct err *err) __attribute__((warn_unused_result));
+/* Prepare rule->pattern; the other keys of the rule are set already. -1 with a message in err if it
+ * is invalid; the patterns of the program itself are valid, and compiled when they are needed. */
+int rule_compile(struct rule *rule, bool is_builtin, struct err *err)
+	__attribute__((warn_unused_result));
 void rule_release(struct rule *rule);
 
-/* Can pcre2_jit_match run this rule? The first thread that asks compiles the code, since most rules
- * of a program are never used. */
-bool rule_has_jit(const struct rule *rule);
+/* The compiled pattern. The first thread that asks compiles it, since most rules of a program are
+ * never used. *has_jit: pcre2_jit_match can run it. */
+const pcre2_code *rule_code(const struct rule *rule, bool *has_jit);
 
 /* The values found in one line. A value is valid if its bit is set in `present`. */
 struct record {

@@ -26,45 +26,65 @@ static uint64_t load_low_first(const char *p, size_t left)
 	return word;
 }
 
-/* The slot of the three lowest bytes of a word. */
-static size_t gram_slot(uint64_t word)
+/* Mix a word so that its lowest bits, and those from each later byte on, are a hash of three bytes.
+ */
+static uint64_t mix_grams(uint64_t word)
 {
-	return ((uint32_t)word & 0xffffff) * 2654435761U >> (32 - SCAN_GRAM_BITS);
+	return word ^ word >> 9;
 }
 
-/* The bits of all literals that the line may contain; some bits are set by chance. */
-static uint32_t find_grams(const struct scan_index *index, struct str line)
+static size_t gram_slot(uint64_t mixed)
 {
-	const uint32_t *grams = index->grams;
-	uint32_t found = 0;
+	return mixed & ((1 << SCAN_SLOT_BITS) - 1);
+}
 
-	/* Eight bytes contain six groups of three. */
-	for (size_t i = 0; i + 2 < line.len; i += 6) {
-		uint64_t word = load_low_first(line.p + i, line.len - i);
+/* The number of the set of the rules that need a literal; the sets of the literals follow. */
+#define INDEXED_SET ((size_t)256)
 
-		found |= grams[gram_slot(word)] | grams[gram_slot(word >> 8)] |
-			 grams[gram_slot(word >> 16)] | grams[gram_slot(word >> 24)] |
-			 grams[gram_slot(word >> 32)] | grams[gram_slot(word >> 40)];
-	}
-	return found;
+static uint64_t *set_of(const struct scan_index *index, size_t number)
+{
+	return index->sets + number * index->n_words;
+}
+
+/* Find the literal in the index, or add it; NULL if there is no room. */
+static struct scan_literal *add_literal(struct scan_index *index, struct str text)
+{
+	uint8_t *slot = &index->slots[gram_slot(mix_grams(load_low_first(text.p, 3)))];
+
+	for (size_t i = *slot; i != 0; i = index->literals[i - 1].next)
+		if (str_eq(index->literals[i - 1].text, text))
+			return &index->literals[i - 1];
+	if (index->n_literals == SCAN_MAX_LITERALS)
+		return NULL;
+	struct scan_literal *literal = &index->literals[index->n_literals++];
+	*literal = (struct scan_literal){ .text = text, .next = *slot };
+	literal->word = load_word(text.p, text.len);
+	memset(&literal->mask, 0xff, text.len < 8 ? text.len : 8);
+	literal->rules = set_of(index, INDEXED_SET + index->n_literals);
+	*slot = (uint8_t)index->n_literals;
+	return literal;
 }
 
 void scan_index_build(struct scan_index *index, const struct rule **order, size_t n)
 {
-	size_t n_items = 0;
-
+	index->n_words = (n + 63) / 64;
 	index->rules = xcalloc(n, sizeof(*index->rules));
-	index->items = xcalloc(256 * n, sizeof(*index->items));
+	index->sets = xcalloc((INDEXED_SET + 1 + SCAN_MAX_LITERALS) * index->n_words,
+			      sizeof(*index->sets));
 	for (size_t i = 0; i < n; i++) {
 		const struct rule *rule = order[i];
-		bool indented = rule->steps.indented;
-		uint32_t needs = 0;
+		bool indented = rule->steps.indented, is_indexed = rule->n_needs > 0;
+		uint64_t bit = UINT64_C(1) << (i % 64);
+		size_t w = i / 64;
 
-		if (rule->needs_len >= 3) { /* literals may share a bit */
-			size_t slot = gram_slot(load_low_first(rule->needs, rule->needs_len));
+		for (size_t k = 0; k < rule->n_needs; k++) {
+			struct str text = str_from(rule->needs[k]);
+			const struct scan_literal *literal =
+				text.len >= 3 ? add_literal(index, text) : NULL;
 
-			needs = (uint32_t)1 << (slot % 32);
-			index->grams[slot] |= needs;
+			if (literal != NULL)
+				literal->rules[w] |= bit;
+			is_indexed = is_indexed && literal != NULL;
 		}
 		index->rules[i] = (struct scan_rule){
 			.rule = rule,
@@ -73,23 +93,19 @@ void scan_index_build(struct scan_index *index, const struct rule **order, size_
 			.second = indented ? rule->steps.head : rule->steps.second,
 			.second_mask = indented ? rule->steps.head_mask : rule->steps.second_mask,
 			.indented = indented,
-			.needs = needs,
+			.is_indexed = is_indexed,
 		};
+		for (size_t b = 0; b < 256; b++)
+			if ((rule->first[b / 8] >> (b % 8) & 1) != 0)
+				set_of(index, b)[w] |= bit;
+		set_of(index, INDEXED_SET)[w] |= is_indexed ? bit : 0;
 	}
-	for (size_t b = 0; b < 256; b++) {
-		index->start[b] = n_items;
-		for (size_t i = 0; i < n; i++)
-			if (order[i]->first[b / 8] >> (b % 8) & 1)
-				index->items[n_items++] = (uint16_t)i;
-	}
-	index->start[256] = n_items;
-	index->items = xreallocarray(index->items, n_items, sizeof(*index->items));
 }
 
 void scan_index_release(struct scan_index *index)
 {
 	free(index->rules);
-	free(index->items);
+	free(index->sets);
 	*index = (struct scan_index){ .rules = NULL };
 }
 
@@ -159,11 +175,13 @@ static bool match_pattern(struct scanner *scanner, size_t i, struct str line, st
 	const struct rule *rule = scanner->index->rules[i].rule;
 	const PCRE2_SIZE *ovector = scanner->ovector;
 	PCRE2_SPTR text = (PCRE2_SPTR)line.p;
+	bool has_jit;
 	double value;
-	int rc = rule_has_jit(rule) ? pcre2_jit_match(rule->code, text, line.len, 0, 0,
-						      scanner->match_data, scanner->context)
-				    : pcre2_match(rule->code, text, line.len, 0, PCRE2_NO_UTF_CHECK,
-						  scanner->match_data, scanner->context);
+	const pcre2_code *code = rule_code(rule, &has_jit);
+	int rc = has_jit ? pcre2_jit_match(code, text, line.len, 0, 0, scanner->match_data,
+					   scanner->context)
+			 : pcre2_match(code, text, line.len, 0, PCRE2_NO_UTF_CHECK,
+				       scanner->match_data, scanner->context);
 
 	if (rc < 0) {
 		scanner->limit_hits[i] += rc != PCRE2_ERROR_NOMATCH;
@@ -204,8 +222,8 @@ static bool try_rule(struct scanner *scanner, size_t i, struct str line, struct 
 	bool is_simple = rule->steps.end != STEPS_PART;
 	double numbers[STEPS_MAX_NUMBERS];
 
-	if (rule->needs != NULL &&
-	    str_find_str(line, (struct str){ rule->needs, rule->needs_len }) == NULL)
+	if (rule->n_needs > 0 && !scanner->index->rules[i].is_indexed &&
+	    !any_of(k, rule->n_needs, str_find(line, rule->needs[k]) != NULL))
 		return false;
 	record->rule = rule;
 	record->memo = NULL;
@@ -225,39 +243,79 @@ static bool try_rule(struct scanner *scanner, size_t i, struct str line, struct 
 /* Properties of a line, computed when a rule first needs them. */
 struct line_facts {
 	struct str line;
-	bool has_word[2], has_grams;
+	bool has_word[2], has_literals;
 	uint64_t word[2]; /* after the first blank; after the blanks that the line starts with */
-	uint32_t grams;
+	uint64_t literals[4]; /* those that it contains: a bit for each of scan_index.literals */
 };
 
-/* Can the rule match this line, whose first word fits? False is certain, true is not. */
-static bool may_match(const struct scan_index *index, const struct scan_rule *r,
-		      struct line_facts *facts)
+/* Does the line have the rule's second word? */
+static bool has_second(const struct scan_rule *r, struct line_facts *facts)
 {
-	if (r->second_mask != 0) {
-		if (!facts->has_word[r->indented]) {
-			const char *p = facts->line.p, *end = p + facts->line.len;
+	if (r->second_mask == 0)
+		return true;
+	if (!facts->has_word[r->indented]) {
+		const char *p = facts->line.p, *end = p + facts->line.len;
 
-			if (!r->indented) {
-				p = memchr(p, ' ', facts->line.len);
-				p = p != NULL ? p + 1 : end;
-			}
-			while (r->indented && p < end && *p == ' ')
-				p++;
-			facts->word[r->indented] = load_word(p, (size_t)(end - p));
-			facts->has_word[r->indented] = true;
+		if (!r->indented) {
+			p = memchr(p, ' ', facts->line.len);
+			p = p != NULL ? p + 1 : end;
 		}
-		if ((facts->word[r->indented] & r->second_mask) != r->second)
-			return false;
+		while (r->indented && p < end && *p == ' ')
+			p++;
+		facts->word[r->indented] = load_word(p, (size_t)(end - p));
+		facts->has_word[r->indented] = true;
 	}
-	if (r->needs != 0) {
-		if (!facts->has_grams)
-			facts->grams = find_grams(index, facts->line);
-		facts->has_grams = true;
-		if ((facts->grams & r->needs) == 0)
-			return false;
+	return (facts->word[r->indented] & r->second_mask) == r->second;
+}
+
+/* Find the literals that start at p with the hash of a slot. */
+static void find_literals_at(const struct scan_index *index, struct line_facts *facts, size_t slot,
+			     const char *p)
+{
+	size_t left = (size_t)(facts->line.p + facts->line.len - p);
+	uint64_t word = load_word(p, left);
+
+	for (size_t i = index->slots[slot]; i != 0; i = index->literals[i - 1].next) {
+		const struct scan_literal *literal = &index->literals[i - 1];
+
+		if ((word & literal->mask) == literal->word && literal->text.len <= left &&
+		    (literal->text.len <= 8 || memcmp(p, literal->text.p, literal->text.len) == 0))
+			facts->literals[(i - 1) / 64] |= UINT64_C(1) << ((i - 1) % 64);
 	}
-	return true;
+}
+
+/* Find all literals of the index in the line. */
+static void find_literals(const struct scan_index *index, struct line_facts *facts)
+{
+	const uint8_t *slots = index->slots;
+	struct str line = facts->line;
+
+	/* Eight bytes contain six groups of three. */
+	for (size_t i = 0; i + 2 < line.len; i += 6) {
+		uint64_t mixed = mix_grams(load_low_first(line.p + i, line.len - i));
+
+		if ((slots[gram_slot(mixed)] | slots[gram_slot(mixed >> 8)] |
+		     slots[gram_slot(mixed >> 16)] | slots[gram_slot(mixed >> 24)] |
+		     slots[gram_slot(mixed >> 32)] | slots[gram_slot(mixed >> 40)]) == 0)
+			continue;
+		for (size_t k = 0; k < 6 && i + k + 2 < line.len; k++)
+			find_literals_at(index, facts, gram_slot(mixed >> 8 * k), line.p + i + k);
+	}
+	facts->has_literals = true;
+}
+
+/* Word w of the set of rules whose literal is in the line. */
+static uint64_t rules_with_literal(const struct scan_index *index, struct line_facts *facts,
+				   size_t w)
+{
+	uint64_t rules = 0;
+
+	if (!facts->has_literals)
+		find_literals(index, facts);
+	for (size_t k = 0; k < LENGTH(facts->literals); k++)
+		for (uint64_t left = facts->literals[k]; left != 0; left &= left - 1)
+			rules |= index->literals[k * 64 + (size_t)__builtin_ctzll(left)].rules[w];
+	return rules;
 }
 
 bool scanner_scan(struct scanner *scanner, struct str line, struct record *record)
@@ -268,14 +326,31 @@ bool scanner_scan(struct scanner *scanner, struct str line, struct record *recor
 	if (line.len == 0)
 		return false;
 	uint64_t head = load_word(line.p, line.len);
-	const uint16_t *i = index->items + index->start[(unsigned char)line.p[0]];
-	const uint16_t *end = index->items + index->start[(unsigned char)line.p[0] + 1];
-	for (; i < end; i++) {
-		const struct scan_rule *r = &index->rules[*i];
+	const uint64_t *first = set_of(index, (unsigned char)line.p[0]);
+	const uint64_t *indexed = set_of(index, INDEXED_SET);
 
-		if ((head & r->head_mask) == r->head && may_match(index, r, &facts) &&
-		    try_rule(scanner, *i, line, record))
-			return true;
+	for (size_t w = 0; w < index->n_words; w++) {
+		uint64_t left = first[w], with_literal = indexed[w];
+
+		while (left != 0) {
+			uint64_t bit = left & -left;
+			size_t i = w * 64 + (size_t)__builtin_ctzll(bit);
+			const struct scan_rule *r = &index->rules[i];
+
+			left ^= bit;
+			if ((head & r->head_mask) != r->head || !has_second(r, &facts))
+				continue;
+			if ((bit & with_literal) != 0) {
+				uint64_t found = rules_with_literal(index, &facts, w);
+
+				left &= ~with_literal | found;
+				with_literal = 0;
+				if ((bit & found) == 0)
+					continue;
+			}
+			if (try_rule(scanner, i, line, record))
+				return true;
+		}
 	}
 	return false;
 }

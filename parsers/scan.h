@@ -3,26 +3,38 @@
 
 #include "parsers/rule.h"
 
-/* What a line must have to match a rule: its first byte, its first words and a literal. Each format
- * set has one index. */
+/* What a line must have to match a rule, next to each other in memory: its first words as of struct
+ * steps. Mask 0: not compared. */
 struct scan_rule {
 	const struct rule *rule;
-	/* Copied from the rule, next to each other in memory. Mask 0: not compared. */
 	uint64_t head, head_mask, second, second_mask;
-	uint32_t needs; /* a bit of scan_index.grams; 0: no literal needed */
-	bool indented;	/* `second` is the word after the blanks that the line starts with */
+	bool indented;	 /* `second` is the word after the blanks that the line starts with */
+	bool is_indexed; /* all its literals are in scan_index.literals */
 };
 
-#define SCAN_GRAM_BITS 12
+#define SCAN_SLOT_BITS	  13
+#define SCAN_MAX_LITERALS 255
 
+/* A text that some rules need. */
+struct scan_literal {
+	struct str text;     /* borrowed from a rule; 3 bytes or more */
+	uint64_t word, mask; /* its first bytes, as of load_word */
+	uint64_t *rules;     /* the set of these rules */
+	uint8_t next;	     /* 1 + the number of the next literal in the same slot; 0: none */
+};
+
+/* Each format set has one index. A set of rules has a bit for each rule, in the order in which they
+ * are tried; all sets have the same number of words. */
 struct scan_index {
-	struct scan_rule *rules; /* owned; in the order in which they are tried */
-	/* Numbers of the rules whose matches may start with byte b, in the order of rules:
-	 * items[start[b]] up to items[start[b + 1]]. */
-	uint16_t *items; /* owned */
-	size_t start[257];
-	/* For a hash of three bytes: the bits of the literals that start with them. */
-	uint32_t grams[1 << SCAN_GRAM_BITS];
+	struct scan_rule *rules; /* owned */
+	/* Owned. For each byte, the rules whose matches may start with it; then the rules that need
+	 * a literal; then those of each literal. */
+	uint64_t *sets;
+	size_t n_words;
+	struct scan_literal literals[SCAN_MAX_LITERALS];
+	size_t n_literals;
+	/* For a hash of three bytes: 1 + the number of a literal that starts with them. */
+	uint8_t slots[1 << SCAN_SLOT_BITS];
 };
 
 /* Fill the zeroed *index for the n rules of order, which must outlive it. */

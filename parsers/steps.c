@@ -9,8 +9,7 @@
 
 #define MAX_STEPS 40
 
-/* The next "(", "|" or ")" that is not escaped and not in a class, or the end. */
-static const char *next_branch(const char *p)
+const char *steps_next_branch(const char *p)
 {
 	bool in_class = false;
 
@@ -34,7 +33,7 @@ static bool has_top_alternative(const char *p)
 {
 	int depth = 0;
 
-	for (p = next_branch(p); *p != '\0'; p = next_branch(p + 1)) {
+	for (p = steps_next_branch(p); *p != '\0'; p = steps_next_branch(p + 1)) {
 		if (*p == '|' && depth == 0)
 			return true;
 		depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;

@@ -49,6 +49,9 @@ static inline uint64_t load_word(const char *p, size_t left)
 	return word;
 }
 
+/* The next "(", "|" or ")" of a pattern that is not escaped and not in a class, or its end. */
+const char *steps_next_branch(const char *pattern);
+
 /* Read a valid pattern that starts with "^" into the zeroed *steps. False if it is a choice between
  * patterns. */
 bool steps_read(struct steps *steps, const char *pattern);

@@ -42,11 +42,16 @@ const struct cmd cmd_formats_list = {
 
 static cJSON *make_rule_row(const struct rule *rule)
 {
+	AUTO_BUF needs = buf_new(4096);
+
+	for (size_t i = 0; i < rule->n_needs; i++)
+		buf_appendf(&needs, "%s%s", i > 0 ? " | " : "", rule->needs[i]);
 	return json_new(
 		JTEXT("format", rule->format), JTEXT("rule", rule->name),
 		JTEXT("kind", rule_kind_names[rule->kind]),
 		JTEXT("stage", rule->kind == RULE_RESULT ? rule_stage_names[rule->stage] : NULL),
-		JTEXT("needs", rule->needs), JTEXT("match", rule->pattern));
+		JTEXT("needs", rule->n_needs > 0 ? needs.data : NULL),
+		JTEXT("match", rule->pattern));
 }
 
 /* Return the name of a loaded rule set, or load it from the file; NULL with err. */

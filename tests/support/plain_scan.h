@@ -40,20 +40,21 @@ static inline enum plain plain_fill(const struct rule *rule, struct str line,
 /* The record is only set for PLAIN_YES. */
 static inline enum plain plain_scan(const struct rule *rule, struct str line, struct record *record)
 {
-	pcre2_match_data *match = pcre2_match_data_create_from_pattern(rule->code, NULL);
+	bool has_jit;
+	const pcre2_code *code = rule_code(rule, &has_jit);
+	pcre2_match_data *match = pcre2_match_data_create_from_pattern(code, NULL);
 	pcre2_match_context *context = pcre2_match_context_create(NULL);
 	enum plain answer;
 	int rc;
 
 	(void)pcre2_set_match_limit(context, 10000);
 	(void)pcre2_set_depth_limit(context, 1000);
-	rc = pcre2_match(rule->code, (PCRE2_SPTR)line.p, line.len, 0, PCRE2_NO_JIT, match, context);
+	rc = pcre2_match(code, (PCRE2_SPTR)line.p, line.len, 0, PCRE2_NO_JIT, match, context);
 	if (rc > 0)
 		answer = plain_fill(rule, line, pcre2_get_ovector_pointer(match), record);
 	else
 		answer = rc == PCRE2_ERROR_NOMATCH ? PLAIN_NO : PLAIN_GAVE_UP;
-	if (rule->needs != NULL && (line.len < rule->needs_len ||
-				    memmem(line.p, line.len, rule->needs, rule->needs_len) == NULL))
+	if (rule->n_needs > 0 && !any_of(k, rule->n_needs, str_find(line, rule->needs[k]) != NULL))
 		answer = PLAIN_NO;
 	pcre2_match_context_free(context);
 	pcre2_match_data_free(match);

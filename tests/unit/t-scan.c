@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/embed.h"
 #include "parsers/format.h"
 #include "tests/support/plain_scan.h"
 #include "tests/support/tap.h"
@@ -116,6 +117,21 @@ static void test_altered_lines(const struct format_set *set)
 	scanner_free(scanner);
 }
 
+extern const struct embed_file format_builtin[];
+
+/* The program compiles its own rules only when it needs them; here all of them are checked. */
+static void test_builtin_rules(void)
+{
+	struct format_set *set = format_set_new_builtin();
+	struct err err = { ERR_NONE, "" };
+
+	for (size_t i = 0; format_builtin[i].name != NULL; i++)
+		ok(format_set_load_text(set, format_builtin[i].name,
+					str_from(format_builtin[i].text), &err) == 0,
+		   "the rules of %s are valid %s", format_builtin[i].name, err.text);
+	format_set_free(set);
+}
+
 int main(void)
 {
 	struct format_set *set = format_set_new_builtin();
@@ -128,6 +144,7 @@ int main(void)
 		quick += format_set_rule(set, i)->steps.end != STEPS_PART;
 	ok(quick > 20, "%zu of %zu rules need no regex engine", quick, format_set_rules(set));
 	test_altered_lines(set);
+	test_builtin_rules();
 	format_set_free(set);
 	return tap_done();
 }

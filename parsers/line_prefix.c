@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Strip ranks, times and logger names from the start of a line. */
+/* Strip times and logger names from the start of a line. */
 #include "parsers/line_prefix.h"
 
 #include "base/clock.h"
+#include "parsers/prefix_table.h"
 
 /* No prefix of a logger is longer. */
 #define ARROW_BYTES 160
-/* No host name is longer. */
-#define HOST_BYTES 64
 
 static size_t count_digits(struct str s, size_t at)
 {
@@ -35,51 +34,13 @@ static struct str skip_blanks(struct str s)
 	return s;
 }
 
-/* "[rank3]:" or "[default3]:", with the blank after it. */
-static bool strip_rank(struct line_prefix *out)
+/* "[rank3]:", "[pod/train-worker-3/main] ": the prefix of a launcher, after a time. */
+static bool strip_launcher(struct line_prefix *out)
 {
-	static const char *const words[] = { "[rank", "[default" };
-	struct str s = out->rest;
+	size_t n = prefix_length(out->rest, &out->rank);
 
-	if (s.len == 0 || s.p[0] != '[')
-		return false;
-	for (size_t i = 0; i < LENGTH(words); i++) {
-		size_t at = strlen(words[i]), n;
-
-		if (!str_starts_with(s, words[i]))
-			continue;
-		n = count_digits(s, at);
-		if (n == 0 || n > 5 || at + n + 1 >= s.len || s.p[at + n] != ']' ||
-		    s.p[at + n + 1] != ':')
-			return false;
-		out->rank = parse_digits(s, at, n);
-		out->rest = str_skip(s, at + n + 2);
-		if (out->rest.len > 0 && out->rest.p[0] == ' ')
-			out->rest = str_skip(out->rest, 1);
-		return true;
-	}
-	return false;
-}
-
-/* "[pod/train-worker-3/main] " of kubectl; the number of the pod is the rank. */
-static bool strip_pod(struct line_prefix *out)
-{
-	struct str s = out->rest;
-	size_t end = 5, n = 0;
-
-	if (!str_starts_with(s, "[pod/"))
-		return false;
-	while (end < s.len && end < HOST_BYTES && s.p[end] != '/')
-		end++;
-	while (str_is_digit(s.p[end - 1 - n]) && n < 5)
-		n++;
-	const char *close = memchr(s.p, ']', s.len);
-	if (close == NULL || close < s.p + end)
-		return false;
-	if (n > 0 && s.p[end - 1 - n] == '-')
-		out->rank = parse_digits(s, end - n, n);
-	out->rest = skip_blanks(str_skip(s, (size_t)(close + 1 - s.p)));
-	return true;
+	out->rest = str_skip(out->rest, n);
+	return n > 0;
 }
 
 /* Milliseconds of a fraction ".261" or ",261" at `at`, with its length in *len. */
@@ -453,47 +414,16 @@ static struct str restore_indent(struct str line, struct str rest)
 	return (struct str){ rest.p - 2, rest.len + 2 };
 }
 
-/* Length of the "node-1: " that pdsh prints before a line that starts with a blank or a bracket;
- * else 0. */
-static size_t host_length(struct str s)
-{
-	const char *colon =
-		s.len > 3 ? memchr(s.p, ':', s.len - 3 < HOST_BYTES ? s.len - 3 : HOST_BYTES)
-			  : NULL;
-	size_t n = 0, digit_count = 0;
-
-	if (colon == NULL || colon[1] != ' ' || (colon[2] != ' ' && colon[2] != '['))
-		return 0;
-	for (; is_name_byte(s.p[n]) || s.p[n] == '-'; n++)
-		digit_count += str_is_digit(s.p[n]);
-	return s.p + n == colon && digit_count > 0 ? n + 2 : 0;
-}
-
 bool line_prefix_task(struct str line, struct line_prefix *out)
 {
 	struct str s = skip_blanks(line);
-	bool is_mpi = str_starts_with(s, "[1,");
-	const char *end = is_mpi ? ">:" : ": ", *at;
-	int rank;
-
-	if (is_mpi)
-		s = str_skip(s, 3);
 	size_t n = count_digits(s, 0);
-	if (n > 0 && n <= 5 && n < s.len &&
-	    str_starts_with(str_skip(s, n), is_mpi ? "]<std" : end)) {
-		rank = parse_digits(s, 0, n);
-		s = str_skip(s, n);
-		at = memmem(s.p, s.len, end, 2);
-		if (at == NULL || at + 2 == s.p + s.len)
-			return false;
-		line_prefix_split(str_skip(s, (size_t)(at + 2 - s.p)), out);
-		out->rank = rank;
-		return true;
-	}
-	size_t host = host_length(line);
-	if (host > 0)
-		line_prefix_split(str_skip(line, host), out);
-	return host > 0;
+
+	if (n == 0 || n > 5 || n + 2 >= s.len || s.p[n] != ':' || s.p[n + 1] != ' ')
+		return false;
+	line_prefix_split(str_skip(s, n + 2), out);
+	out->rank = parse_digits(s, 0, n);
+	return true;
 }
 
 void line_prefix_split(struct str line, struct line_prefix *out)
@@ -508,8 +438,7 @@ void line_prefix_split(struct str line, struct line_prefix *out)
 		if (strip_clock(out) || strip_epoch(out) || strip_iso_time(out)) {
 			stamped = true;
 			strip_process(out);
-		} else if (!strip_rank(out) && !strip_pod(out) && !strip_arrow(out) &&
-			   !strip_tag(out)) {
+		} else if (!strip_launcher(out) && !strip_arrow(out) && !strip_tag(out)) {
 			strip_logger(out, stamped);
 			break;
 		}

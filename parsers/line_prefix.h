@@ -19,17 +19,16 @@ static inline bool line_prefix_may_start(char c)
 }
 
 /* Strip the prefixes of a line:
- *   "[rank0]:", "[default0]:" (torchrun), "[pod/train-0/main] " (kubectl)
  *   "1776143914.261 ", "12:00:00 ", "Nov 20 12:00:00 ": times, also followed by host and process
  *     ("node-3 python3[123]: ")
  *   "2026-03-18 14:38:12,123 ": ISO times, also with T, in brackets, with Z or an offset
  *   "INFO:root:", "[INFO] ", " - train - INFO - ", " | INFO | a:b:12 - ": loggers of Python
  *
- * A time without a zone is read as UTC. */
+ * Between them, also the sure prefixes of prefix_table.h. A time without a zone is read as UTC. */
 void line_prefix_split(struct str line, struct line_prefix *out);
 
-/* The same for a line that starts with a task or host before those prefixes, as printed by srun
- * ("3: "), mpirun ("[1,3]<stdout>:") and pdsh ("node-1: "). False for any other line. */
+/* The same for a line that starts with the number of a task before those prefixes, as printed by
+ * srun ("3: "). False for any other line. */
 bool line_prefix_task(struct str line, struct line_prefix *out);
 
 /* Milliseconds since 1970 of the ISO 8601 time that s starts with, also in the compact form

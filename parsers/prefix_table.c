@@ -36,22 +36,25 @@ struct prefix_kind {
 	pcre2_code *_Atomic code[2];
 	atomic_uint n_tries;
 	bool is_sure;
-	uint32_t first; /* classes of the first bytes of its samples, as bits */
 	uint32_t rank, name, word, count, blank; /* groups; 0: none */
 };
 
 static struct prefix_kind kinds[MAX_KINDS];
 static size_t n_kinds;
 static uint32_t sure_kinds;	       /* a bit for each */
+static uint32_t kinds_of[256];	       /* those that may start with this byte */
 unsigned char prefix_first[256];       /* of the samples */
 static uint16_t sure_pairs[MAX_KINDS]; /* the first two bytes of sure samples, by pair_of */
 static size_t n_sure_pairs;
 static pthread_mutex_t compile_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* The class of a byte: all letters, all digits, or another byte. */
-static uint32_t byte_class(unsigned char c)
+/* May a prefix start with c if a sample starts with `sample`? Any letter may replace another, and
+ * any digit another. */
+static bool is_like_byte(char c, char sample)
 {
-	return 1U << (str_is_digit((char)c) ? 0 : str_is_word((char)c) ? 1 : 2 + c % 30);
+	if (str_is_digit(c) || str_is_digit(sample))
+		return str_is_digit(c) && str_is_digit(sample);
+	return c == sample || (str_is_word(c) && str_is_word(sample));
 }
 
 /* Two bytes as a number; any digit counts as "0", and any letter after "(" as "a". */
@@ -64,7 +67,7 @@ static uint16_t pair_of(unsigned char first, unsigned char second)
 	return (uint16_t)(first << 8 | second);
 }
 
-static void load_kinds(void)
+static void read_kinds(void)
 {
 	cJSON *root = json_parse(str_from(prefix_builtin[0].text), JSON_BARE_REFUSED, NULL);
 
@@ -80,7 +83,9 @@ static void load_kinds(void)
 		json_each (sample, json_get(node, "samples")) {
 			unsigned char c = (unsigned char)sample->valuestring[0];
 
-			kind->first |= byte_class(c);
+			for (int byte = 0; byte < 256; byte++)
+				if (is_like_byte((char)byte, (char)c))
+					kinds_of[byte] |= 1U << n_kinds;
 			if (!kind->is_sure || n_sure_pairs == MAX_KINDS)
 				continue;
 			prefix_first[c] = 1;
@@ -90,6 +95,13 @@ static void load_kinds(void)
 		n_kinds++;
 	}
 	cJSON_Delete(root);
+}
+
+static void load_kinds(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	(void)pthread_once(&once, read_kinds);
 }
 
 static uint32_t group_number(const pcre2_code *code, const char *name)
@@ -145,10 +157,9 @@ struct prefix_state {
 
 void prefix_table_init(struct prefix_table *table, const struct prefix_calls *calls, void *user)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct prefix_state *t = xcalloc(1, sizeof(*t));
 
-	(void)pthread_once(&once, load_kinds);
+	load_kinds();
 	t->calls = *calls;
 	t->user = user;
 	t->match = pcre2_match_data_create(8, NULL);
@@ -173,9 +184,9 @@ void prefix_table_release(struct prefix_table *table)
 }
 
 /* Length of the prefix of kind i; 0 if the text has none. */
-static size_t match_kind(struct prefix_state *t, size_t i, struct str text)
+static size_t match_kind(pcre2_match_data *match, size_t i, struct str text)
 {
-	if (text.len == 0 || (kinds[i].first & byte_class((unsigned char)text.p[0])) == 0)
+	if (text.len == 0 || (kinds_of[(unsigned char)text.p[0]] >> i & 1) == 0)
 		return 0;
 	bool jit =
 		atomic_fetch_add_explicit(&kinds[i].n_tries, 1, memory_order_relaxed) >= LEAST_JIT;
@@ -183,16 +194,16 @@ static size_t match_kind(struct prefix_state *t, size_t i, struct str text)
 	if (code == NULL)
 		code = compile_kind(&kinds[i], jit);
 
-	int rc = pcre2_match(code, (PCRE2_SPTR)text.p, text.len, 0, PCRE2_NO_UTF_CHECK, t->match,
-			     NULL);
+	int rc =
+		pcre2_match(code, (PCRE2_SPTR)text.p, text.len, 0, PCRE2_NO_UTF_CHECK, match, NULL);
 
-	return rc < 0 ? 0 : pcre2_get_ovector_pointer(t->match)[1];
+	return rc < 0 ? 0 : pcre2_get_ovector_pointer(match)[1];
 }
 
 /* A group of the last match. */
-static struct str group_text(const struct prefix_state *t, uint32_t group, struct str text)
+static struct str group_text(pcre2_match_data *match, uint32_t group, struct str text)
 {
-	const PCRE2_SIZE *ovector = pcre2_get_ovector_pointer(t->match);
+	const PCRE2_SIZE *ovector = pcre2_get_ovector_pointer(match);
 
 	if (group == 0 || ovector[(size_t)2 * group] == PCRE2_UNSET)
 		return (struct str){ text.p, 0 };
@@ -206,18 +217,18 @@ static bool strip_kind(struct prefix_state *t, size_t i, struct prefix_line *lin
 	struct str text = line->segment.text;
 	bool is_inner = text.p != line->whole.p;
 	const struct prefix_kind *kind = &kinds[i];
-	size_t n = match_kind(t, i, text);
+	size_t n = match_kind(t->match, i, text);
 	double rank;
 
 	if (n == 0)
 		return false;
-	if (str_to_double(group_text(t, kind->rank, text), &rank)) {
+	if (str_to_double(group_text(t->match, kind->rank, text), &rank)) {
 		line->rank = !is_inner && rank == t->first_rank ? 0 : (int)rank;
 	}
 	/* "[rank0]:" may be followed by a blank, which may also be an indentation */
 	line->is_indented = false;
 	if (kind->blank != 0) {
-		bool blank = group_text(t, kind->blank, text).len > 0;
+		bool blank = group_text(t->match, kind->blank, text).len > 0;
 
 		t->has_no_blank |= !is_inner && text.p[n - 1] != ' ' && text.len > n;
 		line->is_indented = blank && t->has_no_blank;
@@ -237,21 +248,45 @@ static bool may_be_sure(struct str text)
 }
 
 /* Find the kinds in the mask that match the text. */
-static uint32_t find_kinds(struct prefix_state *t, struct str text, uint32_t mask)
+static uint32_t find_kinds(pcre2_match_data *match, struct str text, uint32_t mask)
 {
 	uint32_t found = 0;
 
-	for (size_t i = 0; i < n_kinds; i++)
-		if ((mask >> i & 1) != 0 && match_kind(t, i, text) > 0)
-			found |= 1U << i;
+	mask &= text.len > 0 ? kinds_of[(unsigned char)text.p[0]] : 0;
+	for (; mask != 0; mask &= mask - 1)
+		if (match_kind(match, (size_t)__builtin_ctz(mask), text) > 0)
+			found |= mask & -mask;
 	return found;
+}
+
+size_t prefix_length(struct str text, int *rank)
+{
+	size_t n = 0;
+	double number;
+
+	load_kinds();
+	if (!may_be_sure(text))
+		return 0;
+	pcre2_match_data *match = pcre2_match_data_create(8, NULL);
+	if (match == NULL)
+		abort();
+	for (size_t i = 0; i < n_kinds && n == 0; i++) {
+		if (!kinds[i].is_sure)
+			continue;
+		n = match_kind(match, i, text);
+		if (n > 0 && str_to_double(group_text(match, kinds[i].rank, text), &number))
+			*rank = (int)number;
+	}
+	pcre2_match_data_free(match);
+	return n;
 }
 
 /* Strip a sure prefix, of any kind; false if the text has none. */
 static bool strip_sure(struct prefix_state *t, struct prefix_line *line, int *kind)
 {
-	uint32_t sure =
-		may_be_sure(line->segment.text) ? find_kinds(t, line->segment.text, sure_kinds) : 0;
+	uint32_t sure = may_be_sure(line->segment.text)
+				? find_kinds(t->match, line->segment.text, sure_kinds)
+				: 0;
 
 	if (sure == 0)
 		return false;
@@ -339,14 +374,14 @@ static bool is_prefix(struct prefix_state *t, size_t i)
 
 	for (size_t k = 0; k < t->n_held; k++) {
 		struct str text = { t->held[k].text, t->held[k].segment.text.len };
-		size_t n = match_kind(t, i, text);
-		struct str here =
-			group_text(t, kinds[i].word != 0 ? kinds[i].word : kinds[i].name, text);
+		size_t n = match_kind(t->match, i, text);
+		struct str here = group_text(
+			t->match, kinds[i].word != 0 ? kinds[i].word : kinds[i].name, text);
 
 		if (k > 0 && !str_eq(name, here))
 			return false;
 		name = here;
-		if (str_to_double(group_text(t, count, text), &number)) {
+		if (str_to_double(group_text(t->match, count, text), &number)) {
 			n_rises += k > 0 && number > before;
 			n_falls += k > 0 && number < before;
 			before = number;
@@ -370,8 +405,8 @@ static int lowest_rank(struct prefix_state *t, size_t i)
 	for (size_t k = 0; k < t->n_held; k++) {
 		struct str text = { t->held[k].text, t->held[k].segment.text.len };
 
-		if (match_kind(t, i, text) > 0 &&
-		    str_to_double(group_text(t, kinds[i].rank, text), &rank))
+		if (match_kind(t->match, i, text) > 0 &&
+		    str_to_double(group_text(t->match, kinds[i].rank, text), &rank))
 			lowest = fmin(lowest, rank);
 	}
 	return lowest < INT_MAX ? (int)lowest : 0;
@@ -409,22 +444,22 @@ static bool may_have_prefix(struct str text)
 /* The kinds of prefix that the text may have; 0: none, or a sure one that needs no other line. */
 static uint32_t find_candidates(struct prefix_state *t, struct str text, bool is_first)
 {
-	uint32_t found = may_be_sure(text) ? find_kinds(t, text, sure_kinds) : 0;
+	uint32_t found = may_be_sure(text) ? find_kinds(t->match, text, sure_kinds) : 0;
 
 	if (found != 0) {
 		size_t i = (size_t)__builtin_ctz(found);
 		double rank;
 
 		/* a log may have the lines of one rank only */
-		(void)match_kind(t, i, text);
-		if (!is_first || !str_to_double(group_text(t, kinds[i].rank, text), &rank) ||
+		(void)match_kind(t->match, i, text);
+		if (!is_first || !str_to_double(group_text(t->match, kinds[i].rank, text), &rank) ||
 		    rank == 0) {
 			decide(t, false);
 			t->active = (int)i;
 			return 0;
 		}
 	} else if (is_first && may_have_prefix(text)) {
-		found = find_kinds(t, text, ~sure_kinds);
+		found = find_kinds(t->match, text, ~sure_kinds);
 	}
 	if (t->n_held == 0)
 		return found;

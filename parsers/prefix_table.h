@@ -56,3 +56,7 @@ static inline bool prefix_table_feed(struct prefix_table *table, const struct se
 
 /* The log has ended: pass on the lines held back. */
 void prefix_table_finish(struct prefix_table *table);
+
+/* The length of the sure prefix that the text starts with; 0: none. *rank is set if it has a rank.
+ */
+size_t prefix_length(struct str text, int *rank);

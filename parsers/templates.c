@@ -805,37 +805,6 @@ static const char *find_near(struct str text, char c, size_t most)
 	return memchr(text.p, c, text.len < most ? text.len : most);
 }
 
-/* The end of the "[..]" that text starts with; NULL if it contains figures. */
-static const char *bracket_end(struct str text)
-{
-	const char *end = find_near(text, ']', 40);
-	struct str in = { text.p, end != NULL ? (size_t)(end - text.p) : 0 };
-	struct str rest = str_skip(text, in.len + (end != NULL));
-
-	if (in.len == 0 || memchr(in.p, '=', in.len) != NULL ||
-	    pairs_is_evaluation(str_skip(in, 1)))
-		return NULL;
-	/* A digit may be part of the name: "[node1] 2026-11-22 .." */
-	return !str_has_digit(in) ||
-			       (rest.len > 6 && str_starts_with(rest, " 2") && rest.p[5] == '-')
-		       ? end
-		       : NULL;
-}
-
-/* The ":" of "10.0.0.12: "; else NULL. */
-static const char *address_end(struct str text)
-{
-	const char *end = find_near(text, ':', 16);
-	size_t points = 0;
-
-	for (const char *p = text.p; end != NULL && p < end; p++) {
-		if (*p != '.' && (*p < '0' || *p > '9'))
-			return NULL;
-		points += *p == '.';
-	}
-	return points == 3 ? end : NULL;
-}
-
 /* The last byte of a prefix that some loggers print before the message; NULL: none. */
 static const char *logger_end(struct str text)
 {
@@ -843,10 +812,6 @@ static const char *logger_end(struct str text)
 
 	if (text.p[0] == '[' && text.p[3] == '/' && text.p[6] == '/')
 		return find_near(text, ']', 20); /* "[11/22/26 10:00:00]" */
-	if (text.p[0] == '[' && !(text.p[1] >= '0' && text.p[1] <= '9'))
-		return bracket_end(text);
-	if (text.p[0] >= '0' && text.p[0] <= '9')
-		return address_end(text);
 	arrow = memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
 	return arrow != NULL ? arrow + 1 : NULL;
 }
@@ -1050,23 +1015,6 @@ static bool add_part(struct templates *ts, const struct row *row)
 	return true;
 }
 
-/* Read the pairs of a line; in "0: step 10 .." the first number is the task. */
-static bool read_line(struct row *row, const struct templates_line *place)
-{
-	struct templates_line inner = *place;
-	struct line_prefix task;
-	bool good = read_row(row, place);
-
-	if (good &&
-	    (row->counter == row->n || row->kind != COUNTS_STEPS || row->pairs[0].name.len > 0))
-		return true;
-	if (!line_prefix_task(place->text, &task) || task.rank < 0)
-		return good;
-	inner.text = task.rest;
-	inner.rank = task.rank;
-	return read_row(row, &inner);
-}
-
 /* Process a line that is not a part of a dictionary. */
 static bool add_line(struct templates *ts, const struct templates_line *line)
 {
@@ -1076,7 +1024,7 @@ static bool add_line(struct templates *ts, const struct templates_line *line)
 	if (str_has_digit(line->text))
 		place.text = find_message(line);
 	place.inside = place.text.p != line->text.p || place.text.len != line->text.len;
-	if (!str_has_digit(place.text) || !read_line(&row, &place)) {
+	if (!str_has_digit(place.text) || !read_row(&row, &place)) {
 		if (ts->has_rows)
 			find_evaluation(ts, place.text);
 		/* A row goes on after "| train/ |  |", and after a ruler below its first line. */

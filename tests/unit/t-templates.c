@@ -285,8 +285,9 @@ static const struct run_case cases[] = {
 	  "Validation: avg loss: 3.75, accuracy: 0.5\n",
 	  1,
 	  { { "last_train_loss", "3" }, { "last_val_loss", "3.75" } } },
-	{ "the prefixes of a host, a container, a node",
-	  "10.0.0.12: step 10 loss 3.5\n10.0.0.12: step 20 loss 3.25\n"
+	{ "the prefixes of a container, a node, a logger",
+	  "2026-01-01T09:59:58Z stdout F step 10 loss 3.5\n"
+	  "2026-01-01T09:59:59Z stdout F step 20 loss 3.25\n"
 	  "2026-01-01T10:00:00Z stdout F step 30 loss 3\n"
 	  "[node1] 2026-01-01 10:00:01,123 (t:7) INFO: step 40 loss 2.5\n"
 	  "I20260101 10:00:02 123 t.py:7] step 60 loss 2.125\n",

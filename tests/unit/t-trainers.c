@@ -622,7 +622,7 @@ static const struct run_case cases[] = {
 	  "10.5 | lm loss: 5.0E+00 |\n"
 	  "[1,6]<stdout>: iteration       10/      20 | elapsed time per "
 	  "iteration (ms): 99.0 | lm loss: 4.0E+00 |\n"
-	  "node-7:  iteration       12/      20 | elapsed time per iteration "
+	  "7:  iteration       12/      20 | elapsed time per iteration "
 	  "(ms): 10.5 | lm loss: 4.5E+00 |\n"
 	  " 0: srun: error: n1: task 3: Killed\n",
 	  1,

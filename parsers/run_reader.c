@@ -18,6 +18,7 @@
 struct run_reader {
 	struct scanner *scanner;
 	struct run_reader_cb cb;
+	struct run_sink sink;	    /* for cb */
 	run_reader_rule_fn on_rule; /* NULL: not wanted */
 	templates_row_fn on_row;    /* NULL: not wanted */
 	void *user;
@@ -33,6 +34,7 @@ struct run_reader {
 	size_t line_bytes;	    /* length of the current line in the log */
 	struct source_fold fold;
 	struct metric_rows *rows;
+	bool has_metric_rows; /* they took a line */
 	/* For rows without a rule; NULL once a rule has matched a training row. */
 	struct templates *templates;
 	bool has_generic; /* this run has rows without a rule */
@@ -47,6 +49,8 @@ struct run_reader {
 	const char *last_format; /* added last */
 };
 
+static void sink_sample(void *user, const struct sample *sample);
+static void sink_event(void *user, const struct run_event *event);
 static void strip_launcher(void *user, const struct segment *segment);
 static void read_stripped(void *user, const struct prefix_line *line);
 static bool is_known_line(void *user, struct str text);
@@ -62,6 +66,8 @@ struct run_reader *run_reader_new(const struct format_set *formats, const struct
 	r->scanner = scanner_new(formats);
 	if (cb != NULL)
 		r->cb = *cb;
+	r->sink = (struct run_sink){ r->cb.on_sample != NULL ? sink_sample : NULL,
+				     r->cb.on_event != NULL ? sink_event : NULL, r };
 	source_fold_init(&r->fold, 0);
 	r->rows = metric_rows_new();
 	buf_init(&r->formats, 1024);
@@ -130,6 +136,7 @@ void run_reader_reset(struct run_reader *r, void *user)
 	}
 	source_fold_reset(&r->fold);
 	metric_rows_reset(r->rows);
+	r->has_metric_rows = false;
 	templates_free(r->templates);
 	r->templates = templates_new(apply_generic, r);
 	r->user = user;
@@ -284,8 +291,6 @@ static bool makes_run(const struct record *record)
 static void apply_record(struct run_reader *r, const struct record *record,
 			 const struct segment *segment, const struct line_prefix *prefix)
 {
-	const struct run_sink sink = { r->cb.on_sample != NULL ? sink_sample : NULL,
-				       r->cb.on_event != NULL ? sink_event : NULL, r };
 	const struct record_place place = { segment->line, prefix->wall_ms, prefix->rest, r->line };
 	enum rule_kind kind = record->rule->kind;
 	enum row_place row = ROW_IN_RUN;
@@ -305,7 +310,7 @@ static void apply_record(struct run_reader *r, const struct record *record,
 	add_format(r, record->rule->format);
 	if (row == ROW_REPEATED || (!r->has_run && kind != RULE_STEP))
 		return;
-	run_state_apply(&r->state, record, &place, &sink);
+	run_state_apply(&r->state, record, &place, &r->sink);
 }
 
 /* Apply a row without a rule. Its segment may be gone, since rows are held back. */
@@ -503,18 +508,6 @@ static void apply_metric_row(void *user, const struct metric_row *row)
 	r->state.ended |= row->is_summary;
 }
 
-/* Read a whole line of a metrics file with `read`. */
-static bool read_metric_line(struct run_reader *r, const struct segment *segment,
-			     const struct line_prefix *prefix,
-			     bool (*take)(struct metric_rows *rows, const struct metric_line *line,
-					  metric_row_fn fn, void *user))
-{
-	const struct metric_line line = { skip_bom(segment), segment->line, prefix->wall_ms,
-					  segment->cut };
-
-	return segment->ends_line && take(r->rows, &line, apply_metric_row, r);
-}
-
 /* Scan a line; if a message of Slurm is printed into it, scan only the message. */
 static bool scan_message(struct run_reader *r, const struct segment *segment, struct str *line,
 			 struct record *record)
@@ -548,7 +541,7 @@ static bool scan_after_bar(struct run_reader *r, const struct segment *segment,
 	return scan_line(r, segment, rest, record);
 }
 
-/* Scan the text after the number of a task or the name of its host. */
+/* Scan the text after the number of a task. */
 static bool scan_task(struct run_reader *r, const struct segment *segment,
 		      struct line_prefix *prefix, struct record *record)
 {
@@ -560,15 +553,25 @@ static bool scan_task(struct run_reader *r, const struct segment *segment,
 	return true;
 }
 
-/* A line on its way through the readers, without its prefixes. */
+/* A line on its way through the readers. Each reader returns true if it took the line, and sets
+ * *class. */
 struct reading {
 	const struct segment *segment;
+	struct str text; /* of the segment, without a byte order mark */
 	struct line_prefix prefix;
 };
 
-/* Each reader returns true if it took the line, and sets *class. */
-typedef bool (*line_reader)(struct run_reader *r, const struct reading *line,
-			    enum line_class *class);
+/* Read a whole line of a metrics file with `take`. */
+static bool read_metric_line(struct run_reader *r, const struct reading *reading,
+			     bool (*take)(struct metric_rows *rows, const struct metric_line *line,
+					  metric_row_fn fn, void *user))
+{
+	const struct segment *segment = reading->segment;
+	const struct metric_line line = { reading->text, segment->line, reading->prefix.wall_ms,
+					  segment->cut };
+
+	return segment->ends_line && take(r->rows, &line, apply_metric_row, r);
+}
 
 /* A line that differs from an earlier row only in its numbers. */
 static bool read_similar_row(struct run_reader *r, const struct reading *line,
@@ -587,7 +590,7 @@ static bool read_similar_row(struct run_reader *r, const struct reading *line,
 static bool read_similar_metrics(struct run_reader *r, const struct reading *line,
 				 enum line_class *class)
 {
-	if (!read_metric_line(r, line->segment, &line->prefix, metric_rows_read_similar))
+	if (!r->has_metric_rows || !read_metric_line(r, line, metric_rows_read_similar))
 		return false;
 	*class = LINE_METRIC;
 	return true;
@@ -622,8 +625,7 @@ static bool read_by_rule(struct run_reader *r, const struct reading *line, enum 
 
 	if (!(numbered && scan_task(r, segment, &prefix, &record)) &&
 	    !scan_message(r, segment, &prefix.rest, &record) &&
-	    !scan_after_bar(r, segment, &prefix, &record) &&
-	    !(!numbered && scan_task(r, segment, &prefix, &record)))
+	    !scan_after_bar(r, segment, &prefix, &record))
 		return false;
 	if (is_out_of_place(r, &record, prefix.rest))
 		return false;
@@ -647,8 +649,9 @@ static bool read_by_rule(struct run_reader *r, const struct reading *line, enum 
 
 static bool read_metrics(struct run_reader *r, const struct reading *line, enum line_class *class)
 {
-	if (!read_metric_line(r, line->segment, &line->prefix, metric_rows_read))
+	if (!read_metric_line(r, line, metric_rows_read))
 		return false;
+	r->has_metric_rows = true;
 	*class = LINE_METRIC;
 	return true;
 }
@@ -665,29 +668,39 @@ static bool read_row(struct run_reader *r, const struct reading *line, enum line
 
 /* The readers in the order in which they see a line; a line that one does not take goes on to the
  * next. */
-static const line_reader readers[] = { read_similar_row, read_similar_metrics, read_by_rule,
-				       read_metrics, read_row };
+static enum line_class read_in_order(struct run_reader *r, const struct reading *line)
+{
+	enum line_class class = LINE_PLAIN;
+
+	(void)(read_similar_row(r, line, &class) || read_similar_metrics(r, line, &class) ||
+	       read_by_rule(r, line, &class) || read_metrics(r, line, &class) ||
+	       read_row(r, line, &class));
+	return class;
+}
 
 static enum line_class read_segment(struct run_reader *r, const struct segment *segment)
 {
-	struct line_prefix prefix = { -1, 0, skip_bom(segment), skip_bom(segment) };
+	struct reading line = { segment, skip_bom(segment), { -1, 0, { NULL, 0 }, { NULL, 0 } } };
+	struct line_prefix *prefix = &line.prefix;
 
-	if (r->is_indented && (prefix.exact.len == 0 || prefix.exact.p[0] != ' '))
-		prefix.exact = (struct str){ prefix.exact.p - 1, prefix.exact.len + 1 };
+	prefix->rest = prefix->exact = line.text;
+	if (r->is_indented && (prefix->exact.len == 0 || prefix->exact.p[0] != ' '))
+		prefix->exact = (struct str){ prefix->exact.p - 1, prefix->exact.len + 1 };
 	/* Megatron prints a blank before its time; in a script " [2" starts a list. */
-	if (!r->fold.inside && str_starts_with(prefix.rest, " [2"))
-		prefix.rest = prefix.exact = str_skip(prefix.rest, 1);
-	if (prefix.rest.len > 0 && line_prefix_may_start(prefix.rest.p[0]))
-		line_prefix_split(prefix.rest, &prefix);
-	if (prefix.rank < 0)
-		prefix.rank = r->launch_rank;
-	if (prefix.wall_ms == 0)
-		prefix.wall_ms = r->wrapped_ms;
+	if (!r->fold.inside && str_starts_with(prefix->rest, " [2"))
+		prefix->rest = prefix->exact = str_skip(prefix->rest, 1);
+	if (prefix->rest.len > 0 && line_prefix_may_start(prefix->rest.p[0]))
+		line_prefix_split(prefix->rest, prefix);
+	if (prefix->rank < 0)
+		prefix->rank = r->launch_rank;
+	if (prefix->wall_ms == 0)
+		prefix->wall_ms = r->wrapped_ms;
 	if (r->state.unnamed != 0)
-		run_state_name_exception(&r->state, segment->line, prefix.rest);
+		run_state_name_exception(&r->state, segment->line, prefix->rest);
 	if (r->fold.inside)
-		return read_source_line(r, segment, &prefix);
-	if (source_fold_line(&r->fold, prefix.exact) == SOURCE_FIRST) {
+		return read_source_line(r, segment, prefix);
+	if (source_fold_may_start(prefix->exact) &&
+	    source_fold_line(&r->fold, prefix->exact) == SOURCE_FIRST) {
 		const struct run_state *s = &r->state;
 
 		/* If the run has started, the script belongs to the next one. */
@@ -695,12 +708,7 @@ static enum line_class read_segment(struct run_reader *r, const struct segment *
 			next_run(r, segment, false);
 		return LINE_SOURCE;
 	}
-	const struct reading line = { segment, prefix };
-	enum line_class class = LINE_PLAIN;
-	for (size_t i = 0; i < LENGTH(readers); i++)
-		if (readers[i](r, &line, &class))
-			break;
-	return class;
+	return read_in_order(r, &line);
 }
 
 /* Pass over many lines of a script at once. */
@@ -739,15 +747,20 @@ static void note_cut(struct run_reader *r, const struct segment *segment)
 			run_state_evaluate(&r->state, segment->line);
 }
 
+static void read_text(struct run_reader *r, const struct segment *segment)
+{
+	r->line_class = read_segment(r, segment);
+	if (segment->cut && r->has_run)
+		note_cut(r, segment);
+}
+
 static void read_unwrapped(void *user, const struct segment *segment)
 {
 	struct run_reader *r = user;
 	struct segment inner = *segment;
 
 	inner.line = r->line;
-	r->line_class = read_segment(r, &inner);
-	if (segment->cut && r->has_run)
-		note_cut(r, segment);
+	read_text(r, &inner);
 }
 
 /* Read a line of Docker's JSON files, {"log":"..\n","stream":"stdout","time":".."}. Its text is
@@ -789,7 +802,7 @@ static void read_line(struct run_reader *r, const struct segment *segment, struc
 	r->line_class = LINE_PLAIN;
 	bool wrapped = unwrap_docker(r, segment);
 	if (!wrapped)
-		read_unwrapped(r, segment);
+		read_text(r, segment);
 	r->linebuf.skip = r->fold.inside && !wrapped ? skip_source : NULL;
 	if (segment->ends_line && r->cb.on_line != NULL)
 		r->cb.on_line(r->user, segment->line, whole, r->line_class);

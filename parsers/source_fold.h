@@ -57,6 +57,12 @@ void source_fold_init(struct source_fold *fold, size_t n_known);
 void source_fold_release(struct source_fold *fold);
 /* Prepare for the next file; the scripts stay remembered. */
 void source_fold_reset(struct source_fold *fold);
+/* Can a script start with this line, by its first byte? */
+static inline bool source_fold_may_start(struct str line)
+{
+	return line.len > 2 &&
+	       (line.p[0] == 'i' || line.p[0] == 'f' || (line.p[0] >= '"' && line.p[0] <= '\''));
+}
 enum source_line source_fold_line(struct source_fold *fold, struct str line);
 /* Consume the leading lines of text that are certainly part of the script: their first byte starts
  * no prefix, row or "====". Returns their bytes and adds their number to *lines. */

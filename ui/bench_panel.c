@@ -10,6 +10,7 @@
 #define LABEL_WIDTH 13
 #define RIGHT_WIDTH 27
 #define MIN_PLOT    16
+#define LEAST_APART 6	   /* columns between two labels of the axis */
 #define DOT	    0x2022 /* bullet */
 
 /* The state of the drawing. */
@@ -258,8 +259,11 @@ static void bench_plot_differences(struct bench_pen *pen)
 			bench_draw_contrast(pen, &live->contrasts[i]);
 	if (!bench_rule(pen, "faster by %"))
 		return;
-	bench_tick(pen, -live->margin, 1);
-	bench_tick(pen, live->margin, 1);
+	/* Where the margins are next to zero, only zero has room for its label. */
+	if (scale_cell(&pen->axis, live->margin) - scale_cell(&pen->axis, 0) >= LEAST_APART) {
+		bench_tick(pen, -live->margin, 1);
+		bench_tick(pen, live->margin, 1);
+	}
 	bench_tick(pen, 0, 0);
 	bench_print_right(pen, STYLE_DIM, "%s .. %s",
 			  fmt_number(pen->axis.lo, bench_decimals(pen)).s,

@@ -43,7 +43,22 @@ enum prompt_result form_key(struct form *form, uint32_t code)
 		form->at = (form->at + FORM_COUNT - 1) % FORM_COUNT;
 		return PROMPT_MORE;
 	}
-	return prompt_key(&form->fields[form->at], code);
+	enum prompt_result result = prompt_key(&form->fields[form->at], code);
+	if (result == PROMPT_CHANGED)
+		form->why[0] = '\0';
+	return result;
+}
+
+void form_set_error(struct form *form, const char *why)
+{
+	/* "variant: ..", or "--variant B: ..", as the command line calls it. */
+	const char *at = why + strspn(why, "-");
+	size_t n = strcspn(at, ": ");
+
+	print_into(form->why, "%s", why);
+	for (size_t i = 0; i < FORM_COUNT; i++)
+		if (strncmp(fields[i].key, at, n) == 0 && fields[i].key[n] == '\0')
+			form->at = i;
 }
 
 void form_json(const struct form *form, struct buf *out)

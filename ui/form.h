@@ -8,21 +8,21 @@
  *
  *	key in its JSON, label, initial text, hint
  */
-#define FORM_LIST(X)                                                                            \
-	X(name, "name", "ab", "name of the bench: letters, digits, _ . -")                      \
-	X(pods, "pods", "", "names of pods, separated by commas")                               \
-	X(folder, "folder", "", "directory on the pods in which the command runs")              \
-	X(command, "command", "", "shell command for one run, e.g. python3 train.py")           \
-	X(control, "control", "A",                                                              \
-	  "name, then optional VAR=value settings, then optional -- command")                   \
-	X(variant, "variant", "B", "same syntax, e.g. B LR=0.1 or B -- python3 b.py")           \
-	X(variant2, "variant 2", "", "second variant, or empty")                                \
-	X(metric, "metric", "step_ms",                                                          \
-	  "step_ms, or a key of the run's JSON output and lower or higher")                     \
-	X(window, "window", "20:100",                                                           \
-	  "first:last step to measure, or auto; empty unless metric is step_ms")                \
-	X(blocks, "blocks", "6", "blocks per pod: at least 3 for a verdict, 6 for a good test") \
-	X(aa, "A/A arm", "yes", "run the control twice per block to measure noise: yes or no")  \
+#define FORM_LIST(X)                                                                             \
+	X(name, "name", "ab", "name of the bench: letters, digits, _ . -")                       \
+	X(pods, "pods", "", "names of pods, separated by commas")                                \
+	X(folder, "folder", "", "directory on the pods in which the command runs")               \
+	X(command, "command", "", "shell command for one run, e.g. python3 train.py")            \
+	X(control, "control", "A",                                                               \
+	  "e.g. A, A LR=0.1 (a setting), or A=python3 a.py (its own command)")                   \
+	X(variant, "variant", "B", "compared with the control, e.g. B LR=0.2 or B=python3 b.py") \
+	X(variant2, "variant 2", "", "second variant, or empty")                                 \
+	X(metric, "metric", "step_ms",                                                           \
+	  "step_ms, wall_s (whole runs), or a key of the run's JSON output")                     \
+	X(window, "window", "20:100",                                                            \
+	  "first:last step to measure, or auto; empty unless metric is step_ms")                 \
+	X(blocks, "blocks", "6", "blocks per pod: at least 3 for a verdict, 6 for a good test")  \
+	X(aa, "A/A arm", "yes", "run the control twice per block to measure noise: yes or no")   \
 	X(minutes, "minutes", "60", "time limit in minutes")
 
 enum form_field {
@@ -44,6 +44,8 @@ void form_release(struct form *form);
 void form_open(struct form *form, const char *pods);
 /* PROMPT_DONE: submit the form; PROMPT_CANCEL: leave it. */
 enum prompt_result form_key(struct form *form, uint32_t code);
+/* Show the error of a submit, with the cursor in its field. */
+void form_set_error(struct form *form, const char *why);
 /* Append the form as one JSON object of strings. */
 void form_json(const struct form *form, struct buf *out);
 /* Draw into rect, which has two lines more than fields; returns the cursor's column. */

@@ -663,7 +663,17 @@ static void open_actions(struct ui *ui, enum ui_overlay overlay)
 
 static void open_form(struct ui *ui)
 {
-	form_open(&ui->form, ui->bench_pods);
+	const struct model *model = ui->shared.model;
+	const struct model_run *run = ui->shared.selected;
+	const char *pods = ui->bench_pods;
+
+	/* The pod of the selected run, or the only one. */
+	if (pods[0] == '\0' && ui->form.fields[FORM_pods].len == 0 && run != NULL &&
+	    run->pod < model->n_pods)
+		pods = model->pods[run->pod].name;
+	else if (pods[0] == '\0' && ui->form.fields[FORM_pods].len == 0 && model->n_pods == 1)
+		pods = model->pods[0].name;
+	form_open(&ui->form, pods);
 	ui->overlay = OVERLAY_FORM;
 }
 
@@ -747,7 +757,7 @@ static void submit_form(struct ui *ui)
 	confirm_command(ui, &command);
 	if (ui->overlay != OVERLAY_NONE)
 		return;
-	print_into(ui->form.why, "%s", ui->shared.said);
+	form_set_error(&ui->form, ui->shared.said);
 	ui->overlay = OVERLAY_FORM;
 }
 

@@ -288,12 +288,30 @@ static char *next_word(struct str *rest)
 	return xstrdup(word.data);
 }
 
-/* Add the arm in a field of the form: "TAG NAME=VALUE .. [-- COMMAND]". */
+/* The command of "TAG=COMMAND", as --variant takes it, without quotes around all of it; owned.
+ * NULL: the text is of another form. */
+static char *get_command(struct str text)
+{
+	size_t n = 0;
+
+	while (n < text.len && text.p[n] != '=' && !isspace((unsigned char)text.p[n]))
+		n++;
+	if (n == 0 || n == text.len || text.p[n] != '=')
+		return NULL;
+	text = str_trim(str_skip(text, n + 1));
+	if (text.len > 1 && (text.p[0] == '\'' || text.p[0] == '"') &&
+	    memchr(text.p + 1, text.p[0], text.len - 1) == text.p + text.len - 1)
+		text = (struct str){ text.p + 1, text.len - 2 };
+	return xstrndup(text.p, text.len);
+}
+
+/* Add the arm in a field of the form: "TAG=COMMAND" or "TAG NAME=VALUE .. [-- COMMAND]". */
 static int add_arm(struct form_line *form, const cJSON *fields, const char *key, struct err *err)
 {
 	bool is_control = strcmp(key, "control") == 0;
-	struct str rest = str_from(json_get_string(fields, key, ""));
-	char *word = next_word(&rest);
+	struct str rest = str_trim(str_from(json_get_string(fields, key, "")));
+	char *command = get_command(rest);
+	char *word = command != NULL ? xstrndup(rest.p, strcspn(rest.p, "=")) : next_word(&rest);
 	int rc;
 
 	if (word == NULL && !is_control)
@@ -303,9 +321,12 @@ static int add_arm(struct form_line *form, const cJSON *fields, const char *key,
 		rc = err_set(err, ERR_USAGE, "%s: \"%.60s\" is not a tag (" PLAN_NAME_WORDS ")",
 			     key, word);
 		free(word);
+		free(command);
 		return rc;
 	}
 	rc = add_word(form, is_control ? LINE_TAG : LINE_VARIANT, word, err);
+	if (command != NULL)
+		return rc == 0 ? add_word(form, LINE_COMMAND, command, err) : rc;
 	while (rc == 0 && (word = next_word(&rest)) != NULL) {
 		if (strcmp(word, "--") == 0) {
 			free(word);
@@ -338,11 +359,16 @@ static int read_form(struct form_line *f, const cJSON *form, struct err *err)
 {
 	static const char *const arms[] = { "control", "variant", "variant2" };
 	const char *command = json_get_string(form, "command", "");
+	AUTO_TEXT control = get_command(str_trim(str_from(json_get_string(form, "control", ""))));
 
+	if (command[0] == '\0' && control != NULL)
+		command = control;
 	if (json_get_string(form, "folder", "")[0] == '\0')
-		return err_set(err, ERR_USAGE, "folder: where the command runs on the pods");
+		return err_set(
+			err, ERR_USAGE,
+			"folder: expected the directory on the pods in which the command runs");
 	if (command[0] == '\0')
-		return err_set(err, ERR_USAGE, "command: the shell command of one run");
+		return err_set(err, ERR_USAGE, "command: expected the shell command of one run");
 	if (add_word(f, LINE_CONTROL, xstrdup(command), err) != 0)
 		return -1;
 	for (size_t i = 0; i < LENGTH(arms); i++)

@@ -18,10 +18,11 @@
 #define MAX_LINE 4096
 #define COLUMNS	 61 /* of the axis, as text */
 #define LABEL	 16
-#define WIDTH	 480 /* of the axis, as SVG */
-#define LEFT	 170
-#define RIGHT	 90
-#define ROW	 34
+#define WIDTH	 640 /* of the axis, as SVG */
+#define LEFT	 60
+#define RIGHT	 60
+#define ROW	 50 /* the verdict, below it the blocks */
+#define ROOM	 70 /* for a label of the axis */
 /* The axis shows an interval up to this many times as wide as the blocks. */
 #define MOST_WIDE 2.0
 
@@ -144,11 +145,15 @@ static void append_svg_line(struct buf *out, const struct plot *plot, double pct
 		    LEFT + plot_place(plot, pct, WIDTH), rows * ROW + 4, color);
 }
 
-/* Label a place of the axis. */
+/* Label a place of the axis; zero only where it leaves room for the labels of both ends. */
 static void append_svg_label(struct buf *out, const struct plot *plot, double pct, int rows)
 {
-	buf_appendf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">",
-		    LEFT + plot_place(plot, pct, WIDTH), rows * ROW + 28);
+	double at = plot_place(plot, pct, WIDTH);
+
+	if (pct == 0.0 && (at < ROOM || at > WIDTH - ROOM))
+		return;
+	buf_appendf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">", LEFT + at,
+		    rows * ROW + 28);
 	append_pct(out, pct);
 	buf_append_str(out, "</text>\n");
 }
@@ -156,12 +161,12 @@ static void append_svg_label(struct buf *out, const struct plot *plot, double pc
 static void append_svg_row(struct buf *out, const struct plot *plot, const cJSON *c, int row)
 {
 	double lo = verdict_bound(c, "ci_pct", 0), hi = verdict_bound(c, "ci_pct", 1);
-	int y = row * ROW + ROW / 2 + 8;
+	int y = row * ROW + 42;
 
-	buf_appendf(out, "<text x=\"8\" y=\"%d\">", y + 4);
+	buf_appendf(out, "<text x=\"8\" y=\"%d\">", y - 18);
 	utf8_add_xml(out, txt(c, "variant"));
-	buf_appendf(out, "</text>\n<text x=\"%d\" y=\"%d\">", LEFT + WIDTH + 12, y + 4);
-	append_value(out, c);
+	buf_append_str(out, ": ");
+	utf8_add_xml(out, txt(c, "text"));
 	buf_append_str(out, "</text>\n");
 	if (isfinite(lo) && isfinite(hi))
 		buf_appendf(out,
@@ -188,19 +193,24 @@ void page_svg(struct buf *out, const cJSON *verdict)
 		out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
 		"height=\"%d\" font-family=\"sans-serif\" font-size=\"12\" role=\"img\">\n<title>",
-		LEFT + WIDTH + RIGHT, rows * ROW + 40);
+		LEFT + WIDTH + RIGHT, rows * ROW + 60);
 	utf8_add_xml(out, title.data);
 	buf_append_str(out, "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
 	append_svg_line(out, &plot, -plot.margin, rows, "#ddd");
 	append_svg_line(out, &plot, 0.0, rows, "#888");
 	append_svg_line(out, &plot, plot.margin, rows, "#ddd");
 	append_svg_label(out, &plot, plot.lo, rows);
+	append_svg_label(out, &plot, 0.0, rows);
 	append_svg_label(out, &plot, plot.hi, rows);
 	json_each (c, plot.contrasts) {
 		if (cJSON_GetArraySize(verdict_list(c, "blocks")) > 0)
 			append_svg_row(out, &plot, c, row++);
 	}
-	buf_append_str(out, "</svg>\n");
+	buf_appendf(out,
+		    "<text x=\"8\" y=\"%d\" fill=\"#666\">dots: blocks (grey: not counted); bar: "
+		    "interval; lines: zero and the margin of %g%%; right of zero is faster</text>\n"
+		    "</svg>\n",
+		    rows * ROW + 50, plot.margin);
 }
 
 /* "NVIDIA H100 80GB HBM3, driver 570.1" from "0, NVIDIA .., 570.1, ..". */

@@ -409,15 +409,113 @@ static void add_quality(struct report *r)
 	add_fact(r, "quality", verdict_is(q, "worse") ? FACT_WORSE : FACT_PLAIN);
 }
 
+/* How sure the verdict is. */
+static void add_sureness(struct report *r)
+{
+	double level = num(r->c, "level"), alpha = num(r->root, "alpha");
+
+	if (is_word(r->c, VERDICT_INVALID) || is_word(r->c, VERDICT_NOT_JUDGED)) {
+		append(r, "nothing is shown either way");
+	} else if (is_word(r->c, VERDICT_SAME)) {
+		append(r, "arms that differ by %g%% are called the same in at most 5%% of benches",
+		       num(r->root, "margin_pct"));
+	} else if (is_word(r->c, VERDICT_NO_DIFFERENCE)) {
+		append(r, "a difference of ");
+		append_pct(r, num(r->c, "mde_pct"), false);
+		append(r, " would probably have been shown; a smaller one may exist");
+	} else {
+		append(r, "%zu of %zu blocks agree", verdict_count(r->c, "n_agree"),
+		       verdict_count(r->c, "n_blocks"));
+		append_p(r, ", p", num(r->c, "p"));
+		append(r,
+		       " is below %.2g: equal arms get this far apart in at most %g%% of benches",
+		       level > 0.0 ? level : alpha, 100.0 * alpha);
+	}
+	add_fact(r, "how sure", FACT_PLAIN);
+}
+
+/* What could make the verdict wrong: the first hard check, otherwise the first warning. */
+static void add_doubts(struct report *r)
+{
+	const cJSON *first = NULL, *dropped = json_first(verdict_list(r->root, "dropped_blocks"));
+	size_t n = 0;
+
+	json_each (hit, verdict_list(r->c, "guards")) {
+		if (n++ == 0 || (verdict_is(hit, "hard") && !verdict_is(first, "hard")))
+			first = hit;
+	}
+	if (n > 0)
+		append(r, "%s: %s", txt(first, "guard"), txt(first, "text"));
+	if (n > 1)
+		append(r, "; %zu more with --all", n - 1);
+	if (dropped != NULL && !(n > 0 && verdict_is(first, "hard")))
+		append(r, "%sdropped: block %zu: %s", r->line.len > 0 ? "; " : "",
+		       verdict_count(dropped, "block") + 1, txt(dropped, "reason"));
+	if (strcmp(txt(r->root, "metric"), "wall_s") == 0)
+		append(r, "%sthat both arms do the same work is your claim, and was not checked",
+		       r->line.len > 0 ? "; " : "");
+	if (r->line.len == 0)
+		append(r, "no check of the runs found a reason");
+	add_fact(r, "doubts", n > 0 ? FACT_WARN : FACT_PLAIN);
+}
+
+static void add_next_step(struct report *r)
+{
+	bool is_faster = is_word(r->c, VERDICT_FASTER);
+	const char *suffix = cJSON_GetStringValue(json_first(verdict_list(r->c, "suffix")));
+	size_t need = verdict_count(r->c, "blocks_to_margin");
+
+	if (is_word(r->c, VERDICT_INVALID))
+		append(r, "remove the reason, then run the bench again");
+	else if (is_word(r->c, VERDICT_NOT_JUDGED) &&
+		 verdict_count(r->c, "n_blocks") >= VERDICT_MIN_BLOCKS)
+		append(r, "remove the reason in parentheses, then run the bench on");
+	else if (is_word(r->c, VERDICT_NOT_JUDGED))
+		append(r, "run more blocks: a verdict needs at least %d", VERDICT_MIN_BLOCKS);
+	else if (is_word(r->c, VERDICT_SAME))
+		append(r, "choose by other reasons than speed");
+	else if (is_word(r->c, VERDICT_NO_DIFFERENCE) && need > 0)
+		append(r, "run %zu blocks to detect %g%%", need, num(r->root, "margin_pct"));
+	else if (is_word(r->c, VERDICT_NO_DIFFERENCE))
+		append(r, "measure longer runs or use a quieter pod: %d blocks do not detect %g%%",
+		       MOST_BLOCKS, num(r->root, "margin_pct"));
+	else if (is_faster && suffix != NULL)
+		append(r, "find the reason for \"%s\" before you use %s", suffix,
+		       txt(r->c, "variant"));
+	else if (is_faster && strcmp(txt(verdict_list(r->root, "best"), "state"), "leads") == 0)
+		append(r, "confirm the best of several variants in extra blocks (confirm_blocks)");
+	else
+		append(r, "%s %s", is_faster ? "use" : "keep",
+		       txt(r->c, is_faster ? "variant" : "control"));
+	add_fact(r, "next", FACT_HINT);
+}
+
+/* Which arm is better, how sure that is, what could make it wrong, what to do next. */
+static void add_answers(struct report *r)
+{
+	facts_text(r->facts, "", get_style(r->c), "%s", txt(r->c, "text"));
+	if (verdict_is(r->c, "aa"))
+		return;
+	add_sureness(r);
+	add_doubts(r);
+	add_next_step(r);
+}
+
+static void add_title(struct report *r)
+{
+	facts_section(r->facts,
+		      facts_keep(r->facts, "%s%s against %s", txt(r->c, "variant"),
+				 verdict_is(r->c, "aa") ? " (A/A: repeat runs of the control)" : "",
+				 txt(r->c, "control")));
+}
+
 static void add_contrast(struct report *r)
 {
 	bool aa = verdict_is(r->c, "aa");
 	const char *trend = txt(r->c, "trend");
 
-	facts_section(r->facts, facts_keep(r->facts, "%s%s against %s", txt(r->c, "variant"),
-					   aa ? " (A/A: repeat runs of the control)" : "",
-					   txt(r->c, "control")));
-	facts_text(r->facts, "", get_style(r->c), "%s", txt(r->c, "text"));
+	add_title(r);
+	add_answers(r);
 	if (aa && (is_word(r->c, VERDICT_FASTER) || is_word(r->c, VERDICT_SLOWER)))
 		facts_text(r->facts, "", FACT_WARN,
 			   "both arms ran the same code: this is a false alarm, or the pod favors "
@@ -619,6 +717,22 @@ static void add_window(struct report *r)
 	add_fact(r, "window found", FACT_HINT);
 }
 
+void report_summary(struct facts *facts, const cJSON *verdict)
+{
+	struct report r = { .facts = facts, .root = verdict };
+	const cJSON *all = verdict_list(verdict, "contrasts");
+
+	buf_init(&r.line, MAX_LINE);
+	json_each (c, all) {
+		if (verdict_is(c, "aa") && cJSON_GetArraySize(all) > 1)
+			continue;
+		r.c = c;
+		add_title(&r);
+		add_answers(&r);
+	}
+	buf_release(&r.line);
+}
+
 void report_facts(struct facts *facts, const cJSON *verdict)
 {
 	struct report r = { .facts = facts, .root = verdict };
@@ -632,11 +746,6 @@ void report_facts(struct facts *facts, const cJSON *verdict)
 		r.c = c;
 		add_contrast(&r);
 	}
-	if (strcmp(txt(verdict, "metric"), "wall_s") == 0)
-		facts_text(
-			facts, "equal work", FACT_HINT,
-			"wall_s is the time of whole runs: that they all do the same work is your "
-			"claim, and was not checked");
 	if (cJSON_IsObject(best)) {
 		facts_section(facts, "best variant");
 		facts_text(facts, "", FACT_STRONG, "%s", txt(best, "text"));

@@ -60,7 +60,9 @@ bool verdict_widens_interval(const cJSON *outlier);
  * this version.  For tests; NULL: none. */
 extern const char *verdict_missing;
 
-/* The facts of a verdict.json: per variant the verdict, then the numbers, then the reasons.
+/* Per variant the verdict, how sure it is, what could make it wrong, and what to do next. */
+void report_summary(struct facts *facts, const cJSON *verdict);
+/* All facts of a verdict.json: per variant the verdict, then the numbers, then the reasons.
  * Borrows from the tree. */
 void report_facts(struct facts *facts, const cJSON *verdict);
 

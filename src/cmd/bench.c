@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,12 +28,14 @@
 #define MAX_REPORT (16U * 1024 * 1024)
 
 /* Options for the format of the verdict. Their struct has an enum out_format `print`. */
-#define BENCH_PRINT_OPTIONS(type)                                                             \
-	CMD_ROW("json", NULL, "print the verdict as in verdict.json", CMD_VALUE, type, print, \
-		.value = OUT_JSON),                                                           \
-		CMD_ROW("csv", NULL, "print comma-separated values, one row per variant",     \
-			CMD_VALUE, type, print, .value = OUT_CSV),                            \
-		CMD_ROW("md", NULL, "print Markdown", CMD_VALUE, type, print, .value = OUT_MD)
+#define BENCH_PRINT_OPTIONS(type)                                                                  \
+	CMD_ROW("json", NULL, "print the verdict as in verdict.json", CMD_VALUE, type, print,      \
+		.value = OUT_JSON),                                                                \
+		CMD_ROW("csv", NULL, "print comma-separated values, one row per variant",          \
+			CMD_VALUE, type, print, .value = OUT_CSV),                                 \
+		CMD_ROW("md", NULL, "print Markdown", CMD_VALUE, type, print, .value = OUT_MD),    \
+		CMD_ROW("all", NULL, "print all numbers, tests, checks and runs", CMD_VALUE, type, \
+			print, .value = OUT_ALL)
 
 /* How to start a bench; the first member of the commands' structs. */
 struct bench_ask {
@@ -144,7 +147,10 @@ static int print_verdict(const cJSON *verdict, enum out_format print, const char
 	if (print == OUT_CSV)
 		return print_verdict_csv(verdict, err);
 	facts_init(&facts);
-	report_facts(&facts, verdict);
+	if (print == OUT_TABLE)
+		report_summary(&facts, verdict);
+	else
+		report_facts(&facts, verdict);
 	if (print == OUT_MD)
 		facts_print_md(&text, &facts);
 	else
@@ -812,6 +818,9 @@ static int exec_show(struct cmd_args *args, void *opaque, struct err *err)
 
 		page_svg(&text, verdict);
 		status = file_replace(call->plot, buf_str(&text), err);
+		/* A picture is for others. */
+		if (status == 0)
+			(void)chmod(call->plot, 0644);
 	}
 	if (status == 0)
 		status = print_report(&drive, call->ask.print, err);

@@ -12,7 +12,7 @@
  * people, JSON lines, CSV (RFC 4180) or Markdown. JSON prints the whole cJSON object of a row, the
  * other formats its listed columns. Texts pass utf8_sanitize; null is "—" in a table and in
  * Markdown, and empty in CSV. Escape sequences are never printed. */
-enum out_format { OUT_TABLE, OUT_JSON, OUT_CSV, OUT_MD };
+enum out_format { OUT_TABLE, OUT_JSON, OUT_CSV, OUT_MD, OUT_ALL };
 
 /* Columns are given as text, for example "seed:0, train_ms=train s:1*0.001": the member of the row;
  * after '=' its header in tables and Markdown; after ':' the number of decimals (default: as many

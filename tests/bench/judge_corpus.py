@@ -68,7 +68,7 @@ def phase_a2():
        "and one pair could never be judged", found["if_valid"])
     ok(guards(found).get("clock-lag") is False, "the clock lag is flagged",
        guards(found))
-    text = judge(*words)
+    text = judge("--all", *words)
     for part in ("1,378,296.78", "1,428,985.56", "+3.68%", "+1.81%",
                  "INVALID (work identity)", "clock-lag", "step 2"):
         ok(part in text, "the report says " + part, text)

@@ -158,10 +158,10 @@ def few_rows(folder, rows):
 def windows(folder):
     control = arms(folder, "w", 1.0, 3)
     other = arms(folder, "x", 0.95, 3)
-    done = run("--window", "20:95", "--control", *control, "--variant",
+    done = run("--all", "--window", "20:95", "--control", *control, "--variant",
                "b=" + other[0], *other[1:])
     ok(b"steps 20..95" in done.stdout, "a window of one's own", done.stdout)
-    done = run("--window", "auto", "--control", *control, "--variant",
+    done = run("--all", "--window", "auto", "--control", *control, "--variant",
                "b=" + other[0], *other[1:])
     ok(b"window found" in done.stdout and b"FASTER" in done.stdout,
        "a window found by itself", done.stdout)
@@ -339,7 +339,7 @@ def scores(folder):
     lonely = run("--control", *control, score("a3", 103), "--variant",
                  "b=" + better[0], *better[1:])
     ok(b"block 4: control: no other arm has a run in this block" in
-       lonely.stdout, "a log without a partner is said", lonely.stdout)
+       b" ".join(lonely.stdout.split()), "a log without a partner is said", lonely.stdout)
     bad = [score("c0", float("inf"), status="failed"), better[1], better[2]]
     found = verdict(control, {"b": bad})["b"]
     ok(found["text"] == "INVALID (exit)", "Infinity is no score", found)
@@ -529,7 +529,7 @@ def quality(folder):
     ok(found["verdict"] == "FASTER" and found["quality"]["same"],
        "unless so much does not matter", found["text"])
     logs = with_vals(folder, "q2", fast, b)
-    done = run("--fail-on", "faster-but-worse", "--control", *noisy,
+    done = run("--all", "--fail-on", "faster-but-worse", "--control", *noisy,
                "--variant", "b=" + logs[0], *logs[1:])
     ok(done.returncode == 3 and b"worse, not within 0.005; smallest "
        in b" ".join(done.stdout.split()),
@@ -700,7 +700,7 @@ def small(folder):
     done = run("--control", *other, *control[1:], "--variant", "b=" + fast[0],
                *fast[1:])
     ok(b"control: same work: batch is 65536, the control's is 131072" in
-       done.stdout,
+       b" ".join(done.stdout.split()),
        "and is said to be the one", done.stdout)
     found = verdict(control, {"b": edited(folder, "mp", fast, lambda lines: [
         line.replace("train_batch_tokens:131072", "train_batch_tokens:65536")
@@ -741,6 +741,8 @@ def usage(folder):
     ok(done.returncode == 5, "nothing in any log: exit 5", done.stderr)
     done = run("--md", "--control", log, "--variant", "b=" + log)
     ok(re.search(rb"^### b against control\n\n\*\*INVALID \(copy\)\*\*\n\n"
+                 rb"- how sure: nothing is shown either way\n"
+                 rb"- doubts: copy: .*\n- next: .*\n\n"
                  rb"(\|.*\|\n){4}\n"
                  rb"- copy: the log is a byte-for-byte copy of another "
                  rb"run's log\n",

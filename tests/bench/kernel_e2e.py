@@ -143,7 +143,7 @@ def liars(rig):
        "both are of one process", runs["0_local_fast"])
     ok(not any(r["pos"] for r in found["runs"]),
        "in which none has a place behind another")
-    shown = rig.tui("bench", "show", "kernel").stdout.decode()
+    shown = rig.tui("bench", "show", "--all", "kernel").stdout.decode()
     ok("kernels (last process)" in shown and
        "the host's clock" in shown, "bench show has it", shown)
 

@@ -333,7 +333,7 @@ def stalled(rig, sshd):
     ok(found["n_agree"] >= 5 and
        abs(2 ** 0.5 - 2 ** (found["hl_d"] / 1.3863)) < 0.2,
        "with what it moves little", (found["n_agree"], found["hl_d"]))
-    done = rig.tui("bench", "show", "stall")
+    done = rig.tui("bench", "show", "--all", "stall")
     flat = " ".join(done.stdout.decode().split())
     ok("1 of 12 runs is an outlier" in flat and worst["run"] in flat and
        "Showing" in flat, "bench show explains the widened interval",

@@ -183,6 +183,11 @@ def two_pods(rig):
     ok(all(r["state"] in ("verified", "confirmed") for r in runs),
        "every run is verified", runs)
     done = rig.tui("bench", "show", "two")
+    ok(all(word in done.stdout for word in (b"FASTER by", b"how sure",
+                                            b"doubts", b"next")) and
+       b"paired by block" not in done.stdout,
+       "bench show answers in four sentences", done.stdout)
+    done = rig.tui("bench", "show", "--all", "two")
     ok(b"FASTER by" in done.stdout and b"pod p1" in done.stdout,
        "bench show", done.stdout)
     done = rig.tui("bench", "list", "--json")
@@ -495,6 +500,16 @@ def page(rig):
     ok(len(dots) == 6 and
        len({dot.getAttribute("cy") for dot in dots}) == 2,
        "the picture has a dot a block", tree.toxml())
+    texts = [text.firstChild.data for text in tree.getElementsByTagName("text")]
+    ok(any(text.startswith("patched: FASTER by ") for text in texts) and
+       any("right of zero is faster" in text for text in texts),
+       "its verdict, and what its signs mean", texts)
+    labels = sorted(float(text.getAttribute("x"))
+                    for text in tree.getElementsByTagName("text")
+                    if text.getAttribute("text-anchor") == "middle")
+    ok(all(b - a >= 70 for a, b in zip(labels, labels[1:])),
+       "no two labels of its axis overlap", labels)
+    ok(os.stat(picture).st_mode & 0o777 == 0o644, "and others may read it")
     done = rig.tui("bench", "show", "line", "--plot", "/nowhere/x.svg")
     ok(done.returncode == 1 and not done.stdout and
        b"/nowhere/x.svg" in done.stderr, "or says why it is not there", done)

@@ -232,6 +232,23 @@ static void test_sizes(void)
 	ok(same, "every size is drawn");
 }
 
+static void test_labels(void)
+{
+	struct bench_live *live = make_live(4, false);
+	char *narrow = draw(live, WIDTH, HEIGHT), *wide = draw(live, 160, HEIGHT);
+
+	ok(strstr(wide, "\xE2\x94\x80-0.5\xE2\x94\x80") != NULL &&
+		   strstr(wide, "\xE2\x94\x80"
+				"0.5\xE2\x94\x80") != NULL,
+	   "a wide axis has labels at the margins");
+	ok(strstr(narrow, "-0.5") == NULL && strstr(narrow, "\xE2\x94\x80"
+							    "0\xE2\x94\x80") != NULL,
+	   "a narrow one has only zero's, which they would overlap");
+	free(narrow);
+	free(wide);
+	bench_live_free(live);
+}
+
 static void test_form(void)
 {
 	struct form form = { 0 };
@@ -256,6 +273,13 @@ static void test_form(void)
 	is_int(form_key(&form, '\r'), PROMPT_DONE, "Enter accepts the form");
 	form_open(&form, "");
 	ok(strcmp(form.fields[FORM_pods].text, "a,b") == 0, "the form is unchanged");
+	form_set_error(&form, "--variant B/b: expected TAG=COMMAND");
+	is_int((long long)form.at, FORM_variant, "an error moves the cursor to its field");
+	ok(form.why[0] != '\0', "and is shown");
+	(void)form_key(&form, 'x');
+	ok(form.why[0] == '\0', "until the field changes");
+	form_set_error(&form, "the disk is full");
+	is_int((long long)form.at, FORM_variant, "an error of no field leaves the cursor");
 	is_int(form_key(&form, 27), PROMPT_CANCEL, "Esc cancels the form");
 	buf_release(&text);
 	form_release(&form);
@@ -297,6 +321,7 @@ int main(void)
 	test_running();
 	test_over();
 	test_sizes();
+	test_labels();
 	test_form();
 	test_fold();
 	return tap_done();

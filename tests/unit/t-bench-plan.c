@@ -560,7 +560,8 @@ static void test_form(void)
 	static const struct {
 		const char *field, *text, *want;
 	} wrong[] = {
-		{ "folder", "", "folder: where the command runs on the pods" },
+		{ "folder", "",
+		  "folder: expected the directory on the pods in which the command runs" },
 		{ "control", "", "control: \"\" is not a tag (" PLAN_NAME_WORDS ")" },
 		{ "variant", "B/b", "variant: \"B/b\" is not a tag (" PLAN_NAME_WORDS ")" },
 		{ "variant", "B python3 b.py",
@@ -597,6 +598,22 @@ static void test_form(void)
 	ok(a != NULL && b != NULL && cJSON_Compare(a, b, true), "form and line give the same: %s",
 	   err.text);
 	cJSON_Delete(a);
+	cJSON_ReplaceItemInObject(form, "variant",
+				  cJSON_CreateString("B='python3 b.py --name \"two words\"'"));
+	a = bench_make_form(form, &conf, &err);
+	is_str(json_get_string(cJSON_GetArrayItem(json_get(a, "variants"), 1), "command", ""),
+	       "python3 b.py --name \"two words\"", "the form takes TAG=COMMAND as the line does");
+	cJSON_ReplaceItemInObject(form, "control", cJSON_CreateString("A = 1"));
+	cJSON_Delete(a);
+	ok(bench_make_form(form, &conf, &err) == NULL, "but not a blank before the equals sign");
+	cJSON_ReplaceItemInObject(form, "control", cJSON_CreateString("A=python3 a2.py"));
+	cJSON_ReplaceItemInObject(form, "command", cJSON_CreateString(""));
+	a = bench_make_form(form, &conf, &err);
+	is_str(json_get_string(json_get(a, "workload"), "command", ""), "python3 a2.py",
+	       "the control's command is that of all arms if there is no other");
+	cJSON_Delete(a);
+	cJSON_ReplaceItemInObject(form, "command", cJSON_CreateString("python3 a.py"));
+	cJSON_ReplaceItemInObject(form, "control", cJSON_CreateString("A LR=0.1"));
 	cJSON_Delete(b);
 	check_folder("local", ".", here);
 	check_folder("local", "sub", "sub");

@@ -26,12 +26,17 @@ bool score_is_possible(const char *key, double value)
 
 	if (!score_is_measurable(value))
 		return false;
-	if (value > 0 || key == NULL)
+	if (key == NULL)
 		return true;
 	last = strrchr(key, '_'); /* "step_ms" is in ms */
-	return !str_is_among(str_from(last != NULL ? last + 1 : key),
-			     "ns us ms s sec seconds minutes hours time cycles "
-			     "latency duration bytes kb mb gb size") &&
+	struct str unit = str_from(last != NULL ? last + 1 : key);
+	if (value > 0) /* no measured time is below a nanosecond */
+		return !(value < (str_is_among(unit, "us")		? 1e-3
+				  : str_is_among(unit, "ms")		? 1e-6
+				  : str_is_among(unit, "s sec seconds") ? 1e-9
+									: 0));
+	return !str_is_among(unit, "ns us ms s sec seconds minutes hours time cycles "
+				   "latency duration bytes kb mb gb size") &&
 	       strncmp(key, "best_", 5) != 0;
 }
 

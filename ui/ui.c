@@ -605,7 +605,7 @@ static void fill_choice_cell(void *user, size_t row, size_t column, struct list_
 		help = "fill in a form: variants, metric, blocks, window";
 	} else if (choice.kind == CHOICE_CHECKPOINT) {
 		name = "checkpoint";
-		help = "best checkpoint of the run against its workspace";
+		help = "template of the task against the best checkpoint";
 	} else if (choice.kind == CHOICE_SETTINGS) {
 		name = "settings";
 		help = "launch settings of its kernels, as a kernel bench";

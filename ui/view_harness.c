@@ -230,7 +230,7 @@ static void iteration_cell(void *user, size_t row, size_t column, struct list_ce
 		gain_cell(it->previous_pct, cell);
 	} else {
 		add_words(&text, (enum iteration_column)column, run, it);
-		if (column == IT_RESULT && !it->verified_score.present)
+		if (column == IT_RESULT && (!it->verified_score.present || it->mark != NULL))
 			style = it->invalid_score.present ? STYLE_ALARM : STYLE_WARN;
 		if (column == IT_QUALIFIED && it->qualification.quarantined.n > 0)
 			style = STYLE_ALARM;

@@ -3,8 +3,10 @@
 #include "parsers/harness/compare.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/sort.h"
+#include "base/xalloc.h"
 #include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 
@@ -71,6 +73,14 @@ static void check_trial_judges(struct harness_build *b, struct harness_trial *tr
 	}
 }
 
+static const struct harness_file *find_output(const struct harness_files *files,
+					      const struct harness_trial *trial)
+{
+	return harness_files_find(
+		files, trial->group == group_names[0] ? HARNESS_PLAIN_OUT : HARNESS_HARNESSED_OUT,
+		"", trial->number, 0);
+}
+
 static void read_post(struct harness_compare *compare, const struct harness_files *files,
 		      struct harness_trial *trial, const cJSON *node)
 {
@@ -81,8 +91,7 @@ static void read_post(struct harness_compare *compare, const struct harness_file
 	bool plain = trial->group == group_names[0];
 	const struct harness_file *errors = harness_files_find(
 		files, plain ? HARNESS_PLAIN_ERR : HARNESS_HARNESSED_ERR, "", trial->number, 0);
-	const struct harness_file *out = harness_files_find(
-		files, plain ? HARNESS_PLAIN_OUT : HARNESS_HARNESSED_OUT, "", trial->number, 0);
+	const struct harness_file *out = find_output(files, trial);
 
 	harness_post_read(&b, &trial->post, node, out,
 			  errors != NULL ? (struct str){ errors->text, errors->len }
@@ -96,12 +105,21 @@ static void read_post(struct harness_compare *compare, const struct harness_file
 		compare->command = trial->post.command;
 }
 
+/* The report about the judge and the files of all trials; NULL: none. */
+static const cJSON *find_report(const struct harness_files *files)
+{
+	const struct harness_file *file = harness_files_get(files, "judge.report");
+
+	return file != NULL ? file->json : NULL;
+}
+
 static void read_trial(struct harness_compare *compare, const struct harness_files *files,
 		       size_t group, const cJSON *node)
 {
 	struct harness_pool *pool = &compare->pool;
 	struct harness_trial *t = &compare->trials[compare->n_trials++];
 	struct harness_number number = harness_number_at(node, "trial");
+	char name[32];
 
 	t->group = group_names[group];
 	t->number = number.present && number.value >= 1 && number.value <= HARNESS_MAX_NUMBER
@@ -121,6 +139,10 @@ static void read_trial(struct harness_compare *compare, const struct harness_fil
 	t->score = harness_number_at(node, "post_score");
 	t->calls = harness_number_at(node, "mcp_call_count");
 	t->active_tools = read_tools(node);
+	print_into(name, "%s/trial_%u", t->group, t->number);
+	t->files = text_at(pool, json_get(find_report(files), "files"), name);
+	if (t->files == NULL)
+		t->files = "";
 	read_post(compare, files, t, json_get(node, "post_result"));
 }
 
@@ -144,6 +166,58 @@ static void read_group_trials(struct harness_compare *compare, const struct harn
 		if (node != NULL)
 			read_trial(compare, files, group, node);
 	}
+}
+
+#define MAX_OTHERS 16
+
+/*
+ * Compare the outputs of trials with each other: the same verifier printed them.  Doubt a trial
+ * from which most of the others differ.  Of two that each lack something, neither is known to be
+ * wrong.
+ */
+static void check_outputs(struct harness_compare *compare, const struct harness_files *files)
+{
+	struct harness_build b = { .pool = &compare->pool, .files = files };
+	cJSON **outputs = xcalloc(compare->n_trials + 1, sizeof(*outputs));
+	char why[HARNESS_NAME_MAX], whose[64], reason[HARNESS_NAME_MAX];
+	size_t n_outputs = 0;
+
+	for (size_t i = 0; i < compare->n_trials; i++) {
+		const struct harness_file *out = find_output(files, &compare->trials[i]);
+
+		if (out != NULL && harness_trial_counts(&compare->trials[i]))
+			outputs[i] = json_parse(str_trim((struct str){ out->text, out->len }),
+						JSON_BARE_TEXT, NULL);
+		n_outputs += outputs[i] != NULL;
+	}
+	for (size_t i = 0; i < compare->n_trials; i++) {
+		struct harness_trial *t = &compare->trials[i];
+		size_t n = 0, n_differ = 0;
+
+		for (size_t k = 0; outputs[i] != NULL && k < compare->n_trials; k++) {
+			const struct harness_trial *other = &compare->trials[k];
+
+			if (k == i || outputs[k] == NULL || n == MAX_OTHERS ||
+			    t->post.command == NULL || other->post.command == NULL ||
+			    strcmp(t->post.command, other->post.command) != 0)
+				continue;
+			n++;
+			print_into(whose, "%s trial %u", other->group, other->number);
+			if (harness_output_matches(compare->score_key, outputs[k], outputs[i],
+						   whose, reason) ||
+			    (n_outputs == 2 &&
+			     !harness_output_matches(compare->score_key, outputs[i], outputs[k],
+						     whose, why)))
+				continue;
+			if (n_differ++ == 0)
+				print_into(why, "%s", reason);
+		}
+		if (2 * n_differ > n)
+			harness_post_doubt(&b, &t->post, "%s", why);
+	}
+	for (size_t i = 0; i < compare->n_trials; i++)
+		cJSON_Delete(outputs[i]);
+	free(outputs);
 }
 
 bool harness_trial_counts(const struct harness_trial *trial)
@@ -274,12 +348,15 @@ void harness_compare_read(struct harness_compare *compare, const struct harness_
 		.process = report != NULL ? HARNESS_UNKNOWN : files->process,
 	};
 	compare->template = text_at(&compare->pool, report, "workspace_template");
+	compare->compared =
+		harness_names_of(&compare->pool, json_get(find_report(files), "compared"));
 	if (report == NULL)
 		find_live(compare, files);
 	compare->trials =
 		harness_pool_alloc(&compare->pool, HARNESS_MAX_TRIALS, sizeof(*compare->trials));
 	for (size_t group = 0; group < 2; group++)
 		read_group_trials(compare, files, report, group);
+	check_outputs(compare, files);
 	for (size_t group = 0; group < 2; group++)
 		count_group(compare, report, group);
 }

@@ -18,6 +18,7 @@ struct harness_trial {
 	struct harness_number score;	       /* as in trial.json */
 	struct harness_post post;	       /* as printed */
 	struct harness_number calls, active_tools;
+	const char *files; /* checksum of its workspace; "": unknown */
 };
 
 struct harness_group {
@@ -45,6 +46,7 @@ struct harness_compare {
 	int64_t created_ms;
 	const char *score_key, *command;
 	const char *template;		   /* folder of the task; NULL: unknown */
+	struct harness_names compared;	   /* judge files of the task */
 	enum harness_tri higher_is_better; /* as far as the numbers show it */
 };
 

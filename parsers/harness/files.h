@@ -33,13 +33,14 @@ enum harness_form {
  * the workspace with their own .harnessgym. The last two belong to a folder
  * without HarnessGym, in which an agent keeps a table of its experiments.
  */
-#define HARNESS_RUN_	 "runs/*/"
-#define HARNESS_IT_	 "runs/*/iterations/[0-9]*/"
-#define HARNESS_BEGUN_	 "workspace/.harnessgym/runs/*/run_config.json"
-#define HARNESS_PHASE_	 "workspace/.harnessgym/runs/*/iterations/[0-9]*/*.txt"
-#define HARNESS_BEST_	 "runs/*/checkpoints/best/"
-#define HARNESS_TASK_	 "runs/*/qualification/workspace_template/"
-#define HARNESS_SETTINGS "kernel_config.json"
+#define HARNESS_RUN_	     "runs/*/"
+#define HARNESS_IT_	     "runs/*/iterations/[0-9]*/"
+#define HARNESS_BEGUN_	     "workspace/.harnessgym/runs/*/run_config.json"
+#define HARNESS_PHASE_	     "workspace/.harnessgym/runs/*/iterations/[0-9]*/*.txt"
+#define HARNESS_BEST_	     "runs/*/checkpoints/best/"
+#define HARNESS_TEMPLATE_DIR "qualification/workspace_template"
+#define HARNESS_TASK_	     "runs/*/" HARNESS_TEMPLATE_DIR "/"
+#define HARNESS_SETTINGS     "kernel_config.json"
 #define HARNESS_KIND_LIST(X)                                                                  \
 	X(REGISTRY, "registry.json", JSON)                                                    \
 	X(ACTIVATION, "activation.json", JSON)                                                \
@@ -79,6 +80,7 @@ enum harness_form {
 	X(REPAIR_PROMPT, HARNESS_IT_ "repair_[0-9]*/build.prompt.txt", MARK)                  \
 	X(REPAIR_OUT, HARNESS_IT_ "repair_[0-9]*/build.stdout.txt", TEXT)                     \
 	X(REPORT, "compare_report.json", JSON)                                                \
+	X(COMPARE_JUDGE, "judge.report", JSON)                                                \
 	X(PLAIN, "plain/trial_[0-9]*/trial.json", JSON)                                       \
 	X(HARNESSED, "harnessed/trial_[0-9]*/trial.json", JSON)                               \
 	X(PLAIN_ERR, "plain/trial_[0-9]*/post.stderr.txt", TEXT)                              \
@@ -89,6 +91,7 @@ enum harness_form {
 	X(HARNESSED_BEGUN, "harnessed/trial_[0-9]*/" HARNESS_BEGUN_, MARK)                    \
 	X(PLAIN_PHASE, "plain/trial_[0-9]*/" HARNESS_PHASE_, MARK)                            \
 	X(HARNESSED_PHASE, "harnessed/trial_[0-9]*/" HARNESS_PHASE_, MARK)                    \
+	X(LOOP, "loop.report", JSON)                                                          \
 	X(RESULTS, "results.tsv", TABLE)                                                      \
 	X(RUN_LOG, "run.log", END)
 

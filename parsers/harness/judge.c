@@ -2,14 +2,14 @@
 /* What was compared of a run's judge, and how its best checkpoint differs from the template. */
 #include "parsers/harness/parts.h"
 
-static struct harness_names read_names(struct harness_build *b, const cJSON *array)
+struct harness_names harness_names_of(struct harness_pool *pool, const cJSON *array)
 {
 	struct harness_names names = { NULL, 0 };
 
-	names.v = harness_pool_alloc(b->pool, (size_t)cJSON_GetArraySize(array), sizeof(*names.v));
-	json_each (node, array) {
+	names.v = harness_pool_alloc(pool, (size_t)cJSON_GetArraySize(array), sizeof(*names.v));
+	json_each (node, cJSON_IsArray(array) ? array : NULL) {
 		if (cJSON_IsString(node))
-			names.v[names.n++] = harness_text_of(b->pool, node, HARNESS_PATH_MAX);
+			names.v[names.n++] = harness_text_of(pool, node, HARNESS_PATH_MAX);
 	}
 	return names;
 }
@@ -42,10 +42,15 @@ void harness_judge_read(struct harness_build *b)
 	struct harness_run *run = b->run;
 	const cJSON *report = harness_json_file(b, HARNESS_JUDGE_REPORT, 0);
 
-	run->compared = read_names(b, json_get(report, "compared"));
-	run->unresolved = read_names(b, json_get(report, "unresolved"));
+	run->compared = harness_names_of(b->pool, json_get(report, "compared"));
+	run->unresolved = harness_names_of(b->pool, json_get(report, "unresolved"));
 	run->used = read_changes(b, json_get(report, "used"));
 	run->has_report = report != NULL;
+	run->work_differs = harness_bool_at(report, "work_differs");
+	run->has_template = array_any(judge, b->files->judges, b->files->n_judges,
+				      strcmp(judge->run, run->dir) == 0 &&
+					      strcmp(judge->name, HARNESS_TEMPLATE_DIR) == 0 &&
+					      judge->copies[HARNESS_TEMPLATE].sum[0] == '\0');
 	run->changes = read_changes(b, json_get(report, "changes"));
 }
 

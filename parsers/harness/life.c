@@ -11,6 +11,7 @@
 #define MARGIN_S	60.0
 #define ABORTED_S	3600.0 /* silence after the phase's limit: the run is dead */
 #define UNKNOWN_LIMIT_S 600.0
+#define GRACE_S		3.0 /* a run that wrote later than this has a process, seen or not */
 
 static const char *const state_names[] = {
 #define X(id, name) name,
@@ -167,8 +168,25 @@ static enum harness_state find_state(const struct harness_build *b, const struct
 	double over_s = life->silent_s.value - limit_s;
 	if (over_s > ABORTED_S && b->run->table == NULL)
 		return HARNESS_STATE_ABORTED;
-	return over_s > 0 || life->process == HARNESS_NO ? HARNESS_STATE_STALE
-							 : HARNESS_STATE_RUNNING;
+	return over_s > 0 || (life->process == HARNESS_NO && life->silent_s.value > GRACE_S)
+		       ? HARNESS_STATE_STALE
+		       : HARNESS_STATE_RUNNING;
+}
+
+/* Count the calls of the running iteration: HarnessGym does that at the end of a phase. */
+static void count_calls(struct harness_build *b)
+{
+	struct harness_run *run = b->run;
+	size_t n = run->n_iterations;
+
+	if (n == 0 || run->iterations[n - 1].calls.present)
+		return;
+	double all = harness_calls_before(b->files, INT64_MAX);
+	double old = n == 1 ? harness_calls_before(b->files, run->start_ms)
+			    : run->iterations[n - 2].calls.value;
+	run->iterations[n - 1].calls = harness_number(all);
+	if ((n == 1 || run->iterations[n - 2].calls.present) && all >= old)
+		run->iterations[n - 1].calls_delta = harness_number(all - old);
 }
 
 void harness_life_read(struct harness_build *b, const struct harness_calls *calls)
@@ -191,8 +209,10 @@ void harness_life_read(struct harness_build *b, const struct harness_calls *call
 		run->life.silent_s =
 			harness_number(fmax(0, (double)(b->now_ms - run->life.seen_ms) / 1e3));
 	run->life.state = find_state(b, &phase);
+	if (run->life.state == HARNESS_STATE_RUNNING && calls->known && calls->total > 0)
+		count_calls(b);
 	if (run->life.state == HARNESS_STATE_RUNNING && phase.start_ms > 0 &&
 	    harness_is_finite(phase.limit_s) && (mtimes || strcmp(phase.name, "attempt") == 0))
-		run->life.left_s = harness_number(phase.limit_s.value -
-						  (double)(b->now_ms - phase.start_ms) / 1e3);
+		run->life.left_s = harness_number(
+			phase.limit_s.value - fmax(0, (double)(b->now_ms - phase.start_ms) / 1e3));
 }

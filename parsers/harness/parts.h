@@ -58,6 +58,15 @@ void harness_proof_read(struct harness_build *b);
 /* Set doubts if the run started while another run was active. */
 void harness_proof_alone(struct harness_build *b, const struct harness_workspace *ws);
 
+/*
+ * Compare the output `own` with `base`, another output of the same verifier: a program that forges
+ * one may not know all that the verifier prints.  Numbers are comparable only if they were measured
+ * on the same device, in the same mode.  If they differ, `why` gets the first reason; `whose`
+ * names the origin of base in it.
+ */
+bool harness_output_matches(const char *score_key, const cJSON *base, const cJSON *own,
+			    const char *whose, char why[HARNESS_NAME_MAX]);
+
 /* post.c */
 /*
  * Read one execution of a measuring command. Score, cases and verdict come from
@@ -84,6 +93,8 @@ void harness_usage_read(struct harness_build *b, struct harness_usage *usage, un
 void harness_usage_sum(struct harness_usage *sum, const struct harness_usage *more);
 
 /* judge.c */
+/* Read the strings of a JSON array, in their order. */
+struct harness_names harness_names_of(struct harness_pool *pool, const cJSON *array);
 /* Read what the machine of the run reports about its judge. */
 void harness_judge_read(struct harness_build *b);
 

@@ -105,6 +105,12 @@ static enum harness_failure classify_failure(const struct harness_post *post, co
 	return HARNESS_FAILURE_NONE;
 }
 
+static void raise_to(struct harness_number *most, struct harness_number more)
+{
+	if (harness_is_finite(more) && !(most->present && most->value >= more.value))
+		*most = more;
+}
+
 /* "cases" is usually a list of objects, but a number in some tasks. */
 static void read_cases(struct harness_build *b, struct harness_post *post, const cJSON *json)
 {
@@ -126,6 +132,14 @@ static void read_cases(struct harness_build *b, struct harness_post *post, const
 		c->median = harness_number_of(median);
 		c->max_abs = harness_number_at(node, "max_abs");
 		c->tolerance = harness_number_at(node, "tolerance");
+		json_each (member, node) {
+			const char *key = member->string != NULL ? member->string : "";
+
+			if (strncmp(key, "gbps", 4) == 0 || strncmp(key, "gb_s", 4) == 0)
+				raise_to(&post->gb_s, harness_number_of(member));
+			else if (strncmp(key, "tflop", 5) == 0)
+				raise_to(&post->tflop_s, harness_number_of(member));
+		}
 	}
 }
 

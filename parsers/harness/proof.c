@@ -5,6 +5,7 @@
  * one file of a run can write them all and set their mtimes, but not their
  * ctimes: only the order of ctimes is believed.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/param.h>
 
@@ -390,10 +391,9 @@ static void check_result(struct harness_build *b, struct harness_iteration *it)
  * The first key of want that node lacks. A key that every verifier prints each
  * time is required; of the others at least half. NULL: nothing is missing.
  */
-static const char *find_missing_key(const struct harness_build *b, const cJSON *want,
-				    const cJSON *node)
+static const char *find_missing_key(const char *score, const cJSON *want, const cJSON *node)
 {
-	const char *first = NULL, *score = b->run->post_score_key;
+	const char *first = NULL;
 	int n = 0;
 
 	json_each (part, want) {
@@ -429,58 +429,45 @@ static const char *find_other_work(const cJSON *base, const cJSON *own)
 	return NULL;
 }
 
-/* Compare a case of the baseline with the one of the same name; false if it differs. */
-static bool check_case(struct harness_build *b, struct harness_post *post, const cJSON *want,
-		       const cJSON *cases)
-{
-	const char *name = json_get_string(want, "name", ""), *key, *other;
-	const cJSON *own = NULL;
-
-	if (*name == '\0')
-		return true;
-	json_each (node, cases)
-		if (own == NULL && strcmp(json_get_string(node, "name", ""), name) == 0)
-			own = node;
-	key = own != NULL ? find_missing_key(b, want, own) : name;
-	other = find_other_work(want, own);
-	if (key != NULL)
-		harness_post_doubt(b, post, "\"%.100s\" of the baseline is missing", key);
-	else if (other != NULL)
-		harness_post_doubt(b, post, "%s of case %.50s differs from the baseline", other,
-				   name);
-	return key == NULL && other == NULL;
-}
-
-/*
- * Compare an output with the baseline's: a program that forges it may not know
- * all that the verifier prints. Numbers are comparable only if they were
- * measured on the same device, in the same mode.
- */
-static void compare_with_baseline(struct harness_build *b, struct harness_iteration *it,
-				  const cJSON *base, const cJSON *own)
+bool harness_output_matches(const char *score_key, const cJSON *base, const cJSON *own,
+			    const char *whose, char why[HARNESS_NAME_MAX])
 {
 	static const char *const same[] = { "mode", "device", "torch", "cuda" };
-	const char *key = find_missing_key(b, base, own);
-	const char *other = find_other_work(base, own);
+	const char *key = find_missing_key(score_key, base, own);
+	const char *other = find_other_work(base, own), *in = "", *name = "";
 
-	if (key != NULL)
-		harness_post_doubt(b, &it->post, "\"%.100s\" of the baseline is missing", key);
-	else if (other != NULL)
-		harness_post_doubt(b, &it->post, "%s differs from the baseline", other);
 	json_each (want, json_get(base, "cases")) {
-		if (!check_case(b, &it->post, want, json_get(own, "cases")))
+		const cJSON *found = NULL;
+
+		if (key != NULL || other != NULL)
 			break;
+		name = json_get_string(want, "name", "");
+		json_each (node, *name != '\0' ? json_get(own, "cases") : NULL)
+			if (found == NULL && strcmp(json_get_string(node, "name", ""), name) == 0)
+				found = node;
+		if (*name == '\0')
+			continue;
+		key = found != NULL ? find_missing_key(score_key, want, found) : name;
+		other = find_other_work(want, found);
+		in = " of case ";
 	}
-	for (size_t i = 0; i < LENGTH(same); i++) {
+	if (key != NULL)
+		(void)snprintf(why, HARNESS_NAME_MAX, "\"%.100s\" of %s is missing", key, whose);
+	else if (other != NULL)
+		(void)snprintf(why, HARNESS_NAME_MAX, "%s%s%.50s differs from %s", other, in,
+			       *in != '\0' ? name : "", whose);
+	for (size_t i = 0; key == NULL && other == NULL && i < LENGTH(same); i++) {
 		const char *is = json_get_string(own, same[i], "");
 		const char *was = json_get_string(base, same[i], is);
 		size_t len = strcspn(is, ":"); /* "cuda:1" */
 
 		if (strcmp(is, was) == 0 || (is[len] == ':' && strncmp(is, was, len + 1) == 0))
 			continue;
-		harness_post_doubt(b, &it->post, "%s is %.50s, in the baseline %.50s", same[i], is,
-				   was);
+		other = same[i];
+		(void)snprintf(why, HARNESS_NAME_MAX, "%s is %.50s, in %s %.50s", other, is, whose,
+			       was);
 	}
+	return key == NULL && other == NULL;
 }
 
 static cJSON *parse_output(const struct harness_build *b, enum harness_kind kind,
@@ -493,6 +480,7 @@ static cJSON *parse_output(const struct harness_build *b, enum harness_kind kind
 static void check_cases(struct harness_build *b, struct harness_iteration *it)
 {
 	size_t n = b->run->baseline.n_cases;
+	char why[HARNESS_NAME_MAX];
 
 	if (!it->post.has_json || !it->post.has_output || b->run->baseline.passed != HARNESS_YES)
 		return;
@@ -501,8 +489,9 @@ static void check_cases(struct harness_build *b, struct harness_iteration *it)
 				   it->post.n_cases, n);
 	AUTO_JSON base = parse_output(b, HARNESS_BASELINE_OUT, 0);
 	AUTO_JSON own = parse_output(b, HARNESS_POST_OUT, it->number);
-	if (own != NULL)
-		compare_with_baseline(b, it, base, own);
+	if (own != NULL &&
+	    !harness_output_matches(b->run->post_score_key, base, own, "the baseline", why))
+		harness_post_doubt(b, &it->post, "%s", why);
 }
 
 /* A verifier cannot have worked longer than its command ran. */

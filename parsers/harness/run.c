@@ -35,6 +35,24 @@ static struct harness_number attempt_limit(const struct harness_build *b, unsign
 	return b->run->attempt_s;
 }
 
+/* Why a phase did not complete: HarnessGym's message, or else the last line of stderr. */
+static const char *read_reason(struct harness_build *b, const cJSON *phase, struct str errors)
+{
+	const char *status = json_get_string(phase, "status", "completed");
+	struct str text = str_trim(str_from(json_get_string(phase, "message", "")));
+
+	if (strcmp(status, "completed") == 0 || strcmp(status, "running") == 0)
+		return NULL;
+	if (text.len == 0)
+		text = str_trim(errors);
+	for (size_t i = text.len; i-- > 0;)
+		if (text.p[i] == '\n') {
+			text = (struct str){ text.p + i + 1, text.len - i - 1 };
+			break;
+		}
+	return text.len > 0 ? harness_pool_text(b->pool, text, HARNESS_NOTE_MAX / 2) : NULL;
+}
+
 static void read_phases(struct harness_build *b, struct harness_iteration *it, const cJSON *phases)
 {
 	it->phases = harness_pool_alloc(b->pool, (size_t)cJSON_GetArraySize(phases),
@@ -45,6 +63,11 @@ static void read_phases(struct harness_build *b, struct harness_iteration *it, c
 		struct harness_phase *phase = &it->phases[it->n_phases++];
 		phase->name = harness_pool_text(b->pool, str_from(node->string), HARNESS_NAME_MAX);
 		phase->status = harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
+		phase->why =
+			read_reason(b, node,
+				    strcmp(node->string, "attempt") == 0
+					    ? harness_text_file(b, HARNESS_ATTEMPT_ERR, it->number)
+					    : str_from(""));
 		phase->return_code = harness_number_at(node, "return_code");
 		phase->duration_s = harness_number_at(node, "duration_seconds");
 		phase->timed_out = harness_bool_at(node, "timed_out");
@@ -88,15 +111,8 @@ static const char *read_note(struct harness_build *b, const cJSON *result)
 /* Read the strings of a JSON array, sorted. */
 static struct harness_names read_names(struct harness_build *b, const cJSON *array)
 {
-	struct harness_names names = { NULL, 0 };
+	struct harness_names names = harness_names_of(b->pool, array);
 
-	if (!cJSON_IsArray(array))
-		return names;
-	names.v = harness_pool_alloc(b->pool, (size_t)cJSON_GetArraySize(array), sizeof(*names.v));
-	json_each (node, array) {
-		if (cJSON_IsString(node))
-			names.v[names.n++] = harness_text_of(b->pool, node, HARNESS_PATH_MAX);
-	}
 	if (names.n > 1)
 		qsort(names.v, names.n, sizeof(*names.v), harness_by_name);
 	return names;
@@ -530,8 +546,49 @@ static void update_best(const struct harness_run *run, struct harness_score *bes
 	*best = (struct harness_score){ true, number.value, iteration, source };
 }
 
+/* GB/s of memory and TFLOP/s of dense 8-bit numbers, from the data sheets; the first match counts.
+ */
+static const struct {
+	const char *device;
+	double gb_s, tflop_s;
+} peaks[] = {
+	{ "B200", 8000, 4500 }, { "H200", 4800, 1979 }, { "H100", 3352, 1979 },
+	{ "A100", 2039, 624 },	{ "L40S", 864, 733 },	{ "RTX 4090", 1008, 661 },
+};
+
+#define MARK_FACTOR  10 /* a gain that few honest changes have */
+#define CACHE_FACTOR 4	/* small cases are read from the cache */
+
+/* Mark a verified score that is hard to believe. */
+static void mark_score(struct harness_pool *pool, const struct harness_run *run,
+		       struct harness_iteration *it, const struct harness_score *before)
+{
+	const struct harness_post *post = &it->post;
+	double old = before->value, new = it->verified_score.value;
+	double factor = run->higher_is_better == HARNESS_YES ? new / old : old / new;
+	char mark[HARNESS_NAME_MAX] = "";
+
+	if (before->present && old > 0 && factor > MARK_FACTOR)
+		print_into(mark, "%.3g times better in one iteration", factor);
+	for (size_t i = 0; post->device != NULL && i < LENGTH(peaks); i++) {
+		if (strstr(post->device, peaks[i].device) == NULL)
+			continue;
+		if (harness_is_finite(post->gb_s) &&
+		    post->gb_s.value > CACHE_FACTOR * peaks[i].gb_s)
+			print_into(mark, "%.4g GB/s, but the peak of the card is %g",
+				   post->gb_s.value, peaks[i].gb_s);
+		else if (harness_is_finite(post->tflop_s) && post->tflop_s.value > peaks[i].tflop_s)
+			print_into(mark, "%.4g TFLOP/s, but the peak of the card is %g",
+				   post->tflop_s.value, peaks[i].tflop_s);
+		break;
+	}
+	if (*mark != '\0')
+		it->mark = harness_pool_text(pool, str_from(mark), HARNESS_NAME_MAX);
+}
+
 /* Classify each iteration's score, and find the best verified one. */
-static void judge_iterations(struct harness_run *run, const struct harness_score *baseline)
+static void judge_iterations(struct harness_pool *pool, struct harness_run *run,
+			     const struct harness_score *baseline)
 {
 	array_each (it, run->iterations, run->n_iterations) {
 		struct harness_score before = run->best;
@@ -550,6 +607,8 @@ static void judge_iterations(struct harness_run *run, const struct harness_score
 		it->better_than_previous = compare_scores(run, it->verified_score, &before);
 		it->baseline_pct = find_gain(run, it->verified_score, baseline);
 		it->previous_pct = find_gain(run, it->verified_score, &before);
+		if (it->verified_score.present)
+			mark_score(pool, run, it, &before);
 		update_best(run, &run->best, it->verified_score, it->number, NULL);
 		if (run->best.iteration == it->number)
 			run->previous = before;
@@ -557,10 +616,12 @@ static void judge_iterations(struct harness_run *run, const struct harness_score
 }
 
 /* Find which scores are verified, the best one, and its gains; the summary is not used. */
-static void judge_run(struct harness_run *run, unsigned int calls_before)
+static void judge_run(struct harness_build *b)
 {
+	struct harness_run *run = b->run;
 	struct harness_score baseline = { .present = false }, unverified;
-	struct harness_number best, before = harness_number(calls_before);
+	struct harness_number best,
+		before = harness_number(harness_calls_before(b->files, run->start_ms));
 
 	/* The calls of an iteration: the difference of cumulative counts. */
 	array_each (it, run->iterations, run->n_iterations) {
@@ -571,7 +632,7 @@ static void judge_run(struct harness_run *run, unsigned int calls_before)
 	if (run->has_baseline && run->baseline.passed == HARNESS_YES)
 		update_best(run, &baseline, run->baseline.score, 0, NULL);
 	run->best = baseline;
-	judge_iterations(run, &baseline);
+	judge_iterations(b->pool, run, &baseline);
 	unverified = run->best;
 	array_each (it, run->iterations, run->n_iterations) {
 		if (it->post.doubt == NULL)
@@ -612,6 +673,17 @@ static void find_earlier_best(struct harness_workspace *ws, size_t i)
 	}
 	if (run->best.present && run->earlier.present)
 		run->earlier_pct = harness_gain_pct(run->earlier.value, run->best.value, higher);
+}
+
+void harness_workspace_refer(struct harness_workspace *ws, double score)
+{
+	array_each (run, ws->runs, ws->n_runs) {
+		run->earlier = (struct harness_score){ true, score, 0, "reference" };
+		run->earlier_run = NULL;
+		if (run->best.present)
+			run->earlier_pct = harness_gain_pct(score, run->best.value,
+							    run->higher_is_better == HARNESS_YES);
+	}
 }
 
 static void read_artifacts(struct harness_workspace *ws, const struct harness_files *files)
@@ -675,7 +747,7 @@ void harness_workspace_read(struct harness_workspace *ws, const struct harness_f
 		} else {
 			harness_history_read(&b);
 			harness_proof_alone(&b, ws);
-			judge_run(b.run, harness_calls_before(files, b.run->start_ms));
+			judge_run(&b);
 			find_earlier_best(ws, i);
 		}
 		harness_life_read(&b, &ws->calls);

@@ -74,11 +74,13 @@ struct harness_post {
 	struct harness_number stray_score;
 	struct harness_case *cases;
 	size_t n_cases;
-	const char *config; /* the printed "config", JSON; or NULL */
+	const char *config;		     /* the printed "config", JSON; or NULL */
+	struct harness_number gb_s, tflop_s; /* the highest rate of its cases */
 };
 
 struct harness_phase {
 	const char *name, *status; /* status NULL: absent */
+	const char *why;	   /* why it failed; NULL: unknown */
 	struct harness_number return_code, duration_s;
 	struct harness_number limit_s; /* absent: unknown */
 	enum harness_tri timed_out;
@@ -88,6 +90,7 @@ struct harness_phase {
 struct harness_usage {
 	struct harness_number cost_usd, turns;
 	struct harness_number input_tokens, cached_tokens, output_tokens;
+	struct harness_number all_tokens; /* of a program that does not divide them */
 };
 
 /* A sorted list of sanitized names. */
@@ -147,6 +150,8 @@ struct harness_iteration {
 	struct harness_number calls, calls_delta;	 /* cumulative; in the iteration */
 	struct harness_post post;
 	struct harness_number verified_score, invalid_score, claimed_score;
+	/* Why a person should read the diff before they believe the verified score; or NULL. */
+	const char *mark;
 	struct harness_number session_score; /* best of the agent's tool */
 	enum harness_tri better_than_baseline, better_than_previous;
 	struct harness_number baseline_pct, previous_pct; /* > 0: better */
@@ -161,9 +166,11 @@ struct harness_iteration {
 	enum harness_tri within_noise;	   /* UNKNOWN: not kept, or noise unknown */
 };
 
-/* The experiments in the results.tsv of an agent. */
+/* The experiments in the results.tsv of an agent, or of another loop. */
 struct harness_table {
+	bool is_loop;			/* measured by a loop, and not by its agent */
 	unsigned int rows, broken;	/* broken: lines that are not rows */
+	const char *kind;		/* of the last rows, to which best and gains belong */
 	unsigned int outcomes[4];	/* kept, discarded, crashed, other */
 	struct harness_score baseline;	/* the first row with a score */
 	unsigned int baselines;		/* number of its measurements */
@@ -272,7 +279,9 @@ struct harness_run {
 	bool has_judge;	   /* judge files were compared */
 	const char *judge; /* the first one that was changed, or NULL */
 	/* Judge files that were compared with the template, and uses that cannot be followed. */
-	bool has_report; /* that machine has looked for them */
+	bool has_report;	       /* that machine has looked for them */
+	bool has_template;	       /* HarnessGym made a copy of the task's files */
+	enum harness_tri work_differs; /* are files of the workspace not the checkpoint's? */
 	struct harness_names compared, unresolved;
 	/* Files that the judge uses and that changed, but that may be the candidate's. */
 	struct harness_changes used;
@@ -333,6 +342,9 @@ struct harness_workspace {
 void harness_workspace_read(struct harness_workspace *ws, const struct harness_files *files,
 			    int64_t now_ms);
 void harness_workspace_release(struct harness_workspace *ws);
+
+/* Use this score as the best of earlier runs. */
+void harness_workspace_refer(struct harness_workspace *ws, double score);
 
 /* Was the judge the task's? UNKNOWN: not everything that it uses could be compared. */
 enum harness_tri harness_judge_unchanged(const struct harness_run *run);

@@ -14,7 +14,7 @@
 #include "parsers/score_json.h"
 
 enum outcome { KEPT, DISCARDED, CRASHED, UNKNOWN };
-enum column { COMMIT, STATUS, NOTE, SCORE, COLUMNS };
+enum column { COMMIT, STATUS, NOTE, SCORE, KIND, COLUMNS };
 
 /* A line of the table; cells borrow the text of the file. */
 struct row {
@@ -23,6 +23,7 @@ struct row {
 	double score;	/* NAN: not a number, or a crash */
 	double rounded; /* half a unit of its last decimal, at most the fourth */
 	bool is_baseline;
+	bool is_other;	     /* a measurement of another kind than the last row's */
 	unsigned int number; /* 1.. */
 };
 
@@ -32,6 +33,7 @@ struct table {
 	size_t columns[COLUMNS]; /* SIZE_MAX: none */
 	struct str score;	 /* name of the SCORE column */
 	struct str twin;	 /* name of a duplicate column */
+	size_t correct;		 /* column of the correctness; SIZE_MAX: none */
 	struct row *rows;	 /* owned */
 	size_t n, cap;
 };
@@ -43,10 +45,12 @@ static const char *const column_words[] = {
 	[NOTE] = " description desc note notes comment idea ",
 };
 static const char *const outcome_words[] = {
-	[KEPT] = " keep kept accept accepted ",
+	[KEPT] = " keep kept accept accepted pass passed correct true ",
 	[DISCARDED] = " discard discarded reject rejected revert reverted ",
-	[CRASHED] = " crash crashed fail failed failure error oom timeout ",
+	[CRASHED] = " crash crashed fail failed failure error oom timeout false incorrect ",
 };
+/* The kind of what a row measures; scores of different kinds are not compared. */
+static const char kind_columns[] = "kernel_type op op_type problem problem_id task";
 static const char lower_words[] = " bpb loss ppl perplexity error err wer cer "
 				  "rmse mse mae latency us ms ns cycles ";
 static const char higher_words[] = " acc accuracy f1 auc bleu reward tflops "
@@ -109,11 +113,19 @@ static bool read_header(struct table *t, const struct harness_files *files)
 		return false;
 	for (size_t c = 0; c < COLUMNS; c++)
 		t->columns[c] = SIZE_MAX;
+	t->correct = SIZE_MAX;
 	struct str rest = { t->file->text, t->file->len };
 	(void)str_next(&rest, '\n', &line);
 	for (size_t i = 0; str_next(&line, '\t', &name); i++) {
 		name = str_trim(name);
-		size_t c = find_word_list(name, column_words, SCORE);
+		size_t c = str_is_among(name, kind_columns)
+				   ? KIND
+				   : find_word_list(name, column_words, SCORE);
+		/* Some loops only record whether the result was correct. */
+		if (has_word(name, " correctness correct ")) {
+			t->correct = i;
+			continue;
+		}
 		if (c == STATUS ? t->columns[c] != SIZE_MAX
 				: c == SCORE && best > 0 && str_eq(name, t->score))
 			t->twin = name;
@@ -125,6 +137,8 @@ static bool read_header(struct table *t, const struct harness_files *files)
 			t->score = name;
 		}
 	}
+	if (t->columns[STATUS] == SIZE_MAX)
+		t->columns[STATUS] = t->correct;
 	return best > 0 && t->columns[STATUS] != SIZE_MAX;
 }
 
@@ -208,6 +222,12 @@ static void read_rows(struct table *t)
 		}
 		xpush(t->rows, t->n, t->cap, row);
 	}
+	for (size_t i = 0; i < t->n; i++)
+		t->rows[i].is_other =
+			!str_eq(t->rows[i].cells[KIND], t->rows[t->n - 1].cells[KIND]);
+	table->kind = t->n > 0 ? harness_pool_text(t->b->pool, t->rows[t->n - 1].cells[KIND],
+						   HARNESS_NAME_MAX)
+			       : "";
 	table->rows = (unsigned int)t->n;
 	for (size_t i = 0; i < t->n; i++)
 		table->outcomes[t->rows[i].outcome]++;
@@ -222,13 +242,18 @@ static enum harness_tri find_direction(const struct table *t)
 	double last = (double)NAN;
 
 	for (size_t i = 0; i < t->n && !is_named; i++) {
-		if (t->rows[i].outcome != KEPT || isnan(t->rows[i].score))
+		if (t->rows[i].outcome != KEPT || isnan(t->rows[i].score) || t->rows[i].is_other)
 			continue;
 		up |= t->rows[i].score > last;
 		down |= t->rows[i].score < last;
 		last = t->rows[i].score;
 	}
 	return up == down ? HARNESS_UNKNOWN : up ? HARNESS_YES : HARNESS_NO;
+}
+
+static const char *source_of(const struct table *t)
+{
+	return t->b->run->table->is_loop ? "loop" : "claimed";
 }
 
 /* Find the baseline, which is the first row with a score, and the range of its repetitions. */
@@ -239,7 +264,7 @@ static void find_noise(struct table *t)
 	double lo = 0, hi = 0;
 
 	array_each (row, t->rows, t->n) {
-		if (isnan(row->score))
+		if (isnan(row->score) || row->is_other)
 			continue;
 		first = first != NULL ? first : row;
 		/* "baseline again" is a repetition, "baseline + rope" another experiment. */
@@ -257,7 +282,7 @@ static void find_noise(struct table *t)
 	}
 	if (first != NULL)
 		table->baseline =
-			(struct harness_score){ true, first->score, first->number, "claimed" };
+			(struct harness_score){ true, first->score, first->number, source_of(t) };
 	if (table->baselines > 1)
 		table->noise = harness_number(hi - lo);
 }
@@ -285,7 +310,7 @@ static void make_iteration(const struct table *t, const struct row *row,
 		.claimed_score = { !isnan(row->score), row->score },
 		.note = harness_pool_text(t->b->pool, buf_str(&note), HARNESS_NOTE_MAX),
 	};
-	if (isnan(row->score) || run->higher_is_better == HARNESS_UNKNOWN)
+	if (isnan(row->score) || row->is_other || run->higher_is_better == HARNESS_UNKNOWN)
 		return;
 	if (best->present)
 		it->claimed_pct = harness_gain_pct(best->value, row->score, higher);
@@ -296,7 +321,7 @@ static void make_iteration(const struct table *t, const struct row *row,
 					   ? HARNESS_YES
 					   : HARNESS_NO;
 	if (!best->present || (higher ? row->score > best->value : row->score < best->value))
-		*best = (struct harness_score){ true, row->score, row->number, "claimed" };
+		*best = (struct harness_score){ true, row->score, row->number, source_of(t) };
 }
 
 /* All rows are counted, but only the last ones become iterations. */
@@ -445,17 +470,24 @@ void harness_table_read(struct harness_build *b)
 {
 	struct table t = { .b = b };
 	const struct harness_file *log = harness_files_get(b->files, "run.log");
+	const struct harness_file *file = harness_files_get(b->files, "loop.report");
+	const cJSON *loop = file != NULL ? file->json : NULL;
 	struct harness_run *run = b->run;
 
 	if (!read_header(&t, b->files))
 		return;
 	run->table = harness_pool_alloc(b->pool, 1, sizeof(*run->table));
-	run->id = "results.tsv";
+	run->table->is_loop = loop != NULL;
+	run->id = loop != NULL ? harness_text_at(b->pool, loop, "loop", HARNESS_NAME_MAX) : NULL;
+	if (run->id == NULL)
+		run->id = "results.tsv";
 	run->score_key = harness_pool_text(b->pool, t.score, HARNESS_NAME_MAX);
 	run->post_score_key = run->score_key;
 	run->stop_reached = HARNESS_UNKNOWN;
 	read_rows(&t);
-	run->higher_is_better = find_direction(&t);
+	run->higher_is_better = loop != NULL ? harness_bool_at(loop, "higher") : find_direction(&t);
+	json_each (text, json_get(loop, "wrong"))
+		harness_dispute(b, "%s", cJSON_IsString(text) ? text->valuestring : "");
 	find_noise(&t);
 	make_iterations(&t);
 	if (t.file->cut)

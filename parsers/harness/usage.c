@@ -10,14 +10,22 @@ static void add_known(struct harness_number *sum, struct harness_number more)
 	*sum = harness_number(sum->present ? sum->value + more.value : more.value);
 }
 
+/* Claude counts input that it writes to its cache apart from other input. */
 static void add_tokens(struct harness_usage *usage, const cJSON *tokens)
 {
-	static const char *const cached[] = { "cached_input_tokens", "cache_read_input_tokens" };
+	const struct {
+		struct harness_number *sum;
+		const char *key;
+	} parts[] = {
+		{ &usage->input_tokens, "input_tokens" },
+		{ &usage->input_tokens, "cache_creation_input_tokens" },
+		{ &usage->output_tokens, "output_tokens" },
+		{ &usage->cached_tokens, "cached_input_tokens" },
+		{ &usage->cached_tokens, "cache_read_input_tokens" },
+	};
 
-	add_known(&usage->input_tokens, harness_number_at(tokens, "input_tokens"));
-	add_known(&usage->output_tokens, harness_number_at(tokens, "output_tokens"));
-	for (size_t i = 0; i < 2; i++)
-		add_known(&usage->cached_tokens, harness_number_at(tokens, cached[i]));
+	for (size_t i = 0; i < LENGTH(parts); i++)
+		add_known(parts[i].sum, harness_number_at(tokens, parts[i].key));
 }
 
 /*
@@ -39,6 +47,22 @@ static void add_object(struct harness_usage *usage, const cJSON *object, bool cu
 	}
 }
 
+/* Add a whole number whose digits may be grouped by commas. */
+static void add_grouped(struct harness_number *sum, struct str text)
+{
+	struct harness_number number = { false, 0 };
+
+	for (size_t i = 0; i < text.len; i++) {
+		bool is_digit = text.p[i] >= '0' && text.p[i] <= '9';
+
+		if (is_digit)
+			number = harness_number(number.value * 10 + text.p[i] - '0');
+		else if (strchr(":, ", text.p[i]) == NULL)
+			break;
+	}
+	add_known(sum, number);
+}
+
 static void add_file(struct harness_usage *usage, const struct harness_file *file)
 {
 	struct str rest = { file->text, file->len }, line;
@@ -48,6 +72,16 @@ static void add_file(struct harness_usage *usage, const struct harness_file *fil
 		add_object(usage, object, file->cut);
 	while (object == NULL && str_next(&rest, '\n', &line)) {
 		cJSON *node = NULL;
+		const char *used = str_find(line, "tokens used");
+
+		/* Codex without --json: "tokens used: 12,345", or the number on the next line. */
+		if (used != NULL) {
+			struct str text = str_trim(
+				(struct str){ used + 11, (size_t)(line.p + line.len - used) - 11 });
+			if (text.len == 0)
+				(void)str_next(&rest, '\n', &text);
+			add_grouped(&usage->all_tokens, text);
+		}
 
 		if (str_find(line, "\"type\"") != NULL)
 			node = json_parse(str_trim(line), JSON_BARE_TEXT, NULL);
@@ -58,8 +92,9 @@ static void add_file(struct harness_usage *usage, const struct harness_file *fil
 
 void harness_usage_read(struct harness_build *b, struct harness_usage *usage, unsigned int number)
 {
-	static const enum harness_kind kinds[] = { HARNESS_ATTEMPT_OUT, HARNESS_REFLECTION_OUT,
-						   HARNESS_BUILD_OUT };
+	static const enum harness_kind kinds[] = { HARNESS_ATTEMPT_OUT,	   HARNESS_REFLECTION_OUT,
+						   HARNESS_BUILD_OUT,	   HARNESS_ATTEMPT_ERR,
+						   HARNESS_REFLECTION_ERR, HARNESS_BUILD_ERR };
 	const struct harness_file *file;
 
 	for (size_t i = 0; i < LENGTH(kinds); i++) {
@@ -81,4 +116,5 @@ void harness_usage_sum(struct harness_usage *sum, const struct harness_usage *mo
 	add_known(&sum->input_tokens, more->input_tokens);
 	add_known(&sum->cached_tokens, more->cached_tokens);
 	add_known(&sum->output_tokens, more->output_tokens);
+	add_known(&sum->all_tokens, more->all_tokens);
 }

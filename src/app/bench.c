@@ -20,7 +20,6 @@
 #include "bench/make.h"
 #include "bench/plan.h"
 #include "conf/conf.h"
-#include "harness/dir.h"
 #include "model/harness_view.h"
 
 #define MAX_CHILDREN 16
@@ -304,7 +303,6 @@ static cJSON *make_harness(const struct bench_compose *with, const struct comman
 		workspace = xstrdup(real);
 	}
 	ab.workspace = workspace;
-	ab.same = ab.pod == NULL ? harness_dir_same : NULL;
 	cJSON *root = harness_ab_json(&ab, err);
 	if (root != NULL && ab.pod != NULL) {
 		double usd = with->conf->pods[conf_find_pod(with->conf, ab.pod)].usd_per_hour;

@@ -25,13 +25,26 @@
  */
 #define BENCH_FOLDER "_hgym_ab"
 
+/* Where the bench keeps the copies of its arms on the pod: next to the folders of its runs. */
+#define FROZEN "\"${HGYM_JOB%/*}/arms\""
+
+/* The arms of a bench while they are added. */
+struct arms {
+	const struct harness_ab *ab;
+	cJSON *variants;
+	struct buf freeze; /* shell commands that copy the arms before the first run */
+	size_t n_omitted;  /* arms beyond MAX_ARMS */
+};
+
 /*
  * The shell command that measures the arm in the current folder.  It first compares the judges
- * there with those in the folder `judges`.  If the run's command sends its workspace to a pod, the
- * bench uses a different remote folder.
+ * there with those in the folder `judges`, a word of the shell.  If the run's command sends its
+ * workspace to a pod, the bench uses a different remote folder.
  */
 static void append_measure(struct buf *out, const struct harness_ab *ab, const char *judges)
 {
+	const struct harness_names *compared =
+		ab->compare != NULL ? &ab->compare->compared : &ab->run->compared;
 	const char *command = ab->run->command;
 	const char *flag =
 		strstr(command, "remote_h100.py") != NULL ? strstr(command, "--workspace") : NULL;
@@ -49,75 +62,68 @@ static void append_measure(struct buf *out, const struct harness_ab *ab, const c
 		buf_append_str(&measure, BENCH_FOLDER);
 		buf_append_str(&measure, command + n);
 	}
-	buf_append_str(out, "w=");
-	quote_word(out, str_from(judges));
 	/* The judge's files as the reader of the run found them, or else the usual two. */
-	buf_append_str(out, " && [ -d \"$w\" ] && for f in");
-	for (size_t i = 0; i < ab->run->compared.n && i < MAX_JUDGES; i++) {
+	buf_appendf(out, "w=%s && [ -d \"$w\" ] && for f in", judges);
+	for (size_t i = 0; i < compared->n && i < MAX_JUDGES; i++) {
 		buf_append_char(out, ' ');
-		quote_word(out, str_from(ab->run->compared.v[i]));
+		quote_word(out, str_from(compared->v[i]));
 	}
-	if (ab->run->compared.n == 0)
-		buf_append_str(out, " benchmark.py verifier.py");
-	buf_append_str(out, "; do [ ! -e \"$w/$f\" ] || cmp \"$w/$f\" \"$f\" || exit 9; done && "
-			    "sh -c ");
+	buf_append_str(out, compared->n > 0
+				    ? "; do"
+				    : " benchmark.py verifier.py; do [ ! -e \"$w/$f\" ] ||");
+	buf_append_str(out, " cmp \"$w/$f\" \"$f\" || exit 9; done && sh -c ");
 	quote_word(out, str_from(measure.data));
 }
 
-/* Add an arm that copies the folder source, and is measured in the copy. */
-static void add_folder(cJSON *variants, const struct harness_ab *ab, const char *tag,
-		       const char *source)
+/* Copy a folder before the first run: a run that continues replaces its files. */
+static void freeze(struct arms *arms, const char *name, const char *folder)
 {
-	bool is_control = variants->child == NULL;
-	AUTO_TEXT template = xasprintf("%s/.harnessgym/runs/%s/qualification/workspace_template",
-				       ab->workspace, ab->compare != NULL ? "" : ab->run->dir);
-	cJSON *variant = json_add(json_add_row(variants), JTEXT("tag", tag));
+	buf_appendf(&arms->freeze, " && copy %s ", name);
+	quote_word(&arms->freeze, str_from(folder));
+}
+
+/* Add an arm with the files of a folder.  Each run measures in a fresh copy of them. */
+static void add_folder(struct arms *arms, const char *tag, const char *source)
+{
+	bool is_control = arms->variants->child == NULL;
+	cJSON *variant = json_add(json_add_row(arms->variants), JTEXT("tag", tag));
 	AUTO_BUF command = buf_new(COMMAND_MAX);
 
-	buf_append_str(&command, "d=$(mktemp -d) && trap 'rm -rf \"$d\"' EXIT && "
-				 "trap 'exit 143' HUP INT TERM && "
-				 "tar -C ");
-	quote_word(&command, str_from(source));
-	buf_append_str(&command, " --exclude=./.harnessgym --exclude=./.git -cf - . "
-				 "| tar -C \"$d\" -xf - && cd \"$d\" && ");
-	append_measure(&command, ab,
-		       ab->compare != NULL	 ? ab->compare->template
-		       : ab->run->compared.n > 0 ? template
-						 : ab->workspace);
+	freeze(arms, tag, source);
+	buf_appendf(&command,
+		    "d=$(mktemp -d) && trap 'rm -rf \"$d\"' EXIT && "
+		    "trap 'exit 143' HUP INT TERM && tar -C %s/%s -cf - . "
+		    "| tar -C \"$d\" -xf - && cd \"$d\" && ",
+		    FROZEN, tag);
+	append_measure(&command, arms->ab, FROZEN "/judge");
 	if (is_control)
 		cJSON_AddBoolToObject(variant, "control", true);
 	json_add_string(variant, "command", command.data);
 }
 
-/* Add the trials that count and differ; *n_omitted: how many there are beyond MAX_ARMS. */
-static int add_trials(cJSON *variants, const struct harness_ab *ab, size_t *n_omitted,
-		      struct err *err)
+/* Add the trials that count and have other files than those before. */
+static int add_trials(struct arms *arms, struct err *err)
 {
-	const struct harness_compare *compare = ab->compare;
-	char *folders[MAX_ARMS];
+	const struct harness_compare *compare = arms->ab->compare;
+	const char *known[MAX_ARMS];
 	size_t n = 0;
 
 	array_each (trial, compare->trials, compare->n_trials) {
 		AUTO_TEXT tag = xasprintf("%s-%u", trial->group, trial->number);
-		AUTO_TEXT folder = xasprintf("%s/%s/trial_%u/workspace", ab->workspace,
+		AUTO_TEXT folder = xasprintf("%s/%s/trial_%u/workspace", arms->ab->workspace,
 					     trial->group, trial->number);
-		bool is_known = false;
 
-		if (!harness_trial_counts(trial))
-			continue;
-		for (size_t i = 0; ab->same != NULL && i < n; i++)
-			is_known |= ab->same(folders[i], folder) && ab->same(folder, folders[i]);
-		if (is_known)
+		if (!harness_trial_counts(trial) ||
+		    any_of(i, n, strcmp(known[i], trial->files) == 0 && *known[i] != '\0'))
 			continue;
 		if (n == MAX_ARMS) {
-			++*n_omitted;
+			arms->n_omitted++;
 			continue;
 		}
-		add_folder(variants, ab, tag, folder);
-		folders[n++] = xstrdup(folder);
+		add_folder(arms, tag, folder);
+		known[n++] = trial->files;
 	}
-	for (size_t i = 0; i < n; i++)
-		free(folders[i]);
+	freeze(arms, "judge", compare->template);
 	if (n > 1)
 		return 0;
 	return err_set(err, ERR_NODATA,
@@ -271,17 +277,20 @@ static int read_settings(struct settings *all, const struct harness_run *run, st
 	return 0;
 }
 
-/* Add one arm per setting: the checkpoint, unchanged or with other settings. */
-static int add_settings(cJSON *variants, const struct harness_run *run, size_t *n_omitted,
-			struct err *err)
+/*
+ * Add one arm per setting: the checkpoint, unchanged or with other settings.  The bench copies the
+ * checkpoint for arms with an overlay before the first run.
+ */
+static int add_settings(struct arms *arms, struct err *err)
 {
+	const struct harness_run *run = arms->ab->run;
 	struct settings all = { .n = 0 };
 	struct err why = { ERR_NONE, "" };
 	bool has_file = run->checkpoint.settings != NULL;
 	int rc = read_settings(&all, run, &why);
 
 	for (size_t i = 0; rc == 0 && i < all.n; i++) {
-		cJSON *v = json_add_row(variants);
+		cJSON *v = json_add_row(arms->variants);
 		AUTO_TEXT tag =
 			i == 0 ? xstrdup("template") : xasprintf("iteration-%u", all.iterations[i]);
 
@@ -298,55 +307,122 @@ static int add_settings(cJSON *variants, const struct harness_run *run, size_t *
 	}
 	for (size_t i = 0; i < all.n; i++)
 		cJSON_Delete(all.trees[i]);
-	*n_omitted = all.n_omitted;
+	arms->n_omitted = all.n_omitted;
 	return rc == 0 ? 0 : err_set(err, why.code, "run %s: %s", run->id, why.text);
 }
 
-static cJSON *make_workload(const struct harness_ab *ab, const char *folder, const char *command)
+/*
+ * Add the task's template (the control), the best checkpoint, and the workspace if it differs from
+ * that.  Without a template the checkpoint is the control.
+ */
+static int add_run(struct arms *arms, const char *template, const char *best, struct err *err)
 {
-	struct harness_number limit = ab->run->post_s;
+	const struct harness_ab *ab = arms->ab;
+	const struct harness_run *run = ab->run;
+	bool is_template = run->changes.present && run->changes.n == 0;
 
-	return json_new(
+	if (run->has_template)
+		add_folder(arms, "template", template);
+	if (!run->has_template || !is_template)
+		add_folder(arms, "checkpoint", best);
+	if (run->work_differs == HARNESS_YES ||
+	    (!run->has_template && run->work_differs != HARNESS_NO))
+		add_folder(arms, "workspace", ab->workspace);
+	freeze(arms, "judge", run->has_template ? template : ab->workspace);
+	return cJSON_GetArraySize(arms->variants) > 1
+		       ? 0
+		       : err_set(err, ERR_NODATA,
+				 "run %s: its best checkpoint, its workspace and the template have "
+				 "the same files, so there is nothing to compare",
+				 run->id);
+}
+
+static cJSON *make_workload(const struct arms *arms, const char *folder, const char *command)
+{
+	struct harness_number limit = arms->ab->run->post_s;
+	cJSON *workload = json_new(
 		JTEXT("cwd", folder), JTEXT("command", command), JTEXT("log", "verifier.out"),
 		JNUM("timeout_s",
 		     harness_is_finite(limit) && limit.value >= 1 ? limit.value : TIMEOUT_S));
+
+	if (arms->freeze.len == 0)
+		return workload;
+	AUTO_TEXT prepare = xasprintf(
+		"f=%s; copy() { [ -d \"$2\" ] && mkdir \"$f.t/$1\" && tar -C \"$2\" "
+		"--exclude=./.harnessgym --exclude=./.git -cf - . | tar -C \"$f.t/$1\" -xf -; }; "
+		"[ -d \"$f\" ] || { rm -rf \"$f.t\" && mkdir \"$f.t\"%s && mv \"$f.t\" \"$f\"; }",
+		FROZEN, arms->freeze.data);
+
+	json_add_string(workload, "prepare", prepare);
+	return workload;
 }
 
 /* Add the arms, and return the workload that runs them; NULL with err. */
-static cJSON *add_arms(cJSON *variants, const struct harness_ab *ab, size_t *n_omitted,
-		       struct err *err)
+static cJSON *add_arms(struct arms *arms, struct err *err)
 {
+	const struct harness_ab *ab = arms->ab;
 	const struct harness_run *run = ab->run;
 	AUTO_TEXT folder = xasprintf("%s/.harnessgym/runs/%s", ab->workspace, run->dir);
 	AUTO_TEXT best = xasprintf("%s/checkpoints/best", folder);
 	AUTO_TEXT template = xasprintf("%s/qualification/workspace_template", folder);
+	AUTO_BUF judges = buf_new(COMMAND_MAX);
 	AUTO_BUF command = buf_new(COMMAND_MAX);
 
-	if (ab->compare != NULL)
-		return add_trials(variants, ab, n_omitted, err) == 0
-			       ? make_workload(ab, ab->workspace, run->command)
-			       : NULL;
 	if (!ab->settings) {
-		add_folder(variants, ab, "checkpoint", best);
-		add_folder(variants, ab, "workspace", ab->workspace);
-		return make_workload(ab, ab->workspace, run->command);
+		if ((ab->compare != NULL ? add_trials(arms, err)
+					 : add_run(arms, template, best, err)) != 0)
+			return NULL;
+		return make_workload(arms, ab->workspace, run->command);
 	}
-	if (add_settings(variants, run, n_omitted, err) != 0)
+	if (add_settings(arms, err) != 0)
 		return NULL;
 	if (is_kernel(ab))
 		return json_new(JTEXT("cwd", best), JTEXT("kind", "kernel"));
-	append_measure(&command, ab, template);
-	return make_workload(ab, best, command.data);
+	quote_word(&judges, str_from(template));
+	append_measure(&command, ab, judges.data);
+	return make_workload(arms, best, command.data);
+}
+
+/* Add what the user should know before the bench starts. */
+static void add_note(cJSON *plan, const struct arms *arms)
+{
+	const struct harness_run *run = arms->ab->run;
+	bool is_run = arms->ab->compare == NULL;
+	AUTO_BUF note = buf_new(COMMAND_MAX);
+
+	if (is_run && !run->has_summary && run->life.state == HARNESS_STATE_RUNNING)
+		buf_append_str(&note, "the run has not finished: the bench measures copies made "
+				      "before its first run; ");
+	if (is_run && run->judge != NULL)
+		buf_appendf(&note,
+			    "the judge file %s changed after the start of the run: arms that "
+			    "contain the changed file fail; ",
+			    run->judge);
+	if (is_run && run->best.present && run->checkpoint.iteration.present &&
+	    run->checkpoint.iteration.value != run->best.iteration)
+		buf_appendf(&note,
+			    "the checkpoint is from iteration %.0f, not from the best verified "
+			    "iteration, %u; ",
+			    run->checkpoint.iteration.value, run->best.iteration);
+	if (arms->n_omitted > 0)
+		buf_appendf(&note, "%zu more %s left out: this bench has at most %d arms; ",
+			    arms->n_omitted, is_run ? "iterations" : "trials", MAX_ARMS);
+	if (note.len == 0)
+		return;
+	note.data[note.len - 2] = '\0';
+	json_add_string(plan, "note", note.data);
 }
 
 static cJSON *make_plan(const struct harness_ab *ab, struct err *err)
 {
 	const struct harness_run *run = ab->run;
-	cJSON *variants = cJSON_CreateArray(), *metric, *design, *pod;
-	size_t n_omitted = 0;
-	cJSON *workload = add_arms(variants, ab, &n_omitted, err);
+	struct arms arms = { .ab = ab, .variants = cJSON_CreateArray() };
+	cJSON *variants = arms.variants, *metric, *design, *pod;
 	AUTO_BUF name = buf_new(COMMAND_MAX);
 
+	buf_init(&arms.freeze, COMMAND_MAX);
+	cJSON *workload = add_arms(&arms, err);
+	buf_release(&arms.freeze);
 	if (workload == NULL) {
 		cJSON_Delete(variants);
 		return NULL;
@@ -373,13 +449,7 @@ static cJSON *make_plan(const struct harness_ab *ab, struct err *err)
 			       JNODE("workload", workload), JNODE("metric", metric),
 			       JNODE("variants", variants), JNODE("pods", json_list_of(pod)),
 			       JNODE("design", design));
-	if (n_omitted > 0) {
-		AUTO_TEXT note =
-			xasprintf("%zu more %s left out: this bench has at most %d arms", n_omitted,
-				  ab->compare != NULL ? "trials" : "iterations", MAX_ARMS);
-
-		json_add_string(plan, "note", note);
-	}
+	add_note(plan, &arms);
 	return plan;
 }
 

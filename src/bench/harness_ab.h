@@ -7,9 +7,10 @@
 /*
  * Which arms the bench of a HarnessGym run compares:
  *
- * - By default: the run's best checkpoint and its current workspace, measured by the run's own
- *   command.  Each run of the bench works in a fresh copy of its arm, and fails if one of the
- * judge's files differs from the template's.  Checkpoint and workspace are only read.
+ * - By default: the task's template (the control), the run's best checkpoint, and the workspace if
+ *   it differs from the checkpoint, measured by the run's own command.  The bench copies them
+ *   before its first run.  Each run works in a fresh copy of its arm, and fails if one of the
+ *   judge's files differs from the template's.
  * - With `settings`: the checkpoint's kernel with the settings of the template (the control), with
  *   its own settings, and with those of other verified iterations.  If the checkpoint has a
  * task.py, the functions are timed directly; otherwise the run's own command measures them.
@@ -22,8 +23,6 @@ struct harness_ab {
 	const char *workspace; /* absolute path */
 	const char *pod;       /* name in the configuration; NULL: this machine */
 	bool settings;
-	/* Do two folders contain the same files?  NULL: cannot be checked. */
-	bool (*same)(const char *a, const char *b);
 };
 
 /*

@@ -10,7 +10,6 @@
 #include "base/xalloc.h"
 #include "bench/harness_ab.h"
 #include "cmd/cmd.h"
-#include "harness/dir.h"
 #include "harness/pod.h"
 #include "harness/print.h"
 #include "parsers/harness/json.h"
@@ -19,7 +18,8 @@ struct harness_call {
 	enum out_format format;
 	const char *run;
 	bool all, ab, diff;
-	size_t printed; /* number of pages printed */
+	double reference; /* 0: none */
+	size_t printed;	  /* number of pages printed */
 };
 
 static const struct cmd_option options[] = {
@@ -28,11 +28,13 @@ static const struct cmd_option options[] = {
 	  CMD_AT(harness_call, run) },
 	{ 0, "all", NULL, "show every run of the workspace", CMD_FLAG, CMD_AT(harness_call, all) },
 	{ 0, "ab", NULL,
-	  "print a bench.json that compares the best checkpoint with the workspace, or the trials "
-	  "of a comparison",
+	  "print a bench.json that compares the task's template with the best checkpoint, or the "
+	  "trials of a comparison",
 	  CMD_FLAG, CMD_AT(harness_call, ab) },
 	{ 0, "diff", NULL, "print how the best checkpoint changed the task's files", CMD_FLAG,
 	  CMD_AT(harness_call, diff) },
+	{ 0, "reference", "SCORE", "compare the best verified score with this one", CMD_POSITIVE,
+	  CMD_AT(harness_call, reference), .high = 1e15 },
 	CMD_OPTIONS_END,
 };
 
@@ -81,41 +83,17 @@ static int show_diff(const struct harness_files *files, const struct harness_run
 	return cmd_flush(err);
 }
 
-/* Print warnings about a bench whose arms may change or do not differ. */
-static void warn_about_arms(const struct harness_ab *ab)
+/* Print the bench of a run or a comparison, and its note on stderr. */
+static int show_ab(struct harness_ab *ab, const struct place *place, struct err *err)
 {
-	const struct harness_run *run = ab->run;
-	AUTO_TEXT best =
-		xasprintf("%s/.harnessgym/runs/%s/checkpoints/best", ab->workspace, run->dir);
-
-	if (!run->has_summary && run->life.state != HARNESS_STATE_ABORTED &&
-	    run->life.process != HARNESS_NO)
-		say_error("run %s has not finished: both arms may still change", run->id);
-	if (run->judge != NULL)
-		say_error("the judge files of run %s changed after its start; see judge_changed in "
-			  "--json",
-			  run->id);
-	if (ab->pod == NULL && harness_dir_same(best, ab->workspace))
-		say_error("the workspace is identical to the checkpoint: the bench would compare "
-			  "it with itself");
-}
-
-/* Print the bench of a run's checkpoint, and a warning if that is not the best iteration. */
-static int show_ab(const struct harness_run *run, const struct place *place, struct err *err)
-{
-	const struct harness_ab ab = { .run = run,
-				       .workspace = place->workspace,
-				       .pod = place->pod };
-	cJSON *object = harness_ab_json(&ab, err);
+	ab->workspace = place->workspace;
+	ab->pod = place->pod;
+	cJSON *object = harness_ab_json(ab, err);
 
 	if (object == NULL)
 		return -1;
-	warn_about_arms(&ab);
-	if (run->best.present && run->checkpoint.iteration.present &&
-	    run->checkpoint.iteration.value != run->best.iteration)
-		say_error("the checkpoint is from iteration %.0f; the best verified iteration, %u, "
-			  "has no checkpoint",
-			  run->checkpoint.iteration.value, run->best.iteration);
+	if (json_get(object, "note") != NULL)
+		say_error("%s", json_get_string(object, "note", ""));
 	return cmd_print_json(object, err);
 }
 
@@ -128,6 +106,8 @@ static int show_workspace(struct harness_call *call, const struct harness_files 
 	int rc = 0;
 
 	harness_workspace_read(&ws, files, place->now_ms);
+	if (call->reference > 0)
+		harness_workspace_refer(&ws, call->reference);
 	if (files->full)
 		say_error("%s: too many files to read; older runs are not shown", place->name);
 	run = harness_workspace_run(&ws, id);
@@ -136,7 +116,7 @@ static int show_workspace(struct harness_call *call, const struct harness_files 
 	else if (run == NULL)
 		rc = err_set(err, ERR_NODATA, "%s: unknown run %s", place->name, id);
 	else if (call->ab)
-		rc = show_ab(run, place, err);
+		rc = show_ab(&(struct harness_ab){ .run = run }, place, err);
 	else if (call->diff)
 		rc = show_diff(files, run, err);
 	else if (!call->all)
@@ -159,15 +139,7 @@ static int show_compare(struct harness_call *call, const struct harness_files *f
 			       place->name);
 	harness_compare_read(&compare, files);
 	if (call->ab) {
-		cJSON *object = harness_ab_json(
-			&(struct harness_ab){ .compare = &compare,
-					      .workspace = place->workspace,
-					      .pod = place->pod,
-					      .same = place->pod == NULL ? harness_dir_same
-									 : NULL },
-			err);
-
-		rc = object != NULL ? cmd_print_json(object, err) : -1;
+		rc = show_ab(&(struct harness_ab){ .compare = &compare }, place, err);
 	} else if (call->format == OUT_JSON) {
 		rc = cmd_print_json(harness_compare_json(&compare), err);
 	} else {
@@ -295,9 +267,10 @@ const struct cmd cmd_harness = {
 		"that the agent wrote or measured itself are shown as \"? unverified\" and are "
 		"never the best. MCP calls are counted for the whole workspace; the number in "
 		"brackets counts only the iteration.\n\n"
-		"--ab prints the definition of a bench for `bench run`: it compares the run's best "
-		"checkpoint with the current workspace, measured by the run's own command. For a "
-		"comparison it compares the trials that count.",
+		"--ab prints the definition of a bench for `bench run`: it compares the task's "
+		"template with the run's best checkpoint, and with the workspace if that differs, "
+		"measured by the run's own command. The bench copies all of them before its first "
+		"run. For a comparison it compares the trials that count.",
 	.options = options,
 	.size = sizeof(struct harness_call),
 	.least = 1,

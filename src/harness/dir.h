@@ -9,9 +9,3 @@
  * not started yet?
  */
 bool harness_dir_is(const char *path, bool later);
-
-/*
- * Is every file below a identical to the one below b, except the files that
- * HarnessGym and Python create? False also if a has no files, or too many.
- */
-bool harness_dir_same(const char *a, const char *b);

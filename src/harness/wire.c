@@ -23,45 +23,16 @@
  */
 static const char boot[] = "if python3 -ISc \"import hashlib, json\" </dev/null >/dev/null 2>&1; "
 			   "then exec python3 -ISc \"import sys; exec(sys.stdin.buffer.read($2))\" "
-			   "\"$1\" \"$4\" \"$5\" \"$6\"; fi; eval \"$(printf %b \"$3\")\"";
-
-/*
- * Besides the files that the post-attempt command leads to, a file of the task
- * belongs to the judge if one of these words is a part of its name.
- */
-static const char judge_words[] = "verif verify verifier bench benchmark judge reference oracle "
-				  "timing timer evaluate eval evaluator grader score scorer "
-				  "scoring golden expected measure conftest";
-/* Modules that a verifier may import and a new file in its folder can shadow. */
-static const char judge_libraries[] =
-	" abc argparse ast base64 bisect calendar codecs collections"
-	" conftest contextlib copy csv ctypes cupy dataclasses datetime"
-	" decimal dis enum fractions functools gc glob hashlib heapq"
-	" importlib inspect io itertools json keyword linecache locale"
-	" logging math multiprocessing numbers numpy opcode operator os"
-	" pathlib pickle platform queue random re reprlib resource scipy"
-	" secrets select selectors shlex shutil signal sitecustomize socket"
-	" statistics string struct subprocess sys tempfile textwrap"
-	" threading time timeit token tokenize torch traceback triton types"
-	" typing unittest usercustomize uuid warnings weakref zipfile ";
+			   "\"$1\" \"$4\"; fi; eval \"$(printf %b \"$3\")\"";
 
 struct stream *harness_wire_start(struct transport *transport, size_t index, const char *dir,
 				  bool once, bool all, const struct stream_cb *cb, void *user,
 				  struct err *err)
 {
 	char size[32];
-	const char *const argv[] = { "nice",
-				     "sh",
-				     "-c",
-				     boot,
-				     "hgym-harness",
-				     dir,
-				     size,
-				     wire_script_sh,
-				     judge_words,
-				     judge_libraries,
-				     all ? "all" : "",
-				     NULL };
+	const char *const argv[] = { "nice",	       "sh", "-c", boot,
+				     "hgym-harness",   dir,  size, wire_script_sh,
+				     all ? "all" : "", NULL };
 	AUTO_BUF command = buf_new(65536);
 
 	AUTO_BUF script = buf_new(SCRIPT_MAX_BYTES);

@@ -2,9 +2,8 @@
 # Send a HarnessGym directory: first complete, then for each line on stdin the
 # changes. The protocol is in src/harness/wire.h. Runs on the machine that
 # has the directory, opens files only for reading and writes only to stdout.
-# usage: DIR WORDS LIBRARIES ALL. WORDS and LIBRARIES are the lists of
-# src/harness/wire.c, separated by spaces; ALL is "" or sends the texts of older
-# runs too. Comment lines are removed before the script is sent to a pod.
+# usage: DIR ALL. ALL is "" or sends the texts of older runs too. Comment lines are
+# removed before the script is sent to a pod.
 import base64, difflib, glob, hashlib, json, os, re, shutil, stat
 import subprocess, sys, time
 
@@ -14,8 +13,22 @@ ENTRIES, YOUNG, PARTS = 4096, 2, 256
 HERE = sys.argv[1]
 if HERE[:2] == "~/":
 	HERE = os.path.expanduser(HERE)
-WORDS, LIBRARIES = sys.argv[2].split(), sys.argv[3].split()
-ALL = sys.argv[4] != ""
+ALL = sys.argv[2] != ""
+# Besides the files that the post-attempt command leads to, a file of the task
+# belongs to the judge if one of these words is a part of its name.
+WORDS = """verif verify verifier bench benchmark judge reference oracle timing
+timer evaluate eval evaluator grader score scorer scoring golden expected
+measure conftest""".split()
+# Modules that a verifier may import and a new file in its folder can shadow.
+LIBRARIES = """abc argparse ast base64 bisect calendar codecs collections
+conftest contextlib copy csv ctypes cupy dataclasses datetime decimal dis enum
+fractions functools gc glob hashlib heapq importlib inspect io itertools json
+keyword linecache locale logging math multiprocessing numbers numpy opcode
+operator os pathlib pickle platform queue random re reprlib resource scipy
+secrets select selectors shlex shutil signal sitecustomize socket statistics
+string struct subprocess sys tempfile textwrap threading time timeit token
+tokenize torch traceback triton types typing unittest usercustomize uuid
+warnings weakref zipfile""".split()
 RUNS = 64 if ALL else 33
 COPIES = "workspace", "best", "workspace_template"
 TEMPLATE = "qualification/workspace_template"
@@ -416,13 +429,23 @@ def send_report(run, own, template, best, work, judge, parts, decide, is_shown):
 	if is_shown and best and template:
 		report["changes"] = [[part_in(name, parts, decide), change,
 			name] for change, name in changes_of(template, best)]
-	text = json.dumps(report).encode()
-	if last.get((run, "report")) == text or len(text) > JSON - 1:
+	if is_shown and best and work:
+		report["work_differs"] = any(parts.get(name) != "product"
+			for change, name in changes_of(best, work))
+	emit_report("runs/%s/judge.report" % run, report, begun)
+
+
+# Send a report as if it were a file with the times of this one.
+def emit_report(path, report, st):
+	emit_text(path, json.dumps(report).encode(), st)
+
+
+def emit_text(path, text, st):
+	if last.get(path) == text or len(text) > JSON - 1:
 		return
-	last[run, "report"] = text
-	emit("C " + stamp(begun.st_ctime_ns))
-	emit("F %s %d runs/%s/judge.report" %
-		(stamp(begun.st_mtime_ns), len(text), run))
+	last[path] = text
+	emit("C " + stamp(st.st_ctime_ns))
+	emit("F %s %d %s" % (stamp(st.st_mtime_ns), len(text), path))
 	sys.stdout.buffer.write(base64.encodebytes(text))
 	emit(".")
 
@@ -480,6 +503,7 @@ def send_trials(root, trials):
 		".harnessgym/runs/*/qualification/workspace_template")
 	for task in [task] * (task[:1] == "/" and is_folder(task)) + \
 			sorted(copies)[:1]:
+		compared = set()
 		for own in trials:
 			work = os.path.join(root, own, "workspace")
 			command = text_in(os.path.join(root, own, "trial.json"),
@@ -491,12 +515,24 @@ def send_trials(root, trials):
 				None)
 			for name in deciders_of(work, task, command, *judges_of(
 					task, None, command, editable)):
+				if is_file(os.path.join(task, name)):
+					compared.add(name)
 				own = trial + "/" + name
 				to = [copy_of(task, name), (0, "-"),
 					copy_of(work, name)]
 				if to[0][1] != to[2][1] or (run, own) in last:
 					emit_judge(run, own, to)
-		return
+		return emit_report("judge.report", {"compared":
+			sorted(compared), "files": {own: sum_of(os.path.join(
+			root, own, "workspace")) for own in trials}},
+			os.stat(task))
+
+
+# A checksum of all files of a folder; "" if it has none.
+def sum_of(folder):
+	found = [(name, copy_of(folder, name)[1]) for name in tree_of(folder)]
+	return hashlib.sha256(json.dumps(sorted(found)).encode()).hexdigest() \
+		if found else ""
 
 
 # The content of all files below root by path.
@@ -554,8 +590,28 @@ def send_change(root, run):
 	emit(".")
 
 
-# Is this the command line of HarnessGym working in this folder or above it?
-def is_of(pid, words, work):
+# Device and inode of a folder: the same in every container that mounts it.
+def place_of(path):
+	try:
+		st = os.stat(path)
+		return st.st_dev, st.st_ino
+	except OSError:
+		return None
+
+
+# The folder and those above it.
+def places_above(path):
+	found = []
+	while len(found) < 64:
+		found.append(place_of(path))
+		if found[-1] in (None, place_of("/"), *found[:-1]):
+			break
+		path += "/.."
+	return found
+
+
+# Is this the command line of HarnessGym working in one of these folders?
+def is_of(pid, words, places):
 	at = [i for i, word in enumerate(words)
 		if re.match(r"harnessgym(\.|$)", word.rsplit("/", 1)[-1])]
 	if not at or words[at[0] + 1:at[0] + 2] not in (["run"], ["compare"]):
@@ -566,12 +622,27 @@ def is_of(pid, words, work):
 		if flag in ("--workspace", "--output-dir"):
 			path = value if equals else (words[i + 1:] + ["."])[0]
 			break
-	path = os.path.realpath("/proc/%s/cwd/%s" % (pid, path)
-		if path[:1] != "/" else path)
-	return work == path or work.startswith(path + "/")
+	own = "/proc/%s/root%s" if path[:1] == "/" else "/proc/%s/cwd/%s"
+	return (place_of(own % (pid, path)) or place_of(path)) in places
 
 
+# This process and those that started it.
+def own_line():
+	found, pid = [], str(os.getpid())
+	try:
+		while pid not in ["0", *found]:
+			found.append(pid)
+			with open("/proc/%s/stat" % pid) as f:
+				pid = f.read().rpartition(")")[2].split()[1]
+	except OSError:
+		pass
+	return found
+
+
+# P 1: HarnessGym runs there. P 0: nothing runs there. If another process works
+# there, it may be an agent of HarnessGym's Python API: send neither.
 def send_process(work):
+	places, is_used, line = places_above(work), False, own_line()
 	for pid in names_in("/proc"):
 		if not pid.isdigit():
 			continue
@@ -580,9 +651,11 @@ def send_process(work):
 				words = os.fsdecode(f.read(65536)).split("\0")
 		except OSError:
 			continue
-		if is_of(pid, words, work):
+		if is_of(pid, words, places):
 			return emit("P 1")
-	if os.path.exists("/proc/self/cmdline") and \
+		is_used = is_used or pid not in line and places[0] in \
+			places_above("/proc/%s/cwd" % pid)
+	if os.path.exists("/proc/self/cmdline") and not is_used and \
 			os.geteuid() in (0, os.stat(work).st_uid):
 		emit("P 0")
 
@@ -606,7 +679,20 @@ def kind_of(path):
 		return "run", root, name, os.path.dirname(root)
 	if name == ".harnessgym" and has(path, "runs"):
 		return "workspace", path, "", above
-	return ("table" if has(path, TABLE[0]) else None), path, "", path
+	return ("table" if has(path, TABLE[0]) or loop_of(path) else None), \
+		path, "", path
+
+
+# The table of another loop: as results.tsv, with what is known of the loop.
+def send_loop(root):
+	loop = loop_of(root)
+	if loop is None:
+		return
+	found = [st for st in map(look_at, loop["files"]) if st]
+	newest = max(found, key=lambda st: st.st_mtime_ns)
+	emit_text(TABLE[0], table_of(loop).encode(), newest)
+	emit_report("loop.report", {key: loop[key] for key in
+		("loop", "score", "higher", "wrong")}, newest)
 
 
 # The files that show which phase a trial is in.
@@ -676,6 +762,8 @@ def look():
 	if what == "table":
 		for path in TABLE:
 			send(root, path, True, now)
+		if not has(root, TABLE[0]):
+			send_loop(root)
 	else:
 		send_process(work)
 	if what == "compare":

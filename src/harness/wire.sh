@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=sh disable=SC2012,SC2030,SC2031,SC2034,SC2044,SC2088,SC2164
+# shellcheck shell=sh disable=SC2012,SC2030,SC2031,SC2034,SC2044,SC2088,SC2164,SC3013
 # Send a HarnessGym directory once. Runs on pods without python3; judge files
 # are not compared. The protocol is in src/harness/wire.h. $1 is the directory.
 # From the newest run (or the named one) everything needed is sent, from 32
@@ -75,11 +75,22 @@ process() {
 			esac
 		done
 		[ "$h" = 2 ] || continue
-		q=$(cd "${q%/*}/cwd" 2>/dev/null && cd "$x" 2>/dev/null &&
-			pwd -P)
-		case $t/ in "${q:-?}"/*) p=1 ;; esac
+		case $x in /*) x=${q%/*}/root$x ;; *) x=${q%/*}/cwd/$x ;; esac
+		u=$t
+		while [ -n "$u" ]; do
+			[ ! "$x" -ef "$u" ] || p=1
+			u=${u%/*}
+		done
 	done
 	set +f
+	# Another process there may be an agent of HarnessGym's Python API.
+	[ "$p" = 1 ] || ls -ld /proc/[0-9]*/cwd 2>/dev/null |
+		while IFS= read -r l; do
+			case $l/ in
+			*"/proc/$$/"* | *"/proc/$PPID/"*) ;;
+			*" -> $t/"*) exit 1 ;;
+			esac
+		done || return
 	echo "P $p"
 }
 w=

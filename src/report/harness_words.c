@@ -61,6 +61,8 @@ static void add_phase(struct buf *text, const struct harness_phase *phase)
 		buf_appendf(text, " (%.0f)", phase->return_code.value);
 	if (phase->duration_s.present)
 		buf_appendf(text, " %s", DURATION(phase->duration_s.value));
+	if (phase->why != NULL)
+		buf_appendf(text, ": %s", phase->why);
 }
 
 void harness_add_attempt(struct buf *text, const struct harness_run *run,
@@ -73,7 +75,10 @@ void harness_add_attempt(struct buf *text, const struct harness_run *run,
 			       run->has_summary || it != &run->iterations[run->n_iterations - 1]
 				       ? "no end recorded"
 			       : run->life.state == HARNESS_STATE_RUNNING ? "running"
-									  : "cut off");
+			       : run->life.state == HARNESS_STATE_STALE &&
+					       run->life.process != HARNESS_NO
+				       ? "no end recorded"
+				       : "cut off");
 	else
 		add_phase(text, it->attempt);
 }
@@ -134,7 +139,9 @@ void harness_add_result(struct buf *text, const struct harness_run *run,
 
 	if (run->table != NULL) { /* what the agent claims, and how good it is */
 		add_claim(text, it->claimed_score,
-			  it->proof == HARNESS_PROOF_LOGGED ? "also in run.log" : "claimed");
+			  it->proof == HARNESS_PROOF_LOGGED ? "also in run.log"
+			  : run->table->is_loop		    ? "by the loop"
+							    : "claimed");
 		add_gain(text, it->claimed_pct, "the best kept before");
 		if (it->within_noise == HARNESS_YES)
 			buf_append_str(text, ", within noise");
@@ -144,6 +151,8 @@ void harness_add_result(struct buf *text, const struct harness_run *run,
 	}
 	if (it->verified_score.present) {
 		buf_append_str(text, "verified");
+		if (it->mark != NULL)
+			buf_appendf(text, "; READ THE DIFF: %s", it->mark);
 	} else if (it->invalid_score.present) {
 		buf_appendf(text, "INVALID %s (%s)", NUMBER(it->invalid_score.value),
 			    post->doubt != NULL ? post->doubt : "verifier failed");
@@ -256,7 +265,9 @@ static void add_score(struct buf *text, struct subject *s)
 	if (run->mode != NULL)
 		buf_appendf(text, ", mode %s", run->mode);
 	if (run->table != NULL) {
-		buf_append_str(text, ", claimed by the agent; not verified");
+		buf_append_str(text, run->table->is_loop
+					     ? ", measured by the loop's evaluator; not verified"
+					     : ", claimed by the agent; not verified");
 		return;
 	}
 	if (run->warmup.present && run->repeats.present)
@@ -294,7 +305,9 @@ static void add_state(struct buf *text, struct subject *s)
 	if (life->silent_s.present)
 		buf_appendf(text, "; last activity %s ago", DURATION(life->silent_s.value));
 	if (life->process == HARNESS_NO)
-		buf_append_str(text, "; its process is not running");
+		buf_append_str(text, life->state == HARNESS_STATE_RUNNING
+					     ? "; no process of it was found"
+					     : "; its process is not running");
 	if (run->torn > 0)
 		buf_appendf(text, "; %s is incomplete", run->torn_path);
 	if (run->table == NULL)
@@ -337,11 +350,16 @@ static void add_best(struct buf *text, struct subject *s)
 	add_score_of(text, &run->best);
 	if (run->best.iteration > 0)
 		add_gain(text, run->baseline_pct, "the baseline");
-	if (!run->previous.present || run->previous.iteration == 0)
-		return;
-	buf_appendf(&what, "iteration %u (%s)", run->previous.iteration,
-		    NUMBER(run->previous.value));
-	add_gain(text, run->previous_pct, what.data);
+	if (run->previous.present && run->previous.iteration > 0) {
+		buf_appendf(&what, "iteration %u (%s)", run->previous.iteration,
+			    NUMBER(run->previous.value));
+		add_gain(text, run->previous_pct, what.data);
+	}
+	array_each (it, run->iterations, run->n_iterations)
+		if (it->number == run->best.iteration && it->mark != NULL) {
+			s->style = FACT_WARN;
+			buf_appendf(text, "; READ THE DIFF: %s", it->mark);
+		}
 }
 
 /* The verifier of the best iteration, else of the baseline. */
@@ -362,7 +380,11 @@ static void add_earlier(struct buf *text, struct subject *s)
 
 	if (!run->earlier.present)
 		return;
-	buf_appendf(text, "%s of run %s", NUMBER(run->earlier.value), run->earlier_run);
+	buf_append_str(text, NUMBER(run->earlier.value));
+	if (run->earlier_run != NULL)
+		buf_appendf(text, " of run %s", run->earlier_run);
+	else
+		buf_append_str(text, ", given as the reference");
 	if (!run->earlier_pct.present)
 		return;
 	if (run->earlier_pct.value == 0)
@@ -376,6 +398,8 @@ static const char *source_text(const char *source)
 {
 	if (strcmp(source, "failed_verifier") == 0)
 		return "INVALID: printed by a verifier that failed";
+	if (strcmp(source, "loop") == 0)
+		return "measured by the loop's evaluator";
 	if (strcmp(source, "run_log") == 0)
 		return "claimed by the agent; also in its run.log";
 	if (strcmp(source, "in_session") == 0)
@@ -430,7 +454,8 @@ static void add_disputes(struct buf *text, struct subject *s)
 		buf_appendf(text, "%s%s", i > 0 ? "; " : "", s->run->disputes[i]);
 }
 
-#define LISTED 8
+#define LISTED	       8
+#define LISTED_CHANGES 256 /* a lie may be in any file */
 
 static void add_judge(struct buf *text, struct subject *s)
 {
@@ -479,14 +504,14 @@ static void add_changes(struct buf *text, struct subject *s)
 		array_each (one, changes->v, changes->n) {
 			bool is_judge = strcmp(one->part, "judge") == 0;
 
-			if (is_judge != (turn == 0) || n++ >= LISTED)
+			if (is_judge != (turn == 0) || n++ >= LISTED_CHANGES)
 				continue;
 			buf_appendf(text, "%s%s %s", n > 1 ? ", " : "", one->name, one->change);
 			if (strcmp(one->part, "other") != 0)
 				buf_appendf(text, " (%s)", one->part);
 		}
-	if (n > LISTED)
-		buf_appendf(text, " and %zu more", n - LISTED);
+	if (n > LISTED_CHANGES)
+		buf_appendf(text, " and %zu more", n - LISTED_CHANGES);
 }
 
 static void add_checkpoint(struct buf *text, struct subject *s)
@@ -546,6 +571,7 @@ static void add_usage(struct buf *text, struct subject *s)
 		{ usage->input_tokens, "tokens in" },
 		{ usage->cached_tokens, "tokens in from cache" },
 		{ usage->output_tokens, "tokens out" },
+		{ usage->all_tokens, "tokens in and out" },
 	};
 
 	if (usage->cost_usd.present)
@@ -594,10 +620,12 @@ static void add_rows(struct buf *text, struct subject *s)
 					     "with another status" };
 	const struct harness_table *table = s->run->table;
 
-	buf_appendf(text, "%u in results.tsv", table->rows);
+	buf_appendf(text, "%u in %s", table->rows, table->is_loop ? "its files" : s->run->id);
 	for (size_t i = 0; i < 4; i++)
 		if (table->outcomes[i] > 0)
 			buf_appendf(text, ", %u %s", table->outcomes[i], names[i]);
+	if (*table->kind != '\0')
+		buf_appendf(text, "; best and gains are of %s", table->kind);
 	if (table->broken > 0)
 		buf_appendf(text, "; %u line%s could not be read", table->broken,
 			    table->broken == 1 ? "" : "s");

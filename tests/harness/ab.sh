@@ -35,13 +35,32 @@ echo '{"iteration": 1}' >"$first"
 echo '{"iteration": 1, "score": 99.5}' \
     >"$work/.harnessgym/runs/r/checkpoints/best_manifest.json"
 
-# arm N: run the command of the N-th variant.
-arm() {
+# of KEY...: print a value of the bench.
+of() {
     python3 -c 'import json, sys
-print(json.load(open(sys.argv[1]))["variants"][int(sys.argv[2])]["command"])' \
-        "$dir/bench.json" "$1" >"$dir/command"
-    sh -c "$(cat "$dir/command")" >"$dir/out" 2>&1
+node = json.load(open(sys.argv[1]))
+for key in sys.argv[2:]:
+    node = node[int(key) if key.isdigit() else key]
+print(node)' "$dir/bench.json" "$@"
 }
+
+# ab: make the bench, of which no run has started.
+ab() {
+    rm -rf "$dir/job"
+    mkdir "$dir/job"
+    "$HGYM_TUI" harness --ab "$work" >"$dir/bench.json" 2>"$dir/out"
+}
+
+# arm N: prepare and run the command of the N-th variant, as a bench does.
+arm() {
+    (
+        export HGYM_JOB="$dir/job/run;"
+        sh -c "$(of workload prepare)" && sh -c "$(of variants "$1" command)"
+    ) >"$dir/out" 2>&1
+}
+
+# arms TAG...: the bench has these arms.
+arms() { [ "$(of variants | grep -o "'tag': '[a-z]*'" | cut -d"'" -f4)" = "$*" ]; }
 
 # What sends the workspace to a pod.
 config="$work/.harnessgym/runs/r/run_config.json"
@@ -49,26 +68,18 @@ cp "$config" "$dir/config.json"
 sed "s|python3 verifier.py|echo remote_h100.py --workspace '/p/a b' --x|" \
     "$dir/config.json" >"$config"
 touch "$best"/* "$best/../best_manifest.json" "$first" # no older than its run
-"$HGYM_TUI" harness --ab "$work" >"$dir/bench.json" 2>"$dir/out"
+ab
 arm 0 && grep -qx 'remote_h100.py --workspace /p/a b_hgym_ab --x' "$dir/out"
 told "a folder on a pod is the bench's own, also where its name has blanks" $?
 cp "$dir/config.json" "$config"
 touch "$best"/* "$best/../best_manifest.json" "$first"
-: >"$dir/out"
-"$HGYM_TUI" harness --ab "$work" >"$dir/bench.json" 2>"$dir/out"
-told "a definition is made" $?
-! grep -q 'under way' "$dir/out"
-told "a run without a process is not under way" $?
-! grep -q 'compare it with itself' "$dir/out"
-told "the arms differ" $?
 cp "$best/kernel.txt" "$work/kernel.txt"
-echo '{}' >"$work/.harnessgym/runs/r/summary.json"
-"$HGYM_TUI" harness --ab "$work" >/dev/null 2>"$dir/out"
-grep -q 'compare it with itself' "$dir/out" &&
-    ! grep -q 'under way' "$dir/out"
-told "arms that are the same are told, of a run that is over" $?
+ab
+[ $? = 5 ] && grep -q 'the same files' "$dir/out"
+told "a workspace with the files of the checkpoint is nothing to compare" $?
 echo 97.25 >"$work/kernel.txt"
-rm "$work/.harnessgym/runs/r/summary.json"
+ab
+told "a definition is made" $?
 (cd "$work" && find . -type f -exec cksum {} + | sort) >"$dir/before"
 arm 0 && grep -q '"best_us": 99.5' "$dir/out"
 told "the control measures the checkpoint" $?
@@ -77,6 +88,13 @@ told "the variant measures the workspace" $?
 (cd "$work" && find . -type f -exec cksum {} + | sort) >"$dir/after"
 cmp -s "$dir/before" "$dir/after"
 told "both are as they were" $?
+echo 1.5 >"$best/kernel.txt"
+arm 0 && grep -q '"best_us": 99.5' "$dir/out"
+told "a run that replaces its checkpoint meanwhile changes no arm" $?
+ab
+arm 0 && grep -q '"best_us": 1.5' "$dir/out"
+told "the next bench measures the new checkpoint" $?
+echo 99.5 >"$best/kernel.txt"
 # The bench itself, on this machine and without its pauses.
 sed 's/"burn_in":1/"burn_in":1,"gap_s":0/' "$dir/bench.json" >"$dir/ab.json"
 NOISE=bench HOME=$dir timeout 600 "$HGYM_TUI" --db "$dir/db" bench run --yes \
@@ -86,29 +104,36 @@ told "bench run takes it, and finds the workspace faster" $?
 (cd "$work" && find . -type f -exec cksum {} + | sort) >"$dir/after"
 cmp -s "$dir/before" "$dir/after"
 told "and changes nothing in it" $?
-echo 'print("{}")' >>"$work/verifier.py"
-arm 0
-[ $? = 9 ]
-told "another verifier voids the run" $?
 "$HGYM_TUI" harness --ab "$dir" >"$dir/out" 2>&1
 [ $? = 5 ]
 told "no run: exit 5" $?
 
-# A judge of another name, which the command leads to.
+# The task's template is the control, and its judge has another name.
 template="$work/.harnessgym/runs/r/qualification/workspace_template"
 mkdir -p "$template"
-cp "$best/verifier.py" "$template/eval.py"
-cp "$best/verifier.py" "$best/eval.py"
+for to in "$template" "$best" "$work"; do cp "$best/verifier.py" "$to/eval.py"; done
+echo 140 >"$template/kernel.txt"
 sed 's/verifier.py/eval.py/' "$dir/config.json" >"$config"
 touch "$best"/* "$best/../best_manifest.json" "$first"
-"$HGYM_TUI" harness --ab "$work" >"$dir/bench.json" 2>"$dir/out"
-arm 0 && grep -q '"best_us": 99.5' "$dir/out"
-told "an arm with the judge of the template is measured" $?
-cp "$best/eval.py" "$work/eval.py"
+ab
+arms "template
+checkpoint
+workspace"
+told "template, checkpoint and a workspace that differs are the arms" $?
+arm 0 && grep -q '"best_us": 140' "$dir/out" &&
+    arm 1 && grep -q '"best_us": 99.5' "$dir/out" &&
+    arm 2 && grep -q '"best_us": 97.25' "$dir/out"
+told "each arm with the judge of the template is measured" $?
 echo 'print("{}")' >>"$work/eval.py"
-arm 1
+ab
+arm 2
 [ $? = 9 ]
 told "a forged judge of any name voids the run" $?
+cp "$best"/* "$work"
+ab
+arms "template
+checkpoint"
+told "a workspace that was restored is not an arm" $?
 rm -r "$template" "$best/eval.py"
 
 # What the checkpoint changed of the template: files, and then lines.

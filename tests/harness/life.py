@@ -6,6 +6,7 @@ under the name of an earlier one is not that one."""
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,10 +29,23 @@ harness_liar.Run(sys.argv[-1],
 """
 
 
+# Its Python API, while an agent of it works in the workspace.
+API = """import subprocess, sys
+sys.path.insert(0, sys.argv[1])
+import harness_liar
+harness_liar.Run(sys.argv[2], {"attempt 1": lambda run: subprocess.run(
+    ["sh", "-c", ": >agent; exec sleep 600"], cwd=run.work)}).play()
+"""
+
+
 def told(*args):
     done = subprocess.run([TUI, *args], check=False, capture_output=True,
                           text=True)
     return done.stdout
+
+
+def state_of(work):
+    return json.loads(told("harness", "--json", work))["live"]["state"]
 
 
 def begin(folder, work):
@@ -44,6 +58,38 @@ def begin(folder, work):
                           "attempt.prompt.txt")
     ok(until(lambda: os.path.exists(prompt)), "a run goes on")
     return run
+
+
+def test_unseen(folder, config):
+    """HarnessGym through its Python API, and through another mount: silence
+    decides if its process is not recognized."""
+    work = os.path.join(folder, "api")
+    run = subprocess.Popen([sys.executable, "-c", API, os.path.join(
+        SRC, "tests", "tools"), work], start_new_session=True)
+    try:
+        ok(until(lambda: os.path.exists(work + "/agent")),
+           "a run of the Python API goes on")
+        for args in (work,), ("--config", config, "here:" + work):
+            now = json.loads(told(*args[:-1], "harness", "--json", args[-1]))
+            ok(now["live"]["state"] == "running" and
+               now["live"]["process"] is None,
+               "an agent works there: it is not called dead", now["live"])
+    finally:
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+    ok(until(lambda: "cut off" in told("harness", work)),
+       "one that is silent and has no process is dead", told("harness", work))
+    # The same folder under another name, as a container may mount it.
+    os.symlink(work, os.path.join(folder, "mount"))
+    run = subprocess.Popen([sys.executable, "-c", "input()", "harnessgym",
+                            "run", "--workspace=../mount/."], cwd=work,
+                           stdin=subprocess.PIPE)
+    try:
+        now = json.loads(told("harness", "--json", work))["live"]
+        ok(now["state"] == "running" and now["process"] is True,
+           "its workspace has another name for the process", now)
+    finally:
+        run.communicate(b"\n")
 
 
 def test_again(folder):
@@ -91,7 +137,7 @@ def tear(data):
     open(path, "w").write('{"iterations": 7}')
     return encode(data)
 base64.encodebytes = tear
-for name in "judge.py", "wire.py":
+for name in "judge.py", "loops.py", "wire.py":
     exec(compile(open(code + "/" + name).read(), name, "exec"))
 """
 
@@ -104,7 +150,7 @@ def test_torn(folder):
     with open(config, "w", encoding="utf-8") as out:
         out.write('{"iterations": 2}')
     done = subprocess.run(
-        [sys.executable, "-c", TEAR, work, "", "", "", config,
+        [sys.executable, "-c", TEAR, work, "", config,
          os.path.join(SRC, "src/harness")], check=False, input="\n",
         capture_output=True, text=True)
     first, second = done.stdout.split("END\n")[:2]
@@ -174,15 +220,15 @@ def main():
                "%s: while its process lives" % place, now)
         done = subprocess.run([TUI, "harness", "--ab", work], check=False,
                               capture_output=True, text=True)
-        ok("has not finished: both arms may still change" in done.stderr,
+        ok("the bench measures copies made before its first run" in done.stderr,
            "a bench of it is warned of", done.stderr)
         other = os.path.join(folder, "other")
         shutil.copytree(work, other)
-        now = json.loads(told("harness", "--json", other))["live"]
-        ok(now["state"] != "running" and now.get("process") is False,
-           "it is no process of another workspace", now)
+        ok(until(lambda: state_of(other) != "running"),
+           "it is no process of another workspace", told("harness", other))
         run.kill()
         run.wait()
+        until(lambda: state_of(work) == "stale")
         for place in places:
             now = json.loads(live(place, "--json"))["live"]
             ok(now["state"] == "stale" and now.get("process") is False and
@@ -200,6 +246,7 @@ def main():
         test_old_date(folder)
         test_torn(folder)
         test_compare(folder, config)
+        test_unseen(folder, config)
     finally:
         run.kill()
         run.wait()

@@ -49,7 +49,7 @@ holds "iteration 4 was blocked, not worse" 'no score (ssh)' "$dir/row"
 holds "attempts ran into their limit" 'timed out at 8m' "$dir/page"
 holds "the other phases, and how long they took" \
     'reflection completed 1m01s, build completed 2m54s' "$dir/page"
-build='"timed_out":false,"duration_s":174,"limit_s":600}'
+build='"timed_out":false,"duration_s":174,"limit_s":600'
 holds "in JSON with their limits" \
     '{"phase":"build","status":"completed","return_code":0,'"$build" "$dir/json"
 

@@ -29,7 +29,7 @@ VERIFIER = """import json
 config = json.load(open("kernel_config.json"))
 told = {} if config.get("silent") else {"config": config}
 print(json.dumps({"best_us": 100.0 + 10 * config["num_warps"],
-                  "status": "passed", **told}))
+                  "mode": "final", "status": "passed", **told}))
 """
 KERNEL = """import json, os, time
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -151,14 +151,15 @@ def test_command(folder):
     screen.send("b")
     screen.wait_for("Choose a bench")
     screen.send("\r")
-    ok(screen.wait_for("checkpoint, run a second time in each"),
-       "the checkpoint against the workspace", screen.screen.text())
+    ok(screen.wait_for("template, run a second time in each"),
+       "the template against the checkpoint", screen.screen.text())
     screen.send("\x1b")
     leave(screen)
 
 
-def trial(folder, group, number, kernel, valid=True, judge=VERIFIER):
-    """A trial as HarnessGym leaves it."""
+def trial(folder, group, number, kernel, valid=True, judge=VERIFIER,
+          printed=None):
+    """A trial as HarnessGym leaves it; printed: instead of the verifier."""
     own = os.path.join(folder, group, "trial_%d" % number)
     for name, text in (("verifier.py", judge), (TOLD, json.dumps(kernel))):
         liar.write(os.path.join(own, "workspace", name), text)
@@ -166,8 +167,9 @@ def trial(folder, group, number, kernel, valid=True, judge=VERIFIER):
                {})
     done = subprocess.run(["python3", "verifier.py"], cwd=own + "/workspace",
                           check=False, capture_output=True, text=True)
-    liar.write(own + "/post.stdout.txt", done.stdout)
-    score = json.loads(done.stdout)["best_us"]
+    printed = printed or done.stdout
+    liar.write(own + "/post.stdout.txt", printed)
+    score = json.loads(printed)["best_us"]
     liar.write(own + "/trial.json", {
         "group": group, "trial": number, "status": "solved",
         "run_id": group, "comparison_valid": True, "post_valid": valid,
@@ -212,11 +214,23 @@ def test_trials(folder):
        ["plain-1", "harnessed-1"] and
        plan["variants"][0]["control"] is True,
        "its arms are the trials that count, each once", done)
+    trial(work, "harnessed", 4, {"num_warps": 5},
+          printed='{"best_us": 1.5, "status": "passed"}\n')
+    page = subprocess.run([TUI, "harness", work], check=False,
+                          capture_output=True, text=True).stdout
+    ok('INVALID 1.5 ("mode" of plain trial 1 is missing)' in page and
+       "1 of 4 trials valid" in page and "2 of 2 trials valid" in page,
+       "an output that lacks what the other trials print is doubted, alone",
+       page)
+    shutil.rmtree(work + "/harnessed/trial_4")
     liar.write(work + "/harnessed/trial_1/workspace/verifier.py",
                VERIFIER.replace("100.0", "10.0"))
-    ran = [subprocess.run(["sh", "-c", v["command"]], check=False,
-                          capture_output=True, text=True)
-           for v in plan["variants"]]
+    os.mkdir(work + "/job")
+    ran = [subprocess.run(["sh", "-c", command], check=False,
+                          capture_output=True, text=True,
+                          env={**os.environ, "HGYM_JOB": work + "/job/1;"})
+           for command in [plan["workload"]["prepare"]] +
+           [v["command"] for v in plan["variants"]]][1:]
     ok([r.returncode for r in ran] == [0, 9] and
        json.loads(ran[0].stdout)["best_us"] == 180,
        "each runs, but the one whose judge was changed since", ran)
@@ -243,8 +257,11 @@ def test_trials(folder):
                           capture_output=True, text=True)
     ok("2 more trials left out" in done.stdout, "before it begins", done)
     shutil.rmtree(task)
-    ok(subprocess.run(["sh", "-c", plan["variants"][0]["command"]],
-                      check=False, capture_output=True).returncode != 0,
+    ok(subprocess.run(["sh", "-c", plan["workload"]["prepare"] + " && " +
+                       plan["variants"][0]["command"]], check=False,
+                      capture_output=True, env={
+                          **os.environ, "HGYM_JOB": work + "/more/1;"}
+                      ).returncode != 0,
        "without the task nothing is measured")
     shutil.rmtree(work + "/harnessed")
     done = made()

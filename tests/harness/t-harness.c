@@ -203,7 +203,7 @@ static void test_doubt(void)
 	done();
 }
 
-/* The doubt about iteration 1; NULL: it is verified. */
+/* The doubt about iteration 1, or why it is marked; "": it is verified. */
 static const char *doubt_of(const char *key, const char *base, const char *own, double seconds)
 {
 	AUTO_TEXT config = xasprintf("{\"post_attempt_score_key\": \"%s\", \"higher_is_better\": "
@@ -224,9 +224,10 @@ static const char *doubt_of(const char *key, const char *base, const char *own, 
 	read_run(NOW_MS);
 	const struct harness_iteration *it = &run->iterations[0];
 	print_into(why, "%s",
-		   it->post.doubt != NULL	? it->post.doubt
-		   : it->verified_score.present ? ""
-						: "not verified");
+		   it->post.doubt != NULL	 ? it->post.doubt
+		   : !it->verified_score.present ? "not verified"
+		   : it->mark != NULL		 ? it->mark
+						 : "");
 	done();
 	return why;
 }
@@ -234,6 +235,10 @@ static const char *doubt_of(const char *key, const char *base, const char *own, 
 #define CASES(a, b)                                      \
 	"\"cases\": [{\"name\": \"a\", \"us\": " a "}, " \
 	"{\"name\": \"b\", \"us\": " b "}]}"
+
+#define H100(us, gbps)                                                           \
+	"{\"us\": " us ", \"device\": \"NVIDIA H100\", \"cases\": [{\"us\": " us \
+	", \"gbps\": " gbps "}]}"
 
 /* Outputs of honest verifiers. */
 static const struct {
@@ -301,6 +306,10 @@ static const struct {
 	{ "an empty error", "us", "{\"us\": 3, \"error\": null}", "{\"us\": 2, \"error\": \"\"}",
 	  2 },
 	{ "a negative loss", "neg_log", "{\"neg_log\": -3}", "{\"neg_log\": -4}", 2 },
+	{ "nine times better", "us", "{\"us\": 99}", "{\"us\": 11}", 2 },
+	{ "small cases, which are read from the cache", "us", H100("3", "4000"), H100("2", "6000"),
+	  2 },
+	{ "a nanosecond", "us", "{\"us\": 0.002}", "{\"us\": 0.001}", 2 },
 	{ "printed on several lines", "us", "{\n  \"us\": 3\n}\n",
 	  "{\n  \"us\": 2,\n  \"more\": [\n  ]\n}\n", 2 },
 };
@@ -318,6 +327,10 @@ static void test_lies(void)
 	static const struct {
 		const char *base, *own, *doubt;
 	} lies[] = {
+		{ "{\"us\": 100}", "{\"us\": 1}", "100 times better in one iteration" },
+		{ H100("3", "900"), H100("2", "57000"),
+		  "5.7e+04 GB/s, but the peak of the card is 3352" },
+		{ "{\"us\": 2e-4}", "{\"us\": 2e-7}", "not a possible measurement" },
 		{ "{\"us\": 3, " CASES("1", "2"), "{\"us\": 0.5, " CASES("1", "0.9"),
 		  "its cases give 1.9" },
 		{ "{\"us\": 1, " CASES("1", "1"), "{\"us\": 0.5, " CASES("1", "0.9"),
@@ -383,6 +396,7 @@ static void test_usage(void)
 	put(I1 "result.json", "{\"blockers\": [\"no GPU\", 5, \"\\u001b[31mred\"]}");
 	put(I1 "attempt.stdout.txt", "{\"type\": \"result\", \"total_cost_usd\": 0.25, "
 				     "\"num_turns\": 7, \"usage\": {\"input_tokens\": 100, "
+				     "\"cache_creation_input_tokens\": 11, "
 				     "\"cache_read_input_tokens\": 900, \"output_tokens\": 40}}");
 	put(I1 "build.stdout.txt", "{\"type\": \"result\", \"total_cost_usd\": 0.5, "
 				   "\"num_turns\": -3, \"usage\": {\"input_tokens\": true}}");
@@ -395,7 +409,8 @@ static void test_usage(void)
 	    "{\"harness_usage\": {\"active_skills\": [\"sweep\"], "
 	    "\"active_tools\": [\"run\", 7, \"list\"], "
 	    "\"mcp_called_tools\": [\"run\\u001b[31m\"]}}");
-	put("runs/r1/iterations/3/attempt.stdout.txt", "done\n");
+	put("runs/r1/iterations/3/attempt.stdout.txt", "done\ntokens used: 12,345\n");
+	put("runs/r1/iterations/3/build.stderr.txt", "tokens used\n1,000\nunused 5\n");
 	put("runs/r1/baseline/baseline.stdout.txt",
 	    "{\"device\": \"H100\", \"torch\": \"2.5.1\", \"cuda\": 12, "
 	    "\"elapsed_seconds\": 3.3}");
@@ -409,19 +424,20 @@ static void test_usage(void)
 	   "the used tool, without escape sequences");
 	is_near(run->iterations[0].usage.cost_usd.value, 0.75, 1e-12, "the cost of all phases");
 	is_near(run->iterations[0].usage.turns.value, 7, 0, "no negative turns");
-	is_near(run->iterations[0].usage.input_tokens.value, 100, 0,
-		"true is not a number of "
-		"tokens");
+	is_near(run->iterations[0].usage.input_tokens.value, 111, 0,
+		"input that is written to the cache counts; true is not a number of tokens");
 	is_near(run->iterations[1].usage.turns.value, 2, 0, "turns of Codex");
 	is_near(run->iterations[1].usage.input_tokens.value, 30, 0, "tokens of Codex");
 	ok(!run->iterations[1].usage.cost_usd.present, "Codex reports no cost");
 	ok(!run->iterations[2].usage.turns.present, "no usage reported: absent");
+	is_near(run->iterations[2].usage.all_tokens.value, 13345, 0, "tokens of Codex as text");
 	is_int((long long)run->iterations[0].blockers.n, 2, "two blockers");
 	ok(strchr(run->iterations[0].blockers.v[1], '\033') == NULL &&
 		   strchr(run->iterations[0].blockers.v[0], '\033') == NULL,
 	   "without escape sequences");
 	ok(has_fact(run, "agent used",
-		    "$0.75, 9 turns, 130 tokens in, 905 tokens in from cache, 45 tokens out"),
+		    "$0.75, 9 turns, 141 tokens in, 905 tokens in from cache, 45 tokens out, "
+		    "13,345 tokens in and out"),
 	   "the sentence of the page");
 	again();
 	(void)harness_files_put(&files, I2 "attempt.stdout.txt",

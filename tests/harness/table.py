@@ -202,6 +202,78 @@ def test_forms(folder):
        "a huge one is counted as far as it is read", table)
 
 
+def test_kinds(folder):
+    """Tables with the correctness instead of a status, and of several
+    kernels, whose scores are not compared with each other."""
+    put(folder, "experiment\tkernel_type\tlatency_us\tcorrectness\n"
+        "1\tmatmul\t5000\tPASS\n2\tmatmul\t4000\tPASS\n"
+        "3\tsoftmax\t50\tPASS\n4\tsoftmax\t20\tFAIL\n"
+        "5\tsoftmax\t40\tPASS\n")
+    run, table = look(folder)
+    ok(table["kept"] == 4 and table["crashed"] == 1 and
+       table["kind"] == "softmax" and table["best_kept_pct"] == 20 and
+       table["baseline_claimed"]["score"] == 50,
+       "the last kernel's best and gain", table)
+    put(folder, HEAD + "a\t0.9\t1\tkeep\tx\nb\t0.8\t1\tkeep\ty\n")
+    run, table = look(folder)
+    ok(table["kind"] == "" and abs(table["best_kept_pct"] - 11.111) < 0.001,
+       "a table of one kind", table)
+
+
+EVOLVE = """2026-01-01 10:00:00,123 - INFO - Evaluated program aa in 0.52s: \
+combined_score=0.5000, runs=1.0000
+2026-01-01 10:00:01,123 - INFO - Iteration 1: Program bb (parent: aa) done
+2026-01-01 10:00:01,124 - INFO - Evaluated program bb in 0.52s: \
+combined_score=0.4000, runs=1.0000
+2026-01-01 10:00:02,124 - INFO - Evaluated program cc in 0.52s: error=1.0
+2026-01-01 10:00:03,124 - INFO - Evaluated program dd in 0.52s: \
+combined_score=0.7500, runs=1.0000
+"""
+
+
+def test_loops(folder):
+    """Other loops: what their own evaluators measured is not verified."""
+    def loop(name, files):
+        own = os.path.join(folder, name)
+        for path, text in files.items():
+            os.makedirs(os.path.dirname(os.path.join(own, path)),
+                        exist_ok=True)
+            with open(os.path.join(own, path), "w", encoding="utf-8") as out:
+                out.write(text)
+        run = json.loads(told("harness", "--json", own).stdout or "{}")
+        page = told("harness", own).stdout
+        best = run.get("table", {}).get("best_kept_claimed") or {}
+        ok(run.get("run_id") == name.split("-")[0] and
+           run["best_verified"] is None and best.get("source") == "loop" and
+           "not verified" in page, "%s: a loop with a page" % name, page)
+        return run, best.get("score"), run.get("table", {}).get("best_kept_pct")
+    info = '{"id": "dd", "metrics": {"combined_score": %s, "runs": 1.0}}'
+    run, best, gain = loop("openevolve", {
+        "logs/openevolve_1.log": EVOLVE,
+        "checkpoints/checkpoint_10/best_program_info.json": info % 0.75})
+    ok((best, gain) == (0.75, 50) and run["contradictions"] == [] and
+       run["table"]["crashed"] == 1, "its best and gain", run["table"])
+    run, best, gain = loop("openevolve-forged", {
+        "logs/openevolve_1.log": EVOLVE,
+        "best/best_program_info.json": info % 0.99})
+    ok(best == 0.75 and "has 0.99, which the log does not have" in
+       run["contradictions"][0], "a best that no evaluation gave", run)
+    one = {"compiled": True, "correctness": True, "runtime": 2.0,
+           "ref_runtime": 3.0}
+    bench = {"1": {"0": one, "1": {**one, "runtime": 1.0}},
+             "2": [{**one, "correctness": False, "runtime": 0.1}]}
+    run, best, gain = loop("KernelBench", {
+        "eval_results.json": json.dumps(bench)})
+    ok((best, gain) == (3, 100) and run["higher_is_better"] is True,
+       "a wrong result is no speedup", run["table"])
+    text = "benchmark.0.mean: %s\nbenchmark.1.mean: %s\ncheck: %s\n"
+    run, best, gain = loop("popcorn", {
+        "1.txt": text % (400, 100, "pass") + text % (100, 100, "pass"),
+        "2.txt": text % (1, 1, "fail")})
+    ok((best, gain) == (100, 50) and run["higher_is_better"] is False,
+       "the geometric mean of what passed", run["table"])
+
+
 def test_pod(folder):
     """The same from a pod, with and without python3."""
     put(folder, table_of(ROWS), "x" * 70000 + "\n" + LOG % "0.992913")
@@ -246,7 +318,8 @@ def test_dash(folder):
 def main():
     folder = tempfile.mkdtemp()
     try:
-        for test in (test_honest, test_liars, test_forms, test_pod,
+        for test in (test_honest, test_liars, test_forms, test_kinds,
+                     test_loops, test_pod,
                      test_dash):
             test(os.path.join(folder, test.__name__))
     finally:

@@ -140,6 +140,7 @@ struct held_line {
 	char *text; /* owned */
 	struct segment segment;
 	uint64_t consumed;
+	bool is_inside; /* it continues the line of the previous one: no prefix precedes it */
 };
 
 struct prefix_state {
@@ -151,8 +152,9 @@ struct prefix_state {
 	bool has_no_blank;	 /* text follows the colon of the prefix at once */
 	uint64_t n_misses;
 	uint32_t fitting;	/* kinds that all lines held back have */
-	struct held_line *held; /* owned; MOST_HELD lines, NULL while n_held is 0 */
-	size_t n_held;
+	int rank;		/* of the prefix of the current line; -1: none */
+	struct held_line *held; /* owned; MOST_HELD segments, NULL while n_held is 0 */
+	size_t n_held, n_lines; /* segments; those that start a line */
 };
 
 void prefix_table_init(struct prefix_table *table, const struct prefix_calls *calls, void *user)
@@ -294,24 +296,27 @@ static bool strip_sure(struct prefix_state *t, struct prefix_line *line, int *ki
 	return strip_kind(t, (size_t)*kind, line);
 }
 
-/* Pass the line on without its prefix, which may be followed by a sure one. */
-static void pass_line(struct prefix_state *t, const struct segment *segment, uint64_t consumed)
+/* Pass the line on without its prefix, which may be followed by a sure one. A segment inside a line
+ * has no prefix, but the rank of its line. */
+static void pass_line(struct prefix_state *t, const struct segment *segment, uint64_t consumed,
+		      bool is_inside)
 {
 	struct prefix_line line = { *segment, segment->text, consumed, -1, false };
 	int inner;
 
-	if (t->active < 0) {
-		t->calls.line(t->user, &line);
-		return;
+	if (is_inside) {
+		line.rank = t->rank;
+	} else if (t->active >= 0) {
+		if (strip_kind(t, (size_t)t->active, &line)) {
+			t->n_misses = 0;
+			(void)strip_sure(t, &line, &inner);
+		} else if (strip_sure(t, &line, &t->active)) {
+			t->n_misses = 0;
+		} else if (++t->n_misses > MOST_MISSES) {
+			t->active = -1;
+		}
 	}
-	if (strip_kind(t, (size_t)t->active, &line)) {
-		t->n_misses = 0;
-		(void)strip_sure(t, &line, &inner);
-	} else if (strip_sure(t, &line, &t->active)) {
-		t->n_misses = 0;
-	} else if (++t->n_misses > MOST_MISSES) {
-		t->active = -1;
-	}
+	t->rank = line.rank;
 	t->calls.line(t->user, &line);
 }
 
@@ -321,20 +326,22 @@ static void pass_held(struct prefix_state *t)
 		struct held_line *held = &t->held[i];
 
 		held->segment.text.p = held->text;
-		pass_line(t, &held->segment, held->consumed);
+		pass_line(t, &held->segment, held->consumed, held->is_inside);
 		free(held->text);
 	}
 	free(t->held);
 	t->held = NULL;
-	t->n_held = 0;
+	t->n_held = t->n_lines = 0;
 }
 
-static void hold_line(struct prefix_state *t, const struct segment *segment, uint64_t consumed)
+static void hold_line(struct prefix_state *t, const struct segment *segment, uint64_t consumed,
+		      bool is_inside)
 {
 	if (t->held == NULL)
 		t->held = xcalloc(MOST_HELD, sizeof(*t->held));
 	t->held[t->n_held++] = (struct held_line){ xstrndup(segment->text.p, segment->text.len),
-						   *segment, consumed };
+						   *segment, consumed, is_inside };
+	t->n_lines += !is_inside;
 }
 
 static bool starts_with_number(struct str text)
@@ -374,7 +381,10 @@ static bool is_prefix(struct prefix_state *t, size_t i)
 
 	for (size_t k = 0; k < t->n_held; k++) {
 		struct str text = { t->held[k].text, t->held[k].segment.text.len };
-		size_t n = match_kind(t->match, i, text);
+		size_t n = t->held[k].is_inside ? 0 : match_kind(t->match, i, text);
+
+		if (n == 0)
+			continue;
 		struct str here = group_text(
 			t->match, kinds[i].word != 0 ? kinds[i].word : kinds[i].name, text);
 
@@ -390,11 +400,11 @@ static bool is_prefix(struct prefix_state *t, size_t i)
 		n_bare += starts_with_number(str_skip(text, n)) && !has_letter(str_skip(text, n));
 		n_known += t->calls.is_known(t->user, text);
 	}
-	if (pairs_is_evaluation(name) || n_known * 2 > t->n_held || n_bare * 2 > t->n_held ||
+	if (pairs_is_evaluation(name) || n_known * 2 > t->n_lines || n_bare * 2 > t->n_lines ||
 	    (n_rises > 0 && n_falls == 0) ||
 	    str_is_like(name, "wandb warning info error debug note"))
 		return false;
-	return n_numbers * 2 <= t->n_held || kinds[i].word == 0 || !may_name_figure(name);
+	return n_numbers * 2 <= t->n_lines || kinds[i].word == 0 || !may_name_figure(name);
 }
 
 /* The lowest rank of the lines held back, in a prefix of kind i. */
@@ -405,20 +415,21 @@ static int lowest_rank(struct prefix_state *t, size_t i)
 	for (size_t k = 0; k < t->n_held; k++) {
 		struct str text = { t->held[k].text, t->held[k].segment.text.len };
 
-		if (match_kind(t->match, i, text) > 0 &&
+		if (!t->held[k].is_inside && match_kind(t->match, i, text) > 0 &&
 		    str_to_double(group_text(t->match, kinds[i].rank, text), &rank))
 			lowest = fmin(lowest, rank);
 	}
 	return lowest < INT_MAX ? (int)lowest : 0;
 }
 
-/* Decide on the prefix of the lines held back. `enough`: they show that it is consistent. */
-static void decide(struct prefix_state *t, bool enough)
+/* Decide on the prefix of the lines held back. `enough`: they show that it is consistent.
+ * `is_alone`: no line of another rank precedes the next ones. */
+static void decide(struct prefix_state *t, bool enough, bool is_alone)
 {
 	for (size_t i = 0; i < n_kinds && t->active < 0; i++)
 		if ((t->fitting >> i & 1) != 0 && (kinds[i].is_sure || (enough && is_prefix(t, i))))
 			t->active = (int)i;
-	if (t->active >= 0 && enough)
+	if (t->active >= 0 && is_alone)
 		t->first_rank = lowest_rank(t, (size_t)t->active);
 	pass_held(t);
 	t->fitting = 0;
@@ -454,7 +465,7 @@ static uint32_t find_candidates(struct prefix_state *t, struct str text, bool is
 		(void)match_kind(t->match, i, text);
 		if (!is_first || !str_to_double(group_text(t->match, kinds[i].rank, text), &rank) ||
 		    rank == 0) {
-			decide(t, false);
+			decide(t, false, false);
 			t->active = (int)i;
 			return 0;
 		}
@@ -465,7 +476,7 @@ static uint32_t find_candidates(struct prefix_state *t, struct str text, bool is
 		return found;
 	if ((found & t->fitting) != 0)
 		return found & t->fitting;
-	decide(t, false);
+	decide(t, false, false);
 	return t->active < 0 ? found : 0;
 }
 
@@ -474,18 +485,19 @@ static bool strip_line(struct prefix_state *t, uint64_t n_lines, const struct se
 		       uint64_t consumed)
 {
 	if (t->active >= 0) {
-		pass_line(t, segment, consumed);
+		pass_line(t, segment, consumed, false);
 		return true;
 	}
 	t->fitting =
 		find_candidates(t, segment->text, t->n_held > 0 || n_lines <= PREFIX_FIRST_LINES);
 	if (t->active >= 0)
-		pass_line(t, segment, consumed);
+		pass_line(t, segment, consumed, false);
 	if (t->active >= 0 || t->fitting == 0)
 		return t->active >= 0;
-	hold_line(t, segment, consumed);
-	if (t->n_held >= MOST_HELD || (t->n_held >= LEAST_HELD && t->n_held >= n_lines - t->n_held))
-		decide(t, true);
+	hold_line(t, segment, consumed, false);
+	if (t->n_held == MOST_HELD ||
+	    (t->n_lines >= LEAST_HELD && t->n_lines >= n_lines - t->n_lines))
+		decide(t, t->n_lines >= LEAST_LINES, true);
 	return true;
 }
 
@@ -493,17 +505,21 @@ bool prefix_table_strip(struct prefix_table *table, const struct segment *segmen
 			uint64_t consumed)
 {
 	struct prefix_state *t = table->state;
-	bool inside = table->inside, is_stripped;
+	bool is_inside = table->inside, is_stripped = is_inside;
 
 	table->inside = !segment->ends_line;
-	if (inside) { /* only the start of a line has a prefix */
-		is_stripped = t->n_held > 0 && t->n_held < MOST_HELD;
-		if (is_stripped)
-			hold_line(t, segment, consumed);
-		return is_stripped;
+	if (is_inside && t->n_held > 0) {
+		hold_line(t, segment, consumed, true);
+		if (t->n_held == MOST_HELD)
+			decide(t, t->n_lines >= LEAST_LINES, true);
+	} else if (is_inside && t->active >= 0) {
+		pass_line(t, segment, consumed, true);
+	} else if (is_inside) {
+		is_stripped = false;
+	} else {
+		table->n_lines++;
+		is_stripped = strip_line(t, table->n_lines, segment, consumed);
 	}
-	table->n_lines++;
-	is_stripped = strip_line(t, table->n_lines, segment, consumed);
 	table->is_idle = t->active < 0 && t->n_held == 0;
 	return is_stripped;
 }
@@ -512,5 +528,7 @@ void prefix_table_finish(struct prefix_table *table)
 {
 	struct prefix_state *t = table->state;
 
-	decide(t, t->n_held >= LEAST_LINES && table->n_lines == t->n_held);
+	bool is_alone = table->n_lines == t->n_lines;
+
+	decide(t, is_alone && t->n_lines >= LEAST_LINES, is_alone);
 }

@@ -742,9 +742,12 @@ static void note_cut(struct run_reader *r, const struct segment *segment)
 	if (is_whole || text.len == 0)
 		return;
 	r->state.is_cut = r->line_class == LINE_PLAIN;
-	for (size_t i = 0; i < LENGTH(starts) && r->state.has_bpb; i++)
-		if (str_starts_with(text, starts[i]))
+	for (size_t i = 0; i < LENGTH(starts) && r->state.has_bpb; i++) {
+		size_t n = strlen(starts[i]);
+
+		if (memcmp(text.p, starts[i], text.len < n ? text.len : n) == 0)
 			run_state_evaluate(&r->state, segment->line);
+	}
 }
 
 static void read_text(struct run_reader *r, const struct segment *segment)
@@ -789,7 +792,8 @@ static bool is_known_line(void *user, struct str text)
 	struct run_reader *r = user;
 	struct record record;
 
-	return scanner_scan(r->scanner, text, &record) && record.rule->kind != RULE_IGNORE;
+	return scanner_scan(r->scanner, text, &record) && record.rule->kind != RULE_IGNORE &&
+	       (record.rule->kind != RULE_RESULT || record.rule->stage != STAGE_UNKNOWN);
 }
 
 /* Read a segment without its launcher's prefix; `whole` has it. */

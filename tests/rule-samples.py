@@ -17,7 +17,7 @@ from tap import finish, ok  # noqa: E402
 
 
 # Progress of an evaluation counts only after a validation with a BPB.
-CONTEXT = "step:1/2 val_loss:2 val_bpb:1.2 train_time:1ms step_avg:1.00ms\n"
+CONTEXT = "step:2/2 val_loss:2 val_bpb:1.2 train_time:1ms step_avg:1.00ms\n"
 
 
 def count_matches(path, rule, lines, folder):

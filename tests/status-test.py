@@ -90,6 +90,17 @@ CASES = [
      None, {"steps": 500, "last_train_loss": 1.94, "last_val_loss": 2.04}),
     ("the text of an error in an object", LOOP +
         '{"error": "CUDA error: none"}\n', None, {}),
+    ("bars behind the prefix of another rank",
+     "".join("[default3]:" + "".join(
+         "\r%3d%%|%s| %d/20 [00:%02d<00:09,  2.00it/s]" % (i * 5, "#" * (i // 2), i, i)
+         for i in range(e * 5 - 4, e * 5 + 1)) + "\n[default3]:{'loss': %.1f, "
+         "'grad_norm': 1.0, 'learning_rate': 1e-05}\n" % (4 - e) for e in range(1, 5)) +
+         "[default3]:" + "\r 99%|#| 1/2 [00:01<00:01,  2.00it/s]" * 200 + "\n",
+     "finished", {"steps": 20, "last_train_loss": 0.0}),
+    ("a long bar behind the first prefix",
+     "[default3]:" + "\r 99%|#| 1/2 [00:01<00:01,  2.00it/s]" * 200 +
+     "\n" + LOOP.replace("Step", "[default3]:Step"), None,
+     {"steps": 100, "last_train_loss": 4.0}),
     ("interrupted after the end words", LOOP + "Training completed!\n" + TRACE,
         "crashed", {}),
 ]

@@ -687,10 +687,13 @@ static bool awaits_result(const struct run_state *s)
 	       (s->wants_sliding && !run_results_any(all, RUN_STAGE(STAGE_SLIDING)));
 }
 
-/* Has the run a score of its family that no later evaluation may replace? */
-static bool has_score(const struct run_state *s)
+/* Has the run a score of its family that no later evaluation may replace? If it failed, only one of
+ * a known stage counts. */
+static bool has_score(const struct run_state *s, bool has_failed)
 {
-	return run_results_any(&s->results, is_loss_only(s) ? RUN_KNOWN_POST : RUN_POST) &&
+	bool is_known = has_failed || is_loss_only(s);
+
+	return run_results_any(&s->results, is_known ? RUN_KNOWN_POST : RUN_POST) &&
 	       !s->is_evaluating && !awaits_result(s);
 }
 
@@ -699,8 +702,8 @@ static void apply_event(const struct apply *a)
 	struct run_state *s = a->state;
 	const struct rule *rule = a->record->rule;
 	/* A failure after the score is one of the teardown. */
-	bool harmless =
-		s->left || has_score(s) || (s->survives && rule->event == RUN_EVENT_TRACEBACK);
+	bool harmless = s->left || has_score(s, true) ||
+			(s->survives && rule->event == RUN_EVENT_TRACEBACK);
 
 	s->survives = a->record->mode.len > 0;
 	add_event(a, harmless && rule->fatal ? RUN_EVENT_WARNING : rule->event);
@@ -883,7 +886,7 @@ static enum run_status final_status(struct run_state *s)
 {
 	const struct run *run = &s->run;
 
-	if (has_score(s)) {
+	if (has_score(s, s->fatal)) {
 		const struct result *last = &s->results.items[s->results.n - 1];
 
 		set_reason(s, "the result %s in line %llu", last->label,

@@ -520,12 +520,12 @@ class Bench:
         return {arm: us for arm, us in took.items() if arm.error is None}
 
     def precise(self):
-        """Is every arm's difference known to a tenth of the margin?"""
+        """Is every arm's difference known to a fifth of the margin?"""
         control = self.arms[0].times
         for arm in self.alive()[1:]:
             ratio = [math.log(a / b) for a, b in zip(arm.times, control)]
             if 2 * statistics.stdev(ratio) / math.sqrt(len(ratio)) > \
-                    self.spec["margin"] / 10:
+                    self.spec["margin"] / 5:
                 return False
         return True
 

@@ -4,142 +4,17 @@
 
 #include <stdlib.h>
 
+#include "base/embed.h"
 #include "base/xalloc.h"
 #include "parsers/run.h"
 #include "store/db.h"
 
 /*
- * Never change a step that was released; add another one.  Times are milliseconds since 1970 UTC;
- * numbers that a log does not contain are NULL.
+ * The steps of src/store/schema, in order: step N makes schema N.  Never change a step that was
+ * released; add another one.  Times are milliseconds since 1970 UTC; numbers that a log does not
+ * contain are NULL.
  */
-static const char *const steps[] = {
-	/* 1: logs, runs and their series. */
-	"CREATE TABLE tails("
-	" id INTEGER PRIMARY KEY, pod TEXT NOT NULL, name TEXT NOT NULL,"
-	" gen INTEGER NOT NULL, path TEXT NOT NULL, dev INTEGER, inode INTEGER,"
-	" offset INTEGER NOT NULL DEFAULT 0,"
-	" lines INTEGER NOT NULL DEFAULT 0, mirror TEXT,"
-	" ended INTEGER NOT NULL DEFAULT 0, UNIQUE(pod, name, gen));"
-	"CREATE TABLE runs("
-	" id INTEGER PRIMARY KEY, tail_id INTEGER NOT NULL REFERENCES tails,"
-	" run_index INTEGER NOT NULL, status TEXT NOT NULL,"
-	" live INTEGER NOT NULL DEFAULT 0,"
-	" final_stage TEXT, final_class TEXT, source_sha256 TEXT,"
-	" source_lines INTEGER, first_line INTEGER, lines INTEGER,"
-	" bytes INTEGER, matched INTEGER, formats TEXT,"
-	" events_dropped INTEGER, first_wall_ms INTEGER,"
-	" last_wall_ms INTEGER, UNIQUE(tail_id, run_index));"
-	"CREATE TABLE events("
-	" run_id INTEGER NOT NULL REFERENCES runs, idx INTEGER NOT NULL,"
-	" line INTEGER NOT NULL, kind TEXT NOT NULL, step NUMERIC, text TEXT,"
-	" PRIMARY KEY(run_id, idx)) WITHOUT ROWID;"
-	"CREATE TABLE samples("
-	" run_id INTEGER NOT NULL REFERENCES runs, metric TEXT NOT NULL,"
-	" line INTEGER NOT NULL, seq INTEGER NOT NULL, step NUMERIC,"
-	" value NUMERIC NOT NULL, train_ms NUMERIC, wall_ms INTEGER,"
-	" PRIMARY KEY(run_id, metric, line, seq)) WITHOUT ROWID;",
-	/* 2: benches and their runs. */
-	"CREATE TABLE benches("
-	" id TEXT PRIMARY KEY, name TEXT, file TEXT, dir TEXT,"
-	" state TEXT NOT NULL, sha256 TEXT, started_ms INTEGER,"
-	" ended_ms INTEGER, definition TEXT, verdict TEXT);"
-	"CREATE TABLE bench_runs("
-	" bench_id TEXT NOT NULL REFERENCES benches, run TEXT NOT NULL,"
-	" block INTEGER, pos INTEGER, pod TEXT, tag TEXT,"
-	" state TEXT NOT NULL, rc INTEGER, y_ms NUMERIC,"
-	" started_ms INTEGER, ended_ms INTEGER, detail TEXT,"
-	" PRIMARY KEY(bench_id, run)) WITHOUT ROWID;",
-	/* 3: by which rules the logs were read. */
-	"CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;",
-	/* 4: the noise register; ln units and seconds. */
-	"CREATE TABLE noise("
-	" bench_id TEXT NOT NULL, pod TEXT NOT NULL, gpus TEXT, gpu TEXT,"
-	" gpu_id TEXT, driver TEXT, image TEXT, class TEXT NOT NULL, what TEXT,"
-	" metric TEXT, n_runs INTEGER NOT NULL, n_blocks INTEGER NOT NULL,"
-	" mean NUMERIC, sd NUMERIC, df NUMERIC, sd_block NUMERIC,"
-	" drift NUMERIC, drift_p NUMERIC, span_s NUMERIC, run_s NUMERIC,"
-	" when_ms INTEGER NOT NULL,"
-	" PRIMARY KEY(bench_id, pod)) WITHOUT ROWID;",
-	/*
-	 * 5: what a screen shows of a run without reading its log again.  rev
-	 * is the batch that wrote the row last, rising; 0: by a version that
-	 * did not write all of these columns.
-	 */
-	"ALTER TABLE runs ADD COLUMN rev INTEGER NOT NULL DEFAULT 0;"
-	"ALTER TABLE runs ADD COLUMN eval_done NUMERIC;"
-	"ALTER TABLE runs ADD COLUMN eval_total NUMERIC;"
-	"ALTER TABLE runs ADD COLUMN running_bpb NUMERIC;"
-	"ALTER TABLE runs ADD COLUMN last_step NUMERIC;"
-	"ALTER TABLE runs ADD COLUMN cap_s NUMERIC;"
-	"CREATE INDEX runs_by_rev ON runs(rev);",
-	/*
-	 * 6: last state of each pod, and telemetry.  gpu is the index in nvidia-smi, or -1 for the
-	 * host and all counted GPUs; rows with keep are kept when the others are deleted.
-	 */
-	"CREATE TABLE pods("
-	" id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, target TEXT,"
-	" state TEXT NOT NULL, why TEXT, lag_ms INTEGER, gpu TEXT,"
-	" disk_free_bytes NUMERIC, seen_ms INTEGER NOT NULL);"
-	"CREATE TABLE telemetry("
-	" pod_id INTEGER NOT NULL REFERENCES pods, at_ms INTEGER NOT NULL,"
-	" gpu INTEGER NOT NULL, keep INTEGER NOT NULL, gpu_util NUMERIC,"
-	" gpu_mem_mib NUMERIC, gpu_power_w NUMERIC, gpu_temp_c NUMERIC,"
-	" gpu_sm_mhz NUMERIC, gpu_throttle NUMERIC, host_load NUMERIC,"
-	" disk_free_bytes NUMERIC,"
-	" PRIMARY KEY(pod_id, at_ms, gpu)) WITHOUT ROWID;",
-	/* 7: the samples of a line share a row (store_priv.h). */
-	"CREATE TABLE metrics(id INTEGER PRIMARY KEY,"
-	" name TEXT NOT NULL UNIQUE);"
-	"CREATE TABLE sample_rows("
-	" run_id INTEGER NOT NULL REFERENCES runs, line INTEGER NOT NULL,"
-	" seq INTEGER NOT NULL, step NUMERIC, train_ms NUMERIC,"
-	" wall_ms INTEGER, m0 INTEGER NOT NULL, v0 NUMERIC NOT NULL,"
-	" m1 INTEGER, v1 NUMERIC, m2 INTEGER, v2 NUMERIC,"
-	" m3 INTEGER, v3 NUMERIC,"
-	" PRIMARY KEY(run_id, line, seq)) WITHOUT ROWID;",
-	/*
-	 * 8: all samples are in sample_rows.  Older samples keep their order but are numbered
-	 * again, because samples of two metrics could have the same number.
-	 */
-	"INSERT OR IGNORE INTO metrics(name)"
-	" SELECT DISTINCT metric FROM samples;"
-	"INSERT INTO sample_rows(run_id, line, seq, step, train_ms, wall_ms,"
-	" m0, v0) SELECT s.run_id, s.line, row_number() OVER"
-	" (PARTITION BY s.run_id, s.line ORDER BY s.seq, s.metric) - 1, s.step,"
-	" s.train_ms, s.wall_ms, m.id, s.value FROM samples s"
-	" JOIN metrics m ON m.name = s.metric;"
-	"DROP VIEW IF EXISTS v_samples;"
-	"DROP TABLE samples;",
-	/*
-	 * 9: how a log on a pod is recognized (base/log_identity.h): checksum of the fetched bytes,
-	 * change time of the file if these were all, and the target of a symlink.
-	 */
-	"ALTER TABLE tails ADD COLUMN fetched INTEGER;"
-	"ALTER TABLE tails ADD COLUMN crc INTEGER;"
-	"ALTER TABLE tails ADD COLUMN stamp INTEGER;"
-	"ALTER TABLE tails ADD COLUMN real TEXT;",
-	/*
-	 * 10: series of any name.  own marks a name that a log printed; if a metric has the same
-	 * name, the two are different series.
-	 */
-	"DROP VIEW IF EXISTS v_samples;"
-	"CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL,"
-	" own INTEGER NOT NULL DEFAULT 0, UNIQUE(name, own));"
-	"INSERT INTO names(id, name) SELECT id, name FROM metrics;"
-	"DROP TABLE metrics;"
-	"ALTER TABLE names RENAME TO metrics;"
-	"ALTER TABLE runs ADD COLUMN series_dropped INTEGER;"
-	"CREATE TABLE series("
-	" run_id INTEGER NOT NULL REFERENCES runs, idx INTEGER NOT NULL,"
-	" name TEXT NOT NULL, unit TEXT, metric TEXT, points INTEGER NOT NULL,"
-	" first NUMERIC, last NUMERIC, min NUMERIC, max NUMERIC,"
-	" min_step NUMERIC, scale NUMERIC,"
-	" PRIMARY KEY(run_id, idx)) WITHOUT ROWID;",
-	/* 11: why a run has its status. */
-	"ALTER TABLE runs ADD COLUMN status_reason TEXT;",
-};
-
-_Static_assert(LENGTH(steps) == SCHEMA_VERSION, "a version for each step");
+extern const struct embed_file schema_steps[];
 
 #define WHAT "the database"
 
@@ -224,7 +99,7 @@ int schema_migrate_to(sqlite3 *db, int version, struct err *err)
 	if (db_exec(db, WHAT, err, "BEGIN IMMEDIATE") != 0)
 		return -1;
 	for (; rc == 0 && have < version; have++)
-		rc = db_exec(db, WHAT, err, "%s;PRAGMA user_version = %d", steps[have],
+		rc = db_exec(db, WHAT, err, "%s;PRAGMA user_version = %d", schema_steps[have].text,
 			     (int)have + 1);
 	while (rc == 0 && (column = db_text(db, missing_column, 0)) != NULL) {
 		rc = db_exec(db, WHAT, err, "ALTER TABLE runs ADD COLUMN %s NUMERIC", column);

@@ -25,6 +25,7 @@ struct format_set {
 	const struct rule **order; /* all rules, in the order in which they are tried */
 	size_t n_order;
 	struct scan_index index; /* of order */
+	struct mark_set marks;
 };
 
 static void format_release(struct format *format)
@@ -264,9 +265,20 @@ void format_set_free(struct format_set *set)
 		return;
 	free((void *)set->order);
 	scan_index_release(&set->index);
+	mark_set_release(&set->marks);
 	for (size_t i = 0; i < set->n_formats; i++)
 		format_release(&set->formats[i]);
 	free(set);
+}
+
+int format_set_add_mark(struct format_set *set, const struct mark *mark, struct err *err)
+{
+	return mark_set_add(&set->marks, mark, err);
+}
+
+const struct mark_set *format_set_marks(const struct format_set *set)
+{
+	return &set->marks;
 }
 
 const struct format *format_set_get(const struct format_set *set, size_t i)

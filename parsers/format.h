@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "parsers/marks.h"
 #include "parsers/rule.h"
 
 /* Rule sets ("formats") define the meaning of the lines of a log. A set is a JSON file with the
@@ -40,6 +41,12 @@ struct format {
 };
 /* Rule set number i, in the order in which their rules are tried; NULL after the last one. */
 const struct format *format_set_get(const struct format_set *set, size_t i);
+
+/* The patterns that recognize the tracks of runs; none unless they are added before the first
+ * reader is made. */
+const struct mark_set *format_set_marks(const struct format_set *set);
+int format_set_add_mark(struct format_set *set, const struct mark *mark, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* All rules, in the order in which they are tried. */
 size_t format_set_rules(const struct format_set *set);

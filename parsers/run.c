@@ -61,11 +61,14 @@ void run_release(struct run *run)
 	for (size_t i = 0; i < run->n_events; i++)
 		free(run->events[i].text);
 	free(run->events);
+	for (size_t i = 0; i < run->n_series; i++)
+		free(run->series[i].validations.v);
 	free(run->series);
 	free(run->final_stage);
 	free(run->status_reason);
 	free(run->source_sha256);
 	free(run->formats);
+	free(run->tracks);
 	run_init(run);
 }
 
@@ -76,6 +79,7 @@ void run_copy(struct run *to, const struct run *from)
 	to->status_reason = xstrdup_null(from->status_reason);
 	to->source_sha256 = xstrdup_null(from->source_sha256);
 	to->formats = xstrdup_null(from->formats);
+	to->tracks = xstrdup_null(from->tracks);
 	to->events = xcalloc(from->n_events, sizeof(*to->events));
 	for (size_t i = 0; i < from->n_events; i++) {
 		to->events[i] = from->events[i];
@@ -84,6 +88,13 @@ void run_copy(struct run *to, const struct run *from)
 	to->series = xcalloc(from->n_series, sizeof(*to->series));
 	if (from->n_series > 0)
 		memcpy(to->series, from->series, from->n_series * sizeof(*to->series));
+	array_each (series, to->series, to->n_series) {
+		const struct run_points points = series->validations;
+
+		series->validations.v = xcalloc(points.n + RUN_POINTS_CHUNK, sizeof(*points.v));
+		if (points.n > 0)
+			memcpy(series->validations.v, points.v, points.n * sizeof(*points.v));
+	}
 }
 
 static cJSON *events_to_json(const struct run *run)
@@ -102,13 +113,13 @@ static cJSON *events_to_json(const struct run *run)
 	return array;
 }
 
-static cJSON *formats_to_json(const struct run *run)
+static cJSON *list_to_json(const char *list)
 {
 	cJSON *array = cJSON_CreateArray();
-	struct str rest = str_from(run->formats != NULL ? run->formats : "");
+	struct str rest = str_from(list != NULL ? list : "");
 	struct str name;
 
-	while (run->formats != NULL && str_next(&rest, ',', &name)) {
+	while (list != NULL && str_next(&rest, ',', &name)) {
 		AUTO_TEXT copy = xstrndup(name.p, name.len);
 
 		cJSON_AddItemToArray(array, cJSON_CreateString(copy));
@@ -140,6 +151,7 @@ cJSON *run_to_json(const struct run *run)
 	json_add_number(o, "lines", (double)run->lines);
 	json_add_number(o, "bytes", (double)run->bytes);
 	json_add_number(o, "matched", (double)run->matched);
-	cJSON_AddItemToObject(o, "formats", formats_to_json(run));
+	cJSON_AddItemToObject(o, "formats", list_to_json(run->formats));
+	cJSON_AddItemToObject(o, "tracks", list_to_json(run->tracks));
 	return o;
 }

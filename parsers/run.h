@@ -123,15 +123,29 @@ struct run_event {
 #define SERIES_UNIT_BYTES 16
 #define RUN_MAX_SERIES	  64
 
+/* The validations of a series: finite numbers, each step once, in the order of the steps. */
+#define RUN_MAX_POINTS	 4096 /* later ones are left out */
+#define RUN_POINTS_CHUNK 16U
+
+struct run_point {
+	double step, value; /* as printed */
+};
+
+struct run_points {
+	struct run_point *v; /* owned */
+	size_t n;
+};
+
 struct run_series {
-	char name[SERIES_NAME_BYTES]; /* UTF-8 without control characters */
-	char unit[SERIES_UNIT_BYTES]; /* as printed; "": none */
-	enum metric metric;	      /* METRIC_COUNT if its meaning is not certain */
-	uint64_t points;	      /* finite values; the members below are of these */
-	double first, last, min, max; /* as printed */
-	double min_step;	      /* absent if the row has no step */
-	double scale;		      /* to the metric's unit */
-	const char *shared;	      /* its run_series_shared_name; NULL: not asked for */
+	char name[SERIES_NAME_BYTES];  /* UTF-8 without control characters */
+	char unit[SERIES_UNIT_BYTES];  /* as printed; "": none */
+	enum metric metric;	       /* METRIC_COUNT if its meaning is not certain */
+	uint64_t points;	       /* finite values; the members below are of these */
+	double first, last, min, max;  /* as printed */
+	double min_step;	       /* absent if the row has no step */
+	double scale;		       /* to the metric's unit */
+	const char *shared;	       /* its run_series_shared_name; NULL: not asked for */
+	struct run_points validations; /* if it is a loss or BPB of validations */
 };
 
 struct run {
@@ -147,7 +161,10 @@ struct run {
 	uint64_t source_lines;
 	uint64_t first_line; /* 1-based */
 	uint64_t lines, bytes, matched;
-	char *formats;		  /* owned; names of the rule sets that matched, "a,b" */
+	char *formats; /* owned; names of the rule sets that matched, "a,b" */
+	/* owned; the track that its log was recognized as; "a,b": one of these; "": none; NULL: the
+	 * log was not read */
+	char *tracks;
 	struct run_event *events; /* owned */
 	size_t n_events;
 	uint64_t events_dropped;   /* after RUN_MAX_EVENTS */

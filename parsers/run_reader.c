@@ -35,6 +35,9 @@ struct run_reader {
 	struct source_fold fold;
 	struct metric_rows *rows;
 	bool has_metric_rows; /* they took a line */
+	struct marks marks;   /* of the whole log */
+	const struct mark_set *mark_set;
+	unsigned int kind; /* of the rule that matched the current line; see marks.h */
 	/* For rows without a rule; NULL once a rule has matched a training row. */
 	struct templates *templates;
 	bool has_generic; /* this run has rows without a rule */
@@ -70,6 +73,7 @@ struct run_reader *run_reader_new(const struct format_set *formats, const struct
 				     r->cb.on_event != NULL ? sink_event : NULL, r };
 	source_fold_init(&r->fold, 0);
 	r->rows = metric_rows_new();
+	r->mark_set = format_set_marks(formats);
 	buf_init(&r->formats, 1024);
 	run_reader_reset(r, user);
 	return r;
@@ -137,6 +141,7 @@ void run_reader_reset(struct run_reader *r, void *user)
 	source_fold_reset(&r->fold);
 	metric_rows_reset(r->rows);
 	r->has_metric_rows = false;
+	marks_init(&r->marks, r->mark_set, r->scanner);
 	templates_free(r->templates);
 	r->templates = templates_new(apply_generic, r);
 	r->user = user;
@@ -172,6 +177,8 @@ static void fill_counts(struct run_reader *r, uint64_t last_line, uint64_t last_
 	run->matched = r->matched;
 	free(run->formats);
 	run->formats = xstrndup(r->formats.data, r->formats.len);
+	free(run->tracks);
+	run->tracks = marks_names(&r->marks);
 }
 
 /* A script is complete: store its hash in the current run, unless the run has one. */
@@ -446,9 +453,11 @@ static enum line_class read_source_line(struct run_reader *r, const struct segme
 		store_source(r);
 		report_rule(r, segment, &record);
 		switch_to_rules(r, &record, segment);
+		marks_read_line(&r->marks, line, record.rule->kind);
 		apply_record(r, &record, segment, prefix);
 		return class_of(&record);
 	}
+	marks_read_source(&r->marks, line);
 	if (source_fold_line(&r->fold, line) == SOURCE_END)
 		store_source(r);
 	return LINE_SOURCE;
@@ -629,6 +638,7 @@ static bool read_by_rule(struct run_reader *r, const struct reading *line, enum 
 		return false;
 	if (is_out_of_place(r, &record, prefix.rest))
 		return false;
+	r->kind = record.rule->kind;
 	/* A bar that a rule matched may also have figures, which only templates read. */
 	if (record.rule->kind == RULE_STEP && read_template(r, segment, &line->prefix)) {
 		*class = LINE_METRIC;
@@ -703,12 +713,17 @@ static enum line_class read_segment(struct run_reader *r, const struct segment *
 	    source_fold_line(&r->fold, prefix->exact) == SOURCE_FIRST) {
 		const struct run_state *s = &r->state;
 
+		marks_read_source(&r->marks, prefix->rest);
 		/* If the run has started, the script belongs to the next one. */
 		if (r->has_run && (s->active || (s->own != 0 && s->run.source_sha256 != NULL)))
 			next_run(r, segment, false);
 		return LINE_SOURCE;
 	}
-	return read_in_order(r, &line);
+	r->kind = RULE_KIND_COUNT;
+	enum line_class class = read_in_order(r, &line);
+	if (r->marks.left[r->kind] > 0)
+		marks_read_line(&r->marks, prefix->rest, r->kind);
+	return class;
 }
 
 /* Pass over many lines of a script at once. */
@@ -719,6 +734,7 @@ static size_t skip_source(void *user, struct str text, uint64_t *lines)
 	size_t n = source_fold_skip(&r->fold, text, lines);
 	struct str line, rest = { text.p, n };
 
+	marks_read_source(&r->marks, rest);
 	while (r->cb.on_line != NULL && number < *lines && str_next(&rest, '\n', &line))
 		r->cb.on_line(r->user, ++number, line, LINE_SOURCE);
 	return n;

@@ -95,10 +95,39 @@ struct run_series *run_series_get_metric(struct run *run, enum metric metric)
 	return run_series_get(run, str_from(info->name), str_from(info->unit), metric);
 }
 
+/* Is it a loss or BPB of validations? */
+static bool is_validation(const struct run_series *series)
+{
+	return series->metric == METRIC_VAL_LOSS || series->metric == METRIC_VAL_BPB ||
+	       (series->metric == METRIC_COUNT && strncasecmp(series->name, "val", 3) == 0);
+}
+
+/* If a step appears again, its later value counts. */
+static void add_point(struct run_points *points, struct run_point point)
+{
+	size_t n = points->n, k = n;
+
+	while (k > 0 && points->v[k - 1].step > point.step)
+		k--;
+	if (k > 0 && points->v[k - 1].step == point.step) {
+		points->v[k - 1].value = point.value;
+		return;
+	}
+	if (n == RUN_MAX_POINTS)
+		return;
+	if (n % RUN_POINTS_CHUNK == 0)
+		points->v = xreallocarray(points->v, n + RUN_POINTS_CHUNK, sizeof(*points->v));
+	memmove(&points->v[k + 1], &points->v[k], (n - k) * sizeof(*points->v));
+	points->v[k] = point;
+	points->n++;
+}
+
 void run_series_add(struct run_series *series, double value, double step)
 {
 	if (!isfinite(value))
 		return;
+	if (run_has(step) && is_validation(series))
+		add_point(&series->validations, (struct run_point){ step, value });
 	if (series->points++ == 0)
 		series->first = value;
 	series->last = value;

@@ -355,6 +355,15 @@ bool scanner_scan(struct scanner *scanner, struct str line, struct record *recor
 	return false;
 }
 
+bool scanner_matches(struct scanner *scanner, const struct rule *rule, struct str line)
+{
+	bool has_jit;
+	const pcre2_code *code = rule_code(rule, &has_jit);
+
+	return pcre2_match(code, (PCRE2_SPTR)line.p, line.len, 0, PCRE2_NO_UTF_CHECK,
+			   scanner->match_data, scanner->context) >= 0;
+}
+
 /* Number of digits after the point of the number that ends at `end`. */
 static size_t decimals_before(const char *start, const char *end)
 {

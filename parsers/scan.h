@@ -61,5 +61,8 @@ bool scanner_scan(struct scanner *scanner, struct str line, struct record *recor
  */
 bool scanner_scan_cut(struct scanner *scanner, struct str line, struct record *record);
 
+/* Does the pattern of the rule, which may be of another set, match the line? */
+bool scanner_matches(struct scanner *scanner, const struct rule *rule, struct str line);
+
 /* How often rule number i exceeded the match limit. */
 uint64_t scanner_limit_hits(const struct scanner *scanner, size_t i);

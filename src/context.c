@@ -24,6 +24,7 @@ void context_close(struct context *context)
 	context_close_db(context);
 	format_set_free(context->formats);
 	track_release(&context->track);
+	track_set_release(&context->tracks);
 	conf_release(&context->conf);
 	conf_release(&context->before);
 	free(context->db_path);
@@ -62,6 +63,18 @@ static int is_rule_file(const struct dirent *entry)
 	return entry->d_name[0] != '.' && str_ends_with(str_from(entry->d_name), ".json");
 }
 
+/* The built-in tracks, then those that the configuration names. */
+static int load_tracks(struct context *context, struct err *err)
+{
+	const struct conf_strings *files = &context->conf.tracks;
+
+	track_set_init(&context->tracks);
+	for (size_t i = 0; i < files->n; i++)
+		if (track_set_load(&context->tracks, files->v[i], err) != 0)
+			return -1;
+	return track_set_add_marks(&context->tracks, context->formats, err);
+}
+
 static int open_formats(struct context *context, struct err *err)
 {
 	const struct conf *conf = &context->conf;
@@ -90,15 +103,19 @@ static int open_formats(struct context *context, struct err *err)
 	for (size_t i = 0; i < conf->formats.n; i++)
 		if (format_set_load(context->formats, conf->formats.v[i], &why) != 0)
 			return err_set(err, ERR_CONFIG, "%s: formats: %s", conf->path, why.text);
-	return 0;
+	return load_tracks(context, err);
 }
 
 static int open_track(struct context *context, struct err *err)
 {
 	const char *name = context_track_name(context);
 
+	if (name == NULL && track_load(&context->track, "open", err) != 0)
+		return -1;
+	if (name == NULL && context->tracks.n > 0)
+		context->track.by_logs = &context->tracks;
 	if (name == NULL)
-		return track_load(&context->track, TRACK_DEFAULT, err);
+		return 0;
 	if (context_find_track(context, name, &context->track, err) == 0)
 		return 0;
 	return context->options.track != NULL ? err_prefix(err, "--track")

@@ -41,6 +41,7 @@ struct context {
 	struct conf conf;	    /* empty until opened */
 	char *db_path;		    /* owned; NULL until CONF or DB is opened */
 	struct format_set *formats; /* owned; NULL until opened */
+	struct track_set tracks;    /* all; empty until FORMATS is opened */
 	struct track track;	    /* empty until opened */
 	struct store *store;	    /* owned, read-only; NULL: not opened */
 	long writer; /* process that was writing to the database when it was opened; 0: none */

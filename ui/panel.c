@@ -204,7 +204,7 @@ static struct run_state lines_state(const char *symbol, enum fact_style style, c
 static struct run_state running_state(const struct ui_shared *shared, const struct model_run *mr)
 {
 	const struct run *run = &mr->run;
-	double cap = ui_caps(shared)->cap_train_s;
+	double cap = ui_caps(shared, mr)->cap_train_s;
 	double seconds = model_run_train_ms(mr) / 1000;
 
 	if (run_has(run->eval_done) && run->eval_total > 0)
@@ -308,7 +308,7 @@ static void train_gauge(const struct ui_shared *shared, const struct forecast *f
 	const struct run *run = &shared->selected->run;
 
 	gauge->value = model_run_train_ms(shared->selected) / 1000;
-	gauge->cap = ui_caps(shared)->cap_train_s;
+	gauge->cap = ui_caps(shared, shared->selected)->cap_train_s;
 	if (!run_has(gauge->value) && run_has(run->steps)) {
 		gauge->name = "steps";
 		gauge->unit = "";
@@ -337,7 +337,7 @@ static void eval_gauge(const struct ui_shared *shared, const struct forecast *f,
 	const struct model_run *ref = f->reference;
 
 	gauge->value = model_eval_s(run);
-	gauge->cap = ui_caps(shared)->cap_eval_s;
+	gauge->cap = ui_caps(shared, shared->selected)->cap_eval_s;
 	if (run_has(run->eval_done)) {
 		/* An earlier stage is over: its seconds are not those of this one. */
 		gauge->value = model_eval_elapsed_s(run);
@@ -363,7 +363,7 @@ static void size_gauge(const struct ui_shared *shared, const struct forecast *f,
 	const struct model_run *ref = f->reference;
 
 	gauge->value = shared->selected->run.artifact_bytes;
-	gauge->cap = ui_caps(shared)->cap_artifact_bytes;
+	gauge->cap = ui_caps(shared, shared->selected)->cap_artifact_bytes;
 	if (run_has(gauge->value) && run_has(gauge->cap)) {
 		bool over = gauge->value > gauge->cap;
 
@@ -432,7 +432,7 @@ static void draw_cost(const struct ui_shared *shared, struct canvas *canvas, str
 	const struct model_run *mr = shared->selected;
 	double usd = model_run_cost(shared->model, mr);
 	double usd_per_hour = run_has(usd) ? shared->model->pods[mr->pod].usd_per_hour : RUN_ABSENT;
-	double cap_ms = 1000 * ui_caps(shared)->cap_train_s, part;
+	double cap_ms = 1000 * ui_caps(shared, shared->selected)->cap_train_s, part;
 	struct advice a;
 	AUTO_BUF text = buf_new(400);
 
@@ -476,7 +476,8 @@ void panel_budget(const struct ui_shared *shared, struct canvas *canvas, struct 
 	if (shared->selected == NULL)
 		return;
 	run = &shared->selected->run;
-	forecast_run(shared->model, shared->selected, ui_caps(shared)->cap_train_s, &f);
+	forecast_run(shared->model, shared->selected,
+		     ui_caps(shared, shared->selected)->cap_train_s, &f);
 	for (size_t i = 0; i < 3 && r.h > 0; i++) {
 		struct gauge gauge = gauges[i].gauge;
 

@@ -597,7 +597,7 @@ static double end_of_axis(const struct model_run *mr, double hi, double cap)
 void plot_window(struct chart *chart, struct ui_shared *shared)
 {
 	const struct chart_settings *settings = &shared->chart;
-	double cap = ui_caps(shared)->cap_train_s, lo, hi, span;
+	double cap = ui_caps(shared, shared->selected)->cap_train_s, lo, hi, span;
 
 	chart_x_range(chart, &lo, &hi);
 	if (chart->x_kind == AXIS_TRAIN && run_has(cap) && hi <= cap * 1.1) {

@@ -212,13 +212,15 @@ void ui_configure(struct ui *ui, const struct ui_setup *setup)
 	ui->is_stale = ui->is_urgent = true;
 }
 
-const struct track *ui_caps(const struct ui_shared *shared)
+const struct track *ui_caps(const struct ui_shared *shared, const struct model_run *mr)
 {
 	static const struct track none = { .cap_train_s = (double)NAN,
 					   .cap_eval_s = (double)NAN,
 					   .cap_artifact_bytes = (double)NAN };
 
-	return shared->track != NULL ? shared->track : &none;
+	const struct track *track = shared->track != NULL ? shared->track : &none;
+
+	return mr != NULL ? track_for_run(track, &mr->run) : track;
 }
 
 char *ui_group_of(const struct ui_shared *shared, const struct model_run *mr)

@@ -131,8 +131,8 @@ struct view_ops {
 extern const struct view_ops view_fleet, view_run, view_board, view_compare, view_logs, view_bench,
 	view_pods, view_harness;
 
-/* The track, or one without caps if none is set. */
-const struct track *ui_caps(const struct ui_shared *shared);
+/* The track of a run (NULL: the one that was chosen), or one without caps if none is set. */
+const struct track *ui_caps(const struct ui_shared *shared, const struct model_run *mr);
 /* Key of a run's group on the board; owned by the caller. */
 char *ui_group_of(const struct ui_shared *shared, const struct model_run *mr);
 /* Do lists show the run?  They show all runs, or only the marked ones. */

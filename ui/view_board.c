@@ -350,7 +350,7 @@ static void draw_verdict(const struct board *board, size_t selected, struct canv
 	int lines = canvas_wrap(canvas, r, STYLE_NORMAL, without_last_newline(&text), 0);
 	if (lines > r.h && r.h > 0)
 		canvas_line_right(canvas, last, STYLE_HINT, str_from(" … more"));
-	else if (lines < r.h && track_has_caps(board->track))
+	else if (lines < r.h && track_has_caps(group->track))
 		canvas_print(canvas, last, STYLE_DIM, "%s", caps_legend);
 }
 
@@ -525,7 +525,7 @@ static void build_board(struct board_view *view, const struct ui_shared *shared)
 
 	if (view->has_board)
 		board_release(&view->board);
-	board_init(&view->board, ui_caps(shared));
+	board_init(&view->board, ui_caps(shared, NULL));
 	view->has_board = true;
 	view->asked = shared->chart.metric;
 	metric = ranking_metric(shared, &by);
@@ -591,8 +591,13 @@ static struct rect board_box(const struct board_view *view, const struct ui_shar
 	if (by != NULL)
 		return canvas_box(canvas, r, "Board · by %s, %s is better%s", by,
 				  view->board.higher ? "higher" : "lower", hint);
-	return canvas_box(canvas, r, "Board%s%.60s%s", shared->track != NULL ? " · track " : "",
-			  shared->track != NULL ? shared->track->name : "", hint);
+	if (shared->track == NULL)
+		return canvas_box(canvas, r, "Board%s", hint);
+	const struct track *track =
+		view->board.n_groups > 0 ? view->board.groups[0].track : shared->track;
+	bool is_mixed = any_of(i, view->board.n_groups, view->board.groups[i].track != track);
+	return canvas_box(canvas, r, "Board · track%s %.60s%s", is_mixed ? "s" : "",
+			  is_mixed ? "by the logs" : track->name, hint);
 }
 
 /* The group of the selected line, or SIZE_MAX. */

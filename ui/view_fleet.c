@@ -21,7 +21,6 @@ struct fleet {
 	struct fleet_row *rows; /* owned; in the order of the model */
 	size_t cap_rows;
 	uint64_t forecast_of;		/* model->generation of the forecasts; 0: none */
-	double cap_train_s;		/* of the forecasts */
 	const struct ui_shared *shared; /* of the last fill; borrowed */
 	struct plot_request drawn;	/* the runs drawn in the charts at that time */
 };
@@ -265,15 +264,12 @@ static void fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 		fleet->cap_rows = model->n_runs + 16;
 		fleet->rows = xreallocarray(fleet->rows, fleet->cap_rows, sizeof(*fleet->rows));
 	}
-	double cap_s = ui_caps(shared)->cap_train_s;
-	bool is_current =
-		fleet->forecast_of == model->generation && run_same(fleet->cap_train_s, cap_s);
-	for (size_t i = 0; i < model->n_runs && !is_current; i++) {
+	for (size_t i = 0; i < model->n_runs && fleet->forecast_of != model->generation; i++) {
 		fleet->rows[i].mr = model->runs[i];
-		forecast_run(model, model->runs[i], cap_s, &fleet->rows[i].forecast);
+		forecast_run(model, model->runs[i], ui_caps(shared, model->runs[i])->cap_train_s,
+			     &fleet->rows[i].forecast);
 	}
 	fleet->forecast_of = model->generation;
-	fleet->cap_train_s = cap_s;
 	AUTO_TEXT of = xasprintf(
 		"%" PRIu64 " %u %" PRIu64 " %zu %zu %lld %p %u %s %d %p", model->generation,
 		shared->configured, shared->alerts->last_number, shared->alerts->n,

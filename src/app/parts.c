@@ -529,57 +529,30 @@ void app_parts_release(struct app_parts *parts)
 	parts->ui = NULL;
 }
 
-/* Compare the runs with the caps of a track; -1 with err for an unknown name. */
-static int set_track(struct app_parts *parts, const char *name, struct err *err)
-{
-	struct context *context = parts->setup->context;
-	struct track track;
-
-	if (context_find_track(context, name, &track, err) != 0)
-		return -1;
-	track_release(&context->track);
-	context->track = track;
-	ui_shared(parts->ui)->configured++;
-	model_note_change(parts->setup->model, MODEL_RUNS);
-	return 0;
-}
-
 void app_parts_next_track(struct app_parts *parts)
 {
-	const struct context *context = parts->setup->context;
-	const struct conf_strings *own = &context->conf.tracks;
-	struct err err = { ERR_NONE, "" };
-	size_t n = 0;
+	struct context *context = parts->setup->context;
+	const struct track_set *set = &context->tracks;
+	struct track track;
 
-	for (; track_name(n) != NULL; n++)
-		if (!parts->track_chosen && strcmp(track_name(n), context->track.name) == 0)
-			parts->track = n;
-	do
-		parts->track = (parts->track + 1) % (n + own->n);
-	while (parts->track < n && strcmp(track_name(parts->track), TRACK_METRIC) == 0);
-	parts->track_chosen = true;
-	if (set_track(parts, parts->track < n ? track_name(parts->track) : own->v[parts->track - n],
-		      &err) != 0)
-		ui_show_message(ui_shared(parts->ui), "%s", err.text);
-	else
-		ui_show_message(ui_shared(parts->ui), "track: %s, %s", context->track.name,
-				context->track.title);
-}
-
-/* If the user named no track, choose the one that fits the scores of the runs. */
-static void choose_track(struct app_parts *parts)
-{
-	const struct context *context = parts->setup->context;
-	const struct model *model = parts->setup->model;
-	struct track_scores scores = { .bpb = false };
-
-	if (context_track_name(context) != NULL || parts->track_chosen)
+	/* After the last one, each run has the track of its log again. */
+	parts->track = parts->track_chosen ? parts->track + 1 : 0;
+	if (parts->track < set->n && strcmp(set->v[parts->track].name, TRACK_METRIC) == 0)
+		parts->track++;
+	parts->track_chosen = parts->track < set->n;
+	const char *name = parts->track_chosen ? set->v[parts->track].name : "open";
+	if (context_find_track(context, name, &track, NULL) != 0)
 		return;
-	for (size_t i = 0; i < model->n_runs; i++)
-		track_scores_add(&scores, &model->runs[i]->run);
-	const char *name = track_for_scores(&scores);
-	if (name != NULL && strcmp(name, context->track.name) != 0)
-		(void)set_track(parts, name, NULL);
+	track_release(&context->track);
+	context->track = track;
+	if (!parts->track_chosen)
+		context->track.by_logs = set;
+	ui_shared(parts->ui)->configured++;
+	model_note_change(parts->setup->model, MODEL_RUNS);
+	if (parts->track_chosen)
+		ui_show_message(ui_shared(parts->ui), "track: %s, %s", track.name, track.title);
+	else
+		ui_show_message(ui_shared(parts->ui), "track: the one that each log shows");
 }
 
 void app_parts_update(struct app_parts *parts, int64_t mono_ms)
@@ -591,7 +564,6 @@ void app_parts_update(struct app_parts *parts, int64_t mono_ms)
 	ui_set_now(parts->ui, wall_ms, mono_ms);
 	run_names_update(model);
 	if (mono_ms - parts->alerts_at_ms >= 1000 || parts->alerts_at_ms == 0) {
-		choose_track(parts);
 		alerts_update(&parts->alerts, model, parts->setup->track, wall_ms);
 		parts->alerts_at_ms = mono_ms;
 	}

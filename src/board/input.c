@@ -465,24 +465,32 @@ static bool is_key_of_score(struct str name)
 	       (str_ends_with(name, "_bpb") || str_ends_with(name, "_loss"));
 }
 
-/* Choose the track: the one given, else the configuration's, else one that fits the scores. */
+/* Choose the track: the one given, else the configuration's, else the one that each group's logs
+ * show. */
 static int choose_track(const struct builder *b, struct err *err)
 {
 	struct board *board = &b->built->board;
-	struct track_scores scores = { .bpb = b->ask->n_values > 0, .loss = true };
 	const char *name = b->ask->track != NULL ? b->ask->track : context_track_name(b->context);
 
-	for (size_t i = 0; i < board->n_rows; i++)
-		track_scores_add(&scores, &board->rows[i]->run);
 	/* Tracks have no rules for other metrics. */
 	if (b->ask->track == NULL && b->ask->score != NULL &&
 	    !is_key_of_score(str_from(b->ask->score)))
 		name = TRACK_METRIC;
-	if (name == NULL)
-		name = track_for_scores(&scores);
+	board->target_metric = b->ask->score_metric;
+	if (name == NULL) {
+		board_recognize_tracks(board, &b->context->tracks);
+		return 0;
+	}
 	if (context_find_track(b->context, name, &b->built->track, err) != 0)
 		return -1;
+	if (b->ask->score != NULL && b->built->track.counts_steps)
+		return err_set(err, ERR_USAGE,
+			       "--score cannot be used with track %s, which counts steps; choose "
+			       "the metric of its target with --score-metric",
+			       name);
 	board_set_track(board, &b->built->track);
+	if (b->ask->track == NULL && name == b->context->conf.track)
+		board->track_from = "configuration";
 	return 0;
 }
 
@@ -515,7 +523,8 @@ static int set_conf_baseline(struct board_input *input, const struct conf_baseli
 {
 	struct board *board = input->board;
 	bool is_metric = board->chosen_name != NULL;
-	bool loss = board->score != NULL && !str_ends_with(str_from(board->score->name), "_bpb");
+	const struct run_number *score = board->score != NULL ? board->score : board->track->score;
+	bool loss = score != NULL && !str_ends_with(str_from(score->name), "_bpb");
 	const double *values = loss ? from->val_loss : from->bpb;
 	size_t n = loss ? from->n_val_loss : from->n_bpb;
 

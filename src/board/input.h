@@ -37,8 +37,9 @@ char *board_input_key(const struct board_input *input, const struct stored_run *
 /* A leaderboard as a user requests it, from files or the database and the configuration; shared by
  * `board`, `submission` and `export`. */
 struct board_ask {
-	const char *group_by, *baseline, *track, *score; /* borrowed */
-	const char *const *values;			 /* borrowed */
+	/* Borrowed. score_metric: instead of the metric of the track's target. */
+	const char *group_by, *baseline, *track, *score, *score_metric;
+	const char *const *values; /* borrowed */
 	size_t n_values;
 	double nats_per_bpb; /* 0: from the configuration or the logs */
 	double usd_per_hour; /* 0: from the configuration, for stored runs */

@@ -68,7 +68,7 @@ static const struct run_number *get_number(const struct column *column)
 static bool is_column_used(const struct board *board, const struct column *column)
 {
 	if (column->format == FORMAT_CAPS)
-		return track_has_caps(board->track);
+		return any_of(i, board->n_groups, track_has_caps(board->groups[i].track));
 	if (column->key == NULL)
 		return true;
 	/* The loss is shown only if it is a score. */
@@ -153,7 +153,8 @@ static void append_cell(struct buf *out, const struct column *column,
 		append_caps(out, is_mean ? group->caps : row->caps);
 	else if (column->format == FORMAT_NAME && !group->is_values)
 		buf_append_str(out, row->name);
-	else if (column->key != NULL && !(is_mean && column->format == FORMAT_PLAIN)) {
+	else if (column->key != NULL && !(is_mean && column->format == FORMAT_PLAIN) &&
+		 (column->format != FORMAT_VALUE || run_number_is_chosen(group->score))) {
 		const struct run_number *number = get_number(column);
 		double value = !is_mean ? run_number_get(&row->run, number)
 			       : number->offset == group->score->offset
@@ -207,7 +208,7 @@ static void append_cap(struct buf *out, enum board_cap cap, enum board_kept kept
 /* "caps: bytes kept (at most 15,984,387 of 16,000,000), ..". */
 static void write_caps(struct page *p)
 {
-	const struct track *track = p->board->track;
+	const struct track *track = p->group->track;
 	const struct board_group *group = p->group;
 	struct buf *out = &p->text;
 
@@ -222,10 +223,15 @@ static void write_caps(struct page *p)
 	append_cap(out, BOARD_CAP_TARGETS, group->caps[BOARD_CAP_TARGETS], RUN_ABSENT, RUN_ABSENT);
 }
 
-/* "parameter-golf-10min: train 600 s, ...": the track and its rule. */
-static void board_track_line(struct buf *out, const struct track *track)
+/* "track parameter-golf-10min (by its logs) · train 600 s, ...": the track and its rule. */
+static void board_track_line(struct buf *out, const struct board *board,
+			     const struct board_group *group)
 {
+	const struct track *track = group->track;
+
 	buf_appendf(out, "track %s", track->name);
+	if (board->tracks != NULL)
+		buf_append_str(out, " (by the logs)");
 	if (run_has(track->cap_train_s))
 		buf_appendf(out, " · train %g s", track->cap_train_s);
 	if (run_has(track->cap_eval_s))
@@ -238,15 +244,30 @@ static void board_track_line(struct buf *out, const struct track *track)
 	if (!track->has_record)
 		return;
 	if (run_has(track->target))
-		buf_appendf(out, " · %s <= %g", track->score->name, track->target);
+		buf_appendf(out, " · %s%s %s%s %g", track->counts_steps ? "steps to " : "",
+			    board_target_metric(board, group), track->is_above ? ">" : "<",
+			    track->is_strict ? "" : "=", track->target);
 	else if (track->margin_nats > 0)
 		buf_appendf(out, " · record %g nats", track->margin_nats);
 	else
 		buf_append_str(out, " · better than the baseline");
-	buf_appendf(out, " at p < %g (test%s ", track->alpha, track->n_tests > 1 ? "s" : "");
-	for (size_t i = 0; i < track->n_tests; i++)
-		buf_appendf(out, "%s%c", i > 0 ? ", " : "", 'A' + (int)track->tests[i]);
-	buf_append_str(out, ")");
+	if (run_has(track->target) && track->rule == TRACK_RULE_MARGIN)
+		buf_appendf(out, " where (target - mean) * sqrt(n) >= %g", track->margin_root_n);
+	else if (run_has(track->target) && track->rule == TRACK_RULE_MEAN)
+		buf_append_str(out, " by the mean");
+	else
+		buf_appendf(out, " at p < %g", track->alpha);
+	for (size_t i = 0; track->rule == TRACK_RULE_T && i < track->n_tests; i++)
+		buf_appendf(out, "%s%c",
+			    i > 0		 ? ", "
+			    : track->n_tests > 1 ? " (tests "
+						 : " (test ",
+			    'A' + (int)track->tests[i]);
+	if (track->rule == TRACK_RULE_T)
+		buf_append_str(out, ")");
+	if (track->rank_by != TRACK_RANK_SCORE)
+		buf_appendf(out, " · ranked by %s",
+			    track->rank_by == TRACK_RANK_STEPS ? "steps" : "training time");
 }
 
 /* "3 runs of 2 seeds", what does not count, and the spread. */
@@ -309,7 +330,7 @@ static void write_delta(struct page *p)
 /* "bar 1.0588 = mean of NAME less 0.005 nats". */
 static void write_bar(struct page *p)
 {
-	const struct track *track = p->board->track;
+	const struct track *track = p->group->track;
 	const struct board_verdict *v = &p->group->verdict;
 
 	if (!run_has(v->bar))
@@ -336,7 +357,7 @@ static void write_plan(struct page *p)
 		return;
 	buf_appendf(&p->text,
 		    "for p < %g with power %.0f %%: %u seeds, if mean and spread stay the same",
-		    p->board->track->alpha, 100 * BOARD_POWER, seeds);
+		    p->group->track->alpha, 100 * BOARD_POWER, seeds);
 	if (seeds > group->n_seeds)
 		buf_appendf(&p->text, "; %zu more", seeds - group->n_seeds);
 	if (run_has(v->usd_more))
@@ -351,12 +372,12 @@ static void write_z(struct page *p)
 		buf_appendf(&p->text,
 			    "z = %.4f with a known sd of %g, one-sided p = "
 			    "%.4g; (target - mean) * sqrt(n) = %.6f",
-			    v->z, p->board->track->known_sd, v->p_z, v->margin_root_n);
+			    v->z, p->group->track->known_sd, v->p_z, v->target.margin_root_n);
 }
 
 static void write_time(struct page *p)
 {
-	const struct track *track = p->board->track;
+	const struct track *track = p->group->track;
 	const struct board_stats *ms = &p->group->train_ms;
 	const struct board_verdict *v = &p->group->verdict;
 
@@ -393,7 +414,8 @@ static const char *describe_test(const struct track *track, enum track_test test
 /* Does the test decide under the track's rule? */
 static bool test_decides(const struct track *track, enum track_test test)
 {
-	for (size_t i = 0; track->has_record && i < track->n_tests; i++)
+	for (size_t i = 0; track->has_record && track->rule == TRACK_RULE_T && i < track->n_tests;
+	     i++)
 		if (track->tests[i] == test)
 			return true;
 	return false;
@@ -402,7 +424,7 @@ static bool test_decides(const struct track *track, enum track_test test)
 /* "test A  one sample vs bar: t = -4.9720, df 2, one-sided p = 0.0191 ..". */
 static void write_tests(struct page *p)
 {
-	const struct track *track = p->board->track;
+	const struct track *track = p->group->track;
 
 	for (int i = 0; i < TRACK_TEST_COUNT; i++) {
 		const struct board_test *test = &p->group->verdict.tests[i];
@@ -478,7 +500,7 @@ static struct facts_section *begin_table(struct page *p, const char *title)
 		if (p->markdown ? !is_used_by_group(p->board, p->group, c)
 				: !is_column_used(p->board, c))
 			continue;
-		column->label = c->format == FORMAT_VALUE		  ? p->board->chosen_name
+		column->label = c->format == FORMAT_VALUE		  ? p->group->score->name
 				: p->markdown && c->format == FORMAT_NOTE ? "note"
 									  : c->title;
 		column->kind = c->key == NULL ? FMT_TEXT : is_number ? FMT_NUMBER : FMT_GROUPED;
@@ -518,12 +540,39 @@ static void add_row(struct page *p, const struct board_row *row)
 	}
 }
 
+/* Which track a group has, if the board has several. */
+static void write_track(struct page *p)
+{
+	const struct board *board = p->board;
+
+	if (any_of(i, board->n_groups, board->groups[i].track != p->group->track))
+		buf_appendf(&p->text, "track %s", p->group->track->name);
+}
+
+/* The step that the runs are compared at. */
+static void write_step(struct page *p)
+{
+	const struct board_steps *steps = &p->group->steps;
+
+	if (!p->group->counts_steps || !run_has(steps->step))
+		return;
+	buf_appendf(&p->text, "compared at step %.0f: %zu run%s", steps->step, steps->n,
+		    steps->n == 1 ? "" : "s");
+	if (steps->n_short > 0)
+		buf_appendf(&p->text, ", %zu ended before it", steps->n_short);
+	if (steps->n_live > 0)
+		buf_appendf(&p->text, ", %zu not there yet", steps->n_live);
+	if (steps->is_shown && run_has(steps->lower))
+		buf_appendf(&p->text, "; not shown at %.0f, the validation before it",
+			    steps->lower);
+}
+
 /* Add counts and spread, caps, differences, the bar, tests and notes, but no verdict. */
 static void add_remarks(struct page *p)
 {
 	static void (*const remarks[])(struct page * p) = {
-		write_counts, write_caps,  write_time, write_delta,  write_bar,
-		write_plan,   write_tests, write_z,    write_common, write_notes,
+		write_track, write_step, write_counts, write_caps, write_time,	 write_delta,
+		write_bar,   write_plan, write_tests,  write_z,	   write_common, write_notes,
 	};
 
 	facts_section(p->facts, "")->is_list = true;
@@ -561,11 +610,24 @@ static void add_group(struct page *p, const struct board_group *group, size_t ra
 	facts_text(p->facts, "", FACT_STRONG, "%s", v->text);
 }
 
-static void add_track(struct page *p)
+/* Is the group, by rank, the first one with its track? */
+static bool is_first_of_track(const struct board *board, size_t rank)
+{
+	const struct track *track = board->groups[board->rank[rank]].track;
+
+	return !any_of(i, rank, board->groups[board->rank[i]].track == track);
+}
+
+/* One line for each track of the board. */
+static void add_tracks(struct page *p)
 {
 	facts_section(p->facts, "");
-	board_track_line(&p->text, p->board->track);
-	end_line(p);
+	for (size_t i = 0; i < p->board->n_groups; i++) {
+		if (!is_first_of_track(p->board, i))
+			continue;
+		board_track_line(&p->text, p->board, &p->board->groups[p->board->rank[i]]);
+		end_line(p);
+	}
 }
 
 /* Print and free the page. */
@@ -595,7 +657,9 @@ void board_print_md_group(FILE *stream, const struct board *board, const struct 
 
 	p.text = buf_new(LINE_MAX_LEN);
 	add_group(&p, group, 0);
-	add_track(&p);
+	facts_section(p.facts, "");
+	board_track_line(&p.text, board, group);
+	end_line(&p);
 	print_page(&p, stream, NULL);
 }
 
@@ -609,22 +673,26 @@ static void print_board(FILE *stream, const struct board *board, bool markdown,
 
 	p.text = buf_new(LINE_MAX_LEN);
 	if (!markdown)
-		add_track(&p);
-	if (!markdown && track_has_caps(board->track)) {
+		add_tracks(&p);
+	for (size_t i = 0; !markdown && i < board->n_groups; i++) {
+		const struct track *track = board->groups[board->rank[i]].track;
+
+		if (!is_first_of_track(board, i) || !track_has_caps(track))
+			continue;
 		buf_append_str(&p.text, "caps: bytes, train, eval");
-		if (board->track->full_targets)
+		if (track->full_targets)
 			buf_append_str(&p.text, ", all targets");
 		buf_append_str(&p.text, ": ✓ kept, ");
-		if (board->track->train_grace_steps > 0)
+		if (track->train_grace_steps > 0)
 			buf_appendf(&p.text, "~ over by at most %g steps, ",
-				    board->track->train_grace_steps);
+				    track->train_grace_steps);
 		buf_append_str(&p.text, "✗ exceeded, · not in the log");
 		end_line(&p);
 	}
 	for (size_t i = 0; i < board->n_groups; i++)
 		add_group(&p, &board->groups[board->rank[i]], i + 1);
 	if (markdown)
-		add_track(&p);
+		add_tracks(&p);
 	print_page(&p, stream, look);
 }
 
@@ -728,6 +796,43 @@ static void add_tests(cJSON *object, const struct track *track, const struct boa
 	}
 }
 
+static double count_of(const struct board_steps *steps)
+{
+	return run_has(steps->step) ? (double)steps->n : RUN_ABSENT;
+}
+
+/* What a track with a target asks for. */
+static void add_target(cJSON *object, const struct board *board, const struct board_group *group)
+{
+	const struct board_target_test *test = &group->verdict.target;
+	const struct board_steps *steps = &group->steps;
+	const struct track *track = group->track;
+
+	if (!run_has(track->target))
+		return;
+	json_add(object, JNUM("target", track->target),
+		 JTEXT("target_metric", board_target_metric(board, group)),
+		 JNUM("target_n", group->seed_stats.n), JNUM("target_mean", group->seed_stats.mean),
+		 JNUM("p_target", test->p), JBOOL("target_shown", test->is_shown));
+	if (!group->counts_steps)
+		return;
+	json_add(object, JNUM("steps_to_target", steps->is_shown ? steps->step : RUN_ABSENT),
+		 JNUM("steps_compared", steps->step), JNUM("steps_lower", steps->lower),
+		 JNUM("steps_spacing", steps->step - steps->lower), JNUM("n_short", steps->n_short),
+		 JNUM("n_live", steps->n_live));
+	cJSON *others = cJSON_AddArrayToObject(object, "other_metrics");
+	array_each (other, group->others, group->n_others) {
+		bool is_shown = other->steps.is_shown;
+
+		cJSON_AddItemToArray(
+			others,
+			json_new(JCLEAN("metric", other->metric),
+				 JNUM("steps_to_target", is_shown ? other->steps.step : RUN_ABSENT),
+				 JNUM("target_n", count_of(&other->steps)),
+				 JNUM("target_mean", other->steps.stats.mean)));
+	}
+}
+
 static void add_verdict(cJSON *object, const struct board *board, const struct board_group *group)
 {
 	const struct board_verdict *v = &group->verdict;
@@ -746,11 +851,12 @@ static void add_verdict(cJSON *object, const struct board *board, const struct b
 	add_in_unit(object, "bar", unit, v->bar);
 	json_add(object,
 		 JNUM("margin_nats",
-		      board->track->has_record ? board->track->margin_nats : RUN_ABSENT),
-		 JNUM("alpha", board->track->has_record ? board->track->alpha : RUN_ABSENT));
-	add_tests(object, board->track, v);
+		      group->track->has_record ? group->track->margin_nats : RUN_ABSENT),
+		 JNUM("alpha", group->track->has_record ? group->track->alpha : RUN_ABSENT));
+	add_tests(object, group->track, v);
 	json_add(object, JNUM("z", v->z), JNUM("p_z", v->p_z),
-		 JNUM("margin_root_n", v->margin_root_n));
+		 JNUM("margin_root_n", v->target.margin_root_n));
+	add_target(object, board, group);
 	add_in_unit(object, "mean_needed", unit, v->mean_needed);
 	json_add(object, JSOME("seeds_needed", v->seeds_needed),
 		 JSOME("seeds_planned", v->seeds_planned), JNUM("usd_per_seed", v->usd_seed),
@@ -806,9 +912,9 @@ static cJSON *group_json(const struct board *board, const struct board_group *gr
 	const char *unit = board_unit(board, group);
 
 	json_add(object, JCLEAN("group", group->key), JCLEAN("title", group->title),
-		 JNUM("rank", rank), JTEXT("track", board->track->name),
-		 JTEXT("score", group->score->name), JTEXT("unit", unit),
-		 JBOOL("is_baseline", group->is_baseline));
+		 JNUM("rank", rank), JTEXT("track", group->track->name),
+		 JTEXT("track_from", board->track_from), JTEXT("score", group->score->name),
+		 JTEXT("unit", unit), JBOOL("is_baseline", group->is_baseline));
 	add_counts(object, board, group);
 	add_stats(object, unit, &group->stats);
 	node = cJSON_AddObjectToObject(object, "per_seed");

@@ -158,7 +158,7 @@ char *submission_text(const struct submission *s)
 	}
 	json_add(root, JTEXT("author", s->author), JTEXT("github_id", s->github_id),
 		 JCLEAN("name", s->name != NULL ? s->name : g->title), JTEXT("blurb", s->blurb),
-		 JTEXT("date", s->date), JTEXT("track", s->board->track->name),
+		 JTEXT("date", s->date), JTEXT("track", s->group->track->name),
 		 JTEXT("hardware", s->hardware), JNUM("n_gpus", n_gpus));
 	add_score(root, s);
 	json_add(root, JNUM("bytes_total", g->max_artifact_bytes),
@@ -196,7 +196,7 @@ size_t submission_check(const struct submission *s, void (*say)(void *user, cons
 	struct check check = { say, user, 0 };
 	const struct board_group *g = s->group;
 	const struct board_verdict *v = &g->verdict;
-	size_t min_seeds = s->board->track->min_seeds;
+	size_t min_seeds = s->group->track->min_seeds;
 
 	if (g->n_seeds < min_seeds)
 		report_missing(&check, "only %zu seed%s; the track requires %zu", g->n_seeds,

@@ -143,16 +143,20 @@ static int open_copies(struct ingest *ingest, struct err *err)
 	return ingest->copies != NULL ? 0 : -1;
 }
 
-/* A hash of the program's version and of all its rules; the database stores it. */
+/* A hash of the program's version, of all its rules and of the marks of tracks; the database stores
+ * it. */
 static char *hash_rules(const struct format_set *formats)
 {
+	const struct mark_set *marks = format_set_marks(formats);
+	size_t n = format_set_rules(formats);
 	uint64_t hash = str_hash(STR_LIT(PACKAGE_VERSION));
 
-	for (size_t i = 0; i < format_set_rules(formats); i++) {
-		const struct rule *rule = format_set_rule(formats, i);
-		AUTO_TEXT text =
-			xasprintf("%016llx %s %s %s %d %d", (unsigned long long)hash, rule->format,
-				  rule->name, rule->pattern, (int)rule->kind, (int)rule->stage);
+	for (size_t i = 0; i < n + marks->n; i++) {
+		const struct rule *rule =
+			i < n ? format_set_rule(formats, i) : &marks->v[i - n].rule;
+		AUTO_TEXT text = xasprintf("%016llx %s %s %s %d %d", (unsigned long long)hash,
+					   rule->format != NULL ? rule->format : "", rule->name,
+					   rule->pattern, (int)rule->kind, (int)rule->stage);
 
 		hash = str_hash(str_from(text));
 	}

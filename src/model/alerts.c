@@ -409,11 +409,15 @@ static void check_run(struct round *round, const struct model_run *mr)
 		return;
 	check_status(round, &alert);
 	check_stall(round, &alert);
-	if (round->track != NULL)
+	const struct track *track = round->track;
+	if (track != NULL) {
+		round->track = track_for_run(track, &mr->run);
 		check_caps(round, &alert);
-	if (round->track != NULL && mr->run.status == RUN_RUNNING) {
-		check_train_soon(round, &alert);
-		check_eval_soon(round, &alert);
+		if (mr->run.status == RUN_RUNNING) {
+			check_train_soon(round, &alert);
+			check_eval_soon(round, &alert);
+		}
+		round->track = track;
 	}
 	check_slow(round, &alert);
 	check_metrics(round, &alert);

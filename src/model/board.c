@@ -24,9 +24,10 @@ void board_init(struct board *board, const struct track *track)
 {
 	*board = (struct board){
 		.track = track,
-		.score = track->score,
+		.tracks = track->by_logs,
 		.nats_per_bpb = RUN_ABSENT,
 		.nats_source = "given",
+		.track_from = track->by_logs != NULL ? "logs" : "option",
 	};
 	map_init(&board->group_index);
 }
@@ -34,7 +35,12 @@ void board_init(struct board *board, const struct track *track)
 void board_set_track(struct board *board, const struct track *track)
 {
 	board->track = track;
-	board->score = track->score;
+}
+
+void board_recognize_tracks(struct board *board, const struct track_set *tracks)
+{
+	board->tracks = tracks;
+	board->track_from = "logs";
 }
 
 void board_choose_metric(struct board *board, const char *name)
@@ -75,6 +81,7 @@ void board_release(struct board *board)
 			free(group->notes[i]);
 		free(group->notes);
 		free(group->verdict.common);
+		free(group->others);
 		free(group->rows);
 		free(group->title);
 		free(group->key);
@@ -135,7 +142,7 @@ void board_row_price(struct board_row *row, double usd_per_hour)
 
 void board_add_values(struct board *board, const char *key, const double *values, size_t n)
 {
-	const struct run_number *score = board->score;
+	const struct run_number *score = board->score != NULL ? board->score : board->track->score;
 	size_t group = get_group(board, key, true);
 
 	if (score == NULL)
@@ -470,14 +477,76 @@ static void check_group_caps(const struct board *board, struct board_group *grou
 				group->caps[cap] = row->caps[cap];
 		if (row->caps[BOARD_CAP_TRAIN] == CAP_GRACE)
 			over_ms =
-				fmax(over_ms, row->run.train_ms - 1000 * board->track->cap_train_s);
+				fmax(over_ms, row->run.train_ms - 1000 * group->track->cap_train_s);
 	}
 	if (over_ms > 0)
 		add_note(
 			group,
 			"train time exceeds %.0f s by up to %.3f s, within the %.0f steps that the "
 			"track grants",
-			board->track->cap_train_s, over_ms / 1000, board->track->train_grace_steps);
+			group->track->cap_train_s, over_ms / 1000, group->track->train_grace_steps);
+}
+
+/* The track that most runs of the group were recognized as; with equally many the first by name.
+ * Notes if the logs fit several. */
+static const struct track *find_most(const struct board *board, struct board_group *group)
+{
+	const struct track *open = track_set_find(board->tracks, "open"), *found = open;
+	const char *several = NULL;
+	size_t most = 0;
+
+	array_each (track, board->tracks->v, board->tracks->n) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < group->n_rows; i++) {
+			const struct run *run = &board->rows[group->rows[i]]->run;
+
+			/* A log that ends before its first validation shows nothing. */
+			n += track_of_run(board->tracks, run) == track &&
+			     (track != open || run_has(run->last_val_loss));
+			if (run->tracks != NULL && strchr(run->tracks, ',') != NULL)
+				several = run->tracks;
+		}
+		if (n > most || (n == most && found == open)) {
+			most = n;
+			found = n > 0 ? track : open;
+		}
+	}
+	if (found == open && several != NULL)
+		add_note(group, "the logs fit several tracks (%s); choose one with --track",
+			 several);
+	/* Tracks that count steps have no rule for other scores. */
+	return board->score != NULL && found->counts_steps ? open : found;
+}
+
+/* Each group gets a track by its own logs, so that a foreign log does not change other groups;
+ * values without logs get that of the first group. */
+static void find_tracks(struct board *board)
+{
+	const struct track *first = NULL;
+
+	array_each (group, board->groups, board->n_groups) {
+		group->track = board->tracks == NULL ? board->track
+			       : group->is_values    ? NULL
+						     : find_most(board, group);
+		if (first == NULL)
+			first = group->track;
+	}
+	array_each (group, board->groups, board->n_groups)
+		if (group->track == NULL)
+			group->track = first != NULL ? first
+						     : track_set_find(board->tracks, TRACK_DEFAULT);
+}
+
+/* Was the row recognized as another track than its group? */
+static bool has_other_track(const struct board *board, const struct board_row *row)
+{
+	const char *tracks = row->run.tracks;
+
+	return board->tracks != NULL && tracks != NULL && *tracks != '\0' &&
+	       strchr(tracks, ',') == NULL &&
+	       strcmp(board->groups[row->group].track->name, "open") != 0 &&
+	       strcmp(board->groups[row->group].track->name, tracks) != 0;
 }
 
 /* Does a finished run of the group have this number? */
@@ -493,14 +562,57 @@ static bool group_has(const struct board *board, const struct board_group *group
 	return false;
 }
 
-static const struct run_number *choose_score(const struct board *board,
-					     const struct board_group *group)
+const char *board_target_metric(const struct board *board, const struct board_group *group)
+{
+	const struct track *track = group->track;
+
+	if (!run_has(track->target))
+		return NULL;
+	return board->target_metric != NULL && board->score == NULL ? board->target_metric
+	       : track->metric != NULL				    ? track->metric
+								    : track->score->name;
+}
+
+/* The score is a metric: read its last value, or the best one, of each run. */
+static const struct run_number *read_metric(const struct board *board, struct board_group *group,
+					    const char *name)
+{
+	group->own = run_number_chosen;
+	group->own.name = name;
+	for (size_t i = 0; i < group->n_rows; i++) {
+		struct run *run = &board->rows[group->rows[i]]->run;
+
+		if (group->is_values) {
+			run->chosen = run->final_bpb;
+			continue;
+		}
+		const struct run_series *series = run_series_find(run, name);
+
+		run->chosen = series == NULL ? RUN_ABSENT : run_series_last(series, name);
+		if (series == NULL || !group->track->take_best)
+			continue;
+		double best = group->higher ? series->max : series->min;
+		run->chosen = series->metric < METRIC_COUNT ? best * series->scale : best;
+	}
+	return &group->own;
+}
+
+static const struct run_number *choose_score(const struct board *board, struct board_group *group)
 {
 	const struct run_number *bpb = run_number_by_name(STR_LIT("final_bpb"));
 	const struct run_number *loss = run_number_by_name(STR_LIT("final_val_loss"));
+	const struct track *track = group->track;
 
+	group->higher = board->higher || (board->score == NULL && track->is_above);
 	if (board->score != NULL)
 		return board->score;
+	group->counts_steps = track->counts_steps && !group->is_values;
+	if (track->counts_steps || (run_has(track->target) && board->target_metric != NULL))
+		return read_metric(board, group, board_target_metric(board, group));
+	if (track->score != NULL)
+		return track->score;
+	if (track->metric != NULL)
+		return read_metric(board, group, track->metric);
 	return group_has(board, group, bpb) || !group_has(board, group, loss) ? bpb : loss;
 }
 
@@ -591,8 +703,10 @@ static void find_across(struct board *board)
 }
 
 /* Decide whether the row counts, as far as the row alone shows. */
-static void mark_use(struct board_row *row, const struct run_number *score)
+static void mark_use(const struct board *board, struct board_row *row)
 {
+	const struct board_group *group = &board->groups[row->group];
+	const struct run_number *score = group->score;
 	bool is_over = row->run.status == RUN_FINISHED ||
 		       (row->run.status == RUN_UNKNOWN && run_number_is_chosen(score));
 	const char *status = row->run.status == RUN_RUNNING   ? "not finished"
@@ -600,7 +714,12 @@ static void mark_use(struct board_row *row, const struct run_number *score)
 							      : run_status_name(row->run.status);
 
 	row->score = run_number_get(&row->run, score);
-	if (!is_over) {
+	if (has_other_track(board, row)) {
+		row->use = BOARD_OTHER_TRACK;
+		add_row_note(row, "recognized as %s, not counted", row->run.tracks);
+	} else if (group->counts_steps) {
+		row->use = run_has(row->score) ? BOARD_COUNTED : BOARD_NO_STEP;
+	} else if (!is_over) {
 		row->use = BOARD_UNFINISHED;
 		add_row_note(row, "%s, not counted", status);
 	} else if (!run_has(row->score)) {
@@ -608,6 +727,61 @@ static void mark_use(struct board_row *row, const struct run_number *score)
 		add_row_note(row, "no %s, not counted", score->name);
 	} else {
 		row->use = BOARD_COUNTED;
+	}
+}
+
+/* What the group's other validation metrics would show. The user declares one with --score-metric;
+ * the best of several would be p-hacking. */
+static void find_others(struct board_group *group, const char *metric,
+			const struct run *const *runs, size_t n)
+{
+	struct str kind = str_from(str_ends_with(str_from(metric), "bpb") ? "bpb" : "loss");
+
+	for (size_t i = 0; n > 0 && i < runs[0]->n_series; i++) {
+		const struct run_series *series = &runs[0]->series[i];
+		struct board_other other = { .metric = series->name };
+
+		if (series->validations.n == 0 || strcmp(series->name, metric) == 0 ||
+		    !str_ends_with(str_from(series->name), kind.p))
+			continue;
+		board_steps_find(&other.steps, group->track, series->name, runs, n);
+		xpush(group->others, group->n_others, group->cap_others, other);
+		if (other.steps.is_shown)
+			add_note(group, "%s would show the target at step %.0f (--score-metric %s)",
+				 series->name, other.steps.step, series->name);
+	}
+}
+
+/* Find the first step at which the group shows the target; its runs are scored there. */
+static void find_steps(struct board *board, struct board_group *group)
+{
+	AUTO_FREE const struct run **runs = xcalloc(group->n_rows + 1, sizeof(*runs));
+	const char *metric = group->score->name;
+	struct board_steps *steps = &group->steps;
+	size_t n = 0;
+
+	for (size_t i = 0; i < group->n_rows; i++) {
+		struct board_row *row = board->rows[group->rows[i]];
+
+		if (row->use == BOARD_COUNTED || row->use == BOARD_NO_STEP)
+			runs[n++] = &row->run;
+	}
+	board_steps_find(steps, group->track, metric, runs, n);
+	find_others(group, metric, runs, n);
+	for (size_t i = 0; i < group->n_rows; i++) {
+		struct board_row *row = board->rows[group->rows[i]];
+
+		if (row->use != BOARD_COUNTED && row->use != BOARD_NO_STEP)
+			continue;
+		row->score = row->run.chosen = board_steps_value(&row->run, metric, steps->step);
+		row->use = run_has(row->score) ? BOARD_COUNTED : BOARD_NO_STEP;
+		if (row->use == BOARD_NO_STEP)
+			add_row_note(row, "%s, no %s at step %.0f",
+				     row->run.status == RUN_RUNNING ? "still running"
+				     : row->run.status == RUN_UNKNOWN
+					     ? "end unknown"
+					     : run_status_name(row->run.status),
+				     metric, steps->step);
 	}
 }
 
@@ -663,17 +837,19 @@ static size_t seed_values(const struct board *board, const struct board_group *g
 
 	map_init(&slots);
 	board_each_counted (row, board, group) {
+		/* The rules of tracks that count steps take every run. */
+		bool is_known = run_has(row->run.seed) && !group->counts_steps;
 		size_t k = 0;
 
 		seed_key(key, sizeof(key), row->run.seed);
-		if (run_has(row->run.seed))
+		if (is_known)
 			k = (size_t)map_get(&slots, str_from(key));
 		if (k == 0) {
 			k = ++n;
 			values[k - 1] = 0;
 			if (seeds != NULL)
 				seeds[k - 1] = row->run.seed;
-			if (run_has(row->run.seed))
+			if (is_known)
 				(void)map_set(&slots, str_from(key), (void *)k);
 		}
 		/* A running mean, so that a single run keeps its exact value. */
@@ -698,7 +874,8 @@ static void count_group(struct board *board, struct board_group *group)
 	struct board_stats stats;
 	double loss = 0, bpb = 0;
 
-	mark_seeds(board, group);
+	if (!group->counts_steps)
+		mark_seeds(board, group);
 	for (size_t i = 0; i < group->n_rows; i++)
 		group->n_uncounted[board->rows[group->rows[i]]->use]++;
 	group->n_counted = group->n_uncounted[BOARD_COUNTED];
@@ -738,7 +915,7 @@ static void verdict_init(struct board_verdict *v)
 		.nats_per_unit = RUN_ABSENT,
 		.z = RUN_ABSENT,
 		.p_z = RUN_ABSENT,
-		.margin_root_n = RUN_ABSENT,
+		.target = { RUN_ABSENT, RUN_ABSENT, false, false },
 		.mean_needed = RUN_ABSENT,
 		.delta_train_ms = RUN_ABSENT,
 		.usd_seed = RUN_ABSENT,
@@ -750,16 +927,16 @@ static void verdict_init(struct board_verdict *v)
 }
 
 /* The tests ask whether a mean is lower, so a score of which more is better changes its sign. */
-static double lower_is_better(const struct board *board, double score)
+static double lower_is_better(const struct board_group *group, double score)
 {
-	return board->higher ? -score : score;
+	return group->higher ? -score : score;
 }
 
-static struct board_stats stats_to_test(const struct board *board, const struct board_group *group)
+static struct board_stats stats_to_test(const struct board_group *group)
 {
 	struct board_stats stats = group->seed_stats;
 
-	if (!board->higher)
+	if (!group->higher)
 		return stats;
 	stats.mean = -group->seed_stats.mean;
 	stats.min = -group->seed_stats.max;
@@ -835,9 +1012,9 @@ static void measure_baseline(const struct board *board, struct board_group *grou
 			     const struct board_group *base)
 {
 	struct board_verdict *v = &group->verdict;
-	const struct track *track = board->track;
-	const struct board_stats a = stats_to_test(board, group);
-	const struct board_stats b = stats_to_test(board, base);
+	const struct track *track = group->track;
+	const struct board_stats a = stats_to_test(group);
+	const struct board_stats b = stats_to_test(base);
 	double margin = RUN_ABSENT;
 
 	if (group->score != base->score) {
@@ -851,7 +1028,7 @@ static void measure_baseline(const struct board *board, struct board_group *grou
 	v->train_time = board_test_welch(&group->train_ms, &base->train_ms, 0);
 	if (track->has_record && !run_has(track->target)) {
 		margin = track->margin_nats == 0 ? 0 : track->margin_nats / v->nats_per_unit;
-		v->bar = lower_is_better(board, b.mean - margin);
+		v->bar = lower_is_better(group, b.mean - margin);
 	}
 	v->tests[TRACK_TEST_C] = board_test_one_sample(&a, b.mean);
 	v->tests[TRACK_TEST_D] = board_test_welch(&a, &b, 0);
@@ -867,8 +1044,8 @@ static void measure_group(const struct board *board, struct board_group *group,
 			  const struct board_group *base)
 {
 	struct board_verdict *v = &group->verdict;
-	const struct track *track = board->track;
-	const struct board_stats stats = stats_to_test(board, group);
+	const struct track *track = group->track;
+	const struct board_stats stats = stats_to_test(group);
 	const struct board_stats *a = &stats;
 	double bar;
 
@@ -877,7 +1054,8 @@ static void measure_group(const struct board *board, struct board_group *group,
 		measure_baseline(board, group, base);
 	if (run_has(track->target)) {
 		v->bar = track->target;
-		v->margin_root_n = (lower_is_better(board, v->bar) - a->mean) * sqrt((double)a->n);
+		v->target = board_target_test(track, &group->seed_stats);
+		v->target.is_shown &= !group->counts_steps || group->steps.is_shown;
 		if (base == NULL) {
 			v->delta = group->seed_stats.mean - v->bar;
 			v->delta_nats = v->delta * v->nats_per_unit;
@@ -885,10 +1063,17 @@ static void measure_group(const struct board *board, struct board_group *group,
 	}
 	if (!run_has(v->bar) || !track->has_record)
 		return;
-	bar = lower_is_better(board, v->bar);
+	bar = lower_is_better(group, v->bar);
 	v->tests[TRACK_TEST_A] = board_test_one_sample(a, bar);
-	v->mean_needed = lower_is_better(board, board_mean_needed(a, bar, track->alpha));
-	v->seeds_needed = board_seeds_needed(a, bar, track->alpha, (unsigned int)track->min_seeds);
+	if (run_has(track->target) && track->rule != TRACK_RULE_T) {
+		if (track->rule == TRACK_RULE_MARGIN && a->n > 0)
+			v->mean_needed = lower_is_better(group, bar - track->margin_root_n /
+										sqrt((double)a->n));
+	} else {
+		v->mean_needed = lower_is_better(group, board_mean_needed(a, bar, track->alpha));
+		v->seeds_needed =
+			board_seeds_needed(a, bar, track->alpha, (unsigned int)track->min_seeds);
+	}
 	if (run_has(track->known_sd) && a->n > 0) {
 		v->z = (a->mean - bar) / (track->known_sd / sqrt((double)a->n));
 		v->p_z = dist_normal_cdf(v->z);
@@ -936,42 +1121,89 @@ static void format_miss(char *out, size_t size, double miss)
 	}
 }
 
-static bool test_passes(const struct board *board, const struct board_verdict *v, size_t i)
+static bool test_passes(const struct board_group *group, size_t i)
 {
-	return v->tests[board->track->tests[i]].p < board->track->alpha;
+	return group->verdict.tests[group->track->tests[i]].p < group->track->alpha;
 }
 
 /* List the tests that pass: "A,B", or "A only" if one does not. */
-static void list_passed(char *out, size_t size, const struct board *board,
-			const struct board_verdict *v)
+static void list_passed(char *out, size_t size, const struct board_group *group)
 {
 	size_t len = 0, passed = 0;
 
 	out[0] = '\0';
-	for (size_t i = 0; i < board->track->n_tests; i++) {
-		if (!test_passes(board, v, i))
+	for (size_t i = 0; i < group->track->n_tests; i++) {
+		if (!test_passes(group, i))
 			continue;
 		passed++;
 		len += (size_t)snprintf(out + len, size - len, "%s%c", len > 0 ? "," : "",
-					'A' + (int)board->track->tests[i]);
+					'A' + (int)group->track->tests[i]);
 	}
-	if (passed < board->track->n_tests)
+	if (passed < group->track->n_tests)
 		(void)snprintf(out + len, size - len, " only");
 }
 
-/* The mean is past the bar; do the tests show it? */
-static void word_past_bar(const struct board *board, struct board_group *group)
+/* What decides the target, in words: "margin 0.0046, needs 0.004; n=10". */
+static void describe_rule(char *out, size_t size, const struct board_group *group)
+{
+	const struct track *track = group->track;
+	const struct board_target_test *test = &group->verdict.target;
+	size_t n = group->seed_stats.n;
+	char number[32];
+
+	if (track->rule == TRACK_RULE_MEAN)
+		(void)snprintf(out, size, "mean of %zu run%s", n, n == 1 ? "" : "s");
+	else if (track->rule == TRACK_RULE_MARGIN)
+		(void)snprintf(out, size, "margin %.5f, needs %g; %s%zu%s", test->margin_root_n,
+			       track->margin_root_n, n == 1 ? "" : "n=", n,
+			       n == 1 ? " run, by the track's known spread" : "");
+	else {
+		format_p(number, sizeof(number), test->p, track->alpha);
+		(void)snprintf(out, size, "p=%s, n=%zu", number, n);
+	}
+}
+
+/* The mean reaches the target; does the track's rule show it? */
+static void word_by_rule(struct board_group *group)
 {
 	struct board_verdict *v = &group->verdict;
-	const struct track *track = board->track;
+	const struct board_steps *steps = &group->steps;
+	char rule[96], at[48] = "", note[64] = "";
+
+	describe_rule(rule, sizeof(rule), group);
+	if (group->counts_steps)
+		print_into(at, " at step %.0f", steps->step);
+	if (group->counts_steps && steps->n_live > 0)
+		print_into(note, ", PROVISIONAL (%zu of %zu runs not there yet)", steps->n_live,
+			   steps->n + steps->n_live + steps->n_short);
+	v->word = v->target.is_shown ? BOARD_WORD_SHOWN : BOARD_WORD_NOT_SHOWN;
+	if (v->target.is_shown)
+		print_into(v->text, "TARGET SHOWN%s (%s)%s", at, rule, note);
+	else if (group->counts_steps && steps->n_short > 0)
+		print_into(v->text, "MEETS TARGET%s, NOT SHOWN (%zu of %zu runs ended before)%s",
+			   at, steps->n_short, steps->n + steps->n_live + steps->n_short, note);
+	else
+		print_into(v->text, "MEETS TARGET%s, NOT SHOWN (%s)%s", at, rule, note);
+}
+
+/* The mean is past the bar; do the tests show it? */
+static void word_past_bar(struct board_group *group)
+{
+	struct board_verdict *v = &group->verdict;
+	const struct track *track = group->track;
 	bool target = run_has(track->target);
 	double p = v->tests[track->tests[0]].p;
 	char p_text[32], passed[32], unchecked[64];
 
+	if (target && track->rule != TRACK_RULE_T) {
+		word_by_rule(group);
+		return;
+	}
+
 	format_p(p_text, sizeof(p_text), p, track->alpha);
-	if (test_passes(board, v, 0)) {
+	if (test_passes(group, 0)) {
 		v->word = BOARD_WORD_SHOWN;
-		list_passed(passed, sizeof(passed), board, v);
+		list_passed(passed, sizeof(passed), group);
 		list_caps(unchecked, sizeof(unchecked), group, CAP_UNKNOWN, ", ");
 		print_into(v->text, "%s (%s%s)%s%s%s", target ? "TARGET SHOWN" : "RECORD SHOWN",
 			   target ? "p=" : "", target ? p_text : passed,
@@ -991,11 +1223,10 @@ static void word_past_bar(const struct board *board, struct board_group *group)
 }
 
 /* Set the verdict: the conditions are checked in order, and the first one that fails decides. */
-static void word_group(const struct board *board, struct board_group *group,
-		       const struct board_group *base)
+static void word_group(struct board_group *group, const struct board_group *base)
 {
 	struct board_verdict *v = &group->verdict;
-	const struct track *track = board->track;
+	const struct track *track = group->track;
 	char broken[64], miss[32];
 
 	list_caps(broken, sizeof(broken), group, CAP_BROKEN, "/");
@@ -1021,14 +1252,19 @@ static void word_group(const struct board *board, struct board_group *group,
 		v->word = BOARD_WORD_NOT_JUDGED;
 		print_into(v->text, "NOT JUDGED (%zu seed%s, need %zu)", group->n_seeds,
 			   group->n_seeds == 1 ? "" : "s", track->min_seeds);
-	} else if (!(lower_is_better(board, group->seed_stats.mean) <=
-		     lower_is_better(board, v->bar))) {
+	} else if (run_has(track->target) ? !v->target.is_reached
+					  : !(lower_is_better(group, group->seed_stats.mean) <=
+					      lower_is_better(group, v->bar))) {
 		v->word = BOARD_WORD_BELOW_BAR;
-		format_miss(miss, sizeof(miss), group->seed_stats.mean - v->bar);
+		format_miss(miss, sizeof(miss),
+			    lower_is_better(group, group->seed_stats.mean - v->bar));
 		print_into(v->text, "MISSES THE %s by %s",
 			   run_has(track->target) ? "TARGET" : "BAR", miss);
+		if (group->counts_steps)
+			print_into(v->text, "MISSES THE TARGET by %s at step %.0f", miss,
+				   group->steps.step);
 	} else {
-		word_past_bar(board, group);
+		word_past_bar(group);
 	}
 }
 
@@ -1037,14 +1273,14 @@ static void word_group(const struct board *board, struct board_group *group,
 static void plan_seeds(const struct board *board, struct board_group *group)
 {
 	struct board_verdict *v = &group->verdict;
-	const struct track *track = board->track;
-	const struct board_stats a = stats_to_test(board, group);
+	const struct track *track = group->track;
+	const struct board_stats a = stats_to_test(group);
 	double usd = 0, n = 0;
 
 	if ((v->word != BOARD_WORD_NOT_SHOWN && v->word != BOARD_WORD_NOT_JUDGED) ||
-	    !run_has(v->bar) || track->tests[0] != TRACK_TEST_A)
+	    !run_has(v->bar) || track->tests[0] != TRACK_TEST_A || track->rule != TRACK_RULE_T)
 		return;
-	v->seeds_planned = board_seeds_planned(&a, lower_is_better(board, v->bar), track->alpha,
+	v->seeds_planned = board_seeds_planned(&a, lower_is_better(group, v->bar), track->alpha,
 					       BOARD_POWER, (unsigned int)track->min_seeds);
 	board_each_counted (row, board, group) {
 		if (!run_has(row->usd))
@@ -1058,26 +1294,53 @@ static void plan_seeds(const struct board *board, struct board_group *group)
 		v->usd_more = v->usd_seed * (double)(v->seeds_planned - group->n_seeds);
 }
 
-/* What decides the rank of a group; the lower mean is better. */
+/* What decides the rank of a group. */
 struct place {
-	double mean;
-	bool invalid;
+	const struct track *track;
+	bool has_mean, invalid, shown;
+	double value; /* the lower one is better */
 	size_t index;
 };
 
-/* Best mean first, then groups that exceed a cap, then groups without a mean in their given
- * order. */
+/* Groups of one track together. Then groups that show the target by what the track ranks by, then
+ * the others by their means, then groups that exceed a cap, then groups without a mean in their
+ * given order. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	if (run_has(x->mean) != run_has(y->mean))
-		return run_has(x->mean) ? -1 : 1;
-	if (run_has(x->mean) && x->invalid != y->invalid)
+	if (x->has_mean != y->has_mean)
+		return x->has_mean ? -1 : 1;
+	if (x->track != y->track)
+		return strcmp(x->track->name, y->track->name);
+	if (x->has_mean && x->invalid != y->invalid)
 		return x->invalid ? 1 : -1;
-	if (run_has(x->mean) && x->mean != y->mean)
-		return x->mean < y->mean ? -1 : 1;
+	if (x->shown != y->shown)
+		return x->shown ? -1 : 1;
+	if (x->has_mean && x->value != y->value)
+		return x->value < y->value ? -1 : 1;
 	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static struct place place_of(const struct board *board, const struct board_group *group)
+{
+	const struct track *track = group->track;
+	struct place place = { .track = track,
+			       .has_mean = run_has(group->stats.mean),
+			       .invalid = group->verdict.word == BOARD_WORD_INVALID,
+			       .value = lower_is_better(group, group->stats.mean) };
+
+	if (board->score != NULL || track->rank_by == TRACK_RANK_SCORE)
+		return place;
+	place.shown = group->verdict.target.is_shown;
+	if (place.shown && group->counts_steps)
+		place.value = group->steps.step;
+	else if (group->counts_steps)
+		place.value = -group->verdict.target.margin_root_n;
+	else if (place.shown && track->rank_by == TRACK_RANK_TRAIN_S)
+		place.value =
+			run_has(group->train_ms.mean) ? group->train_ms.mean : (double)INFINITY;
+	return place;
 }
 
 static void rank_all(struct board *board)
@@ -1086,10 +1349,8 @@ static void rank_all(struct board *board)
 
 	board->rank = xcalloc(board->n_groups + 1, sizeof(*board->rank));
 	for (size_t i = 0; i < board->n_groups; i++) {
-		const struct board_group *group = &board->groups[i];
-
-		places[i] = (struct place){ lower_is_better(board, group->stats.mean),
-					    group->verdict.word == BOARD_WORD_INVALID, i };
+		places[i] = place_of(board, &board->groups[i]);
+		places[i].index = i;
 	}
 	qsort(places, board->n_groups, sizeof(*places), compare_places);
 	for (size_t i = 0; i < board->n_groups; i++)
@@ -1105,24 +1366,28 @@ void board_compute(struct board *board)
 	name_all(board);
 	if (board->score != NULL && run_number_is_chosen(board->score))
 		read_chosen_metric(board);
+	find_tracks(board);
 	array_each (group, board->groups, board->n_groups)
 		group->score = choose_score(board, group);
 	for (size_t i = 0; i < board->n_rows; i++)
-		mark_use(board->rows[i], board->groups[board->rows[i]->group].score);
+		mark_use(board, board->rows[i]);
 	find_copies(board);
+	array_each (group, board->groups, board->n_groups)
+		if (group->counts_steps)
+			find_steps(board, group);
 	array_each (group, board->groups, board->n_groups) {
 		count_group(board, group);
 		note_group(board, group);
 	}
 	find_across(board);
 	for (size_t i = 0; i < board->n_rows; i++)
-		check_row(board->track, board->rows[i]);
+		check_row(board->groups[board->rows[i]->group].track, board->rows[i]);
 	array_each (group, board->groups, board->n_groups)
 		check_group_caps(board, group);
 	array_each (group, board->groups, board->n_groups) {
 		verdict_init(&group->verdict);
 		measure_group(board, group, baseline);
-		word_group(board, group, baseline);
+		word_group(group, baseline);
 		plan_seeds(board, group);
 	}
 	rank_all(board);
@@ -1168,7 +1433,7 @@ const char *board_unit(const struct board *board, const struct board_group *grou
 	struct str name = str_from(group->score->name);
 	const char *unit = board->chosen_unit;
 
-	if (!run_number_is_chosen(group->score))
+	if (!run_number_is_chosen(group->score) || group->score == &group->own)
 		return str_ends_with(name, "_bpb")    ? "bpb"
 		       : str_ends_with(name, "_loss") ? "nats"
 						      : "value";

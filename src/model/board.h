@@ -4,13 +4,15 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "model/board_stats.h"
+#include "model/board_target.h"
 #include "model/track.h"
 #include "parsers/run.h"
 
 /* Leaderboard over seeds: runs in; groups with their rows, spreads, tests and verdicts out. Pure.
  * The command `board`, the dashboard and the exports use the same struct.
  *
- * Which runs count. A run counts if it is finished and has the score. Logs of a group with
+ * Which runs count. A run counts if it is finished and has the score; for a
+ * track that counts steps, if it has a validation at the step of its group. Logs of a group with
  * identical bytes count once, and so do two logs of the same run (same score, steps and training
  * time to the millisecond). Mean and spread cover the runs that count. Repeated runs of a seed are
  * not independent: the tests use one value per seed, the mean of its runs, and their n is the
@@ -19,6 +21,8 @@
 	X(COUNTED, "counted")         \
 	X(COPY, "copy")               \
 	X(SAME_RUN, "same run")       \
+	X(OTHER_TRACK, "other track") \
+	X(NO_STEP, "no step")         \
 	X(UNFINISHED, "not finished") \
 	X(NO_SCORE, "no score")
 
@@ -103,20 +107,33 @@ struct board_verdict {
 	double nats_per_unit;	  /* of the score; 1 for a loss */
 	const char *nats_source;  /* static; NULL: nats_per_unit is unknown */
 	struct board_test tests[TRACK_TEST_COUNT];
-	double z, p_z;		      /* with the track's known_sd */
-	double margin_root_n;	      /* (target - mean) * sqrt(n) */
-	double mean_needed;	      /* the mean with which test A would pass */
-	unsigned int seeds_needed;    /* for test A, if mean and spread stay; 0: unknown */
-	unsigned int seeds_planned;   /* for test A with power BOARD_POWER; 0: not planned */
-	double usd_seed;	      /* mean over the runs with a price; absent: none */
-	double usd_more;	      /* for the seeds that are still missing */
-	struct board_test train_time; /* Welch test of train_ms against the baseline */
+	double z, p_z;			 /* with the track's known_sd */
+	struct board_target_test target; /* of the track's target */
+	double mean_needed;		 /* the mean with which test A would pass */
+	unsigned int seeds_needed;	 /* for test A, if mean and spread stay; 0: unknown */
+	unsigned int seeds_planned;	 /* for test A with power BOARD_POWER; 0: not planned */
+	double usd_seed;		 /* mean over the runs with a price; absent: none */
+	double usd_more;		 /* for the seeds that are still missing */
+	struct board_test train_time;	 /* Welch test of train_ms against the baseline */
 	double delta_train_ms;
 	struct board_common_seed *common; /* owned */
 	size_t n_common;
 };
 
+/* What another validation metric of a group would show. */
+struct board_other {
+	const char *metric; /* borrowed from a run */
+	struct board_steps steps;
+};
+
 struct board_group {
+	const struct track *track; /* borrowed; set by board_compute */
+	struct run_number own;	   /* the score, if it is a metric of the track */
+	bool higher;		   /* a higher score is better */
+	bool counts_steps;	   /* the runs are compared at steps.step */
+	struct board_steps steps;
+	struct board_other *others; /* owned */
+	size_t n_others, cap_others;
 	char *key;    /* owned, raw bytes; the rows are grouped by it */
 	char *title;  /* owned; the key below the folder that all groups share */
 	size_t *rows; /* owned; indices into board.rows, in order */
@@ -140,7 +157,10 @@ struct board_group {
 };
 
 struct board {
-	const struct track *track;	/* borrowed */
+	const struct track *track;	/* borrowed; of every group, unless tracks is set */
+	const struct track_set *tracks; /* borrowed; each group gets the one that its logs show */
+	const char *track_from;		/* static: "option", "configuration", "logs" */
+	const char *target_metric;	/* borrowed; instead of the track's; NULL: the track's */
 	const struct run_number *score; /* as requested; NULL: the track's */
 	char *chosen_name;		/* owned; NULL: no metric was chosen */
 	struct run_number chosen;	/* the score with that name */
@@ -164,8 +184,11 @@ struct board {
 void board_init(struct board *board, const struct track *track);
 void board_release(struct board *board);
 
-/* Change the track (borrowed) and its score; call before board_compute. */
+/* Change the track (borrowed); call before board_compute. */
 void board_set_track(struct board *board, const struct track *track);
+
+/* Give each group the track that its logs were recognized as, or else "open". */
+void board_recognize_tracks(struct board *board, const struct track_set *tracks);
 
 /* Rank by the last value of the metric with this name in the logs (run_series.h); call before
  * board_compute. A run then also counts if its log does not show how long it should be. */
@@ -212,6 +235,8 @@ double board_mean(const struct board_group *group, const char *key);
 /* Does the name of a metric show that higher is better? Only whole words count: "val_acc" and
  * "tok/s" do, "data_access_ms" does not. */
 bool board_is_higher_better(const char *metric);
+/* The name of the metric that has the track's target; NULL: the track has no target. */
+const char *board_target_metric(const struct board *board, const struct board_group *group);
 /* The unit of the score: "bpb", "nats" or "value". */
 const char *board_unit(const struct board *board, const struct board_group *group);
 

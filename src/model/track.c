@@ -6,9 +6,9 @@
 
 #include "base/embed.h"
 #include "base/xalloc.h"
+#include "parsers/format.h"
 #include "parsers/json_fields.h"
 
-#define SCHEMA	   "hgym-tui.track/1"
 #define MAX_NUMBER 1e300
 
 extern const struct embed_file track_builtin[];
@@ -18,21 +18,14 @@ const char *track_name(size_t i)
 	return track_builtin[i].name;
 }
 
-void track_scores_add(struct track_scores *scores, const struct run *run)
-{
-	scores->bpb |= run_has(run->final_bpb) || run_has(run->last_val_bpb);
-	scores->loss |= run_has(run->final_val_loss) || run_has(run->last_val_loss);
-}
-
-const char *track_for_scores(const struct track_scores *scores)
-{
-	return scores->bpb ? TRACK_DEFAULT : scores->loss ? "open" : NULL;
-}
-
 void track_release(struct track *track)
 {
 	free(track->name);
 	free(track->title);
+	free(track->metric);
+	for (size_t i = 0; i < track->n_marks; i++)
+		mark_release(&track->marks[i]);
+	free(track->marks);
 	*track = (struct track){ 0 };
 }
 
@@ -101,16 +94,110 @@ static int read_score(const struct json_reader *r, const cJSON *node, const char
 	struct str name = str_from(node->valuestring);
 	struct track *track = base;
 
+	if (str_eq_cstr(name, "auto"))
+		return 0;
 	track->score = run_number_by_name(name);
-	if (!str_eq_cstr(name, "auto") && (track->score == NULL || (!str_ends_with(name, "_bpb") &&
-								    !str_ends_with(name, "_loss"))))
+	track->counts_steps = str_eq_cstr(name, "steps_to_target");
+	if (track->score == NULL && !track->counts_steps)
+		track->metric = xstrdup(node->valuestring);
+	if (name.len == 0 ||
+	    (track->score != NULL && !str_ends_with(name, "_bpb") && !str_ends_with(name, "_loss")))
 		return json_refuse(r, path,
-				   "must be a BPB or a loss of a run "
-				   "(final_bpb, final_val_loss, ..) or auto");
+				   "must be a BPB or a loss of a run (final_bpb, final_val_loss, "
+				   "..), the name of a metric, steps_to_target or auto");
 	return 0;
 }
 
-static const char *const schemas[] = { SCHEMA, NULL };
+/* Of a score that is the steps to the target; otherwise the name of the score's metric. */
+static int read_target_metric(const struct json_reader *r, const cJSON *node, const char *path,
+			      void *base)
+{
+	struct track *track = base;
+
+	if (node->valuestring[0] == '\0')
+		return json_refuse(r, path, "expected the name of a metric");
+	if (track->metric == NULL)
+		track->metric = xstrdup(node->valuestring);
+	else if (strcmp(track->metric, node->valuestring) != 0)
+		return json_refuse(r, path, "must be the metric of \"score\", %s", track->metric);
+	return 0;
+}
+
+static int read_rule(const struct json_reader *r, const cJSON *node, const char *path, void *base)
+{
+	struct track *track = base;
+
+	track->has_record = true;
+	if (track->n_tests == 0)
+		track->tests[track->n_tests++] = TRACK_TEST_A;
+	if (track->rule == TRACK_RULE_Z && !run_has(track->known_sd))
+		return json_refuse(r, path, "needs \"sd\", the known standard deviation");
+	if (track->rule == TRACK_RULE_MARGIN && !run_has(track->margin_root_n))
+		return json_refuse(r, path, "needs \"margin_root_n\"");
+	if (json_get(node, "min_seeds") == NULL)
+		track->min_seeds = track->rule == TRACK_RULE_T ? 2 : 1;
+	return 0;
+}
+
+static const char *const schemas[] = { "hgym-tui.track/1", "hgym-tui.track/2", NULL };
+static const char *const takes[] = { "last", "best", NULL };
+static const char *const directions[] = { "below", "above", NULL };
+static const char *const rules[] = { "t", "z", "margin", "mean", NULL };
+static const char *const places[] = { "output", "source", NULL };
+static const char *const ranks[] = { "score", "train_s", "steps", NULL };
+
+static const struct json_field mark_fields[] = {
+	{ "match", JSON_AS_TEXT, JSON_AT(mark, rule.pattern), .types = JSON_REQUIRED },
+	{ "in", JSON_AS_EITHER, JSON_AT(mark, in_source), .words = places, .what = "place" },
+	{ "needs", JSON_AS_TEXT, JSON_AT(mark, needs) },
+	{ "weight", JSON_AS_COUNT, JSON_AT(mark, weight), .types = JSON_REQUIRED, .low = 1,
+	  .high = 1000 },
+	{ .name = NULL },
+};
+
+/* Read "detect": [{ "match": "^step:", "weight": 10 }]. */
+static int read_marks(const struct json_reader *r, const cJSON *marks, const char *path, void *base)
+{
+	struct track *track = base;
+
+	track->marks = xcalloc((size_t)cJSON_GetArraySize(marks) + 1, sizeof(*track->marks));
+	json_each (node, marks) {
+		char at[JSON_PATH_SIZE];
+
+		print_into(at, "%s[%zu]", path, track->n_marks);
+		if (json_read_object(r, mark_fields, node, at, &track->marks[track->n_marks++]) !=
+		    0)
+			return -1;
+	}
+	return 0;
+}
+
+static const struct json_field target_fields[] = {
+	{ "metric", JSON_AS_OTHER, .types = JSON_STRING, .take = read_target_metric },
+	{ "value", JSON_AS_NUMBER, JSON_AT(track, target), .types = JSON_REQUIRED,
+	  .low = -MAX_NUMBER, .high = MAX_NUMBER },
+	{ "direction", JSON_AS_EITHER, JSON_AT(track, is_above), .words = directions,
+	  .what = "direction" },
+	{ "strict", JSON_AS_BOOL, JSON_AT(track, is_strict) },
+	{ .name = NULL },
+};
+
+static const struct json_field test_fields[] = {
+	{ "kind", JSON_AS_CHOICE, JSON_AT(track, rule), .types = JSON_REQUIRED, .words = rules,
+	  .what = "test" },
+	{ "alpha", JSON_AS_OTHER, .types = JSON_NUMBER, .take = read_alpha },
+	{ "sd", JSON_AS_NUMBER, JSON_AT(track, known_sd) },
+	{ "margin_root_n", JSON_AS_NUMBER, JSON_AT(track, margin_root_n) },
+	{ "min_seeds", JSON_AS_COUNT, JSON_AT(track, min_seeds), .low = 1, .high = 1000 },
+	{ .name = NULL },
+};
+
+static const struct json_field pair_fields[] = {
+	{ "margin_root_n", JSON_AS_NUMBER, JSON_AT(track, pair_margin_root_n),
+	  .types = JSON_REQUIRED },
+	{ "loss_per_step", JSON_AS_NUMBER, JSON_AT(track, loss_per_step), .types = JSON_REQUIRED },
+	{ .name = NULL },
+};
 
 static const struct json_field caps_fields[] = {
 	{ "train_s", JSON_AS_NUMBER, JSON_AT(track, cap_train_s) },
@@ -139,8 +226,14 @@ static const struct json_field top_fields[] = {
 	  .is_right = is_not_empty, .what = "a name" },
 	{ "title", JSON_AS_TEXT, JSON_AT(track, title) },
 	{ "score", JSON_AS_OTHER, .types = JSON_STRING, .take = read_score },
+	{ "take", JSON_AS_EITHER, JSON_AT(track, take_best), .words = takes, .what = "word" },
+	{ "target", JSON_AS_OBJECT, .fields = target_fields },
+	{ "test", JSON_AS_OBJECT, .fields = test_fields, .take = read_rule },
+	{ "pairwise", JSON_AS_OBJECT, .fields = pair_fields },
+	{ "rank_by", JSON_AS_CHOICE, JSON_AT(track, rank_by), .words = ranks, .what = "word" },
 	{ "caps", JSON_AS_OBJECT, .fields = caps_fields },
 	{ "record", JSON_AS_OBJECT, .fields = record_fields, .take = check_record },
+	{ "detect", JSON_AS_OTHER, .types = JSON_ARRAY, .take = read_marks },
 	{ .name = NULL },
 };
 
@@ -155,12 +248,20 @@ static int read_track(struct track *track, const char *file, const struct str *t
 		.cap_eval_s = RUN_ABSENT,
 		.cap_artifact_bytes = RUN_ABSENT,
 		.target = RUN_ABSENT,
+		.margin_root_n = RUN_ABSENT,
+		.pair_margin_root_n = RUN_ABSENT,
+		.loss_per_step = RUN_ABSENT,
 		.known_sd = RUN_ABSENT,
 		.alpha = 0.01,
 		.min_seeds = 3,
 	};
 	int rc = text != NULL ? json_read_text(&r, file, *text, top_fields, track)
 			      : json_read_file(&r, file, top_fields, track);
+	if (rc == 0 && track->counts_steps && (track->metric == NULL || !track->has_record))
+		rc = err_set(err, ERR_CONFIG,
+			     "%s: score steps_to_target needs \"target\" with \"metric\", and "
+			     "\"test\"",
+			     file);
 	if (rc == 0 && track->title == NULL)
 		track->title = xstrdup(track->name);
 	if (rc != 0)
@@ -189,4 +290,78 @@ int track_load(struct track *track, const char *name_or_path, struct err *err)
 		"unknown track \"%s\" (known: %s; the name of a track file must end in .json)",
 		name_or_path, known.data);
 	return -1;
+}
+
+void track_set_init(struct track_set *set)
+{
+	struct err err = { ERR_NONE, "" };
+
+	*set = (struct track_set){ NULL, 0, 0 };
+	for (size_t i = 0; track_name(i) != NULL; i++) {
+		struct track *track = xplace(set->v, set->n, set->cap);
+
+		if (track_load(track, track_name(i), &err) != 0)
+			abort(); /* the build tests them */
+		track->is_builtin = true;
+	}
+}
+
+int track_set_load(struct track_set *set, const char *path, struct err *err)
+{
+	struct track track;
+
+	if (track_load(&track, path, err) != 0)
+		return -1;
+	struct track *same = array_find(one, set->v, set->n, strcmp(one->name, track.name) == 0);
+	if (same == NULL)
+		same = xplace(set->v, set->n, set->cap);
+	else
+		track_release(same);
+	*same = track;
+	return 0;
+}
+
+void track_set_release(struct track_set *set)
+{
+	array_each (track, set->v, set->n)
+		track_release(track);
+	free(set->v);
+	*set = (struct track_set){ NULL, 0, 0 };
+}
+
+const struct track *track_set_find(const struct track_set *set, const char *name)
+{
+	return array_find(one, set->v, set->n, strcmp(one->name, name) == 0);
+}
+
+int track_set_add_marks(const struct track_set *set, struct format_set *formats, struct err *err)
+{
+	array_each (track, set->v, set->n) {
+		array_each (one, track->marks, track->n_marks) {
+			struct mark mark = *one;
+
+			mark.rule.name = xstrdup(track->name);
+			mark.rule.pattern = xstrdup(one->rule.pattern);
+			mark.needs = xstrdup_null(one->needs);
+			mark.is_builtin = track->is_builtin;
+			if (format_set_add_mark(formats, &mark, err) != 0)
+				return err_prefix(err, "track %s: detect[%zu]", track->name,
+						  (size_t)(one - track->marks));
+		}
+	}
+	return 0;
+}
+
+const struct track *track_of_run(const struct track_set *set, const struct run *run)
+{
+	bool is_golf = run_has(run->final_bpb) || run_has(run->last_val_bpb);
+	const char *name = run->tracks != NULL ? run->tracks : is_golf ? TRACK_DEFAULT : "open";
+	const struct track *track = track_set_find(set, name);
+
+	return track != NULL ? track : track_set_find(set, "open");
+}
+
+const struct track *track_for_run(const struct track *track, const struct run *run)
+{
+	return track->by_logs != NULL ? track_of_run(track->by_logs, run) : track;
 }

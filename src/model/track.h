@@ -5,20 +5,35 @@
 #include "base/str.h"
 #include "model/run_number.h"
 
+struct format_set;
+struct mark;
+
 /*
  * A track: the caps and the record rule of a competition, as data.  The built-in ones are in
- * model/tracks; a user's own files have the same schema, hgym-tui.track/1:
+ * model/tracks; a user's own files have the same schema, hgym-tui.track/2:
  *
  *	schema, name	required
  *	title		one line
- *	score		name of a run's number, lower is better; or "auto": final_bpb if a group
- *			has it, else final_val_loss
+ *	score		a number of a run, or "auto": final_bpb if a group has it, else
+ *			final_val_loss; or the name of a metric: its last value; or
+ *			steps_to_target: the first step at which the target is shown
+ *	take		"best": the best value of the metric, not the last
+ *	target		metric, value, direction (below, above), strict
+ *	test		kind: t (alpha), z (alpha, sd), mean, or margin (margin_root_n: the least
+ *			(target - mean) * sqrt(n)); min_seeds
+ *	pairwise	margin_root_n, loss_per_step: two groups of different steps
+ *	rank_by		score, train_s or steps; a group that shows the target comes before
+ *			one that does not
  *	caps		train_s, eval_s, artifact_bytes; train_grace_steps: steps by which
  *			train_s may be exceeded; full_targets: val_tokens and target_tokens
  *			must be equal
- *	record		target (a score), or margin_nats below the baseline's mean; alpha;
- *			tests: those that decide, the first one must pass; min_seeds;
- *			known_sd of the score, for an additional z test
+ *	record		margin_nats below the baseline's mean; alpha; tests: those that
+ *			decide, the first one must pass; min_seeds; known_sd of the score, for
+ *			an additional z test
+ *	detect		patterns that recognize its logs (parsers/marks.h)
+ *
+ * The older schema hgym-tui.track/1 has the target in "record", and neither target, test, pairwise,
+ * take, rank_by nor detect.
  *
  * A number that is not given is RUN_ABSENT.
  */
@@ -32,9 +47,26 @@ enum track_test {
 	TRACK_TEST_COUNT
 };
 
+/* What decides that a target is reached. */
+enum track_rule { TRACK_RULE_T, TRACK_RULE_Z, TRACK_RULE_MARGIN, TRACK_RULE_MEAN };
+
+enum track_rank { TRACK_RANK_SCORE, TRACK_RANK_TRAIN_S, TRACK_RANK_STEPS };
+
 struct track {
-	char *name, *title;		/* owned */
-	const struct run_number *score; /* NULL: auto */
+	char *name, *title; /* owned */
+	bool is_builtin;
+	const struct run_number *score; /* NULL: auto, or the metric */
+	char *metric;	   /* owned; name of the metric that is the score, or that has the target */
+	bool counts_steps; /* the score is the steps to the target */
+	bool take_best;
+	bool is_above;	/* the target is reached by a higher value */
+	bool is_strict; /* the value of the target itself does not reach it */
+	enum track_rule rule;
+	double margin_root_n; /* of TRACK_RULE_MARGIN */
+	double pair_margin_root_n, loss_per_step;
+	enum track_rank rank_by;
+	struct mark *marks; /* owned, not compiled */
+	size_t n_marks;
 	double cap_train_s, cap_eval_s, cap_artifact_bytes;
 	double train_grace_steps; /* 0: none */
 	bool full_targets;
@@ -46,9 +78,11 @@ struct track {
 	enum track_test tests[TRACK_TEST_COUNT];
 	size_t n_tests;	  /* 1.. with has_record */
 	size_t min_seeds; /* 2.. ; 3 when not given */
+	/* Borrowed; not NULL: no track was chosen, so each run has the one of its log. */
+	const struct track_set *by_logs;
 };
 
-/* Used unless another track is named. */
+/* For a BPB without a log. */
 #define TRACK_DEFAULT "parameter-golf-10min"
 /* The track of a board that ranks by a named metric. */
 #define TRACK_METRIC "metric"
@@ -61,14 +95,29 @@ const char *track_name(size_t i);
 int track_load(struct track *track, const char *name_or_path, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* Which scores the runs have; a zeroed struct has none. */
-struct track_scores {
-	bool bpb, loss;
+/* All tracks: the built-in ones and the user's. A user's track replaces a built-in one of that
+ * name. */
+struct track_set {
+	struct track *v; /* owned */
+	size_t n, cap;
 };
-void track_scores_add(struct track_scores *scores, const struct run *run);
-/* The built-in track for runs when no track is named: "open" without any BPB; NULL without any
- * score. */
-const char *track_for_scores(const struct track_scores *scores);
+
+/* Load the built-in tracks. */
+void track_set_init(struct track_set *set);
+/* Add the track of a file. */
+int track_set_load(struct track_set *set, const char *path, struct err *err)
+	__attribute__((warn_unused_result));
+void track_set_release(struct track_set *set);
+const struct track *track_set_find(const struct track_set *set, const char *name);
+/* Give the patterns of all tracks to the readers of logs. */
+int track_set_add_marks(const struct track_set *set, struct format_set *formats, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* The track of a run: the one that its log was recognized as, else "open". A run whose log was not
+ * read has TRACK_DEFAULT if it has a BPB. */
+const struct track *track_of_run(const struct track_set *set, const struct run *run);
+/* The same if no track was chosen, else the track itself. */
+const struct track *track_for_run(const struct track *track, const struct run *run);
 
 /* Read a track from text; `file` is used in errors. */
 int track_parse(struct track *track, const char *file, struct str text, struct err *err)

@@ -247,6 +247,7 @@ void row_bind(sqlite3_stmt *stmt, int at, const struct table *table, const void 
 	for (size_t i = 0; i < table->n; i++, at++) {
 		const struct column *column = &table->columns[i];
 		const void *member = (const char *)row + column->offset;
+		struct column_blob blob;
 		const char *text;
 
 		switch (column->type) {
@@ -280,6 +281,11 @@ void row_bind(sqlite3_stmt *stmt, int at, const struct table *table, const void 
 		case COLUMN_NUMBER:
 			stmt_bind_number(stmt, at, *(const double *)member);
 			break;
+		case COLUMN_BLOB:
+			memcpy(&blob, member, sizeof(blob));
+			(void)sqlite3_bind_blob64(stmt, at, blob.n > 0 ? blob.v : NULL,
+						  blob.n * (size_t)column->absent, SQLITE_STATIC);
+			break;
 		}
 	}
 }
@@ -296,6 +302,7 @@ void row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row)
 	for (size_t i = 0; i < table->n; i++, at++) {
 		const struct column *column = &table->columns[i];
 		void *member = (char *)row + column->offset;
+		struct column_blob blob;
 		const char *text;
 
 		switch (column->type) {
@@ -330,6 +337,11 @@ void row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row)
 		case COLUMN_NUMBER:
 			*(double *)member = stmt_number(stmt, at);
 			break;
+		case COLUMN_BLOB:
+			blob.v = (void *)(uintptr_t)sqlite3_column_blob(stmt, at);
+			blob.n = (size_t)(sqlite3_column_bytes(stmt, at) / column->absent);
+			memcpy(member, &blob, sizeof(blob));
+			break;
 		}
 	}
 }
@@ -342,20 +354,28 @@ bool row_next(sqlite3_stmt *stmt, const struct table *table, void *row)
 	return true;
 }
 
-/* Copy or free the texts of a row. */
+/* Copy or free the texts and blobs of a row. */
 static void change_texts(const struct table *table, void *row, bool copy)
 {
 	for (size_t i = 0; i < table->n; i++) {
-		char *member = (char *)row + table->columns[i].offset;
+		const struct column *column = &table->columns[i];
+		char *member = (char *)row + column->offset;
+		bool is_blob = column->type == COLUMN_BLOB;
+		struct column_blob blob;
 		char *before, *after = NULL;
 
-		if (table->columns[i].type != COLUMN_TEXT)
+		if (column->type != COLUMN_TEXT && !is_blob)
 			continue;
 		memcpy(&before, member, sizeof(before));
-		if (copy)
-			after = xstrdup_null(before);
-		else
+		if (!copy) {
 			free(before);
+		} else if (!is_blob) {
+			after = xstrdup_null(before);
+		} else if (before != NULL) {
+			memcpy(&blob, member, sizeof(blob));
+			after = xcalloc(blob.n + 1, (size_t)column->absent);
+			memcpy(after, before, blob.n * (size_t)column->absent);
+		}
 		memcpy(member, &after, sizeof(after));
 	}
 }

@@ -62,6 +62,13 @@ enum column_type {
 	COLUMN_OPTIONAL, /* int64_t, the one number `absent`: NULL */
 	COLUMN_ENUM,	 /* an enum by its name; `absent` for any other text */
 	COLUMN_WORD,	 /* one of the names themselves; static */
+	COLUMN_BLOB,	 /* struct column_blob, of elements of `absent` bytes; else as a text */
+};
+
+/* What a member of COLUMN_BLOB is like. */
+struct column_blob {
+	void *v;
+	size_t n;
 };
 
 struct column {
@@ -87,6 +94,8 @@ struct column {
 #define COLUMN(type, member) COLUMN_AS(#member, type, member)
 #define COLUMN_CHARS_OF(type, member) \
 	COLUMN_NAMED(#member, COLUMN_CHARS, type, member, sizeof(((type *)0)->member), NULL)
+#define COLUMN_BLOB_OF(type, member) \
+	COLUMN_NAMED(#member, COLUMN_BLOB, type, member.v, sizeof(*((type *)0)->member.v), NULL)
 #define COLUMN_OPT_AS(name, type, member, absent) \
 	COLUMN_NAMED(name, COLUMN_OPTIONAL, type, member, absent, NULL)
 #define COLUMN_OPT(type, member, absent) COLUMN_OPT_AS(#member, type, member, absent)
@@ -141,6 +150,6 @@ void row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row);
 			walk_rc = fn(user, &walk_row);                                       \
 		stmt_end_walk((db), what, walk_stmt, walk_rc, err);                          \
 	})
-/* Copy the texts of a row, so that it owns them; free them. */
+/* Copy the texts and blobs of a row, so that it owns them; free them. */
 void row_own(const struct table *table, void *row);
 void row_release(const struct table *table, void *row);

@@ -24,6 +24,20 @@ static const struct column log_columns[] = {
 };
 static const struct table run_log_table = TABLE("tails", log_columns, 0);
 
+/* A damaged database may hold anything. */
+static bool are_points(const struct run_points *points)
+{
+	struct run_point before = { .step = -HUGE_VAL }, point;
+
+	for (size_t i = 0; i < points->n; i++) {
+		memcpy(&point, (const char *)points->v + i * sizeof(point), sizeof(point));
+		if (!isfinite(point.value) || !(point.step > before.step && isfinite(point.step)))
+			return false;
+		before = point;
+	}
+	return points->n <= RUN_MAX_POINTS;
+}
+
 /* Fill *row from a row of walk_runs(), with the run's events and series. */
 static void read_run(sqlite3_stmt *stmt, sqlite3_stmt *events, sqlite3_stmt *series,
 		     struct stored_run *row)
@@ -57,8 +71,12 @@ static void read_run(sqlite3_stmt *stmt, sqlite3_stmt *events, sqlite3_stmt *ser
 	(void)sqlite3_reset(events);
 	cap = 0;
 	(void)sqlite3_bind_int64(series, 1, row->run_id);
-	while (run->n_series < RUN_MAX_SERIES && row_next(series, &series_table, &one))
+	while (run->n_series < RUN_MAX_SERIES && row_next(series, &series_table, &one)) {
+		if (!are_points(&one.validations))
+			one.validations = (struct run_points){ NULL, 0 };
+		row_own(&series_table, &one);
 		xpush(run->series, run->n_series, cap, one);
+	}
 	(void)sqlite3_reset(series);
 }
 

@@ -64,7 +64,7 @@ static const struct {
 #undef X
 		  ", r.final_stage, r.final_class, r.source_sha256,"
 		  " r.source_lines, r.first_line, r.lines, r.bytes, r.matched,"
-		  " r.formats, r.events_dropped,"
+		  " r.formats, r.tracks, r.events_dropped,"
 		  " r.series_dropped AS metrics_dropped, r.first_wall_ms,"
 		  " r.last_wall_ms, (SELECT json_group_array(json_object("
 		  "'line', e.line, 'kind', e.kind, 'text', e.text))"

@@ -7,7 +7,7 @@
 #include "base/err.h"
 
 /* Value of PRAGMA user_version. */
-#define SCHEMA_VERSION 11
+#define SCHEMA_VERSION 12
 
 /*
  * Bring the database up to SCHEMA_VERSION in one transaction; add columns for new numbers of runs

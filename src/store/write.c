@@ -56,6 +56,7 @@ static const struct column run_columns[] = {
 	RUN(bytes),
 	RUN(matched),
 	RUN(formats),
+	RUN(tracks),
 	RUN(events_dropped),
 	RUN(series_dropped),
 #define X(member, decimals) RUN(member),
@@ -89,6 +90,7 @@ static const struct column series_columns[] = {
 	SERIES(max),
 	SERIES(min_step),
 	SERIES(scale),
+	COLUMN_BLOB_OF(struct run_series, validations),
 };
 const struct table series_table = TABLE("series", series_columns, 0);
 
@@ -132,8 +134,9 @@ const struct table telemetry_table = TABLE("telemetry", telemetry_columns, 0);
 		 " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                       \
 	X(EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")           \
 	X(SERIES, "INSERT OR REPLACE INTO series(run_id, idx, name, unit,"            \
-		  " metric, points, first, last, min, max, min_step, scale)"          \
-		  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")       \
+		  " metric, points, first, last, min, max, min_step, scale,"          \
+		  " validations) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"     \
+		  " ?11, ?12, ?13)")                                                  \
 	X(SERIES_END, "DELETE FROM series WHERE run_id = ?1 AND idx >= ?2")           \
 	X(NAME, "SELECT id FROM metrics WHERE name = ?1 AND own")                     \
 	X(ADD_NAME, "INSERT INTO metrics(name, own) SELECT ?1, 1 WHERE"               \

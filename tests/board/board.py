@@ -569,6 +569,114 @@ def test_wrong():
     ok('"colour"' in err, "an unknown column is reported", err)
 
 
+def write_steps(name, losses, planned=3000, last=None):
+    """Write a log of the optimization benchmark: the loss at each step."""
+    rows = [f"step:{step}/{planned} val_loss:{loss:.5f} "
+            f"train_time:{step / 2:.3f}s step_avg:500.00ms"
+            for step, loss in sorted(losses.items())
+            if last is None or step <= last]
+    os.makedirs(os.path.dirname(os.path.join(home, name)), exist_ok=True)
+    return write(name, "\n".join(rows) + "\n")
+
+
+def step_group(*args):
+    """Return the only group, without what describes its rows."""
+    made = groups(*args, "--summary")
+    ok(len(made) == 1, "one group", made)
+    return made[0]
+
+
+def target_of(group):
+    return {key: group[key] for key in (
+        "track", "target", "target_metric", "target_n", "target_mean",
+        "margin_root_n", "p_target", "steps_to_target", "steps_lower",
+        "steps_spacing", "verdict")}
+
+
+def test_steps():
+    losses = [{1000: 3.4, 1500: 3.29, 2000: 3.2801 - i / 1000,
+               2500: 3.2765 + i / 1000, 3000: 3.27} for i in range(3)]
+    for i, loss in enumerate(losses):
+        write_steps(f"steps/run{i}.txt", loss)
+    folder = os.path.join(home, "steps")
+    whole = step_group(folder)
+    ok(whole["track"] == "nanogpt-optimization" and
+       whole["track_from"] == "logs", "the track is recognized", whole)
+    ok(whole["steps_to_target"] == 2500 and whole["steps_lower"] == 2000 and
+       whole["steps_spacing"] == 500 and whole["target_n"] == 3,
+       "the first step that is shown", whole)
+    near(whole["target_mean"], 3.2775, 1e-9, "the mean at that step")
+    near(whole["margin_root_n"], .0025 * math.sqrt(3), 1e-9, "the margin")
+    paths = [os.path.join(folder, f"run{i}.txt") for i in (2, 0, 1)]
+    ok(target_of(step_group(*paths)) == target_of(whole),
+       "the order of runs changes nothing")
+    write_steps("steps/run1.txt", losses[1], last=2500)
+    ok(target_of(step_group(folder)) == target_of(whole),
+       "a run cut after the step counts")
+    write_steps("steps/run1.txt", losses[1], last=2000)
+    short = step_group(folder)
+    ok(short["steps_to_target"] is None and short["n_short"] == 1 and
+       "1 of 3 runs ended before" in short["verdict"],
+       "a run cut before the step counts against the group", short)
+    out = board(folder)[1]
+    ok("run1.txt" in out and "truncated, no val_loss at step" in out,
+       "that run is named", out)
+    write_steps("steps/run1.txt", losses[1])
+    os.makedirs(os.path.join(home, "foreign"))
+    foreign = write("foreign/golf.txt", "step:10/10 val_loss:2.5 val_bpb:1.2 "
+                    "train_time:700000ms step_avg:70000.00ms\n")
+    both = {g["track"]: g for g in groups(folder, foreign, "--summary")}
+    ok(target_of(both["nanogpt-optimization"]) == target_of(whole) and
+       both["nanogpt-optimization"]["caps"]["train"] is None and
+       "parameter-golf-10min" in both,
+       "a foreign log changes no other group", both)
+    shutil.copy(foreign, os.path.join(folder, "golf.txt"))
+    mixed = step_group(folder)
+    ok(target_of(mixed) == target_of(whole),
+       "a foreign log in the folder is not counted", mixed)
+    os.remove(os.path.join(folder, "golf.txt"))
+    for seed in range(20):
+        rand = random.Random(seed)
+        name = f"random{seed}"
+        for i in range(rand.randint(1, 5)):
+            write_steps(f"{name}/{i}.txt", {
+                step: 3.283 - step / 1e6 + rand.gauss(0, .0013)
+                for step in range(0, 9000, 500)})
+        before = step_group(os.path.join(home, name))["steps_to_target"]
+        write_steps(f"{name}/more.txt", {
+            step: 3.28 + abs(rand.gauss(0, .001))
+            for step in range(0, 9000, 500)})
+        after = step_group(os.path.join(home, name))["steps_to_target"]
+        ok(after is None or after >= before,
+           "a run at or above the target never lowers the step", (before, after))
+    one = write_steps("one/run.txt", {100: 3.276})
+    ok(step_group(one)["steps_to_target"] == 100,
+       "one run at 3.276 is enough")
+    one = write_steps("one/run.txt", {100: 3.27601})
+    ok(step_group(one)["steps_to_target"] is None,
+       "one run at 3.27601 is not")
+    status, _, err = board(folder, "--track", "nanogpt-optimization",
+                           "--score", "final_val_loss")
+    ok(status == 2 and "--score-metric" in err,
+       "--score cannot be used with steps", err)
+
+
+def test_results():
+    folder = os.path.join(SHARED, "corpus/track3")
+    if not os.path.exists(folder):
+        skip(folder, "it is not here")
+        return
+    with open(os.path.join(folder, "truth.json")) as stream:
+        for want in json.load(stream)["groups"]:
+            name = want["dir"]
+            got = step_group(os.path.join(folder, "results", name),
+                             "--score-metric", want["metric"])
+            ok(got["steps_to_target"] == want["steps_to_target"] and
+               got["target_n"] == want["n"], name + ": steps and runs",
+               target_of(got))
+            near(got["target_mean"], want["mean"], 1e-5, name + ": mean")
+
+
 def run_group(folder, group):
     """Reproduce one published group from its logs."""
     nanogpt = group["field"] == "final_val_loss"
@@ -625,6 +733,8 @@ def main():
         test_submission()
         test_export()
         test_tracks()
+        test_steps()
+        test_results()
         test_small()
         test_status()
         test_empty_database()

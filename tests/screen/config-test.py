@@ -287,12 +287,14 @@ def test_track():
     def track():
         named = re.findall(r"Board · track ([\w-]+)", p.screen.text())
         return named[0] if named else None
-    for _ in range(3):
+    for _ in range(8):
         before = track()
         p.send("t")
         p.until(lambda: track() not in (None, before))
         found.add(track())
-    ok(found == {"open", "parameter-golf-10min", "nanogpt-speedrun"},
+    ok(found == {"autoresearch-5min", "nanochat-gpt2", "nanogpt-medium",
+                 "nanogpt-optimization", "nanogpt-slowrun",
+                 "nanogpt-speedrun", "open", "parameter-golf-10min"},
        "t takes the next track", found)
     leave(p)
     ok("cap" not in seen[None] and "0 alerts" in seen[None],
@@ -309,6 +311,50 @@ def test_track():
     p.close()
 
 
+PLACE = {"group", "title", "rows"}
+
+
+def test_database():
+    """The boards of a database are those of its logs."""
+    top = os.path.join(home, "steps")
+    for i in range(3):
+        folder = os.path.join(top, "s", "muon")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "%d.log" % i), "w") as log:
+            for step in range(250, 2751, 250):
+                log.write("step:%d/3000 val_loss:%.5f train_time:%.3fs "
+                          "step_avg:500.00ms\n" %
+                          (step, 3.2756 + i / 1000 + (2500 - step) / 1e5,
+                           step / 2))
+    write_log(top + "/s/golf/one.log", 1, 1.10)
+    with open(conf, "w") as out:
+        json.dump({"schema": "hgym-tui.config/1", "pods": [
+            {"name": "s", "transport": "local",
+             "logs": [top + "/s/*/*.log"]}]}, out)
+    env = home_env(top, HGYM_TUI_CONFIG=conf, LC_ALL="C.UTF-8")
+    subprocess.run([TUI, "collect", "--until-idle", "1"], env=env,
+                   capture_output=True, check=True)
+    stored, read = (
+        [{k: v for k, v in json.loads(line).items() if k not in PLACE}
+         for line in subprocess.run([TUI, "board", "--json"] + paths, env=env,
+                                    capture_output=True,
+                                    text=True).stdout.splitlines()]
+        for paths in ([], [top + "/s"]))
+    ok(stored == read and
+       [group["track"] for group in read] ==
+       ["nanogpt-optimization", "parameter-golf-10min"],
+       "the database has what a board needs", (stored, read))
+    shown = read[0]["verdict"] if read else "no group"
+    ok(shown.startswith("TARGET SHOWN at step 2500"), "the target is shown",
+       shown)
+    p = start(top=top)
+    p.wait_for("Runs (4)")
+    p.send("3")
+    ok(p.wait_for("TARGET SHOWN at step 2500"),
+       "the dashboard shows the verdict of board", p.screen.text())
+    leave(p)
+
+
 def main():
     global home, conf
     with tempfile.TemporaryDirectory() as folder:
@@ -319,7 +365,7 @@ def main():
         write_log(home + "/b/beta/one.log", 1, 1.12)
         write_log(home + "/b/gamma/one.log", 1, 1.13)
         for test in (test_theme, test_track, test_zone, test_escape,
-                     test_groups, test_reload):
+                     test_groups, test_reload, test_database):
             test()
     return finish()
 

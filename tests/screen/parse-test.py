@@ -80,7 +80,8 @@ def table(screen, columns):
                     for title, key in columns.items() if title in line}
             continue
         name = NAME.search(line)
-        if ends and name and name.group(1) not in rows:
+        is_alert = re.match(r" \d\d:\d\d:\d\d ", line)
+        if ends and name and not is_alert and name.group(1) not in rows:
             rows[name.group(1)] = {key: line[:end].split()[-1]
                                    for key, end in ends.items()}
     return rows
@@ -247,7 +248,8 @@ def board_bad(groups, got):
         means = group["means"]
         train = means.get("train_ms")
         wrong = [(key, value) for key, value, decimals, part in (
-            ("n", group["n"], 0, 1), ("mean", group.get("mean_bpb"), 5, 1),
+            ("n", group["n"], 0, 1),
+            ("mean", group["mean_" + group["unit"]], 5, 1),
             ("ms", means.get("ms_per_step"), 2, 1),
             ("steps", means.get("steps"), 0, 1), ("train", train, 1, 1000),
             ("eval", first(means.get("eval_total_s"), means.get("eval_s")), 1,

@@ -443,7 +443,7 @@ static void test_speedrun(void)
 	is_near(v->z, -5.758735, 5e-7, "psgd: z");
 	v = &board.groups[2].verdict;
 	is_near(v->tests[TRACK_TEST_A].p, 0.000966916, 5e-10, "soaph: p");
-	is_near(v->margin_root_n, 0.00447, 5e-6, "soaph: its statistic");
+	is_near(v->target.margin_root_n, 0.00447, 5e-6, "soaph: its statistic");
 	is_str(board_unit(&board, &board.groups[2]), "nats", "a loss is in nats");
 	board_release(&board);
 }

@@ -216,6 +216,34 @@ static void test_from_schema_4(void)
 	is_int(count_rows(path, "SELECT rev FROM runs"), 0, "no revision yet");
 }
 
+/* Runs stored without tracks and validations are read again; damaged validations are ignored. */
+static void test_from_schema_11(void)
+{
+	const char *path = file_in_dir("eleven.db");
+	struct err err = { ERR_NONE, "" };
+	sqlite3 *db = NULL;
+	struct seen seen;
+
+	(void)sqlite3_open(path, &db);
+	is_int(schema_migrate_to(db, 11, &err), 0, "a database of schema 11");
+	(void)sqlite3_close(db);
+	run_sql(path, "INSERT INTO tails(id, pod, name, path, gen, offset, lines)"
+		      " VALUES(1, 'p', '/x', '/x', 0, 50, 5);"
+		      "INSERT INTO runs(id, tail_id, run_index, status, rev)"
+		      " VALUES(1, 1, 0, 'finished', 9);"
+		      "INSERT INTO series(run_id, idx, name, points)"
+		      " VALUES(1, 0, 'val_loss', 2), (1, 1, 'val_bpb', 2);");
+	struct store *store = open_store(path, false);
+	ok(!store_log_at(store, 0)->is_over, "its log is read again");
+	(void)store_close(store, NULL);
+	run_sql(path, "UPDATE series SET validations = zeroblob(16 * (1 + idx))");
+	see_all(path, &seen);
+	is_int((long long)seen.run.n_series, 2, "two series");
+	is_int((long long)seen.run.series[0].validations.n, 1, "a validation at step 0");
+	is_int((long long)seen.run.series[1].validations.n, 0, "two at one step are damaged");
+	run_release(&seen.run);
+}
+
 static int see_live(void *user, const struct stored_run *row)
 {
 	*(struct stored_run *)user = *row;
@@ -343,6 +371,7 @@ int main(void)
 	test_views();
 	test_migrations();
 	test_from_schema_4();
+	test_from_schema_11();
 	test_live_rows();
 	test_not_a_database();
 	test_find();

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "parsers/rule.h"
+
+/* Recognize what a log is of, for example the competition of a run: patterns over its lines, each
+ * with a weight for a name. The name with the highest sum of weights wins. */
+#define MARKS_MAX    256U
+#define MARKS_ENOUGH 10U /* the smallest sum of weights that recognizes a name */
+
+struct mark {
+	struct rule rule; /* its name is the name that the mark is for */
+	char *needs;	  /* owned; a text that every match contains; NULL: none */
+	bool is_builtin;  /* the pattern is valid */
+	bool in_source;	  /* over the training script in the log, not over its output */
+	size_t weight;
+};
+
+/* The marks of a name follow each other. Threads may share a set that does not change. */
+struct mark_set {
+	struct mark v[MARKS_MAX];
+	size_t n;
+	size_t most; /* the largest weight: a line with that mark is the last one searched */
+	unsigned char first[32]; /* bitmap of the bytes that a marked line may start with */
+};
+
+void mark_release(struct mark *mark);
+void mark_set_release(struct mark_set *set);
+/* Take over the rule, whose pattern is not compiled yet. -1 with err if the pattern does not
+ * compile, or if there are too many. */
+int mark_set_add(struct mark_set *set, const struct mark *mark, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* What was found in one log. */
+struct marks {
+	const struct mark_set *set;
+	struct scanner *scanner;
+	size_t source_left; /* bytes of scripts that are still searched */
+	/* How many lines are still searched, by the kind of the rule that matched them; the last
+	 * number is that of lines without a rule. Rows are many and alike, so a few are enough. */
+	unsigned int left[RULE_KIND_COUNT + 1];
+	bool found[MARKS_MAX];
+};
+
+void marks_init(struct marks *marks, const struct mark_set *set, struct scanner *scanner);
+/* kind is an enum rule_kind, or RULE_KIND_COUNT for a line without a rule. */
+void marks_read_line(struct marks *marks, struct str line, unsigned int kind);
+/* Whole lines of a training script. */
+void marks_read_source(struct marks *marks, struct str text);
+/* The names with the highest sum, "a,b": one is recognized, several cannot be told apart. "" if
+ * none is recognized, NULL without marks. The caller owns it. */
+char *marks_names(const struct marks *marks);

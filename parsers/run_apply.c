@@ -714,7 +714,10 @@ static void apply_event(const struct apply *a)
 	/* After a crash, launchers kill the other ranks; otherwise a user killed the run. */
 	if (rule->event == RUN_EVENT_KILLED && (!s->fatal || a->record->text.len > 0))
 		s->killed = true;
-	s->fatal = true;
+	if (rule->event == RUN_EVENT_NAN)
+		s->not_finite = true;
+	else
+		s->fatal = true;
 	if (s->failure == 0 && s->run.events_dropped == 0)
 		s->failure = s->run.n_events;
 	if (rule->event == RUN_EVENT_OOM)

@@ -125,7 +125,13 @@ CASES += [("a failure after the plan: " + x, GOLF + x + "\n", status, {})
                   "srun: error: node01: task 0: Exited with exit code 1"),
               ("crashed", "EXIT_CODE=1"), ("killed", "Hangup"),
               ("killed", "Main process received SIGINT, exiting"),
-              ("crashed", "Error executing job with overrides: ['a=b']"))]
+              ("crashed", "Error executing job with overrides: ['a=b']"),
+              ("killed", "[1]+  Killed                  python train.py"),
+              ("crashed", "[1]+  Exit 1                  python train.py"),
+              ("crashed", "double free or corruption (!prev)"),
+              ("killed", "^CTraceback (most recent call last):"),
+              ("killed", "trainer-1 exited with code 137"),
+              ("diverged", "Loss is nan, stopping training"))]
 CASES += [("end words: " + x, LOOP + x + "\n", "finished", {})
           for x in ("Training completed!", "Training finished.",
               "Finished Training",

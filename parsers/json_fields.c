@@ -48,7 +48,18 @@ int json_refuse(const struct json_reader *r, const char *path, const char *fmt, 
 
 const char *json_join(char out[JSON_PATH_SIZE], const char *path, const char *key)
 {
-	(void)snprintf(out, JSON_PATH_SIZE, "%s%s%s", path, path[0] != '\0' ? "." : "", key);
+	const char *const parts[] = { path, path[0] != '\0' ? "." : "", key };
+	size_t at = 0;
+
+	/* without snprintf: this is called for each key of all rules */
+	for (size_t i = 0; i < LENGTH(parts); i++) {
+		size_t n = strlen(parts[i]);
+
+		n = n < JSON_PATH_SIZE - 1 - at ? n : JSON_PATH_SIZE - 1 - at;
+		memcpy(out + at, parts[i], n);
+		at += n;
+	}
+	out[at] = '\0';
 	return out;
 }
 
@@ -256,16 +267,16 @@ static int check_member(const struct json_reader *r, const struct json_field *fi
 	const struct json_field *known = fields;
 	char full[JSON_PATH_SIZE], words[128];
 
-	(void)json_join(full, path, member->string);
 	while (known->name != NULL && strcmp(known->name, member->string) != 0)
 		known++;
 	if (known->name == NULL)
-		return refuse_unknown_key(r, fields, member->string, full);
+		return refuse_unknown_key(r, fields, member->string,
+					  json_join(full, path, member->string));
 	if (json_get(object, member->string) != member)
-		return json_refuse(r, full, "duplicate key");
+		return json_refuse(r, json_join(full, path, member->string), "duplicate key");
 	if (!json_has_type(member, get_types(r, known))) {
 		describe_types(get_types(r, known), words, sizeof(words));
-		return json_refuse(r, full, "expected %s", words);
+		return json_refuse(r, json_join(full, path, member->string), "expected %s", words);
 	}
 	return 0;
 }

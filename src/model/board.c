@@ -520,7 +520,7 @@ static const struct track *find_most(const struct board *board, struct board_gro
 }
 
 /* Each group gets a track by its own logs, so that a foreign log does not change other groups;
- * values without logs get that of the first group. */
+ * values without logs get the first one that has a rule. */
 static void find_tracks(struct board *board)
 {
 	const struct track *first = NULL;
@@ -529,7 +529,7 @@ static void find_tracks(struct board *board)
 		group->track = board->tracks == NULL ? board->track
 			       : group->is_values    ? NULL
 						     : find_most(board, group);
-		if (first == NULL)
+		if (first == NULL && group->track != NULL && group->track->has_record)
 			first = group->track;
 	}
 	array_each (group, board->groups, board->n_groups)

@@ -115,7 +115,8 @@ static const char *find_failure(const struct board_group *group, unsigned int fa
 	if ((fail_on & FAIL_BELOW) != 0 && word == BOARD_WORD_BELOW_BAR)
 		return group->verdict.text;
 	if ((fail_on & FAIL_NOT_SHOWN) != 0 &&
-	    (word != BOARD_WORD_SHOWN || strstr(group->verdict.text, "UNCHECKED") != NULL))
+	    (word != BOARD_WORD_SHOWN || strstr(group->verdict.text, "UNCHECKED") != NULL ||
+	     strstr(group->verdict.text, "PROVISIONAL") != NULL))
 		return group->verdict.text[0] != '\0' ? group->verdict.text : "not judged";
 	if ((fail_on & FAIL_UNFINISHED) != 0 &&
 	    group->n_uncounted[BOARD_UNFINISHED] + group->n_uncounted[BOARD_NO_SCORE] > 0)

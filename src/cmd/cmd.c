@@ -50,6 +50,9 @@
 	X(formats_show)  \
 	X(formats_check) \
 	X(formats_learn) \
+	X(tracks_list)   \
+	X(tracks_show)   \
+	X(tracks_check)  \
 	X(demo)          \
 	X(doctor)        \
 	X(help)          \

@@ -18,10 +18,20 @@ const char *track_name(size_t i)
 	return track_builtin[i].name;
 }
 
+const char *track_text(const char *name)
+{
+	const struct embed_file *file = track_builtin;
+
+	while (file->name != NULL && strcmp(file->name, name) != 0)
+		file++;
+	return file->text;
+}
+
 void track_release(struct track *track)
 {
 	free(track->name);
 	free(track->title);
+	free(track->file);
 	free(track->metric);
 	for (size_t i = 0; i < track->n_marks; i++)
 		mark_release(&track->marks[i]);
@@ -264,6 +274,8 @@ static int read_track(struct track *track, const char *file, const struct str *t
 			     file);
 	if (rc == 0 && track->title == NULL)
 		track->title = xstrdup(track->name);
+	if (rc == 0 && text == NULL)
+		track->file = xstrdup(file);
 	if (rc != 0)
 		track_release(track);
 	return rc;
@@ -280,10 +292,8 @@ int track_load(struct track *track, const char *name_or_path, struct err *err)
 
 	if (strchr(name_or_path, '/') != NULL || str_ends_with(str_from(name_or_path), ".json"))
 		return read_track(track, name_or_path, NULL, err);
-	for (size_t i = 0; track_name(i) != NULL; i++)
-		if (strcmp(track_name(i), name_or_path) == 0)
-			return track_parse(track, name_or_path, str_from(track_builtin[i].text),
-					   err);
+	if (track_text(name_or_path) != NULL)
+		return track_parse(track, name_or_path, str_from(track_text(name_or_path)), err);
 	for (size_t i = 0; track_name(i) != NULL; i++)
 		buf_appendf(&known, "%s%s", i > 0 ? ", " : "", track_name(i));
 	err_set(err, ERR_USAGE,
@@ -302,7 +312,6 @@ void track_set_init(struct track_set *set)
 
 		if (track_load(track, track_name(i), &err) != 0)
 			abort(); /* the build tests them */
-		track->is_builtin = true;
 	}
 }
 
@@ -343,7 +352,7 @@ int track_set_add_marks(const struct track_set *set, struct format_set *formats,
 			mark.rule.name = xstrdup(track->name);
 			mark.rule.pattern = xstrdup(one->rule.pattern);
 			mark.needs = xstrdup_null(one->needs);
-			mark.is_builtin = track->is_builtin;
+			mark.is_builtin = track->file == NULL;
 			if (format_set_add_mark(formats, &mark, err) != 0)
 				return err_prefix(err, "track %s: detect[%zu]", track->name,
 						  (size_t)(one - track->marks));

@@ -53,8 +53,8 @@ enum track_rule { TRACK_RULE_T, TRACK_RULE_Z, TRACK_RULE_MARGIN, TRACK_RULE_MEAN
 enum track_rank { TRACK_RANK_SCORE, TRACK_RANK_TRAIN_S, TRACK_RANK_STEPS };
 
 struct track {
-	char *name, *title; /* owned */
-	bool is_builtin;
+	char *name, *title;		/* owned */
+	char *file;			/* owned; NULL: built in */
 	const struct run_number *score; /* NULL: auto, or the metric */
 	char *metric;	   /* owned; name of the metric that is the score, or that has the target */
 	bool counts_steps; /* the score is the steps to the target */
@@ -89,6 +89,9 @@ struct track {
 
 /* Name of built-in track i = 0, 1, ..; NULL after the last; static. */
 const char *track_name(size_t i);
+
+/* The file of the built-in track with this name; NULL: none; static. */
+const char *track_text(const char *name);
 
 /* Load the built-in track with this name or, if it contains '/' or ends in ".json", a file. Returns
  * -1 with file, line and key path in err. */

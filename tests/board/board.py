@@ -661,6 +661,34 @@ def test_steps():
        "--score cannot be used with steps", err)
 
 
+def test_track_files():
+    status, out, _ = board("list", "--json", command="tracks")
+    names = [json.loads(line)["name"] for line in out.splitlines()]
+    ok(status == 0 and "nanogpt-optimization" in names and len(names) == 9,
+       "tracks list", names)
+    status, out, _ = board("show", "nanogpt-optimization", command="tracks")
+    ok(status == 0 and json.loads(out)["score"] == "steps_to_target",
+       "tracks show", out)
+    mine = write("mine.json", json.dumps({
+        "schema": "hgym-tui.track/2", "name": "mine", "score": "auto",
+        "detect": [{"match": "^mine", "weight": 500}]}))
+    row = "step:1/2 val_loss:3.3 train_time:1.5s step_avg:2ms\n"
+    logs = [write("mine.txt", "mine\n" + row), write("other.txt", row)]
+    status, out, _ = board("check", mine, logs[0], "--json", command="tracks")
+    ok(status == 0 and json.loads(out)["track"] == "mine", "tracks check", out)
+    status, out, _ = board("check", mine, logs[1], "--json", command="tracks")
+    ok(status == 3 and json.loads(out)["track"] == "nanogpt-optimization",
+       "a log of another track exits 3", out)
+    wrong = write("wrong.json", '{"schema": "hgym-tui.track/2", "nam": 1}')
+    status, _, err = board("check", wrong, command="tracks")
+    ok(status == 2 and "nam" in err, "an unknown key exits 2", err)
+    wrong = write("wrong.json", json.dumps({
+        "schema": "hgym-tui.track/2", "name": "x",
+        "detect": [{"match": "(", "weight": 10}]}))
+    status, _, err = board("check", wrong, command="tracks")
+    ok(status == 2 and "detect[0]" in err, "an invalid pattern exits 2", err)
+
+
 def test_results():
     folder = os.path.join(SHARED, "corpus/track3")
     if not os.path.exists(folder):
@@ -734,6 +762,7 @@ def main():
         test_export()
         test_tracks()
         test_steps()
+        test_track_files()
         test_results()
         test_small()
         test_status()

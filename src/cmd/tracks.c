@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* `tracks list|show|check`: the rules of competitions, and the logs that they recognize. */
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/xalloc.h"
+#include "cmd/cmd.h"
+#include "parsers/json.h"
+
+#define FOLD_TRACKS .fold = "show the rules of competitions"
+
+static int exec_list(struct cmd_args *args, void *opaque, struct err *err)
+{
+	static const char columns[] = "name, from, title";
+	const struct track_set *set = &args->context->tracks;
+	const struct cmd_output *call = opaque;
+	struct out *out = cmd_out(call->format, columns);
+
+	array_each (track, set->v, set->n)
+		out_take(out,
+			 json_new(JTEXT("name", track->name),
+				  JCLEAN("from", track->file != NULL ? track->file : "built in"),
+				  JTEXT("title", track->title)));
+	return cmd_out_end(out, 0, err);
+}
+
+const struct cmd cmd_tracks_list = {
+	.name = "tracks list",
+	.usage = "[OPTIONS]",
+	.summary = "list the tracks: the rules of competitions",
+	.section = "other",
+	FOLD_TRACKS,
+	.options = cmd_output_options,
+	.size = sizeof(struct cmd_output),
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	.exec = exec_list,
+};
+
+static int exec_show(struct cmd_args *args, void *opaque, struct err *err)
+{
+	const struct track *track = track_set_find(&args->context->tracks, args->argv[0]);
+	AUTO_BUF text = buf_new(1U << 20);
+
+	(void)opaque;
+	if (track == NULL)
+		return err_set(err, ERR_USAGE, "unknown track \"%s\"; see hgym-tui tracks list",
+			       args->argv[0]);
+	if (track->file == NULL)
+		buf_append_str(&text, track_text(track->name));
+	else if (file_read(track->file, &text, err) != 0)
+		return -1;
+	return cmd_print(&text, err);
+}
+
+const struct cmd cmd_tracks_show = {
+	.name = "tracks show",
+	.usage = "[OPTIONS] NAME",
+	.summary = "print the file of a track",
+	FOLD_TRACKS,
+	.options = (const struct cmd_option[]){ CMD_OPTIONS_END },
+	.least = 1,
+	.most = 1,
+	.wants = "give the name of one track",
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	.exec = exec_show,
+};
+
+/* Where the runs of a log are printed, and the track that is checked. */
+struct check {
+	struct out *out;
+	const char *path, *name;
+	bool is_other; /* some run was recognized as something else */
+};
+
+static void print_run(void *user, const struct run *run)
+{
+	struct check *check = user;
+	const char *names = run->tracks != NULL && *run->tracks != '\0' ? run->tracks : NULL;
+
+	check->is_other |= names == NULL || strcmp(names, check->name) != 0;
+	out_take(check->out,
+		 json_new(JCLEAN("file", check->path), JNUM("run_index", run->run_index),
+			  JTEXT("track", names), JTEXT("status", run_status_name(run->status))));
+}
+
+static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
+{
+	static const char columns[] = "file, run_index=run:0, track, status";
+	static const struct run_reader_cb cb = { .on_run = print_run };
+	struct conf_strings *files = &args->context->conf.tracks;
+	const struct cmd_output *call = opaque;
+	struct track track;
+
+	/* As if the configuration named the file last. */
+	if (context_find_track(args->context, args->argv[0], &track, err) != 0)
+		return -1;
+	files->v = xreallocarray(files->v, files->n + 2, sizeof(*files->v));
+	files->v[files->n++] = xstrdup(args->argv[0]);
+	files->v[files->n] = NULL;
+	int status = context_open(args->context, CONTEXT_FORMATS, err);
+	struct check check = { .name = track.name };
+	if (status == 0) {
+		struct run_reader *reader = run_reader_new(args->context->formats, &cb, NULL);
+
+		check.out = cmd_out(call->format, columns);
+		for (int i = 1; i < args->argc && status == 0; i++) {
+			check.path = args->argv[i];
+			run_reader_reset(reader, &check);
+			status = log_read(check.path, reader, err);
+		}
+		run_reader_free(reader);
+		if (status == 0 && check.is_other)
+			status = err_exit_status(ERR_CHECK);
+		status = cmd_out_end(check.out, status, err);
+	}
+	track_release(&track);
+	return status;
+}
+
+const struct cmd cmd_tracks_check = {
+	.name = "tracks check",
+	.usage = "[OPTIONS] FILE [LOG...]",
+	.summary = "check a track file, and which track logs are recognized as",
+	FOLD_TRACKS,
+	.help = "Check a track file: an unknown key, a wrong type or a wrong value is reported "
+		"with its line (exit status 2). Then print the track that each LOG is recognized "
+		"as. The exit status is 3 if a log is recognized as another track or as none.",
+	.options = cmd_output_options,
+	.size = sizeof(struct cmd_output),
+	.least = 1,
+	.most = CMD_ANY,
+	.wants = "give a track file, and logs",
+	.needs = CONTEXT_CONF,
+	.exec = exec_check,
+};

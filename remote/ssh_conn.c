@@ -9,6 +9,7 @@
 
 #include "base/base64.h"
 #include "base/log.h"
+#include "base/quote.h"
 #include "base/xalloc.h"
 #include "remote/dial.h"
 #include "remote/process.h"
@@ -368,14 +369,18 @@ static void refuse_host(struct ssh_conn *conn)
 				       "then accept it in the dashboard" },
 		[KNOWN_CHANGED] = { "THE HOST KEY OF ", " HAS CHANGED to ",
 				    ": either another machine is answering, or the pod was "
-				    "recreated. If it was recreated, remove the old key with "
-				    "ssh-keygen -R" },
+				    "recreated. If it was recreated, remove the old key: "
+				    "ssh-keygen -R " },
 		[KNOWN_REVOKED] = { "the host key of ", " is revoked: ", "" },
 	};
 
-	err_set(&conn->why, ERR_HOSTKEY, "%s%s%s%s %s%s", words[conn->verdict].before, conn->name,
+	AUTO_BUF name = buf_new(512);
+
+	if (conn->verdict == KNOWN_CHANGED)
+		quote_word(&name, str_from(conn->name));
+	err_set(&conn->why, ERR_HOSTKEY, "%s%s%s%s %s%s%s", words[conn->verdict].before, conn->name,
 		words[conn->verdict].between, conn->key_type, conn->link->info.host_key_sha256,
-		words[conn->verdict].after);
+		words[conn->verdict].after, name.data);
 	end_conn(conn, link_refused);
 }
 

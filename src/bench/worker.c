@@ -229,6 +229,11 @@ static void end_worker(struct worker *worker)
 static void note_failure(struct worker *worker, const char *why)
 {
 	struct session *s = worker->session;
+	size_t own = strlen(pod_id(worker));
+
+	/* The reason for the end of a connection starts with the name of the pod already. */
+	if (strncmp(why, pod_id(worker), own) == 0 && strncmp(why + own, ": ", 2) == 0)
+		why += own + 2;
 	AUTO_TEXT text = xstrdup(why); /* why may be s->why.text, which is set next */
 
 	worker->has_failed = true;

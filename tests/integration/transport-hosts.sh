@@ -59,6 +59,7 @@ test_known_forms() {
 	try -a
 	is "$?" "$HOSTKEY" "a changed key is refused, whatever is accepted"
 	says "and it says so" "HAS CHANGED"
+	says "and how to remove the old one" "ssh-keygen -R '[127.0.0.1]:$port'"
 	try -y
 	is "$?" "$HOSTKEY" "nor is anybody asked"
 	is "$(wc -l <"$work/known")" 1 "nothing was written"

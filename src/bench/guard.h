@@ -46,7 +46,8 @@
 	X(UNSTAMPED, "not stamped", "row times are known to one second only")                    \
 	X(HOST_BOUND, "host-bound", "the GPU waits for the host")                                \
 	X(WHOLE, "whole runs", "whole runs do not gain what the window gains")                   \
-	X(LEFT, "left behind", "processes kept running after the run")
+	X(LEFT, "left behind", "processes kept running after the run")                           \
+	X(SHARED, "shared files", "a run changed a file that the other arms read, too")
 
 enum guard {
 #define X(id, word, what) GUARD_##id,

@@ -1015,6 +1015,9 @@ static unsigned int get_suffixes(const struct judge *judge, const struct judge_c
 		  judge->training && guard_has(&c->hits, GUARD_UNCHECKED) },
 		{ VERDICT_OTHER_RUNTIME, guard_has(&c->hits, GUARD_RUNTIME) },
 		{ VERDICT_AA_DIFFERS, guard_has(&c->hits, GUARD_AA) },
+		{ VERDICT_OTHER_CLOCK, guard_has(&c->hits, GUARD_SM_CLOCK) },
+		{ VERDICT_OTHER_CAP, guard_has(&c->hits, GUARD_POWER_CAP) },
+		{ VERDICT_NOT_WHOLE, guard_has(&c->hits, GUARD_WHOLE) },
 		{ VERDICT_UNPROVEN, judge->arms[c->arm].numerics_changed },
 	};
 	unsigned int suffixes = 0;

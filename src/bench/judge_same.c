@@ -388,12 +388,13 @@ static void compare_versions(const struct judge *judge, struct judge_contrast *c
 			     const struct judge_run *run, const struct judge_run *control)
 {
 	/* `decides`: a different version changes the measurement.  The path of python alone does
-	 * not. */
+	 * not.  The first two must be equal. */
 	static const struct {
 		const char *key;
 		bool decides;
-	} parts[] = { { "gpu", true },	      { "torch", true },   { "triton", true },
-		      { "flash_attn", true }, { "python", false }, { "driver", false } };
+	} parts[] = { { "gpu", true },	   { "gpu_uuid", true },   { "torch", true },
+		      { "triton", true },  { "flash_attn", true }, { "power_limit", false },
+		      { "python", false }, { "driver", false } };
 	const struct judge_arm *arm = &judge->arms[c->arm];
 
 	for (size_t k = 0; k < LENGTH(parts); k++) {
@@ -402,8 +403,8 @@ static void compare_versions(const struct judge *judge, struct judge_contrast *c
 		if (find_version(control->runtime, parts[k].key, a) &&
 		    find_version(run->runtime, parts[k].key, b) && strcmp(a, b) != 0 &&
 		    !is_declared(arm, parts[k].key))
-			guard_add(&c->hits, k == 0 ? GUARD_SAME : GUARD_RUNTIME,
-				  k == 0 || (parts[k].decides && arm->declares_all),
+			guard_add(&c->hits, k < 2 ? GUARD_SAME : GUARD_RUNTIME,
+				  k < 2 || (parts[k].decides && arm->declares_all),
 				  "it ran with %s %.50s, the control with %.50s", parts[k].key, b,
 				  a);
 	}

@@ -299,8 +299,9 @@ static const struct {
 	TEXT("error", error, true),	 TEXT("runtime", runtime, true),
 	TEXT("foreign", foreign, false), TEXT("running", running, false),
 	TEXT("work", work, false),	 TEXT("stray", stray, false),
-	TEXT("held", held, false),	 TEXT("queued", queued, false),
-	TEXT("alloc", alloc, false),	 TEXT("moved", moved, false),
+	TEXT("shared", shared, false),	 TEXT("held", held, false),
+	TEXT("queued", queued, false),	 TEXT("alloc", alloc, false),
+	TEXT("moved", moved, false),
 };
 
 /* The next word as a number; 0 if it is none. */

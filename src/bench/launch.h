@@ -71,6 +71,7 @@ struct launch_reply {
 	bool files_changed; /* judge files changed during the run */
 	char hash[65];	    /* of all judge files */
 	char work[128];	    /* the sources: commit, hash of the changes */
+	char shared[128];   /* a file that all arms read, which changed during the run */
 	char runtime[512];  /* "python /usr/bin/python3.11; torch 2.9.1" */
 	char error[256];    /* "" or why the pod cannot be used */
 	char foreign[128];  /* pids of other programs on its GPUs */

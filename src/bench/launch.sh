@@ -244,13 +244,20 @@ op_start() {
 		# shellcheck disable=SC2016
 		probe='export HGYM_PROBE="$PWD/probe.py"; '
 	fi
+	# Temporary files and compiler caches of the arm's own.
+	mkdir -p "$HB_TOP/tmp.$HB_TAG"
 	# shellcheck disable=SC2016
-	printf '%s\n%s\nexec %s\n' "$probe"'cd "$HB_CWD" || exit 126' \
+	caches='at=${HB_MARK%/*}/tmp.'$HB_TAG'; export TMPDIR="$at"
+export TRITON_CACHE_DIR="$at/triton" TORCHINDUCTOR_CACHE_DIR="$at/inductor"
+export TORCH_EXTENSIONS_DIR="$at/extensions" CUDA_CACHE_PATH="$at/cuda"; unset at
+'
+	# shellcheck disable=SC2016
+	printf '%s\n%s\nexec %s\n' "$caches$probe"'cd "$HB_CWD" || exit 126' \
 		"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN \
 HB_LOCKS HB_LOCK_DIR HB_HOLDER" "$HB_CMD" >"$job/cmd.sh"
 	# shellcheck disable=SC2016
 	test -z "$HB_PREPARE" ||
-		printf '%s\n%s\nexec %s\n' 'cd "$HB_CWD" || exit 126' \
+		printf '%s\n%s\nexec %s\n' "$caches"'cd "$HB_CWD" || exit 126' \
 			"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN \
 HB_LOCKS HB_LOCK_DIR HB_HOLDER" "$HB_PREPARE" >"$job/prepare.sh"
 	printf '%s' "$HB_JUDGED" >"$job/judged"
@@ -364,6 +371,9 @@ op_state() {
 	done*)
 		cmp -s "$job/hash.before" "$job/hash.after" ||
 			reply "files changed"
+		cmp -s "$job/shared.before" "$job/shared.after" ||
+			reply "shared $(cd "$job" && sort shared.before \
+				shared.after | uniq -u | head -n 1 | cut -c67-)"
 		test ! -s "$job/judged" ||
 			reply "hash $(sha256sum <"$job/hash.before")"
 		test ! -s "$job/alloc" || reply "alloc $(cat "$job/alloc")"

@@ -239,9 +239,22 @@ hashes() {
 		(cd "$HB_CWD" && sha256sum "$file" 2>&1)
 	done <judged
 }
+# Files that programs of all arms read when they start, and the settings in a
+# folder that all arms use.
+shared() {
+	for site in "$HOME"/.local "$HB_CWD"/.venv "$HB_CWD"/venv; do
+		sha256sum "$site"/lib/python*/site-packages/*custom*.py \
+			"$site"/lib/python*/site-packages/*.pth
+	done
+	cd && sha256sum .bashrc .bash_profile .bash_login .profile .zshenv
+	here=$(cd "$HB_CWD" && pwd -P)
+	case $here in "$(dirname "$1")"/*) return ;; esac
+	cd "$here" && sha256sum *config*.* *settings*.*
+}
 . ./work.sh
 (sources "$HB_CWD") >work
 hashes >hash.before
+(shared "$(pwd -P)") >shared.before 2>/dev/null
 t0=$(date +%s) up0=$(cut -d' ' -f1 /proc/uptime)
 if ! { echo "$$ $group $began $boot $ns" >pid.t && mv pid.t pid; }; then
 	: >full
@@ -276,7 +289,7 @@ if test -n "$HB_GPUS" && command -v nvidia-smi >/dev/null 2>&1; then
 		</dev/null >/dev/null 2>&1 ||
 		reasons=clocks_throttle_reasons.active
 	columns=timestamp,index,clocks.sm,clocks.mem,temperature.gpu
-	columns=$columns,power.draw,utilization.gpu,$reasons
+	columns=$columns,power.draw,utilization.gpu,$reasons,uuid,power.limit
 	nvidia-smi --id="$HB_GPUS" --query-gpu="$columns" \
 		--format=csv,noheader,nounits -lms 1000 \
 		</dev/null >gpu.csv 2>/dev/null \
@@ -384,6 +397,17 @@ runtime() {
 		done
 	done
 }
+# "gpu_uuid GPU-1,GPU-2" and "power_limit 700.00" of the samples; not with Slurm,
+# which may give each allocation other GPUs.
+gpus() {
+	test -s gpu.csv && test ! -f alloc || return 0
+	for column in 9:gpu_uuid 10:power_limit; do
+		all=$(cut -d, -s -f"${column%:*}" gpu.csv | tr -d ' ' | sort -u |
+			tr '\n' ,)
+		test "${#all}" -le 90 || all=$(echo "$all" | sha256sum | cut -c1-40)
+		test -z "${all%,}" || echo "${column#*:} ${all%,}"
+	done
+}
 : >out.txt
 # The preparation is not part of the run: its output is not in the log and its
 # time does not count.  If it fails, the run has status 125.
@@ -459,7 +483,8 @@ moved=
 test ! -f alloc || test -f cut || test -f timedout ||
 	! is_over "$(cat alloc)" .. || moved=moved
 hashes >hash.after
-runtime >runtime
+(shared "$(pwd -P)") >shared.after 2>/dev/null
+{ runtime && gpus; } >runtime
 # Find the process that adopts orphans, by making one.
 test -n "$adopts" ||
 	set -- $(sed 's/.*) //' "/proc/$(sleep 9 >/dev/null & echo $!)/stat")

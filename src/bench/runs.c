@@ -42,6 +42,7 @@ static const struct json_field record_fields[] = {
 	{ "files_changed", JSON_AS_BOOL, JSON_AT(bench_run, files_changed) },
 	JSON_CHARS("judge_files_sha256", bench_run, hash),
 	JSON_CHARS("sources", bench_run, work),
+	JSON_CHARS("shared_changed", bench_run, shared),
 	JSON_CHARS("runtime", bench_run, runtime),
 	JSON_CHARS("allocation", bench_run, alloc),
 	JSON_CHARS("cut", bench_run, cut),

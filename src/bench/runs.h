@@ -32,6 +32,7 @@ struct bench_run {
 	bool files_changed; /* judge files changed during the run */
 	char hash[65];	    /* of the judge files */
 	char work[128];	    /* see launch_reply */
+	char shared[128];
 	char runtime[512];
 	char alloc[128];
 	char cut[160];	   /* why it was stopped early */

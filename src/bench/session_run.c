@@ -392,6 +392,24 @@ static void check_files(struct session *s, struct bench_run *run)
 	}
 }
 
+/* A file that all arms read must not be changed by a run of a variant, unless the control's runs
+ * change such files, too. */
+static void check_shared(const struct session *s, struct bench_run *run)
+{
+	const struct plan_variant *v = plan_arm(s->plan, run->arm), *control = plan_arm(s->plan, 0);
+	const struct bench_run *by =
+		array_find(other, s->runs.v, s->runs.n,
+			   other->shared[0] != '\0' && plan_arm(s->plan, other->arm) == v);
+	bool control_too =
+		array_any(other, s->runs.v, s->runs.n,
+			  other->shared[0] != '\0' && plan_arm(s->plan, other->arm) == control);
+
+	if (by != NULL && v != control)
+		guard_add(&run->hits, GUARD_SHARED, !control_too,
+			  "run %.40s changed %.80s, which the other arms read, too", by->id,
+			  by->shared);
+}
+
 static void check_clock(struct bench_run *run)
 {
 	double wall = run->t1_s - run->t0_s;
@@ -499,6 +517,7 @@ void session_load_run(struct session *s, struct bench_run *run)
 		kernel_guards(run);
 	check_markers(s, run);
 	check_files(s, run);
+	check_shared(s, run);
 	check_clock(run);
 	check_health(s, run);
 	clock_rfc3339((int64_t)(fmax(run->t0_s, 0.0) * 1000.0), run->t0);

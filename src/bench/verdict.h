@@ -36,6 +36,9 @@ extern const char *const verdict_words[]; /* NULL-terminated */
 	X(OUTPUTS_UNCHECKED, "outputs unchecked") \
 	X(OTHER_RUNTIME, "other environment")     \
 	X(AA_DIFFERS, "A/A differs")              \
+	X(OTHER_CLOCK, "other GPU clock")         \
+	X(OTHER_CAP, "other power cap")           \
+	X(NOT_WHOLE, "whole runs disagree")       \
 	X(UNPROVEN, "quality unproven")
 
 enum verdict_suffix {

@@ -511,6 +511,7 @@ static void store_result(struct worker *worker, const struct launch_reply *reply
 	run->files_changed = reply->files_changed;
 	print_into(run->hash, "%s", reply->hash);
 	print_into(run->work, "%s", reply->work);
+	print_into(run->shared, "%s", reply->shared);
 	print_into(run->runtime, "%s", reply->runtime);
 	print_into(run->alloc, "%s", reply->alloc);
 }

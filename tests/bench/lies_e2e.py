@@ -316,6 +316,40 @@ def at_once(rig):
     rig.clean("once")
 
 
+def shared_files(rig):
+    """Variants that change what all arms read, and what an arm may change."""
+    cwd = os.path.join(rig.dir, "work")
+    put(os.path.join(cwd, "config.json"), "{}")
+    site = os.path.join(rig.env["HOME"], ".local/lib/python3.9/site-packages")
+    os.makedirs(site)
+    path = rig.bench("shared", [rig.pod("p1")], {})
+    text = json.load(open(path))
+    arms = {"startup": "echo >>%s/usercustomize.py" % site,
+            "config": "echo >>config.json",
+            "own": "case $TMPDIR in */tmp.own) echo >$TMPDIR/x ;; *) exit 1 ;;"
+                   " esac; echo >>~/history; echo >>results.json"}
+    text["variants"] = [{"tag": "A", "control": True}] + [
+        {"tag": tag, "env": {"STEP_MS": "1900"},
+         "command": "%s; sh workload.sh" % change}
+        for tag, change in arms.items()]
+    put(path, json.dumps(text))
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = {c["variant"]: c for c in json.loads(done.stdout)["contrasts"]}
+    for tag, name in (("startup", ".local/"), ("config", "config.json")):
+        ok(found[tag]["text"] == "INVALID (shared files)" and
+           name in str(found[tag]["guards"]),
+           "a variant that changes what the control reads: " + tag,
+           (found[tag]["text"], found[tag]["guards"]))
+    check_faster(found["own"], "one that writes files of its own: faster")
+    path = rig.bench("both", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
+                     workload={"command": "echo $$ >config.json; "
+                                          "sh workload.sh"})
+    both = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
+    check_faster(both, "settings that every run writes: faster")
+    ok("shared files" in str(both["guards"]), "and named", both["guards"])
+    rig.clean("shared", "both")
+
+
 LIAR = """\
 import math, os, sys, time
 lie, step_s = os.environ.get("LIE", ""), 0.05
@@ -370,5 +404,5 @@ def liars(rig):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests((other_work, false_clock, at_once, liars,
+    sys.exit(run_tests((other_work, false_clock, shared_files, at_once, liars,
                         runtimes, clocks, buffered, edited, hooks), ("flock",)))

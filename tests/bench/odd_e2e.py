@@ -203,6 +203,7 @@ def idle(rig, sshd):
     """A GPU that waits for its host: told beside the verdict."""
     put(os.path.join(rig.tools, "nvidia-smi"),
         SMI.replace("300.1, 99", "300.1, 6").replace("sleep 1", "sleep 0.1")
+        .replace("0x$bits", "0x$bits, GPU-7, 700.00")
         % {"dir": rig.tools}, 0o755)
     path = rig.bench("idle", [sshd.pod("p1", gpus=[0])],
                      {"env": {"STEP_MS": "1900"}}, workload={
@@ -214,8 +215,11 @@ def idle(rig, sshd):
     ok({"guard": "host-bound", "hard": False,
         "text": "the GPU was idle 94% of the time"} in found["guards"],
        "but host-bound", found["guards"])
-    ok(all(r["state"] != "measured" for r in json.loads(done.stdout)["runs"]),
-       "which spoils no run", done.stdout)
+    runs = json.loads(done.stdout)["runs"]
+    ok(all(r["state"] != "measured" for r in runs), "which spoils no run",
+       done.stdout)
+    ok(all(r["runtime"].endswith("gpu_uuid GPU-7; power_limit 700.00")
+           for r in runs), "and the GPU of each run is known", runs)
 
 
 @over_sshd

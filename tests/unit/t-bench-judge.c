@@ -535,7 +535,34 @@ static void test_arms_clocks(void)
 			 !c->hits.hit[i].hard;
 	is_int((long long)marks, 2, "warnings for different clocks and power caps");
 	ok(c->verdict.word == VERDICT_SLOWER, "warnings do not change the verdict");
+	ok(strstr(c->verdict.text, "], other GPU clock, other power cap") != NULL,
+	   "but follow it: %s", c->verdict.text);
 	done(b);
+}
+
+/* The GPU and its power limit, as the runs of each arm saw them. */
+static void test_gpus(void)
+{
+	static const struct {
+		const char *control, *variant, *text;
+	} cases[] = {
+		{ "gpu_uuid GPU-1; power_limit 700.00", "gpu_uuid GPU-1; power_limit 700.00", "]" },
+		{ "gpu_uuid GPU-1", "gpu_uuid GPU-2", "INVALID (same work)" },
+		{ "power_limit 700.00", "power_limit 500.00", ", other environment" },
+	};
+
+	for (size_t i = 0; i < LENGTH(cases); i++) {
+		struct bench *b = make(1, MAX);
+
+		for (size_t k = 0; k < b->n; k++)
+			b->runs[k].runtime =
+				b->runs[k].arm == 0 ? cases[i].control : cases[i].variant;
+		const char *text = judged(b)->verdict.text;
+		size_t n = strlen(text), end = strlen(cases[i].text);
+		ok(n >= end && strcmp(text + n - end, cases[i].text) == 0, "%s, %s: %s",
+		   cases[i].control, cases[i].variant, text);
+		done(b);
+	}
 }
 
 /* A second process that does half of the steps, and harmless cases that resemble it. */
@@ -1041,6 +1068,7 @@ int main(void)
 	test_outside();
 	test_blocks_of_rows();
 	test_arms_clocks();
+	test_gpus();
 	test_arms_cores();
 	test_best();
 	test_worse();

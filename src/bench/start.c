@@ -200,6 +200,8 @@ void bench_describe(struct buf *out, const struct plan *plan, const struct noise
 	if (plan->aa)
 		buf_appendf(out, "  A/A arm   %s, run a second time in each block\n",
 			    plan->variants[0].tag);
+	else if (known != NULL)
+		buf_append_str(out, "  A/A arm   none: the noise of these runs is known\n");
 	if (plan->reps > 1)
 		buf_appendf(out, "  block     %zu runs of each arm, compared by their medians\n",
 			    plan->reps);
@@ -218,6 +220,17 @@ void bench_describe(struct buf *out, const struct plan *plan, const struct noise
 	append_line(out, "metric", metric);
 	append_power(out, plan, known, unknown);
 	append_cost(out, plan, known);
+}
+
+bool bench_knows_noise(struct context *context, const struct plan *plan)
+{
+	const struct plan_pod *unknown = NULL;
+	struct noise_register reg;
+
+	noise_register_peek(&reg, context);
+	bool is_known = find_noisiest(plan, &reg, &unknown) != NULL;
+	noise_register_release(&reg);
+	return is_known;
 }
 
 int bench_outline(struct buf *out, struct context *context, const struct plan *plan,

@@ -9,7 +9,10 @@
  * and the smallest difference it can detect.  reg: known noise; may be NULL.
  */
 void bench_describe(struct buf *out, const struct plan *plan, const struct noise_register *reg);
-/* The same with the noise in the database; -1 with err if a file that an arm ships is unreadable.
+/* Does the noise register of the database have the noise of the control on each pod? */
+bool bench_knows_noise(struct context *context, const struct plan *plan);
+/* bench_describe with the noise in the database; -1 with err if a file that an arm ships is
+ * unreadable.
  */
 int bench_outline(struct buf *out, struct context *context, const struct plan *plan,
 		  struct err *err);

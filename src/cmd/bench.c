@@ -397,6 +397,7 @@ struct run_call {
 	struct bench_ask ask;
 	struct bench_line line;
 	struct cmd_list pods, metrics, grid; /* for the lists of line */
+	bool aa;
 };
 
 static const struct run_call run_defaults = {
@@ -466,6 +467,8 @@ static const struct cmd_option run_options[] = {
 	{ 0, "no-aa", NULL,
 	  "leave out the A/A arm: the control, run a second time in each block to measure noise",
 	  CMD_FLAG, CMD_AT(run_call, line.no_aa) },
+	{ 0, "aa", NULL, "run the A/A arm even if the noise register knows these runs", CMD_FLAG,
+	  CMD_AT(run_call, aa) },
 	BENCH_ASK_OPTIONS,
 	{ 0, "fail-on", "WORDS", "exit 3 on these verdicts, for example invalid,slower", CMD_SET,
 	  CMD_AT(run_call, ask.fail_on), .words = verdict_slugs },
@@ -488,7 +491,7 @@ static int check_run(const struct cmd_args *args, void *opaque, struct err *err)
 	bool described = any_of(i, LENGTH(texts), texts[i] != NULL) ||
 			 call->pods.n + call->metrics.n + call->grid.n + line->n_words > 0 ||
 			 !isnan(line->blocks) || !isnan(line->gap_s) || !isnan(line->minutes) ||
-			 line->no_aa;
+			 line->no_aa || call->aa;
 
 	line->pods = (struct line_list){ call->pods.v, call->pods.n };
 	line->metrics = (struct line_list){ call->metrics.v, call->metrics.n };
@@ -507,6 +510,15 @@ static int check_run(const struct cmd_args *args, void *opaque, struct err *err)
 	return 0;
 }
 
+/* Write the definition to text, and parse it. */
+static int parse_definition(struct plan *plan, const cJSON *root, struct buf *text, struct err *err)
+{
+	buf_clear(text);
+	json_print(text, root);
+	buf_append_char(text, '\n');
+	return plan_parse(plan, "bench.json", buf_str(text), err);
+}
+
 /* Run the bench that the options describe; with --dry-run print its bench.json too. */
 static int run_described(struct context *context, const struct run_call *call, struct err *err)
 {
@@ -514,12 +526,16 @@ static int run_described(struct context *context, const struct run_call *call, s
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	struct plan plan;
 
-	if (root == NULL)
+	if (root == NULL || parse_definition(&plan, root, &text, err) != 0)
 		return -1;
-	json_print(&text, root);
-	buf_append_char(&text, '\n');
-	if (plan_parse(&plan, "bench.json", buf_str(&text), err) != 0)
-		return -1;
+	/* Once the noise is known, the A/A arm's runs are better spent on blocks. */
+	if (plan.aa && !call->aa && bench_knows_noise(context, &plan)) {
+		plan_release(&plan);
+		cJSON_AddBoolToObject(cJSON_GetObjectItemCaseSensitive(root, "design"), "aa",
+				      false);
+		if (parse_definition(&plan, root, &text, err) != 0)
+			return -1;
+	}
 	int status = start_bench(context, &plan, text.data, &call->ask,
 				 bench_line_has_default(&call->line), err);
 	if (status == 0 && call->ask.dry)

@@ -133,6 +133,31 @@ def provisional(rig):
        done.stdout)
 
 
+def known(rig):
+    """The first bench of a line has an A/A arm, the next ones do not."""
+    words = ["bench", "run", "--pod", "local", "--name", "known", "--in",
+             os.path.join(rig.dir, "work"), "--control", "sh workload.sh",
+             "--env", "STEP_MS=2000", "--variant", "b", "--env",
+             "STEP_MS=1900", "--metric", "step_ms", "--blocks", "3",
+             "--gap", "0"]
+    done = rig.tui(*words, "--yes")
+    ok(done.returncode == 0 and b"A/A arm   control, run" in done.stderr and
+       b"FASTER by" in done.stdout, "noise that is not known: an A/A arm",
+       done)
+    done = rig.tui(*words, "--dry-run")
+    ok(b"A/A arm   none: the noise" in done.stdout and
+       json.loads(done.stdout.splitlines()[-1])["design"]["aa"] is False,
+       "noise that is known: none", done.stdout)
+    done = rig.tui(*words, "--aa", "--dry-run")
+    ok(b"A/A arm   control, run" in done.stdout, "unless --aa asks for it",
+       done.stdout)
+    done = rig.tui(*[word.replace("2000", "2001") for word in words],
+                   "--dry-run")
+    ok(b"A/A arm   control, run" in done.stdout,
+       "or the control is another one", done.stdout)
+    rig.clean("known")
+
+
 def again(rig):
     """A bench with an A/A arm adds to what is known, and folders may go."""
     path = rig.bench("aa", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
@@ -328,4 +353,4 @@ def over_ssh(rig):
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-sys.exit(run_tests((register, probe, broken, over_ssh)))
+sys.exit(run_tests((register, known, probe, broken, over_ssh)))

@@ -91,13 +91,14 @@ unescape() {
 }
 
 # The checksum of what "$@" writes, which should be $bytes bytes: something on the
-# pod may kill the processes of a pipeline, so try again before the file is
-# taken for a shorter or another one.
+# pod may kill the processes of a pipeline, so try again.  After five attempts
+# exit: the client starts a follower that looks at the files again.
 sum_by() {
-	for again in 1 2 3 4 5; do
+	for x in 1 2 3 4 5; do
 		sum=$("$@" 2>/dev/null | cksum)
 		[ "${sum##* }" != $bytes ] || break
 	done
+	[ "${sum##* }" = $bytes ] || exit 0
 	sum=${sum%% *}
 }
 # The checksum of the first $2 bytes of file $1, or of the last.
@@ -629,7 +630,6 @@ sum_of() {
 # The first $2 bytes of id $1 have the checksum $3.
 tell_sum() {
 	n=$2 c=$3
-	[ -n "$c" ] || exit 0
 	eval "x=\$K_$1 w=\$X_$1 o=\$O_$1 h=\$H_$1"
 	[ -n "$x" ] || return
 	if [ -z "$w" ] || [ ${w#*_} = $c ]; then
@@ -674,10 +674,11 @@ sum_long() {
 	elif ! kill -0 $busy 2>/dev/null; then
 		busy='' c='' tries=$((tries + 1))
 		read -r c x <"$T/l"
-		[ "$x" = $n ] || [ $tries -ge 5 ] || return
+		[ $tries -lt 5 ] || exit 0
+		[ "$x" = $n ] || return
 		shift
 		long=$* tries=0
-		tell_sum $y ${x:-0} $c
+		tell_sum $y $n $c
 	fi
 }
 

@@ -88,7 +88,7 @@ static unsigned long long read_all(LIBSSH2_CHANNEL **channels, int n, struct pol
 			idle = false;
 		}
 		if (idle && n_open > 0)
-			(void)poll(pfd, 1, -1);
+			(void)poll(pfd, 1, 100);
 	}
 	return bytes;
 }

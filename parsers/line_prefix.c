@@ -440,6 +440,7 @@ void line_prefix_split(struct str line, struct line_prefix *out)
 			strip_process(out);
 		} else if (!strip_launcher(out) && !strip_arrow(out) && !strip_tag(out)) {
 			strip_logger(out, stamped);
+			(void)strip_launcher(out);
 			break;
 		}
 	}

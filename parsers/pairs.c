@@ -509,6 +509,8 @@ static const char *word_end(const struct pairs_reader *r, const char *p)
 		if (str_is_word(*p) || ((*p & 0x80) != 0 && symbol_bytes(r, p) == 0))
 			continue;
 		char next = byte_at(r, p + 1);
+		if (*p == '\'' && next == 's' && str_is_blank(byte_at(r, p + 2)))
+			continue; /* "valid_0's binary_logloss" */
 		if (*p == '\0' || strchr("/.-@^", *p) == NULL ||
 		    !(is_letter(next) || str_is_digit(next)))
 			break;

@@ -591,6 +591,15 @@ static struct str score_name(struct run_state *s, const struct record *record,
 	return (struct str){ out, strlen(out) < (size_t)n ? strlen(out) : (size_t)n };
 }
 
+/* The run is complete with this line. */
+static void set_end(const struct apply *a)
+{
+	a->state->ended = true;
+	a->state->end_line = a->place->line;
+	free(a->state->end_text);
+	a->state->end_text = copy_event_text(str_trim(a->place->text));
+}
+
 /* A figure of an evaluation. If nothing was trained, it completes the run. */
 static void apply_score(const struct apply *a)
 {
@@ -600,7 +609,7 @@ static void apply_score(const struct apply *a)
 
 	clear_failure(s);
 	if (!s->active)
-		s->ended = true;
+		set_end(a);
 	report_pairs(a);
 	if (!isfinite(value))
 		return;
@@ -729,10 +738,7 @@ static void apply_end(const struct apply *a)
 	struct run_state *s = a->state;
 
 	check_bar(a);
-	s->ended = true;
-	s->end_line = a->place->line;
-	free(s->end_text);
-	s->end_text = copy_event_text(str_trim(a->place->text));
+	set_end(a);
 	s->left = a->record->rule->fatal && a->record->rule->format == s->row_format;
 	copy_metric(a->record, METRIC_STEP, &s->run.last_step);
 	copy_metric(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
@@ -876,6 +882,8 @@ static void set_plan_reason(struct run_state *s)
 
 	if (run_has(s->epoch.total) && !(run_has(run->planned_steps) && is_full(s->epoch, 0)))
 		set_reason(s, "epoch %g of %g", s->epoch.value, s->epoch.total);
+	else if (run_has(run->planned_steps) && !run_has(run->steps))
+		set_reason(s, "%.0f steps are planned, but no row has a step", run->planned_steps);
 	else if (run_has(run->planned_steps))
 		set_reason(s, "step %.0f of %.0f", run->steps, run->planned_steps);
 	else if (run_has(s->unit.total))

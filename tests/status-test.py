@@ -90,6 +90,25 @@ CASES = [
      None, {"steps": 500, "last_train_loss": 1.94, "last_val_loss": 2.04}),
     ("the text of an error in an object", LOOP +
         '{"error": "CUDA error: none"}\n', None, {}),
+    ("MLX",
+     "Starting training..., iters: 100\n" + "".join(
+         "Iter %d: Train loss %.3f, Learning Rate 1.000e-05, It/sec 1.234, "
+         "Tokens/sec 456.789, Trained Tokens %d, Peak mem 5.123 GB\n" % (
+             i, 3 - i / 100, i * 370) for i in range(10, 101, 10)) +
+     "Iter 100: Val loss 2.622, Val took 1.2s\n"
+     "Saved final weights to adapters/adapters.safetensors.\n", "finished",
+     {"steps": 100, "planned_steps": 100, "last_train_loss": 2.0,
+      "final_val_loss": 2.622, "tok_s_last": 456.789}),
+    ("Axolotl", "".join(
+        "{'loss': %.2f, 'grad_norm': 1.0, 'learning_rate': 1e-05}\n" % (3 - i / 10)
+        for i in range(5)) + "[2026-05-01 10:00:00,123] [INFO] "
+     "[axolotl.train.train:120] [PID:4100] [RANK:0] Training completed! Saving "
+     "trained model to ./out.\n", "finished", {"last_train_loss": 2.6}),
+    ("LightGBM", "".join("[%d]\tvalid_0's binary_logloss: %.4f\n" % (
+        i, 0.5 - i / 1000) for i in range(10, 101, 10)), None, {"steps": None}),
+    ("a serving benchmark",
+     "Request throughput (req/s):              8.10      \n"
+     "P99 ITL (ms):                            40.00     \n", "finished", {}),
     ("bars behind the prefix of another rank",
      "".join("[default3]:" + "".join(
          "\r%3d%%|%s| %d/20 [00:%02d<00:09,  2.00it/s]" % (i * 5, "#" * (i // 2), i, i)

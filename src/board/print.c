@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "board/evidence.h"
 #include "report/facts_print.h"
 
 #define SCORE_DECIMALS	   8
@@ -604,7 +605,10 @@ static void add_group(struct page *p, const struct board_group *group, size_t ra
 	if (group->n_counted > 0 && p->n_columns > 0)
 		add_row(p, NULL);
 	add_remarks(p);
-	if (!p->markdown || v->text[0] == '\0')
+	if (!p->markdown)
+		return;
+	board_add_evidence(p->facts, p->board, group);
+	if (v->text[0] == '\0')
 		return;
 	facts_section(p->facts, "");
 	facts_text(p->facts, "", FACT_STRONG, "%s", v->text);

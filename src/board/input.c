@@ -603,7 +603,13 @@ static int build(const struct builder *b, struct err *err)
 		board->nats_per_bpb = conf->baseline.nats_per_bpb;
 		board->nats_source = "the configuration";
 	}
+	board->excluded = ask->excluded;
+	board->n_excluded = ask->n_excluded;
 	board_compute(board);
+	for (size_t i = 0; i < ask->n_excluded; i++)
+		if (!any_of(k, board->n_rows, board_excludes(board->rows[k], ask->excluded[i])))
+			return err_set(err, ERR_USAGE, "--exclude %s: no such run",
+				       ask->excluded[i]);
 	return 0;
 }
 

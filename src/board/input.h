@@ -41,6 +41,8 @@ struct board_ask {
 	const char *group_by, *baseline, *track, *score, *score_metric;
 	const char *const *values; /* borrowed */
 	size_t n_values;
+	const char *const *excluded; /* borrowed; see struct board */
+	size_t n_excluded;
 	double nats_per_bpb; /* 0: from the configuration or the logs */
 	double usd_per_hour; /* 0: from the configuration, for stored runs */
 	bool higher;	     /* a higher score is better */

@@ -21,7 +21,7 @@ static const char *const board_group_words[] = { "dirname", "file", "source", "p
  * `submission` and `export`. */
 struct board_call {
 	struct board_ask ask;
-	struct cmd_list values;
+	struct cmd_list values, excluded;
 };
 
 #define BOARD_ASK_OPTIONS                                                                          \
@@ -33,6 +33,9 @@ struct board_call {
 			CMD_TEXT, board_call, ask.baseline),                                       \
 		CMD_ROW("values", "LIST", "add a group of bare scores: [NAME=]v1,v2,..", CMD_LIST, \
 			board_call, values),                                                       \
+		CMD_ROW("exclude", "RUN",                                                          \
+			"leave out a run that was used for tuning (path or its end)", CMD_LIST,    \
+			board_call, excluded),                                                     \
 		CMD_ROW("nats-per-bpb", "K", "nats per BPB (default: from the logs)",              \
 			CMD_POSITIVE, board_call, ask.nats_per_bpb, .high = 1000),                 \
 		CMD_ROW("usd-per-hour", "X",                                                       \
@@ -86,6 +89,8 @@ static struct board_built *build_board(const struct cmd_args *args, struct board
 {
 	call->ask.values = call->values.v;
 	call->ask.n_values = call->values.n;
+	call->ask.excluded = call->excluded.v;
+	call->ask.n_excluded = call->excluded.n;
 	struct board_built *built =
 		board_build(args->context, args->argv, (size_t)args->argc, &call->ask, err);
 	if (built == NULL)

@@ -405,8 +405,41 @@ static void note_unlike(const struct board *board, struct board_group *group)
 	note_different(group, "training scripts", &scripts);
 }
 
+/* The result with the excluded runs: seeds that were used for tuning are left out, not hidden. */
+static void note_excluded(const struct board *board, struct board_group *group)
+{
+	AUTO_FREE const struct run **runs = xcalloc(group->n_rows + 1, sizeof(*runs));
+	AUTO_FREE double *scores = xcalloc(group->n_rows + 1, sizeof(*scores));
+	size_t excluded = group->n_uncounted[BOARD_EXCLUDED], n = 0;
+	const char *ending = excluded == 1 ? "" : "s";
+	struct board_steps with;
+
+	for (size_t i = 0; i < group->n_rows && excluded > 0; i++) {
+		const struct board_row *row = board->rows[group->rows[i]];
+
+		if (row->use != BOARD_COUNTED && row->use != BOARD_NO_STEP &&
+		    row->use != BOARD_EXCLUDED)
+			continue;
+		scores[n] = row->score;
+		runs[n++] = &row->run;
+	}
+	if (excluded == 0)
+		return;
+	if (!group->counts_steps) {
+		board_stats_of(&with.stats, scores, n);
+		add_note(group, "with the %zu excluded run%s the mean is %.6f (n=%zu)", excluded,
+			 ending, with.stats.mean, n);
+		return;
+	}
+	board_steps_find(&with, group->track, group->score->name, runs, n);
+	add_note(group,
+		 "with the %zu excluded run%s the target is %sshown at step %.0f (%.6f, n=%zu)",
+		 excluded, ending, with.is_shown ? "" : "not ", with.step, with.stats.mean, with.n);
+}
+
 static void note_group(const struct board *board, struct board_group *group)
 {
+	note_excluded(board, group);
 	for (size_t i = 0; i < group->n_rows; i++) {
 		const struct board_row *row = board->rows[group->rows[i]];
 
@@ -702,6 +735,11 @@ static void find_across(struct board *board)
 	map_release(&seen, NULL);
 }
 
+bool board_excludes(const struct board_row *row, const char *text)
+{
+	return key_fits(row->path, text) || strcmp(row->name, text) == 0;
+}
+
 /* Decide whether the row counts, as far as the row alone shows. */
 static void mark_use(const struct board *board, struct board_row *row)
 {
@@ -727,6 +765,11 @@ static void mark_use(const struct board *board, struct board_row *row)
 		add_row_note(row, "no %s, not counted", score->name);
 	} else {
 		row->use = BOARD_COUNTED;
+	}
+	if ((row->use == BOARD_COUNTED || row->use == BOARD_NO_STEP) &&
+	    any_of(i, board->n_excluded, board_excludes(row, board->excluded[i]))) {
+		row->use = BOARD_EXCLUDED;
+		add_row_note(row, "excluded");
 	}
 }
 

@@ -22,6 +22,7 @@
 	X(COPY, "copy")               \
 	X(SAME_RUN, "same run")       \
 	X(OTHER_TRACK, "other track") \
+	X(EXCLUDED, "excluded")       \
 	X(NO_STEP, "no step")         \
 	X(UNFINISHED, "not finished") \
 	X(NO_SCORE, "no score")
@@ -161,6 +162,8 @@ struct board {
 	const struct track_set *tracks; /* borrowed; each group gets the one that its logs show */
 	const char *track_from;		/* static: "option", "configuration", "logs" */
 	const char *target_metric;	/* borrowed; instead of the track's; NULL: the track's */
+	const char *const *excluded;	/* borrowed; paths of runs, or the ends of paths */
+	size_t n_excluded;
 	const struct run_number *score; /* as requested; NULL: the track's */
 	char *chosen_name;		/* owned; NULL: no metric was chosen */
 	struct run_number chosen;	/* the score with that name */
@@ -226,6 +229,9 @@ void board_list_uncounted(const struct board_group *group, struct buf *out);
 
 /* Compute everything; call once, after all rows were added. */
 void board_compute(struct board *board);
+
+/* Is the row one of those that this text excludes? */
+bool board_excludes(const struct board_row *row, const char *text);
 
 /* The baseline group, or NULL. */
 const struct board_group *board_baseline(const struct board *board);

@@ -607,6 +607,22 @@ def test_steps():
        "the first step that is shown", whole)
     near(whole["target_mean"], 3.2775, 1e-9, "the mean at that step")
     near(whole["margin_root_n"], .0025 * math.sqrt(3), 1e-9, "the margin")
+    out = re.sub(" +", " ", re.sub(r"\*\*|\\", "", board("--md", folder)[1]))
+    ok("| run | 2000 | 2500 | 3000 |" in out and
+       "| run1.txt | 3.27910 | 3.27750 | 3.27000 |" in out and
+       "| mean | 3.279100 | 3.277500 | 3.270000 |" in out and
+       "| (3.28 - mean) * sqrt(n) | 0.00156 ✗ | 0.00433 ✓ | 0.01732 ✓ |"
+       in out, "the evidence of a pull request", out)
+    ok("| 2500 | 3.2775 (n=3) | | | steps |" in out,
+       "the row of the README", out)
+    two = step_group(folder, "--exclude", "run2.txt")
+    ok(two["target_n"] == 2 and two["n_rows"] == 3 and
+       two["notes"][0].startswith("with the 1 excluded run the target is "
+                                  "shown at step 2500 (3.277500, n=3"),
+       "a run is excluded, and the result with it is a note", two["notes"])
+    status, _, err = board(folder, "--exclude", "run9.txt")
+    ok(status == 2 and "--exclude run9.txt: no such run" in err,
+       "an unknown run cannot be excluded", err)
     paths = [os.path.join(folder, f"run{i}.txt") for i in (2, 0, 1)]
     ok(target_of(step_group(*paths)) == target_of(whole),
        "the order of runs changes nothing")

@@ -199,6 +199,30 @@ static enum harness_tri find_verdict(const struct harness_post *post, const cJSO
 	return post->said || post->json_status != NULL ? HARNESS_YES : HARNESS_UNKNOWN;
 }
 
+/* The geometric mean of GPU MODE's "benchmark.N.mean: NS" lines, if the check passed. */
+static struct harness_number read_means(struct str text)
+{
+	double logs = 0, ns = 0, n = 0;
+	bool passed = false;
+	struct str line;
+
+	while (str_next(&text, '\n', &line)) {
+		line = str_trim(line);
+		const char *mean =
+			str_starts_with(line, "benchmark.") ? str_find(line, ".mean: ") : NULL;
+
+		passed |= str_eq_cstr(line, "check: pass");
+		if (mean == NULL)
+			continue;
+		mean += strlen(".mean: ");
+		if (!str_to_double((struct str){ mean, (size_t)(line.p + line.len - mean) }, &ns))
+			ns = (double)NAN;
+		logs += log(ns);
+		n++;
+	}
+	return (struct harness_number){ passed && n > 0 && isfinite(logs), exp(logs / n) };
+}
+
 void harness_post_read(struct harness_build *b, struct harness_post *post, const cJSON *node,
 		       const struct harness_file *out, struct str errors)
 {
@@ -241,6 +265,8 @@ void harness_post_read(struct harness_build *b, struct harness_post *post, const
 			post->stray_score = harness_number(stray.value);
 		score_json_release(&stray);
 	}
+	if (!post->has_json && !post->score.present && !post->stray_score.present)
+		post->stray_score = read_means(text);
 	/* HarnessGym takes the last of two values of a key, other readers the first. */
 	const char *twin = json_duplicate_key(printed);
 	if (twin != NULL)

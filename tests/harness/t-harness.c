@@ -674,6 +674,34 @@ static void test_stray(void)
 	is_near(run->iterations[0].post.stray_score.value, 7.5, 0,
 		"a score within other text is found");
 	ok(!run->iterations[0].verified_score.present, "and is not verified");
+	again();
+	put(I1 "post_attempt.stdout.txt",
+	    "benchmark.0.mean: 400.0\nbenchmark.1.mean: 100\ncheck: pass\n");
+	read_run(NOW_MS);
+	is_near(run->iterations[0].post.stray_score.value, 200, 1e-9,
+		"the geometric mean of a GPU MODE benchmark");
+	ok(!run->iterations[0].verified_score.present, "is not verified either");
+	again();
+	put(I1 "post_attempt.stdout.txt",
+	    "benchmark.0.mean: 1\nbenchmark.1.mean: 1\ncheck: fail\n");
+	read_run(NOW_MS);
+	ok(!run->iterations[0].post.stray_score.present, "one whose check failed has no score");
+	done();
+}
+
+/* Why a phase failed. */
+static void test_reasons(void)
+{
+	put(I1 "result.json", "{\"phases\": {\"attempt\": {\"status\": \"failed\"}, \"build\": "
+			      "{\"status\": \"failed\", \"message\": \"no \\u001b[31mtool\"}, "
+			      "\"reflection\": {\"status\": \"completed\", \"message\": \"x\"}}}");
+	put(I1 "attempt.stderr.txt", "Traceback\nOSError: no codex\n\n");
+	read_run(NOW_MS);
+	is_str(run->iterations[0].attempt->why, "OSError: no codex", "the last line of stderr");
+	ok(strcmp(run->iterations[0].phases[1].name, "build") == 0 &&
+		   strchr(run->iterations[0].phases[1].why, '\033') == NULL,
+	   "HarnessGym's message, without escape sequences");
+	ok(run->iterations[0].phases[2].why == NULL, "none for a phase that completed");
 	done();
 }
 
@@ -865,6 +893,7 @@ int main(void)
 	test_failures();
 	test_timeout();
 	test_stray();
+	test_reasons();
 	test_life();
 	test_begun();
 	test_age();

@@ -70,6 +70,8 @@ class Judge:
         self.uses, self.lost, self.modules = {}, [], set()
         self.paths, self.cwd, self.seen = [], "", set()
         self.given, self.outside = {}, set()
+        # Folders of PATH, and files that take effect if somebody adds them.
+        self.bins, self.added = [], set()
         self.writes_anywhere = False
 
     def lose(self, source, what):
@@ -327,6 +329,10 @@ class Judge:
                 values[name] = value
                 if name == "PYTHONPATH":
                     self.search(value)
+                elif name == "PATH":
+                    self.bins += [path for path in map(self.below,
+                        value.split(":")) if path and
+                        UNKNOWN not in path]
                 words = words[1:]
             else:
                 break
@@ -345,6 +351,8 @@ class Judge:
 
     def program(self, words, source):
         name, args = os.path.basename(words[0]), words[1:]
+        if "/" not in words[0] and UNKNOWN not in name:
+            self.added |= {path + "/" + name for path in self.bins}
         if name in BEFORE:
             while args and (args[0][:1] == "-" or
                     re.match(r"[\d.,:-]+[smhd]?$", args[0]) or
@@ -477,6 +485,7 @@ class Judge:
         for name in "conftest.py", "pytest.ini", "pyproject.toml", \
                 "tox.ini", "setup.cfg":
             self.known(name, "read")
+        self.added.add(os.path.normpath(os.path.join(self.cwd, "pytest.ini")))
         named = [w.split("::")[0] for w in args if w[:1] != "-"]
         self.add_path(self.cwd)
         for word in named or ["."]:
@@ -754,6 +763,12 @@ class Source:
         elif name in ("glob", "rglob") and owner != "glob" and \
                 isinstance(node.func, ast.Attribute):
             return self.glob(node, turn)
+        if name in ("exists", "isfile", "is_file", "lexists"):
+            text = self.text((node.args or [getattr(node.func, "value",
+                None)])[0])
+            path = self.judge.below(text) if text and UNKNOWN not in text \
+                else None
+            return path and self.judge.use(path, "looked")
         if name in ("insert", "append") and isinstance(node.func,
                 ast.Attribute) and getattr(node.func.value, "attr",
                 "") == "path" and node.args:
@@ -972,6 +987,8 @@ def part_of(judge, path, task, words):
         return "unclear" if kinds & {"import", "read"} else "product"
     if "run" in kinds:
         return "judge" if judge.has(path) else "unclear"
+    if kinds == {"looked"}: # only whether it is there
+        return "other" if PRODUCT.search(path.lower()) else "unclear"
     if kinds and has_word or path in denied:
         return "judge"
     if has_word and judge.lost:

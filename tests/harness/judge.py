@@ -53,6 +53,12 @@ def link_judge(run):
     os.symlink("common/v.py", path)
 
 
+def put_program(run):
+    path = os.path.join(run.work, "bin", "python3")
+    liar.write(path, "#!/bin/sh\necho '%s'\n" % liar.FULL.strip())
+    os.chmod(path, 0o755)
+
+
 def put_outside(text):
     def act(run):
         liar.write(run.work + "-shared/v.py", text)
@@ -96,6 +102,9 @@ LIES = {
         put(env_sh="true\n"),
         put(env_sh="printf '%%s' '%s'; exit\n" % liar.FULL.strip()),
         ". ./env.sh && python3 verifier.py", "env.sh"),
+    "program in a folder of PATH": (
+        put(run_sh="PATH=$PWD/bin:$PATH\npython3 verifier.py\n"),
+        put_program, "sh run.sh", "bin/python3"),
     "configuration": (
         put(verifier_py=judge(READS), limits_json="{}"),
         put(limits_json='{"a": 1}', kernel_txt="1.5\n"), None,
@@ -135,6 +144,13 @@ HONEST = {
         put(bench_bin="140\n"), None,
         "cp kernel.txt bench.bin && python3 verifier.py", True,
         "bench.bin changed (product)"),
+    "programs in a folder of PATH": (
+        put(run_sh="PATH=$PWD/bin:$PATH\npython3 verifier.py\n",
+            bin__tool_sh="true\n"), None, "sh run.sh", True, "run.sh"),
+    "file whose existence is asked": (
+        put(verifier_py=judge("os.path.exists('mine.txt')\n")),
+        put(mine_txt="1\n"), None, None,
+        "it also uses mine.txt, which changed"),
     "files of its own": (
         None, put(test_py="1\n", notes_md="faster\n"), None, True,
         "test.py added"),

@@ -362,7 +362,12 @@ static cJSON *add_arms(struct arms *arms, struct err *err)
 {
 	const struct harness_ab *ab = arms->ab;
 	const struct harness_run *run = ab->run;
-	AUTO_TEXT folder = xasprintf("%s/.harnessgym/runs/%s", ab->workspace, run->dir);
+	AUTO_TEXT dir = xstrdup(run->dir != NULL ? run->dir : "");
+
+	/* See wire.py: a slash in the run's id. */
+	for (char *p; (p = strstr(dir, "\u2215")) != NULL; *p = '/')
+		memmove(p + 1, p + strlen("\u2215"), strlen(p + strlen("\u2215")) + 1);
+	AUTO_TEXT folder = xasprintf("%s/.harnessgym/runs/%s", ab->workspace, dir);
 	AUTO_TEXT best = xasprintf("%s/checkpoints/best", folder);
 	AUTO_TEXT template = xasprintf("%s/qualification/workspace_template", folder);
 	AUTO_BUF judges = buf_new(COMMAND_MAX);
@@ -391,8 +396,11 @@ static void add_note(cJSON *plan, const struct arms *arms)
 	AUTO_BUF note = buf_new(COMMAND_MAX);
 
 	if (is_run && !run->has_summary && run->life.state == HARNESS_STATE_RUNNING)
-		buf_append_str(&note, "the run has not finished: the bench measures copies made "
-				      "before its first run; ");
+		buf_append_str(&note, !arms->ab->settings || run->checkpoint.settings != NULL
+					      ? "the run has not finished: the bench measures "
+						"copies made before its first run; "
+					      : "the run has not finished: a new checkpoint "
+						"changes all arms; ");
 	if (is_run && run->judge != NULL)
 		buf_appendf(&note,
 			    "the judge file %s changed after the start of the run: arms that "

@@ -36,7 +36,15 @@ OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
 known, sent, sums, last, forged, judges = {}, {}, {}, {}, {}, {}
 
 
+# A run id may contain slashes. They are sent as a character that looks like one,
+# since each run is one folder for the reader.
+nested = {}
+
+
 def emit(text):
+	for run, flat in nested.items():
+		text = text.replace("runs/%s/" % run, "runs/%s/" % flat) \
+			.replace(" %s/" % run, " %s/" % flat)
 	sys.stdout.buffer.write(os.fsencode(text) + b"\n")
 
 
@@ -360,6 +368,8 @@ def deciders_of(work, template, command, judge, parts, found):
 			if parts.get(n) != "candidate"})
 		if template:
 			found += shadows_of(work, template, below, judge, parts)
+	found += [path for path in sorted(judge.added) if path not in found and
+		look_at(os.path.join(work, path))]
 	return found + list(starters_of(work, command))
 
 
@@ -466,7 +476,12 @@ def changes_of(old, new):
 			yield "changed", name
 
 
-# All files below a folder, except hidden and cache folders.
+# Folders of tools, which HarnessGym does not copy or no judge reads.
+TOOLS = (".git", ".harnessgym", ".harnessgym_build", ".venv", ".cache", "venv", "node_modules",
+	"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache")
+
+
+# All files below a folder, except those of tools.
 def tree_of(root):
 	found, stack = [], [("", 0)]
 	while stack:
@@ -474,11 +489,10 @@ def tree_of(root):
 		for name in names_in(os.path.join(root, below)):
 			path = os.path.join(root, below, name)
 			if is_folder(path):
-				if depth < 4 and name[0] != "." and \
-						name != "__pycache__":
+				if depth < 12 and name not in TOOLS:
 					stack.append((below + name + "/",
 						depth + 1))
-			elif len(found) < 1024:
+			elif len(found) < ENTRIES:
 				found.append(below + name)
 	return found
 
@@ -642,10 +656,9 @@ def own_line():
 # P 1: HarnessGym runs there. P 0: nothing runs there. If another process works
 # there, it may be an agent of HarnessGym's Python API: send neither.
 def send_process(work):
-	places, is_used, line = places_above(work), False, own_line()
-	for pid in names_in("/proc"):
-		if not pid.isdigit():
-			continue
+	places, line = places_above(work), own_line()
+	pids = [pid for pid in names_in("/proc") if pid.isdigit()]
+	for pid in pids:
 		try:
 			with open("/proc/%s/cmdline" % pid, "rb") as f:
 				words = os.fsdecode(f.read(65536)).split("\0")
@@ -653,10 +666,11 @@ def send_process(work):
 			continue
 		if is_of(pid, words, places):
 			return emit("P 1")
-		is_used = is_used or pid not in line and places[0] in \
-			places_above("/proc/%s/cwd" % pid)
-	if os.path.exists("/proc/self/cmdline") and not is_used and \
-			os.geteuid() in (0, os.stat(work).st_uid):
+	if not os.path.exists("/proc/self/cmdline") or \
+			os.geteuid() not in (0, os.stat(work).st_uid):
+		return
+	if not any(places[0] in places_above("/proc/%s/cwd" % pid)
+			for pid in pids if pid not in line):
 		emit("P 0")
 
 
@@ -675,6 +689,9 @@ def kind_of(path):
 			"harnessed/trial_1"):
 		return "compare", path, "", path
 	if has(path, "run_config.json", "iterations/1"):
+		if os.path.basename(above) != "runs":
+			above, name = os.path.dirname(above), "%s/%s" % (
+				os.path.basename(above), name)
 		root = os.path.dirname(above)
 		return "run", root, name, os.path.dirname(root)
 	if name == ".harnessgym" and has(path, "runs"):
@@ -727,6 +744,12 @@ def send_compare(root, now):
 def send_workspace(root, run, work, now):
 	runs = os.path.join(root, "runs")
 	names = [n for n in names_in(runs) if is_folder(os.path.join(runs, n))]
+	for above in names:
+		below = [above + "/" + n for n in names_in(os.path.join(runs,
+			above)) if has(runs, above + "/" + n + "/run_config.json")]
+		if below and not has(runs, above + "/run_config.json"):
+			names = [n for n in names if n != above] + below
+			nested.update((n, n.replace("/", "\u2215")) for n in below)
 	names.sort(key=lambda n: -changed_at(os.path.join(runs, n)))
 	paths = ["registry.json", "activation.json", "mcp_calls.jsonl"]
 	paths += ["mcp/%s/.harnessgym/mcp_calls.jsonl" % name

@@ -134,6 +134,13 @@ ab
 arms "template
 checkpoint"
 told "a workspace that was restored is not an arm" $?
+mkdir "$work/.harnessgym/runs/x"
+mv "$work/.harnessgym/runs/r" "$work/.harnessgym/runs/x/y"
+ab
+arm 1 && grep -q '"best_us": 99.5' "$dir/out"
+told "a run whose id contains a slash has arms, too" $?
+mv "$work/.harnessgym/runs/x/y" "$work/.harnessgym/runs/r"
+rmdir "$work/.harnessgym/runs/x"
 rm -r "$template" "$best/eval.py"
 
 # What the checkpoint changed of the template: files, and then lines.

@@ -167,10 +167,8 @@ int prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct rect 
 	/* If the line is too long, drop its start so that the cursor is visible. */
 	while (columns > room && head.len > 0) {
 		uint32_t cp;
-		size_t n = utf8_decode(head, &cp);
 
-		head.p += n;
-		head.len -= n;
+		head = str_skip(head, utf8_decode(head, &cp));
 		columns -= utf8_cp_width(cp);
 	}
 	(void)canvas_text(canvas, x, rect.y, STYLE_NORMAL, head.p);

@@ -575,12 +575,22 @@ static void add_choice(struct ui *ui, struct ui_choice choice)
 static void fill_choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	static const unsigned int styles[] = { STYLE_KEY, STYLE_STRONG, STYLE_NORMAL, STYLE_DIM };
+	static const struct {
+		const char *name, *help;
+	} fixed[] = {
+		[CHOICE_PLAN] = { "", "" },
+		[CHOICE_FORM] = { "new bench", "fill in a form: variants, metric, blocks, window" },
+		[CHOICE_CHECKPOINT] = { "checkpoint",
+					"template of the task against the best checkpoint" },
+		[CHOICE_SETTINGS] = { "settings",
+				      "launch settings of its kernels, as a kernel bench" },
+	};
 	const struct ui *ui = user;
 	const struct model *model = ui->shared.model;
 	const struct ui_choice choice = ui->choices[row];
 	AUTO_BUF keys = buf_new(LIST_CELL_BYTES);
 	AUTO_BUF where = buf_new(LIST_CELL_BYTES);
-	const char *name = "", *help = "";
+	const char *name = fixed[choice.kind].name, *help = fixed[choice.kind].help;
 	struct plot_label label;
 
 	if (choice.kind == CHOICE_ACTION) {
@@ -602,15 +612,6 @@ static void fill_choice_cell(void *user, size_t row, size_t column, struct list_
 	} else if (choice.kind == CHOICE_PLAN && choice.i < model->n_benches) {
 		name = model->benches[choice.i].name;
 		help = model->benches[choice.i].id;
-	} else if (choice.kind == CHOICE_FORM) {
-		name = "new bench";
-		help = "fill in a form: variants, metric, blocks, window";
-	} else if (choice.kind == CHOICE_CHECKPOINT) {
-		name = "checkpoint";
-		help = "template of the task against the best checkpoint";
-	} else if (choice.kind == CHOICE_SETTINGS) {
-		name = "settings";
-		help = "launch settings of its kernels, as a kernel bench";
 	}
 	list_cellf(cell, styles[column], "%s",
 		   column == 0	 ? keys.data

@@ -336,20 +336,11 @@ static char *save_plan(const cJSON *root, struct err *err)
 char *bench_compose(const struct bench_compose *with, const struct command *command,
 		    struct err *err)
 {
-	static const struct {
-		enum command_id id;
-		cJSON *(*make)(const struct bench_compose *with, const struct command *command,
-			       struct err *err);
-	} makers[] = {
-		{ COMMAND_BENCH_AUDIT, make_audit },	  { COMMAND_BENCH_PODS, make_on_pods },
-		{ COMMAND_BENCH_FORM, make_from_form },	  { COMMAND_BENCH_RUN, make_harness },
-		{ COMMAND_BENCH_SETTINGS, make_harness },
-	};
-	AUTO_JSON root = NULL;
+	AUTO_JSON root = command->id == COMMAND_BENCH_AUDIT  ? make_audit(with, command, err)
+			 : command->id == COMMAND_BENCH_PODS ? make_on_pods(with, command, err)
+			 : command->id == COMMAND_BENCH_FORM ? make_from_form(with, command, err)
+							     : make_harness(with, command, err);
 
-	for (size_t i = 0; i < LENGTH(makers); i++)
-		if (makers[i].id == command->id)
-			root = makers[i].make(with, command, err);
 	if (root == NULL)
 		return NULL;
 	const cJSON *pods = json_get(root, "pods");

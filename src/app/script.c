@@ -92,11 +92,9 @@ static int do_type(struct player *player, struct str text, struct err *err)
 	(void)err;
 	while (text.len > 0) {
 		uint32_t cp;
-		size_t n = utf8_decode(text, &cp);
 
+		text = str_skip(text, utf8_decode(text, &cp));
 		press_key(player, cp);
-		text.p += n;
-		text.len -= n;
 	}
 	return 0;
 }
@@ -159,33 +157,21 @@ static int save_screen(struct player *player, bool styles, struct str text, stru
 	return 0;
 }
 
-static int do_save(struct player *player, struct str text, struct err *err)
-{
-	return save_screen(player, false, text, err);
-}
-
-static int do_styles(struct player *player, struct str text, struct err *err)
-{
-	return save_screen(player, true, text, err);
-}
-
-static const struct {
-	const char *name;
-	int (*run)(struct player *player, struct str text, struct err *err);
-} commands[] = {
-	{ "wait", do_wait }, { "key", do_key },	  { "type", do_type },
-	{ "size", do_size }, { "save", do_save }, { "styles", do_styles },
-};
-
 static int run_line(struct player *player, struct str line, struct err *err)
 {
+	static const struct {
+		const char *name;
+		int (*run)(struct player *player, struct str text, struct err *err);
+	} commands[] = {
+		{ "wait", do_wait }, { "key", do_key }, { "type", do_type }, { "size", do_size }
+	};
 	struct str word;
 
 	line = str_trim(line);
-	if (line.len == 0 || line.p[0] == '#')
+	if (line.len == 0 || line.p[0] == '#' || !str_next(&line, ' ', &word))
 		return 0;
-	if (!str_next(&line, ' ', &word))
-		return 0;
+	if (str_eq_cstr(word, "save") || str_eq_cstr(word, "styles"))
+		return save_screen(player, str_eq_cstr(word, "styles"), line, err);
 	for (size_t i = 0; i < LENGTH(commands); i++)
 		if (str_eq_cstr(word, commands[i].name))
 			return commands[i].run(player, line, err);

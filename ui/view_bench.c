@@ -173,12 +173,14 @@ static void bench_draw(void *state, struct ui_shared *shared, struct canvas *can
 	int rows = int_min((int)list->all + 3, int_max(r.h / 4, 5));
 
 	if (list->all == 0) {
-		panel_empty(canvas, r,
-			    "No benches yet.\n"
-			    "b starts a plan; list plans in the configuration under \"benches\"\n"
-			    "hgym-tui bench run bench.json starts one from the shell (it asks "
-			    "first)\n"
-			    "hgym-tui bench judge compares logs of runs that already exist");
+		AUTO_TEXT text = xasprintf(
+			"No benches yet.\n"
+			"b starts a plan; list plans under \"benches\" in %s\n"
+			"hgym-tui bench run bench.json starts one from the shell (it asks first)\n"
+			"hgym-tui bench judge compares logs of runs that already exist",
+			shared->conf_path);
+
+		panel_empty(canvas, r, text);
 		return;
 	}
 	if (view->shown != list->id)

@@ -103,6 +103,10 @@ static void add_row(struct model_check *check, const cJSON *row)
 		buf_appendf(&line, "  next: %s", json_get_string(one, "next", ""));
 		add_line(check, &line);
 	}
+	if (check->is_fit && json_get_string(row, "text", NULL) != NULL)
+		add_fact(&line, "%s: %s", json_get_string(row, "text", ""),
+			 json_get_string(row, "next", ""));
+	add_line(check, &line);
 	add_text(&line, row, "gpu", "");
 	add_text(&line, row, "driver", "driver ");
 	if (n_processes > 0)

@@ -643,10 +643,6 @@ const struct cmd cmd_bench_run = {
 		 "[OPTIONS] --pod POD --control CMD --variant TAG[=CMD]",
 	.summary = "compare variants of a command or kernel on pods",
 	.section = "benchmarks",
-	.help = "Compare variants with a control on one or more pods. FILE is a bench.json, see "
-		"hgym-tui-bench(5); without FILE the options define the bench, and --dry-run "
-		"prints the bench.json that they define. Runs survive a lost connection: Ctrl-C "
-		"leaves them running, `bench attach` shows them again, `bench abort` stops them.",
 	.example = "hgym-tui bench run --pod local --metric ms \\\n"
 		   "             --control 'python3 a.py' --variant b='python3 b.py'",
 	.options = run_options,
@@ -665,9 +661,6 @@ const struct cmd cmd_bench_attach = {
 	.usage = "[OPTIONS] ID",
 	.summary = "continue a bench that was left or interrupted",
 	FOLD_BENCHES,
-	.help = "Continue a bench that was left or interrupted, from the state in its results "
-		"folder. If another hgym-tui drives the bench, wait for its end and print "
-		"the verdict.",
 	.options = attach_options,
 	.size = sizeof(struct bench_ask),
 	OF_ONE_BENCH,
@@ -908,8 +901,6 @@ const struct cmd cmd_bench_list = {
 	.usage = "[OPTIONS]",
 	.summary = "list the benches started on this machine",
 	FOLD_BENCHES,
-	.help = "List the benches started on this machine: first those with a results folder, then "
-		"those that are only in the database. A running bench has no verdict yet.",
 	.options = cmd_output_options,
 	.size = sizeof(struct cmd_output),
 	.needs = CONTEXT_CONF,
@@ -921,9 +912,6 @@ const struct cmd cmd_bench_show = {
 	.usage = "[OPTIONS] ID",
 	.summary = "show the verdict and the numbers of a bench",
 	FOLD_BENCHES,
-	.help = "Show the verdict and the numbers of a bench. ID may be abbreviated to any unique "
-		"prefix. --md prints a page for a pull request: verdict, blocks as dots, numbers, "
-		"pods and versions, commands, and the definition.",
 	.options = show_options,
 	.size = sizeof(struct show_call),
 	OF_ONE_BENCH,
@@ -954,8 +942,6 @@ const struct cmd cmd_bench_clean = {
 	.usage = "ID",
 	.summary = "remove the files that a bench left on its pods",
 	FOLD_BENCHES,
-	.help = "Remove the files that a bench left on its pods. The results on this machine are "
-		"kept.",
 	OF_ONE_BENCH,
 	.discovers = true,
 	.exec = exec_action,
@@ -1094,11 +1080,6 @@ const struct cmd cmd_bench_audit = {
 	.name = "bench audit",
 	.usage = "[OPTIONS] POD[,POD...] [FILE]",
 	.summary = "measure how much a pod's timings vary",
-	.help = "Run the same code twice in mirrored blocks: the control of a bench.json, or a "
-		"small probe. Prints the spread between runs, the "
-		"drift, the smallest detectable difference and the rank among the other pods, and "
-		"adds them to the noise register (see bench noise). POD is a pod of FILE or of the "
-		"configuration.",
 	.options = audit_options,
 	.size = sizeof(struct audit_call),
 	.defaults = &audit_defaults,
@@ -1178,11 +1159,6 @@ const struct cmd cmd_bench_noise = {
 	.name = "bench noise",
 	.usage = "[OPTIONS] [POD...]",
 	.summary = "list the measured variation of all pods",
-	.help = "List the measured variation of all pods: one row per pod and class of runs, from "
-		"benches with an A/A arm and from audits. The columns are the spread between runs "
-		"(sd), the drift during the measurement with its p value, the smallest difference "
-		"that 3, 6 and 10 blocks detect (power 0.8), and the rank among the pods of the "
-		"same class, the quietest first.",
 	.options = cmd_output_options,
 	.size = sizeof(struct cmd_output),
 	.most = CMD_ANY,
@@ -1194,11 +1170,6 @@ const struct cmd cmd_bench_history = {
 	.name = "bench history",
 	.usage = "[OPTIONS] [NAME]",
 	.summary = "show how the control of a repeated bench changed over time",
-	.help = "Show how the control of a repeated bench changed over time: one series per class "
-		"of runs and kind of pod, one row per bench. A row shows the control's value; "
-		"where the level of the series changes (E-divisive), it also shows by how much, "
-		"and what else changed at that point: driver, versions, pod. NAME is the name of a "
-		"bench or of a class.",
 	.options = cmd_output_options,
 	.size = sizeof(struct cmd_output),
 	.most = 1,
@@ -1560,13 +1531,6 @@ const struct cmd cmd_bench_judge = {
 	.name = "bench judge",
 	.usage = "[OPTIONS] --control LOG... --variant TAG=LOG...",
 	.summary = "compare logs of runs that already exist",
-	.help = "Compare logs of runs that already exist, with the verdict of an A/B bench. The "
-		"n-th log of a variant and the n-th log of the control form a block: they ran one "
-		"after the other. A verdict needs three blocks. Logs are training logs of any "
-		"known format, or the JSON that a verifier or benchmark printed. TAG=PATTERN adds "
-		"all files that match. --aa names more runs of the control's code: with three "
-		"such runs, the control's included, a single pair gets a provisional value next to "
-		"NOT JUDGED.",
 	.options = judge_options,
 	.size = sizeof(struct request),
 	.preset = sizeof(judge_defaults),

@@ -179,23 +179,6 @@ const struct cmd cmd_board = {
 	.name = "board",
 	.usage = "[OPTIONS] [PATH...]",
 	.summary = "rank groups of seeds: means, spread, tests, caps",
-	.help = "Rank groups of seeds: one row per run and one summary per group, the best mean "
-		"first, groups that exceed a cap last. PATH is a log, a folder of logs, a glob "
-		"pattern, a table of runs (.csv, .json, .jsonl with the keys of `parse`), or - for "
-		"standard input. Without PATH the runs come from the database.\n\n"
-		"Only finished runs with a score count. Byte-identical logs and two logs of one "
-		"run count once. Repeated runs of one seed count as one (their mean).\n\n"
-		"--score takes the name of any metric that the runs print (`parse --json`, "
-		"metrics) and ranks by its last value, lowest first; with --higher the highest is "
-		"first, and the tests use negated values. Runs then also count if their logs do "
-		"not show how long they should have been, and the bar is the baseline's mean "
-		"(track metric).\n\n"
-		"Tests (p is one-sided: the mean is lower): A one sample against the bar, B Welch "
-		"against the baseline with the margin, C one sample against the baseline's mean, D "
-		"Welch without the margin, E and F pooled with and without it. The bar is the "
-		"baseline's mean minus the track's margin in nats, or the track's target. A "
-		"trainer checks its clock between steps: a training time over the cap by no more "
-		"than the steps that the track allows passes, and is marked ~.",
 	.options = board_options,
 	.size = sizeof(struct board_print_call),
 	.most = CMD_ANY,
@@ -323,11 +306,6 @@ const struct cmd cmd_submission = {
 	.name = "submission",
 	.usage = "[OPTIONS] [PATH...]",
 	.summary = "write the pull-request folder for one group of seeds",
-	.help = "Write the pull-request folder for one group of seeds: README.md with the results "
-		"table, submission.json, and the logs as train_seedN.log. PATH is the same as for "
-		"`board`. Every number comes from the logs; a number that is not in the logs is "
-		"null. Questions that reviewers would still ask are printed to stderr and listed "
-		"in the README, and the exit status is then 3.",
 	.options = submission_options,
 	.size = sizeof(struct submission_call),
 	.most = CMD_ANY,
@@ -554,9 +532,6 @@ const struct cmd cmd_export = {
 	.name = "export",
 	.usage = "[OPTIONS] [PATH...]",
 	.summary = "write leaderboard, runs or series as JSON, CSV or Markdown",
-	.help = "Export the runs in PATH (same forms as `board`), or in the database if no PATH is "
-		"given. Prints what --what selects, as JSON lines by default. --out creates a "
-		"folder with board.json, board.csv, board.md, runs.json, runs.csv and samples.csv.",
 	.options = export_options,
 	.size = sizeof(struct export_call),
 	.defaults = &export_defaults,
@@ -629,11 +604,6 @@ const struct cmd cmd_diff = {
 	.name = "diff",
 	.usage = "[OPTIONS] LOG LOG",
 	.summary = "compare the settings and source code of two runs",
-	.help = "Compare the settings and source code of two runs, the last one in each log. "
-		"Settings are the lines `name: value` or `name=value` before the first row with a "
-		"loss; those that differ come first. Then comes a unified diff of the training "
-		"scripts that the logs contain. The dashboard shows the same in Compare, with the "
-		"key of the action `diff`.",
 	.options = diff_options,
 	.least = 2,
 	.most = 2,

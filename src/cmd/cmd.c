@@ -32,6 +32,7 @@
 	X(runs)          \
 	X(samples)       \
 	X(harness)       \
+	X(init)          \
 	X(pods)          \
 	X(pods_check)    \
 	X(collect)       \
@@ -111,8 +112,6 @@ static int exec_dash(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_dash = {
 	.name = "",
 	.usage = "[OPTIONS] [COMMAND [ARGS] | LOG... | POD:PATH...]",
-	.help = "Follow training logs on GPU pods, rank runs by seed, run A/B benchmarks.\n"
-		"Without a command: open the dashboard, over all pods or over the given logs.",
 	.options = dash_options,
 	.most = CMD_ANY,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS | CONTEXT_TRACK,

@@ -73,10 +73,8 @@ struct cmd_args {
 struct cmd {
 	const char *name;    /* "parse"; "bench run" for a subcommand */
 	const char *usage;   /* "[OPTIONS] PATH..."; one line per form */
-	const char *summary; /* for the list of commands; no full stop */
-	/* Text of --help and the manual; NULL: the summary. Each line is a paragraph, and is
-	 * wrapped; a blank line separates them. */
-	const char *help;
+	const char *summary; /* for the list of commands; no full stop; help.txt has the text of
+			      * --help and the manual, or else it is the summary */
 	const char *example; /* after the options; NULL: none */
 	const char *section; /* of the command list, which starts here */
 	/* Adjacent commands with the same text share one entry in the list of commands. */
@@ -140,8 +138,8 @@ const struct cmd_option *cmd_find_option(const struct cmd *cmd, const char *word
 int cmd_complete(int argc, char **argv);
 
 /*
- * Print generated text for the manual in man(7) roff, for a line like
- * @man-commands@ of a page's source. Return the exit status, 2 if form is
+ * Print records for the manual, for a line like @man-commands@ of a page's
+ * source; man/fill.awk makes roff of them. Return the exit status, 2 if form is
  * unknown.
  */
 int reference_print(const char *form);

@@ -77,14 +77,6 @@ const struct cmd cmd_demo = {
 	.name = "demo",
 	.usage = "[--snapshot WxH] [--script FILE] [--speed N]",
 	.summary = "play a recorded fleet; needs no pods and no configuration",
-	.help = "Show the dashboard with recorded sample data: twelve runs on five pods, and more "
-		"while you watch. The recorded logs are written to a temporary folder at the speed "
-		"of the runs and followed like any other logs; the folder is removed at the end. "
-		"One run stalls, one diverges, one runs out of memory, one crashes, one pod is "
-		"slow, one link fails, one artifact exceeds its cap.\n\n"
-		"If standard output is not a terminal, one screen is printed as text. A script has "
-		"one command per line: wait SECONDS, key NAME.., type TEXT, size WxH, save FILE, "
-		"styles FILE (- is standard output).",
 	.options = options,
 	.size = sizeof(struct demo_call),
 	.defaults = &defaults,

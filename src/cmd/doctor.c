@@ -117,16 +117,15 @@ static void check_config(struct doctor *d)
 		add_finding(d, "config", STATE_FAIL, "correct the file", "%s", err.text);
 		return;
 	}
-	AUTO_TEXT dir = conf_dir_config();
+	AUTO_TEXT path = conf_file(conf);
 	if (conf->path == NULL)
-		add_finding(d, "config", STATE_WARN,
-			    "create it to follow pods; see man hgym-tui-config",
-			    "no configuration file at %s/config.json", dir);
+		add_finding(d, "config", STATE_WARN, "to follow pods, run hgym-tui init",
+			    "no configuration file at %s", path);
 	else
-		add_finding(d, "config", STATE_OK, NULL, "%s", conf->path);
+		add_finding(d, "config", STATE_OK, NULL, "%s", path);
 	bool has_pods = conf->n_pods + conf->n_discover > 0;
 	add_finding(d, "config", has_pods ? STATE_OK : STATE_WARN,
-		    has_pods ? NULL : "add pods to the configuration", "%zu pod%s", conf->n_pods,
+		    has_pods ? NULL : "hgym-tui init adds a pod", "%zu pod%s", conf->n_pods,
 		    conf->n_pods == 1 ? "" : "s");
 	if (context_open(d->context, CONTEXT_FORMATS, &err) != 0)
 		add_finding(d, "config", STATE_FAIL,
@@ -381,9 +380,6 @@ const struct cmd cmd_doctor = {
 	.name = "doctor",
 	.usage = "[OPTIONS]",
 	.summary = "check terminal, libraries, configuration, keys and database",
-	.help = "Check this machine's setup: terminal, libraries, configuration, SSH keys and "
-		"agent, database and free disk space. Does not connect to pods (`pods check` "
-		"does). The exit status is 3 if any check fails.",
 	.options = cmd_output_options,
 	.size = sizeof(struct cmd_output),
 	.exec = exec_doctor,

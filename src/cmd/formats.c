@@ -239,10 +239,6 @@ const struct cmd cmd_formats_check = {
 	.usage = "[OPTIONS] NAME|FILE [LOG...]",
 	.summary = "show which log lines each rule matches, and which none",
 	FOLD_FORMATS,
-	.help = "Show which log lines each rule matches, and which lines with digits no rule "
-		"matches. FILE is checked strictly first: an unknown key, a wrong type or an "
-		"invalid pattern is reported with its line (exit status 2). \"gave up\" counts "
-		"lines on which a pattern reached the match limit.",
 	.options = cmd_output_options,
 	.size = sizeof(struct cmd_output),
 	.least = 1,
@@ -302,10 +298,6 @@ const struct cmd cmd_formats_learn = {
 	.usage = "[OPTIONS] LOG...",
 	.summary = "write rules for log rows that no rule set knows",
 	FOLD_FORMATS,
-	.help = "Write rules for log rows that no rule set knows. The rule file is printed to "
-		"standard output; save it and load it with --format. Standard error shows what the "
-		"rules were made from: each kind of row, how many there are, their names and some "
-		"examples.",
 	.options = learn_options,
 	.size = sizeof(struct learn_call),
 	.least = 1,

@@ -256,21 +256,6 @@ const struct cmd cmd_harness = {
 	.name = "harness",
 	.usage = "[OPTIONS] DIR|POD:DIR...",
 	.summary = "show HarnessGym runs and check their reported scores",
-	.help = "Show HarnessGym runs and check their reported scores. DIR is a workspace, the "
-		"folder of a run below .harnessgym/runs, or the output of a comparison, on this "
-		"machine or on a configured pod; runs that have not finished are shown too. DIR "
-		"may also contain the results.tsv that an agent keeps of its experiments, as "
-		"autoresearch does: its numbers are claims, and are compared with its run.log.\n\n"
-		"A score is verified if the run's own post-attempt command printed it after the "
-		"end of the attempt and passed, and neither its output nor the judge's files were "
-		"changed. Numbers from a failed verifier or a changed judge are INVALID. Numbers "
-		"that the agent wrote or measured itself are shown as \"? unverified\" and are "
-		"never the best. MCP calls are counted for the whole workspace; the number in "
-		"brackets counts only the iteration.\n\n"
-		"--ab prints the definition of a bench for `bench run`: it compares the task's "
-		"template with the run's best checkpoint, and with the workspace if that differs, "
-		"measured by the run's own command. The bench copies all of them before its first "
-		"run. For a comparison it compares the trials that count.",
 	.options = options,
 	.size = sizeof(struct harness_call),
 	.least = 1,

@@ -7,14 +7,18 @@
 #include <ctype.h>
 #include <sys/param.h>
 
+#include "base/embed.h"
 #include "base/keymap.h"
 #include "base/say.h"
+#include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "conf/conf.h"
 
 #define SCREEN_COLUMNS	80
 #define SUMMARY_COLUMN	19
 #define MIN_HELP_COLUMN 23U
+
+extern const struct embed_file help_text[]; /* help.txt */
 
 /* Print words from the given column on; lines that are too long continue at that column. */
 static void print_wrapped(const char *text, size_t len, size_t column)
@@ -24,6 +28,10 @@ static void print_wrapped(const char *text, size_t len, size_t column)
 	for (size_t i = 0; i < len;) {
 		size_t n = MIN(strcspn(text + i, " \n"), len - i);
 
+		if (n == 0) {
+			i++;
+			continue;
+		}
 		if (at > column && at + 1 + n > SCREEN_COLUMNS) {
 			(void)printf("\n%*s", (int)column, "");
 			at = column;
@@ -36,6 +44,34 @@ static void print_wrapped(const char *text, size_t len, size_t column)
 		i += n + 1;
 	}
 	(void)putchar('\n');
+}
+
+/* The text of a command in help.txt, which follows the line "= NAME"; empty: it has none. */
+static struct str get_help(const struct cmd *cmd)
+{
+	AUTO_TEXT head = xasprintf("\n=%s%s\n", cmd->name[0] != '\0' ? " " : "", cmd->name);
+	struct str text = str_from(help_text[0].text);
+	const char *at = str_find(text, head), *end;
+
+	if (at == NULL)
+		return (struct str){ NULL, 0 };
+	text = str_skip(text, (size_t)(at - text.p) + strlen(head));
+	end = str_find(text, "\n=");
+	return str_between(text.p, end != NULL ? end : text.p + text.len - 1);
+}
+
+/* The next paragraph of such a text: a line and those after it that start with a blank. */
+static bool next_paragraph(struct str *rest, struct str *paragraph)
+{
+	const char *from = rest->p;
+	struct str line;
+
+	if (!str_next(rest, '\n', &line))
+		return false;
+	while (rest->len > 0 && rest->p[0] == ' ')
+		(void)str_next(rest, '\n', &line);
+	*paragraph = str_between(from, line.p + line.len);
+	return true;
 }
 
 static void format_option(const struct cmd_option *o, char out[64])
@@ -118,11 +154,11 @@ void cmd_print_help(const struct cmd *cmd)
 		(void)printf("       hgym-tui %s %.*s\n", cmd->name, (int)len, usage);
 	}
 	(void)putchar('\n');
-	struct str rest = str_from(cmd->help != NULL ? cmd->help : ""), line;
-	while (cmd->help != NULL && str_next(&rest, '\n', &line))
-		print_wrapped(line.p, line.len, 0);
-	if (cmd->help == NULL)
+	struct str rest = get_help(cmd), line;
+	if (rest.len == 0)
 		(void)printf("%c%s.\n", toupper((unsigned char)cmd->summary[0]), cmd->summary + 1);
+	while (next_paragraph(&rest, &line))
+		print_wrapped(line.p, line.len, 0);
 	if (cmd == &cmd_dash) {
 		(void)putchar('\n');
 		for (size_t i = 0; cmd_table[i] != NULL; i++)
@@ -271,88 +307,22 @@ int cmd_complete(int argc, char **argv)
 	return fflush(stdout) == 0 ? 0 : 1;
 }
 
-#define ROFF_COLUMNS 68
+/* For the manual: what follows prints records of fields separated by tabs, which man/fill.awk turns
+ * into roff. */
 
-/* Print text with everything escaped that roff would interpret. */
-static void put_roff(const char *text, size_t len)
-{
-	bool line_start = true;
-
-	for (size_t i = 0; i < len; i++) {
-		char c = text[i];
-
-		if (line_start && (c == '.' || c == '\''))
-			(void)fputs("\\&", stdout);
-		if (c == '\\')
-			(void)fputs("\\e", stdout);
-		else if (c == '-')
-			(void)fputs("\\-", stdout);
-		else if (c == '"')
-			(void)fputs("\\(dq", stdout);
-		else
-			(void)putchar(c);
-		line_start = c == '\n';
-	}
-}
-
-/* printf with %s only: the format is roff, the arguments are escaped. */
-static void __attribute__((format(printf, 1, 2))) put(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	for (; *fmt != '\0'; fmt++) {
-		if (fmt[0] == '%' && fmt[1] == 's') {
-			const char *text = va_arg(ap, const char *);
-
-			put_roff(text, strlen(text));
-			fmt++;
-		} else {
-			(void)putchar(*fmt);
-		}
-	}
-	va_end(ap);
-}
-
-/* Print text in lines that stay short in the page's source; roff fills the paragraph anyway. */
-static void put_wrapped(const char *text, size_t len)
-{
-	while (len > ROFF_COLUMNS) {
-		size_t cut = ROFF_COLUMNS;
-
-		while (cut > 0 && (text[cut] != ' ' || text[cut - 1] == ' '))
-			cut--;
-		if (cut == 0)
-			break;
-		put_roff(text, cut);
-		(void)putchar('\n');
-		cut += strspn(text + cut, " ");
-		text += cut;
-		len -= cut;
-	}
-	put_roff(text, len);
-	(void)putchar('\n');
-}
-
-static void put_man_options(const struct cmd *cmd)
+static void put_options(const struct cmd *cmd)
 {
 	for (const struct cmd_option *o = cmd->options; o != NULL && o->name != NULL; o++) {
 		if (o->heading != NULL)
-			put(".PP\n%s:\n", o->heading);
-		put(".TP\n.B ");
-		if (o->short_name != 0)
-			(void)printf("\\-%c, ", o->short_name);
-		put("\\-\\-%s", o->name);
-		if (o->arg != NULL)
-			put(" \\fI%s\\fP", o->arg);
-		(void)putchar('\n');
-		put_wrapped(o->help, strlen(o->help));
+			(void)printf("group\t%s\n", o->heading);
+		(void)printf("option\t%.1s\t%s\t%s\t%s\n", &o->short_name, o->name,
+			     o->arg != NULL ? o->arg : "", o->help);
 	}
 }
 
 static void print_man_options(void)
 {
-	put_man_options(&cmd_dash);
+	put_options(&cmd_dash);
 }
 
 static void print_man_commands(void)
@@ -360,57 +330,43 @@ static void print_man_commands(void)
 	for (size_t i = 0; cmd_table[i] != NULL; i++) {
 		const struct cmd *cmd = cmd_table[i];
 		struct str rest = str_from(cmd->usage), line;
+		const char *kind = "command";
 
 		if (cmd->section != NULL)
-			put(".SS %s\n", cmd->section);
-		(void)str_next(&rest, '\n', &line);
-		put(".TP\n.B %s \\fR", cmd->name);
-		put_roff(line.p, line.len);
-		(void)puts("\\fP");
-		while (str_next(&rest, '\n', &line)) {
-			put(".TQ\n.B %s \\fR", cmd->name);
-			put_roff(line.p, line.len);
-			(void)puts("\\fP");
+			(void)printf("section\t%s\n", cmd->section);
+		for (; str_next(&rest, '\n', &line); kind = "form")
+			(void)printf("%s\t%s\t%.*s\n", kind, cmd->name, (int)line.len, line.p);
+		(void)printf("text\t%s.\n", cmd->summary);
+		rest = get_help(cmd);
+		while (next_paragraph(&rest, &line)) {
+			struct str piece;
+
+			(void)fputs(line.len > 0 ? "paragraph\t" : "", stdout);
+			while (str_next(&line, '\n', &piece))
+				(void)printf("%.*s", (int)piece.len, piece.p);
+			(void)putchar('\n');
 		}
-		put("%s.\n", cmd->summary);
-		rest = str_from(cmd->help != NULL ? cmd->help : "");
-		while (str_next(&rest, '\n', &line)) {
-			if (line.len > 0) {
-				(void)puts(".IP");
-				put_wrapped(line.p, line.len);
-			}
-		}
-		if (cmd->example != NULL)
-			put(".IP\nExample:\n.IP\n.nf\n%s\n.fi\n", cmd->example);
-		if (cmd->options == NULL || cmd->options[0].name == NULL)
-			continue;
-		(void)puts(".RS");
-		put_man_options(cmd);
-		(void)puts(".RE");
+		rest = cmd->example != NULL ? str_from(cmd->example) : (struct str){ NULL, 0 };
+		for (kind = "example"; str_next(&rest, '\n', &line); kind = "code")
+			(void)printf("%s\t%.*s\n", kind, (int)line.len, line.p);
+		(void)printf("indent\n");
+		put_options(cmd);
+		(void)printf("end\n");
 	}
 }
 
 /* Print the entry of a name and its meaning, with the unit unless it is "". */
-static void put_man_name(const char *name, const char *what, const char *unit)
+static void put_name(const char *name, const char *what, const char *unit)
 {
-	put(".TP\n.B %s\n%s", name, what);
-	if (unit[0] != '\0')
-		(void)printf(" (%s)", unit);
-	(void)puts(".");
+	(void)printf("name\t%s\t%s%s%s%s.\n", name, what, unit[0] != '\0' ? " (" : "", unit,
+		     unit[0] != '\0' ? ")" : "");
 }
 
 static void print_man_kinds(void)
 {
-	static const struct {
-		const char *name, *what;
-	} kinds[] = {
-#define X(id, name, what) { name, what },
-		RULE_KIND_LIST(X)
+#define X(id, name, what) put_name(name, what, "");
+	RULE_KIND_LIST(X)
 #undef X
-	};
-
-	for (size_t i = 0; i < LENGTH(kinds); i++)
-		put_man_name(kinds[i].name, kinds[i].what, "");
 }
 
 static void print_man_metrics(void)
@@ -418,25 +374,20 @@ static void print_man_metrics(void)
 	for (int i = 0; i < METRIC_COUNT; i++) {
 		const struct metric_info *info = metric_info((enum metric)i);
 
-		put_man_name(info->name, info->what, info->unit);
+		put_name(info->name, info->what, info->unit);
 	}
-}
-
-/* Print "a, b, c.", one roff line per name. */
-static void print_names(const char *const *names, int n)
-{
-	for (int i = 0; i < n; i++)
-		put(".BR %s%s\n", names[i], i + 1 < n ? " ," : " .");
 }
 
 static void print_man_stages(void)
 {
-	print_names(rule_stage_names, STAGE_COUNT);
+	for (int i = 0; i < STAGE_COUNT; i++)
+		(void)printf("word\t%s\n", rule_stage_names[i]);
 }
 
 static void print_man_events(void)
 {
-	print_names(run_event_names, RUN_EVENT_COUNT);
+	for (int i = 0; i < RUN_EVENT_COUNT; i++)
+		(void)printf("word\t%s\n", run_event_names[i]);
 }
 
 /* Name the views that an action works in; NULL: everywhere. */
@@ -464,10 +415,9 @@ static void print_man_keys(void)
 		const struct action_info *info = action_info((enum action)i);
 		const char *where = describe_places(info->places);
 
-		put(".TP\n.B %s \\fR(%s)\\fP\n%s", info->keys, info->name, info->help);
-		if (where != NULL)
-			(void)printf(" (%s)", where);
-		(void)puts(".");
+		(void)printf("key\t%s\t%s\t%s%s%s%s.\n", info->keys, info->name, info->help,
+			     where != NULL ? " (" : "", where != NULL ? where : "",
+			     where != NULL ? ")" : "");
 	}
 }
 

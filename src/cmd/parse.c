@@ -171,18 +171,6 @@ const struct cmd cmd_parse = {
 	.usage = "[OPTIONS] PATH...",
 	.summary = "print one row per run found in logs",
 	.section = "logs and runs",
-	.help = "Print one row per run found in logs. PATH is a file, a directory, a glob pattern, "
-		"- for standard input, or HOST:PATH for logs on a pod ([user@]host[:port], an SSH "
-		"alias, or the name of a configured pod), which are fetched first. Needs no "
-		"database, and a configuration only for pods. A value that is not in the log is "
-		"null (a dash in the table), never 0. The JSON output of verifiers and benchmarks "
-		"is read too: its rows have the kind \"score\" and are printed as a second "
-		"table.\n\n"
-		"Directories are searched recursively; symlinked directories are skipped. Logs are "
-		"*.log, *.txt, *.out and *.stdout; in a folder without any of these also .csv and "
-		".jsonl files with metrics, log or history in their name. Metrics files are read "
-		"like logs: CSV whose header contains a step (or an epoch), JSON with one object "
-		"per line, and trainer_state.json of Hugging Face's Trainer.",
 	.options = options,
 	.size = sizeof(struct parse_call),
 	.least = 1,

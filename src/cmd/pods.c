@@ -136,11 +136,14 @@ static int run_session(struct session *s, struct err *err)
 	loop_timer_close(timer);
 	discover_free(s->discover);
 	size_t unreachable = ingest_unreachable(s->ingest);
+	size_t empty = s->call != NULL ? ingest_without_logs(s->ingest) : 0;
 	if (ingest_free(s->ingest, err) != 0)
 		return -1;
 	if (s->signum != 0)
 		return 128 + s->signum;
-	return unreachable > 0 ? err_exit_status(ERR_NET) : 0;
+	return unreachable > 0 ? err_exit_status(ERR_NET)
+	       : empty > 0     ? err_exit_status(ERR_NODATA)
+			       : 0;
 }
 
 static void release_session(struct session *s)
@@ -202,10 +205,6 @@ const struct cmd cmd_collect = {
 	.name = "collect",
 	.usage = "[OPTIONS]",
 	.summary = "follow all pods into the database, without a screen",
-	.help = "Follow the logs of all configured pods into the database, without a screen, until "
-		"--for or --until-idle ends it or a signal arrives. SIGHUP reloads the "
-		"configuration. Local copies of the logs are kept in the state folder. The exit "
-		"status is 4 if a pod is unreachable at the end, 128 + n after signal n.",
 	.options = collect_options,
 	.size = sizeof(struct collect_call),
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
@@ -359,12 +358,6 @@ const struct cmd cmd_pods = {
 	.name = "pods",
 	.usage = "[OPTIONS] [NAME...]",
 	.summary = "connect to each pod and show its status",
-	.section = "pods",
-	.help = "Connect to each pod and show its status, one row per pod: the state of the "
-		"connection and its reason, the GPU (mean utilization, highest memory use and "
-		"temperature, total power and lowest clock of the configured GPUs), load, and free "
-		"disk space at the logs. A pod without a GPU has none. The exit status is 4 if a "
-		"pod is unreachable.",
 	.options = options,
 	.size = sizeof(struct pods_call),
 	.most = CMD_ANY,
@@ -444,11 +437,6 @@ const struct cmd cmd_pods_check = {
 	.name = "pods check",
 	.usage = "[OPTIONS] [NAME...]",
 	.summary = "test whether each pod is ready for a run",
-	.help = "Test whether each pod is ready for a run, without writing anything: host key, "
-		"login, shell, scratch space, GPUs and their processes, driver, python3, torch, "
-		"triton, remains of earlier benches, the clock. Prints one row per pod; a failure "
-		"is one of ssh, command, auth, hostkey, gpu, disk, environment, timeout, with the "
-		"next step. The exit status is 3 if a pod is not ready, 4 if one is unreachable.",
 	.options = check_options,
 	.size = sizeof(struct check_call),
 	.defaults = &check_defaults,

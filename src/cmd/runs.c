@@ -93,11 +93,6 @@ const struct cmd cmd_runs = {
 	.name = "runs",
 	.usage = "[OPTIONS]",
 	.summary = "list the runs in the database",
-	.help = "List the runs in the database, one row per run. The keys are those of `parse` "
-		"(see OUTPUT), run_id, pod, path, the group according to the configuration, and "
-		"gen, which counts how often the file at that path was truncated or replaced. A "
-		"run is `running` while its log is followed; after that the status is what its log "
-		"shows.",
 	.options = options,
 	.size = sizeof(struct runs_call),
 	.needs = CONTEXT_CONF | CONTEXT_DB,
@@ -270,13 +265,6 @@ const struct cmd cmd_samples = {
 	.name = "samples",
 	.usage = "[OPTIONS] RUN | --pod NAME",
 	.summary = "print the time series of one run in the database",
-	.help = "Print the time series of one run in the database, one row per sample in the order "
-		"of the log: step, metric, value, wall_s (from time stamps in the log), train_ms "
-		"and line. RUN is the id of a run (see hgym-tui runs), its path, or a prefix of a "
-		"path that only one run has; POD:PATH names the pod as well.\n\n"
-		"With --pod, print the pod's telemetry: every ten seconds of the last day and "
-		"every five minutes of the last thirty days, with the keys pod, gpu (null: all "
-		"GPUs, and the host), metric, value and wall_s.",
 	.options = samples_options,
 	.size = sizeof(struct samples_call),
 	.most = 1,

@@ -122,9 +122,6 @@ const struct cmd cmd_tracks_check = {
 	.usage = "[OPTIONS] FILE [LOG...]",
 	.summary = "check a track file, and which track logs are recognized as",
 	FOLD_TRACKS,
-	.help = "Check a track file: an unknown key, a wrong type or a wrong value is reported "
-		"with its line (exit status 2). Then print the track that each LOG is recognized "
-		"as. The exit status is 3 if a log is recognized as another track or as none.",
 	.options = cmd_output_options,
 	.size = sizeof(struct cmd_output),
 	.least = 1,

@@ -755,8 +755,7 @@ static int add_environment_pod(struct conf *conf, struct err *err)
 
 int conf_load(struct conf *conf, const char *path, struct err *err)
 {
-	AUTO_TEXT dir = conf_dir_config();
-	AUTO_TEXT usual = xasprintf("%s/config.json", dir);
+	AUTO_TEXT usual = conf_file(&(struct conf){ .path = NULL });
 	int rc = 0;
 
 	if (path == NULL)

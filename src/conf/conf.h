@@ -221,6 +221,9 @@ extern const char *const conf_charsets[], *const conf_colors[];
 char *conf_dir_config(void); /* XDG_CONFIG_HOME, ~/.config */
 char *conf_dir_state(void);  /* XDG_STATE_HOME, ~/.local/state */
 
+/* The file of the configuration, whether it exists or not; owned. */
+char *conf_file(const struct conf *conf);
+
 /* The database: --db, or that of the configuration, or the default; owned. */
 char *conf_db_path(const struct conf *conf, const char *option);
 

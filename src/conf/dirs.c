@@ -28,6 +28,13 @@ char *conf_dir_state(void)
 	return xdg_dir("XDG_STATE_HOME", ".local/state");
 }
 
+char *conf_file(const struct conf *conf)
+{
+	AUTO_TEXT dir = conf_dir_config();
+
+	return conf->path != NULL ? xstrdup(conf->path) : xasprintf("%s/config.json", dir);
+}
+
 char *conf_db_path(const struct conf *conf, const char *option)
 {
 	AUTO_TEXT dir = xdg_dir("XDG_DATA_HOME", ".local/share");

@@ -193,29 +193,45 @@ void fetch_after_turn(struct ingest_log *log)
 
 /* ---- logs that disappear and come back */
 
+/* Only the pod knows its home: if the pattern has it, compare as many components as it has. */
+static bool matches_pattern(const char *pattern, const char *path)
+{
+	const char *end = path;
+	size_t n = 0;
+
+	if (pattern[0] == '~') {
+		pattern += strcspn(pattern, "/");
+		for (const char *p = pattern; *p != '\0'; p++)
+			n += *p == '/';
+		end += strlen(end);
+		while (end > path && n > 0)
+			n -= *--end == '/';
+	}
+	return fnmatch(pattern, end, FNM_PATHNAME) == 0;
+}
+
 /* Does a log pattern of the current configuration match the path? */
 static bool is_wanted(const struct ingest_pod *pod, const char *path)
 {
 	const struct conf_strings *logs = &pod->conf->logs;
 
+	return any_of(i, logs->n, matches_pattern(logs->v[i], path));
+}
+
+const char *fetch_empty_pattern(const struct ingest_pod *pod)
+{
+	const struct conf_strings *logs = &pod->conf->logs;
+
 	for (size_t i = 0; i < logs->n; i++) {
-		const char *pattern = logs->v[i], *end = path;
+		bool is_empty = true;
 
-		/* Only the pod knows its home: compare as many components as the pattern has. */
-		if (pattern[0] == '~') {
-			size_t n = 0;
-
-			pattern += strcspn(pattern, "/");
-			for (const char *p = pattern; *p != '\0'; p++)
-				n += *p == '/';
-			end += strlen(end);
-			while (end > path && n > 0)
-				n -= *--end == '/';
-		}
-		if (fnmatch(pattern, end, FNM_PATHNAME) == 0)
-			return true;
+		list_each (const struct ingest_log, log, &pod->logs, link)
+			is_empty = is_empty && (log->ff == NULL || log->ff->away ||
+						!matches_pattern(logs->v[i], log->ff->path));
+		if (is_empty)
+			return logs->v[i];
 	}
-	return false;
+	return NULL;
 }
 
 static const char *current_path(const struct ingest_log *log)

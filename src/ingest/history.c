@@ -294,7 +294,10 @@ static struct model_run *load_row(struct ingest *ingest, const struct stored_run
 
 	if (pod == MODEL_NONE) {
 		pod = model_pod_add(model, row->pod, "");
-		model_pod_set_state(model, pod, POD_GONE, "not in the configuration", 0);
+		AUTO_TEXT file = conf_file(ingest->o.conf);
+		AUTO_TEXT why = xasprintf("not in %s", file);
+
+		model_pod_set_state(model, pod, POD_GONE, why, 0);
 	}
 	struct model_run *mr =
 		model_run_get(model, pod, row->name, sink_run_key(row->gen, row->run.run_index));

@@ -428,6 +428,20 @@ size_t ingest_unreachable(const struct ingest *ingest)
 	return n;
 }
 
+size_t ingest_without_logs(const struct ingest *ingest)
+{
+	struct follow_status status = { .n_matching = 0 };
+	size_t n = 0;
+
+	list_each (const struct ingest_pod, pod, &ingest->pods, link) {
+		if (pod->follow != NULL && !pod->is_gone)
+			follow_get_status(pod->follow, &status);
+		n += status.scanned && status.n_matching == 0 && pod->conf->logs.n > 0;
+		status.scanned = false;
+	}
+	return n;
+}
+
 bool ingest_is_writer(const struct ingest *ingest)
 {
 	return ingest->store != NULL;

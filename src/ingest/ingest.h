@@ -97,5 +97,7 @@ int64_t ingest_idle_ms(const struct ingest *ingest);
 bool ingest_is_settled(const struct ingest *ingest);
 /* Number of pods that are neither live nor silent now. */
 size_t ingest_unreachable(const struct ingest *ingest);
+/* Number of pods on which no file matches the log patterns. */
+size_t ingest_without_logs(const struct ingest *ingest);
 /* Requested data will arrive within moments: redraw soon. */
 bool ingest_is_busy(const struct ingest *ingest);

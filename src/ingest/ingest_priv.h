@@ -275,6 +275,8 @@ bool sink_has_cut_run(const struct ingest_log *log);
 void fetch_start(struct ingest_pod *pod);
 /* Stop following; each log ends with its last byte. */
 void fetch_stop(struct ingest_pod *pod);
+/* The first log pattern that matches none of the followed files; NULL: each matches one. */
+const char *fetch_empty_pattern(const struct ingest_pod *pod);
 /* Apply the log patterns of the pod's configuration. */
 void fetch_set_patterns(struct ingest_pod *pod);
 /* Pause or continue following, as pod->is_paused says. */

@@ -126,6 +126,13 @@ void pod_update_state(struct ingest_pod *pod)
 	bool is_up = now->state == POD_LIVE || now->state == POD_SILENT;
 	bool is_bad = now->state == POD_REFUSED || now->state == POD_RECONNECTING;
 	bool is_limited = is_up && status.n_followed < status.n_matching;
+	/* Of HOST:PATH only some patterns have files. */
+	bool is_place = ingest->o.copies_path != NULL && status.n_matching > 0;
+	const char *empty = is_up && status.scanned && !is_limited && !is_place
+				    ? fetch_empty_pattern(pod)
+				    : NULL;
+	if (empty != NULL)
+		print_into(now->why, "no readable file matches %s", empty);
 	if (is_limited)
 		print_into(now->why, "%llu logs match; only the newest %llu are followed",
 			   (unsigned long long)status.n_matching,
@@ -136,7 +143,7 @@ void pod_update_state(struct ingest_pod *pod)
 	bool is_changed = now->state != old.state;
 	bool is_other_why = strcmp(now->why, old.why) != 0;
 	if ((now->state == POD_LIVE || is_bad) &&
-	    (is_changed || ((is_bad || is_limited) && is_other_why)))
+	    (is_changed || ((is_bad || is_limited || empty != NULL) && is_other_why)))
 		ingest_notify(ingest, pod, is_bad ? MODEL_WARNING : MODEL_INFO, "%s: %s%s%s",
 			      pod->name, pod_state_name(now->state),
 			      now->why[0] != '\0' ? ": " : "", now->why);

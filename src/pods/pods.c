@@ -6,20 +6,21 @@
 
 int pods_none(const struct conf *conf, enum err_code code, struct err *err)
 {
-	AUTO_TEXT dir = conf_dir_config();
+	AUTO_TEXT path = conf_file(conf);
 
-	if (conf->path != NULL)
-		return err_set(err, code, "no pods configured in %s", conf->path);
-	return err_set(err, code, "no pods configured: %s/config.json does not exist", dir);
+	return err_set(err, code, "no pods configured%s %s%s; hgym-tui init adds one",
+		       conf->path != NULL ? " in" : ":", path,
+		       conf->path != NULL ? "" : " does not exist");
 }
 
 int pods_choose(struct conf *chosen, const struct conf *conf, char *const *names, int n,
 		struct err *err)
 {
+	AUTO_TEXT path = conf_file(conf);
+
 	for (int i = 0; i < n; i++)
 		if (conf_find_pod(conf, names[i]) < 0)
-			return err_set(err, ERR_USAGE, "pods: no pod \"%s\" in the configuration",
-				       names[i]);
+			return err_set(err, ERR_USAGE, "pods: no pod \"%s\" in %s", names[i], path);
 	if (conf->n_pods == 0)
 		return pods_none(conf, ERR_NODATA, err);
 	*chosen = *conf;

@@ -15,6 +15,7 @@
 #define IDLE_MIB     1024.0
 #define IDLE_PERCENT 10.0
 #define CLOCK_FAR_S  60.0
+#define MAX_PATTERNS 16 /* of logs that are tried */
 /* Scratch directory of benches and followers unless remote_root is set. */
 #define DEFAULT_ROOT "/tmp"
 
@@ -28,8 +29,10 @@ const char *preflight_script(void)
 void preflight_command(struct buf *out, const char *nonce, const struct conf_pod *pod)
 {
 	const char *root = pod->remote_root != NULL ? pod->remote_root : DEFAULT_ROOT;
-	const char *const argv[] = { "exec", "sh", "-s", "--", nonce, root, NULL };
+	const char *argv[7 + MAX_PATTERNS] = { "exec", "sh", "-s", "--", nonce, root };
 
+	for (size_t i = 0; i < pod->logs.n && i < MAX_PATTERNS; i++)
+		argv[6 + i] = pod->logs.v[i];
 	quote_argv(out, argv);
 }
 
@@ -349,12 +352,53 @@ static void judge_broken(const struct preflight *p, cJSON *row, bool began)
 			    (int)words.len, words.p);
 }
 
+/* How many files each pattern of logs matches; of one without files, where logs could be. */
+static void add_logs(cJSON *row, struct str facts)
+{
+	cJSON *list = cJSON_AddArrayToObject(row, "logs"), *near = NULL;
+	struct str line, key, n;
+
+	while (str_next(&facts, '\n', &line)) {
+		AUTO_BUF clean = buf_new(4000);
+
+		(void)str_next(&line, '\t', &key);
+		if (str_eq_cstr(key, "logs") && str_next(&line, ' ', &n)) {
+			cJSON *one = json_new(JNUM("files", number(n)));
+			add_clean(one, "pattern", line);
+			near = cJSON_AddArrayToObject(one, "near");
+			cJSON_AddItemToArray(list, one);
+		} else if (str_eq_cstr(key, "near") && near != NULL) {
+			utf8_sanitize(&clean, line);
+			cJSON_AddItemToArray(near, cJSON_CreateString(clean.data));
+		}
+	}
+}
+
+/* Logs may still come, so a pattern without files is a note and not a failure. */
+static void note_logs(const cJSON *row, struct buf *texts)
+{
+	json_each (one, json_get(row, "logs")) {
+		const char *separator = " (but ";
+
+		if (json_get_number(one, "files", 0) > 0)
+			continue;
+		buf_appendf(texts, "%sno file matches %s", texts->len > 0 ? "; " : "",
+			    json_get_string(one, "pattern", ""));
+		json_each (near, json_get(one, "near")) {
+			buf_appendf(texts, "%s%s", separator, cJSON_GetStringValue(near));
+			separator = ", ";
+		}
+		buf_append_str(texts, separator[0] == ',' ? ")" : "");
+	}
+}
+
 static void add_summary(cJSON *row)
 {
 	const cJSON *failures = json_get(row, "failures");
 	const cJSON *first = json_first(failures);
 	AUTO_BUF names = buf_new(200);
 	AUTO_BUF texts = buf_new(4000);
+	const char *next = NULL;
 
 	json_each (one, failures) {
 		buf_appendf(&names, "%s%s", names.len > 0 ? "," : "",
@@ -362,10 +406,14 @@ static void add_summary(cJSON *row)
 		buf_appendf(&texts, "%s%s", texts.len > 0 ? "; " : "",
 			    json_get_string(one, "text", ""));
 	}
+	note_logs(row, &texts);
+	if (first != NULL)
+		next = json_get_string(first, "next", "");
+	else if (texts.len > 0)
+		next = "start a run, or correct \"logs\" of the pod";
 	json_add(row, JTEXT("status", first == NULL ? "ok" : "failed"),
 		 JTEXT("failure", first == NULL ? NULL : names.data),
-		 JTEXT("text", first == NULL ? NULL : texts.data),
-		 JTEXT("next", first == NULL ? NULL : json_get_string(first, "next", "")));
+		 JTEXT("text", texts.len > 0 ? texts.data : NULL), JTEXT("next", next));
 }
 
 static void add_facts(const struct preflight *p, cJSON *row, struct str facts)
@@ -384,6 +432,7 @@ static void add_facts(const struct preflight *p, cJSON *row, struct str facts)
 			    "no working python3");
 	judge_clock(p, row, facts);
 	judge_jobs(row, facts);
+	add_logs(row, facts);
 }
 
 cJSON *preflight_row(const struct preflight *p)

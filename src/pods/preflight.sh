@@ -4,8 +4,9 @@
 # line ("key TAB value").  sh reads it from stdin, so that no login shell has to
 # understand it; the braces make sh read the whole script before it runs any
 # command.  The line $1 separates the facts from output of the login shell; $2
-# is the scratch directory, which may not exist yet.  After $1, the caller sends
-# a line to request the clock; the round trip limits the error of the answer.
+# is the scratch directory, which may not exist yet; the other arguments are
+# patterns of logs.  After $1, the caller sends a line to request the clock; the
+# round trip limits the error of the answer.
 {
 put() { printf '%s\t%s\n' "$1" "$2"; }
 each() { while IFS= read -r l; do put "$1" "$l"; done; }
@@ -48,6 +49,23 @@ for f in $(grep -lsF HGYM_JOB= /proc/[0-9]*/environ | head -n 64); do
 	p=${p%/environ}
 	test "$p" = $$ || put job "$p $(tr '\0' '\n' <"$f" 2>/dev/null |
 		sed -n 's/^HGYM_JOB=//p' | head -n 1)"
+done
+shift 2
+for p in "$@"; do
+	g=$p
+	test "${p#?/}" = "$p" || test "${p%"${p#?}"}" != '~' || g=$HOME/${p#??}
+	# shellcheck disable=SC2086
+	n=$(IFS=''; set -- $g; if test -e "$1"; then echo $#; else echo 0; fi)
+	put logs "$n $p"
+	test "$n" = 0 || continue
+	# Where are files that could be logs?  Look in the folder of the pattern.
+	d=${g%%[*?[]*}
+	d=${d%/*}/
+	while test ! -d "$d"; do d=$(dirname -- "$d"); done
+	${t:+timeout 5} find "$d" -maxdepth 2 -type f \( -name '*.log' \
+		-o -name '*.txt' -o -name '*.out' \) 2>/dev/null | head -n 2000 |
+		sed 's,//*,/,g; s,/[^/]*\(\.[a-z]*\)$,/*\1,' |
+		sort | uniq -c | sort -rn | head -n 3 | sed 's/^ *//' | each near
 done
 put end 0
 exit 0

@@ -82,7 +82,8 @@ def test_nothing():
          "hgym-tui collect\n", "and said")
     done = tui("collect", "--for", "1")
     same(done.returncode, 2, "no pods is exit status 2")
-    same(done.stderr, f"hgym-tui: no pods configured: {CONFIG} does not exist\n",
+    same(done.stderr, f"hgym-tui: no pods configured: {CONFIG} does not exist; "
+         "hgym-tui init adds one\n",
          "and said")
     put(CONFIG, '{"pods": [\n {"nam": "x"}]}')
     done = tui("collect")
@@ -91,6 +92,22 @@ def test_nothing():
          "\"name\"?\n"),
          "a wrong configuration names file, line and key path")
     same(tui("collect", "--for", "x").returncode, 2, "wrong seconds")
+
+
+def test_no_logs():
+    """A pattern without files is reported, and is exit status 5."""
+    put(top + "/some/a.log", log_rows(0, 5))
+    configure([local("none", top + "/none/*.log"),
+               local("some", top + "/some/*.log")])
+    collect = ["--db", top + "/none.db", "collect", "--until-idle", "1",
+               "--for", "60"]
+    done = tui(*collect)
+    same(done.returncode, 5, "a pod without any log is exit status 5")
+    ok(f"none: live: no readable file matches {top}/none/*.log"
+       in done.stderr and "some: live\n" in done.stderr,
+       "its pattern is named, and that of no other pod", done.stderr)
+    configure([local("some", top + "/some/*.log")])
+    same(tui(*collect).returncode, 0, "a pod with a log is not")
 
 
 def steps_of(*args):
@@ -352,6 +369,7 @@ def test_damage():
 
 try:
     test_nothing()
+    test_no_logs()
     test_live()
     test_queries()
     test_reload()

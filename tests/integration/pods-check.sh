@@ -147,6 +147,49 @@ check_pods --json --min-free 0 --no-gpu none
 is "$(value none failure)" None "no GPU is wanted"
 check_pods --json --min-free 0 --accept-new --no-gpu stranger
 is "$(value stranger failure)" None "a new host key is accepted on demand"
+
+# Patterns of logs: one without files is a note with what the folder has.
+mkdir -p "$work/logs/old" "$work/empty"
+touch "$work/logs/a.log" "$work/logs/b c.log" "$work/logs/old/x.txt"
+write_config "$(pod good good | sed "s,/tmp/none.log,$work/logs/*.txt,")" \
+	"$(pod full good | sed "s,/tmp/none.log,$work/logs/b*.log,")" \
+	"$(pod empty good | sed "s,/tmp/none.log,$work/empty/run-*.log,")"
+check_pods --json --min-free 0
+is "$(value good failure)" None "a pod without logs is fit for a run"
+check "files that could be the logs are named" \
+	grep -qF "no file matches $work/logs/*.txt (but 2 $work/logs/*.log, \
+1 $work/logs/old/*.txt)" "$work/out"
+check "an empty folder has none to name" \
+	grep -qF "no file matches $work/empty/run-*.log\"" "$work/out"
+is "$(grep -c 'no file matches' "$work/out")" 2 \
+	"a pattern with a file needs no note"
+
+# init ANSWER...: from the answers, in a home of its own.
+mkdir -p "$work/xdg"
+made=$work/xdg/hgym-tui/config.json
+init() {
+	XDG_CONFIG_HOME=$work/xdg timeout 600 "$tui" init "$@" \
+		>"$work/out" 2>"$work/err"
+}
+sed -i "/^\[127.0.0.1\]:$(cat "$work/stranger/port") /d" "$rig/known_hosts"
+init locked "$work/logs/*.log" </dev/null
+is "$?" 4 "init: a login that fails at the end of the input"
+check "the reason and the next step are printed" \
+	grep -q '^next: add the public key' "$work/out"
+check "nothing is written" test ! -e "$made"
+printf '%s\n' locked "$work/logs/*.txt" bad/host stranger yes '' | init
+is "$?" 0 "init goes on after a failed login, a wrong host and an unknown key"
+check "it shows the fingerprint" grep -q 'SHA256:' "$work/out"
+is "$(tr -d ' \n\t' <"$made")" '{"schema":"hgym-tui.config/1","pods":[{"name":'\
+'"stranger","ssh":"stranger","logs":["'"$work"'/logs/*.log"]}]}' \
+	"it offers a pattern that has files, and writes the pod"
+printf '%s\n' "$work/empty/*.log" | init local "$work/empty/*.log"
+is "$?" 0 "the same pattern again is kept without files"
+XDG_CONFIG_HOME=$work/xdg "$tui" pods check --json --min-free 0 --no-gpu \
+	local stranger >"$work/out" 2>"$work/err"
+is "$(grep -c '"files":2' "$work/out")" 1 "init keeps the pods that are there"
+
+write_config "$(pod good good)"
 check_pods good
 check "a table for people" grep -q '^good .*570.124.06' "$work/out"
 check_pods --min-free many good

@@ -188,7 +188,7 @@ def test_local():
                              "logs": [os.path.join(home, "*.log")]}]))
     p.wait_for("DISK free")
     p.send("B")
-    is_seen(p, "here has no stop_cmd in the configuration", "no stop_cmd")
+    is_seen(p, "here has no stop_cmd in ", "no stop_cmd")
     p.send("$")
     is_seen(p, "$ /bin/sh", "a local pod's shell is this machine's")
     p.send("yes\r")

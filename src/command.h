@@ -18,6 +18,9 @@ enum command_id {
 	COMMAND_ANSWER, /* to a question of the pod; text NULL: refused */
 	COMMAND_RECONNECT, /* to the pod now */
 	COMMAND_CHECK,	   /* whether the pod is ready for a run */
+	COMMAND_EDIT,	   /* the file `name`, in the user's editor or pager */
+	COMMAND_INIT,	   /* add a pod to the configuration */
+	COMMAND_OPTION,	   /* write the key `name` ("ui.theme") with the JSON value `text` there */
 
 	/* From here on a yes is needed, and --read-only disables the command. */
 	COMMAND_SHELL, /* on the pod */

@@ -40,6 +40,7 @@ static void get_cell(const struct list *list, size_t row, size_t column, struct 
 	cell->number = (double)NAN;
 	cell->is_blank = false;
 	cell->spare = 0;
+	cell->also = NULL;
 	cell->style = STYLE_NORMAL;
 	cell->text[0] = '\0';
 	list->ops->cell(list->user, row, column, cell);
@@ -96,6 +97,34 @@ static bool next_word(struct str *rest, char word[LIST_FILTER_SIZE])
 	return false;
 }
 
+/* Does a cell match "=whole text" or ":part" or, without a sign, a part? */
+static bool matches_cell(const struct list_cell *cell, char sign, const char *word)
+{
+	const char *texts[] = { cell->text, cell->also != NULL ? cell->also : "" };
+
+	if (sign == '=' && word[0] != '\0')
+		return strcasecmp(texts[0], word) == 0 || strcasecmp(texts[1], word) == 0;
+	return strcasestr(texts[0], word) != NULL || strcasestr(texts[1], word) != NULL;
+}
+
+/* Split "name=text" and "name:text" if a column has the name; returns the sign, or 0. */
+static char split_word(const struct list_ops *ops, char word[LIST_FILTER_SIZE], const char **text)
+{
+	size_t n = strcspn(word, "=:");
+	char sign = word[n];
+
+	*text = word;
+	if (sign == '\0' || n == 0 || ops->best_first)
+		return 0;
+	word[n] = '\0';
+	if (any_of(i, ops->n_columns, strcasestr(ops->columns[i].title, word) != NULL)) {
+		*text = word + n + 1;
+		return sign;
+	}
+	word[n] = sign;
+	return 0;
+}
+
 /* How well a row matches all words of the filter; 0: not at all. */
 static int match_row(const struct list *list, size_t row)
 {
@@ -103,9 +132,11 @@ static int match_row(const struct list *list, size_t row)
 	struct str rest = str_from(list->filter);
 	char word[LIST_FILTER_SIZE];
 	struct list_cell cell;
+	const char *text;
 	int sum = 1;
 
 	while (next_word(&rest, word)) {
+		char sign = split_word(ops, word, &text);
 		int best = 0;
 
 		/* Texts first: a number is formatted only if no text matches. */
@@ -113,15 +144,17 @@ static int match_row(const struct list *list, size_t row)
 			size_t i = k % ops->n_columns;
 			bool is_text = ops->columns[i].kind == FMT_TEXT;
 
-			/* A number in a hidden column must not match. */
-			if (is_text != (k == i) || (!is_text && list->widths[i] == 0))
+			/* A number in a hidden column must not match, unless it is named. */
+			if (is_text != (k == i) ||
+			    (!is_text && list->widths[i] == 0 && sign == 0) ||
+			    (sign != 0 && strcasestr(ops->columns[i].title, word) == NULL))
 				continue;
 			if (best > 0 && !ops->best_first)
 				break;
 			format_cell(list, row, i, &cell);
-			int score = strcasestr(cell.text, word) != NULL;
+			int score = matches_cell(&cell, sign, text);
 			if (ops->best_first && i == ops->filtered) {
-				score = list_score(word, cell.text);
+				score = cell.also != NULL ? score : list_score(word, cell.text);
 				score += score > 0 ? NAMED_SCORE : 0;
 			}
 			best = int_max(best, score);
@@ -570,6 +603,25 @@ bool list_act(struct list *list, enum action action)
 	return true;
 }
 
+void list_sort_by(struct list *list, size_t column)
+{
+	bool is_default = column >= list->ops->n_columns;
+
+	if (list->sort == column + 1)
+		sort_list(list, list->sort, !list->descending);
+	else
+		sort_by_column(list, is_default ? 0 : column + 1);
+}
+
+void list_cell_text(const struct list *list, size_t column, char text[LIST_CELL_BYTES])
+{
+	struct list_cell cell = { .text = "" };
+
+	if (list_row(list) != SIZE_MAX)
+		format_cell(list, list_row(list), column, &cell);
+	(void)snprintf(text, LIST_CELL_BYTES, "%s", cell.text);
+}
+
 bool list_click(struct list *list, int x, int y)
 {
 	size_t place = list->top + (size_t)(y - list->body.y);
@@ -590,10 +642,7 @@ bool list_click_header(struct list *list, int x, int y)
 		int width = list->widths[i];
 
 		if (width > 0 && x >= from && x < from + width) {
-			if (list->sort == i + 1)
-				sort_list(list, i + 1, !list->descending);
-			else
-				sort_by_column(list, i + 1);
+			list_sort_by(list, i);
 			return true;
 		}
 		from += width > 0 ? width + 1 : 0;

@@ -38,8 +38,11 @@ struct list_column {
 struct list_cell {
 	double number; /* absent: none, or unknown */
 	unsigned int style;
-	bool is_blank;		    /* show nothing instead of a dash for an absent number */
-	size_t spare;		    /* bytes of a name, see canvas_line_elided() */
+	bool is_blank; /* show nothing instead of a dash for an absent number */
+	size_t spare;  /* bytes of a name, see canvas_line_elided() */
+	/* Static; a word that filters match too, or NULL; in the column `filtered`, "" matches
+	 * whole words instead of their letters. */
+	const char *also;
 	char text[LIST_CELL_BYTES]; /* "": the number, formatted as its column */
 };
 
@@ -106,13 +109,18 @@ bool list_act(struct list *list, enum action action);
 bool list_click(struct list *list, int x, int y);
 /* Sort by the column whose title is there, or reverse its order. */
 bool list_click_header(struct list *list, int x, int y);
+/* Sort by a column, or reverse its order if the rows are sorted by it; n_columns: default order. */
+void list_sort_by(struct list *list, size_t column);
+/* Text of a cell of the selected row; "" without one. */
+void list_cell_text(const struct list *list, size_t column, char text[LIST_CELL_BYTES]);
 /* Has the user sorted or filtered the rows? */
 bool list_is_ordered(const struct list *list);
 /* Title of the column that it is sorted by; NULL: default order. */
 const char *list_sorted_by(const struct list *list);
 /*
  * Show only rows that contain each of the words in a cell, ignoring case, and select the first;
- * "" shows all rows and keeps the selection.
+ * "" shows all rows and keeps the selection.  "seed=42" and "state:crash" look only at the columns
+ * whose title contains the name: for this text, and for a part of it.
  */
 void list_filter(struct list *list, const char *words);
 

@@ -11,6 +11,7 @@
 #include "ui/form.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
+#include "ui/words.h"
 
 #define MESSAGE_MS	8000
 #define WHEEL_LINES	3
@@ -19,15 +20,17 @@
 #define FRAME_LOCAL_MS	33
 #define FRAME_REMOTE_MS 250
 
-#define MAX_CHOICES  2000
-#define BOX_WIDTH    110
-#define PICK_WIDTH   100
-#define PICK_HEIGHT  18
-#define EVENT_BYTES  4096
-#define DETAIL_LINES 3 /* below the events: a rule, and the selected line in full */
-#define PAGE_LINES   8 /* of a preview */
-#define MAX_HINTS    24
-#define HOME_ESCAPES 3 /* presses of Esc in a row that lead to the fleet */
+#define MAX_CHOICES   2000
+#define BOX_WIDTH     110
+#define PICK_WIDTH    100
+#define PICK_HEIGHT   18
+#define EVENT_BYTES   4096
+#define DETAIL_LINES  3	    /* below the events: a rule, and the selected line in full */
+#define PAGE_LINES    8	    /* of a preview */
+#define EXPLAIN_LINES 5	    /* a rule, and the selected choice in full */
+#define EVENT_MS      60000 /* until an event leaves the status line */
+#define MAX_HINTS     24
+#define HOME_ESCAPES  3 /* presses of Esc in a row that lead to the fleet */
 
 #define UI_VIEW_COUNT 8
 
@@ -43,6 +46,9 @@ enum ui_overlay {
 	OVERLAY_CONFIRM,  /* preview of a command that waits for a yes */
 	OVERLAY_QUESTION, /* from a pod */
 	OVERLAY_BENCH,	  /* choose a plan, or the form */
+	OVERLAY_SORT,	  /* choose a column */
+	OVERLAY_COPY,	  /* choose a cell */
+	OVERLAY_OPTIONS,
 	OVERLAY_FORM,
 };
 
@@ -65,12 +71,18 @@ struct ui_choice {
 	enum {
 		CHOICE_ACTION,
 		CHOICE_RUN,
+		CHOICE_WORD,   /* explain it */
+		CHOICE_COLUMN, /* sort by it */
+		CHOICE_CELL,   /* copy it */
+		CHOICE_OPTION, /* write it */
 		CHOICE_PLAN,
 		CHOICE_FORM,	   /* a bench by the form */
 		CHOICE_CHECKPOINT, /* of a HarnessGym run: bench its best checkpoint */
 		CHOICE_SETTINGS	   /* or the launch settings of its kernels */
 	} kind;
-	size_t i; /* enum action, or index into the model's runs or benches */
+	/* enum action, or index into the model's runs or benches, the glossary, or columns (of
+	 * cells: 0 for the whole row, else a column + 1) */
+	size_t i;
 };
 
 /* A line of the events. */
@@ -160,6 +172,8 @@ struct ui {
 	int64_t drawn_at_ms;
 	uint64_t wanted[UI_MAX_MARKS + 1]; /* runs of the last session: reference, then marks */
 	size_t n_looked;		   /* runs of the model that were compared with them */
+	size_t seen_events;		   /* number of the newest event in the status line */
+	int64_t seen_at_ms;		   /* when it came; mono clock */
 };
 
 static const struct view_ops *const ui_views[UI_VIEW_COUNT] = {
@@ -572,52 +586,101 @@ static void add_choice(struct ui *ui, struct ui_choice choice)
 		xpush(ui->choices, ui->n_choices, ui->cap_choices, choice);
 }
 
-static void fill_choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+static const struct {
+	const char *section, *key, *value, *help;
+} options[] = {
+#define X(...) { __VA_ARGS__ },
+#include "ui/options.def"
+#undef X
+};
+
+/* Name and description of a choice. */
+static void describe_choice(const struct ui *ui, struct ui_choice choice,
+			    char name[LIST_CELL_BYTES], struct str *help)
 {
-	static const unsigned int styles[] = { STYLE_KEY, STYLE_STRONG, STYLE_NORMAL, STYLE_DIM };
-	static const struct {
-		const char *name, *help;
-	} fixed[] = {
-		[CHOICE_PLAN] = { "", "" },
+	static const char *const fixed[][2] = {
 		[CHOICE_FORM] = { "new bench", "fill in a form: variants, metric, blocks, window" },
 		[CHOICE_CHECKPOINT] = { "checkpoint",
 					"template of the task against the best checkpoint" },
 		[CHOICE_SETTINGS] = { "settings",
 				      "launch settings of its kernels, as a kernel bench" },
 	};
-	const struct ui *ui = user;
 	const struct model *model = ui->shared.model;
-	const struct ui_choice choice = ui->choices[row];
-	AUTO_BUF keys = buf_new(LIST_CELL_BYTES);
-	AUTO_BUF where = buf_new(LIST_CELL_BYTES);
-	const char *name = fixed[choice.kind].name, *help = fixed[choice.kind].help;
-	struct plot_label label;
+	const struct list *list = ui->states[ui->view];
+	struct words_entry entry;
 
+	*help = str_from("");
+	name[0] = '\0';
 	if (choice.kind == CHOICE_ACTION) {
-		const struct action_info *info = action_info((enum action)choice.i);
-
-		name = info->label;
-		help = info->help;
-		keymap_key_names(&ui->keymap, (enum action)choice.i, &keys);
-		for (size_t i = 0; i < UI_VIEW_COUNT; i++)
-			if ((ui_views[i]->places & info->places) != 0)
-				buf_appendf(&where, "%s%s", where.len > 0 ? " " : "",
-					    ui_views[i]->name);
-		if (info->places == IN_EVENTS)
-			buf_append_str(&where, "events");
+		(void)snprintf(name, LIST_CELL_BYTES, "%s",
+			       action_info((enum action)choice.i)->label);
+		*help = str_from(action_info((enum action)choice.i)->help);
 	} else if (choice.kind == CHOICE_RUN) {
-		label = plot_run_label(model->runs[choice.i]);
-		name = label.s;
-		help = model_pod_name(model, model->runs[choice.i]->pod);
+		(void)snprintf(name, LIST_CELL_BYTES, "%s",
+			       plot_run_label(model->runs[choice.i]).s);
+		*help = str_from(model_pod_name(model, model->runs[choice.i]->pod));
+	} else if (choice.kind == CHOICE_WORD && words_entry_at(choice.i, &entry)) {
+		(void)snprintf(name, LIST_CELL_BYTES, "%.*s", (int)entry.words.len, entry.words.p);
+		*help = entry.meaning;
+	} else if (choice.kind == CHOICE_OPTION) {
+		(void)snprintf(name, LIST_CELL_BYTES, "%s: %s", options[choice.i].key,
+			       options[choice.i].value);
+		*help = str_from(options[choice.i].help);
+	} else if (choice.kind == CHOICE_COLUMN || choice.kind == CHOICE_CELL) {
+		size_t i = choice.i - (choice.kind == CHOICE_CELL);
+		const char *title = i < list->ops->n_columns ? list->ops->columns[i].title : "";
+
+		(void)snprintf(name, LIST_CELL_BYTES, "%s",
+			       title[0] != '\0'		    ? title
+			       : choice.kind == CHOICE_CELL ? "all"
+							    : "default order");
+		if (choice.kind == CHOICE_COLUMN)
+			*help = words_explain(ui_view(ui)->name, title);
+		else
+			*help = str_from(ui->pending.text);
 	} else if (choice.kind == CHOICE_PLAN && choice.i < model->n_benches) {
-		name = model->benches[choice.i].name;
-		help = model->benches[choice.i].id;
+		(void)snprintf(name, LIST_CELL_BYTES, "%s", model->benches[choice.i].name);
+		*help = str_from(model->benches[choice.i].id);
+	} else if (choice.kind >= CHOICE_FORM) {
+		(void)snprintf(name, LIST_CELL_BYTES, "%s", fixed[choice.kind][0]);
+		*help = str_from(fixed[choice.kind][1]);
 	}
-	list_cellf(cell, styles[column], "%s",
-		   column == 0	 ? keys.data
-		   : column == 1 ? name
-		   : column == 2 ? help
-				 : where.data);
+}
+
+static void fill_choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+{
+	static const unsigned int styles[] = { STYLE_KEY, STYLE_STRONG, STYLE_NORMAL, STYLE_DIM };
+	const struct ui *ui = user;
+	const struct ui_choice choice = ui->choices[row];
+	AUTO_BUF text = buf_new(LIST_CELL_BYTES);
+	char name[LIST_CELL_BYTES];
+	struct words_entry entry;
+	struct str help;
+
+	describe_choice(ui, choice, name, &help);
+	if (column == 0 && choice.kind == CHOICE_ACTION) {
+		keymap_key_names(&ui->keymap, (enum action)choice.i, &text);
+	} else if (column == 1) {
+		cell->also = choice.kind == CHOICE_WORD ? "" : NULL;
+		buf_append_str(&text, name);
+	} else if (column == 2 && choice.kind == CHOICE_CELL && choice.i > 0) {
+		list_cell_text(ui->states[ui->view], choice.i - 1, name);
+		buf_append_str(&text, name);
+	} else if (column == 2) {
+		buf_append(&text, help.p, help.len);
+	} else if (column == 3 && choice.kind == CHOICE_ACTION) {
+		unsigned int places = action_info((enum action)choice.i)->places;
+
+		for (size_t i = 0; i < UI_VIEW_COUNT; i++)
+			if ((ui_views[i]->places & places) != 0)
+				buf_appendf(&text, "%s%s", text.len > 0 ? " " : "",
+					    ui_views[i]->name);
+		if (places == IN_EVENTS)
+			buf_append_str(&text, "events");
+	} else if (column == 3 && choice.kind == CHOICE_WORD && words_entry_at(choice.i, &entry)) {
+		buf_append(&text, entry.view.p, entry.view.len);
+	}
+	list_cellf(cell, styles[column], "%s", text.data != NULL ? text.data : "");
 }
 
 static void fill_choices(struct ui *ui)
@@ -645,7 +708,18 @@ static void clear_choices(struct ui *ui, enum ui_overlay overlay)
 	ui->overlay = overlay;
 }
 
-/* Offer all actions, first those of the view; in the palette also all runs, newest first. */
+/* Offer the words of the view, or those of all others. */
+static void add_words(struct ui *ui, bool of_view)
+{
+	struct words_entry entry;
+
+	for (size_t i = 0; words_entry_at(i, &entry); i++)
+		if (str_eq_cstr(entry.view, ui_view(ui)->name) == of_view)
+			add_choice(ui, (struct ui_choice){ CHOICE_WORD, i });
+}
+
+/* Offer all actions, first those of the view; in the help also all words, in the palette all runs,
+ * newest first. */
 static void open_actions(struct ui *ui, enum ui_overlay overlay)
 {
 	unsigned int places = ui_view(ui)->places;
@@ -655,10 +729,14 @@ static void open_actions(struct ui *ui, enum ui_overlay overlay)
 		enum action action = (enum action)(i % ACTION_COUNT);
 		bool is_of_view = (action_info(action)->places & places) != 0;
 
+		if (action == ACTION_NONE && overlay == OVERLAY_HELP)
+			add_words(ui, true);
 		if (action != ACTION_NONE && is_of_view == (i < ACTION_COUNT) &&
 		    (!ui->shared.read_only || !action_is_acting(action)))
 			add_choice(ui, (struct ui_choice){ CHOICE_ACTION, action });
 	}
+	if (overlay == OVERLAY_HELP)
+		add_words(ui, false);
 	for (size_t i = ui->shared.model->n_runs; overlay == OVERLAY_PALETTE && i-- > 0;)
 		add_choice(ui, (struct ui_choice){ CHOICE_RUN, i });
 	fill_choices(ui);
@@ -701,6 +779,40 @@ static void open_benches(struct ui *ui, const char *pods)
 		open_form(ui);
 }
 
+/* Offer the columns of the view's list to sort by; false: it has no list. */
+static bool open_sort(struct ui *ui)
+{
+	const struct list *list = ui_view(ui)->list != NULL ? ui->states[ui->view] : NULL;
+
+	if (list == NULL || list->ops == NULL)
+		return false;
+	clear_choices(ui, OVERLAY_SORT);
+	for (size_t i = 0; i <= list->ops->n_columns; i++)
+		if (i == list->ops->n_columns || list->ops->columns[i].title[0] != '\0')
+			add_choice(ui, (struct ui_choice){ CHOICE_COLUMN, i });
+	fill_choices(ui);
+	return true;
+}
+
+/* Offer to copy the text of the command (taken over) or a cell of the selected row. */
+static void open_copy(struct ui *ui, struct command *command)
+{
+	const struct list *list = ui->states[ui->view];
+	char text[LIST_CELL_BYTES];
+
+	command_release(&ui->pending);
+	ui->pending = *command;
+	clear_choices(ui, OVERLAY_COPY);
+	add_choice(ui, (struct ui_choice){ CHOICE_CELL, 0 });
+	for (size_t i = 0; i < list->ops->n_columns; i++) {
+		list_cell_text(list, i, text);
+		if (list->ops->columns[i].title[0] != '\0' && text[0] != '\0' &&
+		    strcmp(text, FMT_ABSENT) != 0)
+			add_choice(ui, (struct ui_choice){ CHOICE_CELL, i + 1 });
+	}
+	fill_choices(ui);
+}
+
 /* Offer the benches of a HarnessGym run; the command (taken over) waits for the choice. */
 static void open_harness_benches(struct ui *ui, struct command *command)
 {
@@ -712,10 +824,23 @@ static void open_harness_benches(struct ui *ui, struct command *command)
 	fill_choices(ui);
 }
 
+static void report_order(struct ui *ui, const struct list *list)
+{
+	const char *by = list_sorted_by(list);
+
+	if (by != NULL)
+		ui_show_message(&ui->shared, "sorted by %s, %s", by,
+				list->descending ? "descending" : "ascending");
+	else
+		ui_show_message(&ui->shared, "default order%s",
+				list->descending ? ", reversed" : "");
+}
+
 /* Do what the selected choice names. */
 static void take_choice(struct ui *ui)
 {
 	const struct model *model = ui->shared.model;
+	struct list *list = ui->states[ui->view]; /* of a view that has one */
 	size_t row = list_row(&ui->list);
 	struct command command = { .id = COMMAND_NONE };
 
@@ -728,8 +853,29 @@ static void take_choice(struct ui *ui)
 	} else if (choice.kind == CHOICE_RUN) {
 		ui->shared.selected = model->runs[choice.i];
 		ui_action(ui, ACTION_VIEW_RUN);
+	} else if (choice.kind == CHOICE_COLUMN) {
+		list_sort_by(list, choice.i);
+		notify_view(ui);
+		report_order(ui, list);
+	} else if (choice.kind == CHOICE_CELL) {
+		command = ui->pending;
+		ui->pending = (struct command){ .id = COMMAND_NONE };
+		if (choice.i > 0) {
+			free(command.text);
+			command.text = xcalloc(1, LIST_CELL_BYTES);
+			list_cell_text(list, choice.i - 1, command.text);
+		}
+		run_command(ui, &command);
+	} else if (choice.kind == CHOICE_OPTION) {
+		command.id = COMMAND_OPTION;
+		command.name = xasprintf("%s.%s", options[choice.i].section, options[choice.i].key);
+		command.text = xstrdup(options[choice.i].value);
+		if (run_command(ui, &command))
+			ui->wants |= UI_WANT_RELOAD;
 	} else if (choice.kind == CHOICE_FORM) {
 		open_form(ui);
+	} else if (choice.kind == CHOICE_WORD) {
+		return;
 	} else if (choice.kind == CHOICE_PLAN) {
 		if (choice.i >= model->n_benches || !model->benches[choice.i].is_plan)
 			return;
@@ -960,7 +1106,8 @@ static void handle_choice_key(struct ui *ui, const struct key *key)
 			take_choice(ui);
 		return;
 	}
-	enum prompt_result result = edit_filter(ui, key);
+	bool is_left = ui->overlay == OVERLAY_HELP && key->code == 'q' && ui->find.len == 0;
+	enum prompt_result result = is_left ? PROMPT_CANCEL : edit_filter(ui, key);
 	if (result == PROMPT_DONE)
 		take_choice(ui);
 	else if (result == PROMPT_CANCEL)
@@ -969,17 +1116,34 @@ static void handle_choice_key(struct ui *ui, const struct key *key)
 
 static int draw_choices(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
+	static const char *const titles[] = {
+		[OVERLAY_HELP] = "Help",
+		[OVERLAY_PALETTE] = "Go to",
+		[OVERLAY_BENCH] = "Choose a bench",
+		[OVERLAY_SORT] = "Sort by",
+		[OVERLAY_COPY] = "Copy",
+		[OVERLAY_OPTIONS] = "Options",
+	};
 	bool is_help = ui->overlay == OVERLAY_HELP;
 	int height = is_help ? canvas->height - 4 : PICK_HEIGHT;
-	char title[120];
+	char name[LIST_CELL_BYTES];
+	struct str help;
 
-	print_into(title, "%s%s · type to search · Esc back",
-		   is_help			  ? "Help: "
-		   : ui->overlay == OVERLAY_BENCH ? "Choose a bench"
-						  : "Go to",
-		   is_help ? ui_view(ui)->name : "");
-	struct rect r = draw_dialog(canvas, PICK_WIDTH, height, title);
+	AUTO_TEXT title = xasprintf("%s%s%s · type to search · %sEsc back%s", titles[ui->overlay],
+				    is_help ? ": " : "", is_help ? ui_view(ui)->name : "",
+				    is_help ? "q or " : "", is_help ? " · man hgym-tui" : "");
+	struct rect r = draw_dialog(canvas, is_help ? canvas->width : PICK_WIDTH, height, title);
 	struct rect line = rect_take_top(&r, 1);
+	if (is_help || ui->overlay == OVERLAY_SORT) {
+		/* Below the list the selected choice in full, as a row may be too narrow for it. */
+		struct rect whole = rect_take_bottom(&r, int_min(EXPLAIN_LINES, r.h / 3));
+
+		canvas_fill(canvas, rect_take_top(&whole, 1), STYLE_AXIS, 0x2500);
+		if (list_row(&ui->list) != SIZE_MAX) {
+			describe_choice(ui, ui->choices[list_row(&ui->list)], name, &help);
+			(void)canvas_wrap(canvas, whole, STYLE_NORMAL, help, 0);
+		}
+	}
 	list_draw(&ui->list, canvas, r);
 	*cursor_y = line.y;
 	return prompt_draw(&ui->find, canvas, line, "> ");
@@ -994,6 +1158,13 @@ static bool open_overlay(struct ui *ui, enum action action)
 		open_actions(ui, OVERLAY_HELP);
 	} else if (action == ACTION_PALETTE) {
 		open_actions(ui, OVERLAY_PALETTE);
+	} else if (action == ACTION_SORT_BY) {
+		return open_sort(ui);
+	} else if (action == ACTION_OPTIONS) {
+		clear_choices(ui, OVERLAY_OPTIONS);
+		for (size_t i = 0; i < LENGTH(options); i++)
+			add_choice(ui, (struct ui_choice){ CHOICE_OPTION, i });
+		fill_choices(ui);
 	} else if (action == ACTION_EVENTS) {
 		ui->overlay = OVERLAY_EVENTS;
 		list_release(&ui->list);
@@ -1344,6 +1515,9 @@ static const struct {
 	[OVERLAY_CONFIRM] = { handle_confirm_key, draw_confirm },
 	[OVERLAY_QUESTION] = { handle_question_key, draw_question },
 	[OVERLAY_BENCH] = { handle_choice_key, draw_choices },
+	[OVERLAY_SORT] = { handle_choice_key, draw_choices },
+	[OVERLAY_COPY] = { handle_choice_key, draw_choices },
+	[OVERLAY_OPTIONS] = { handle_choice_key, draw_choices },
 	[OVERLAY_FORM] = { handle_form_key, draw_form },
 };
 
@@ -1374,6 +1548,30 @@ static void step_run(struct ui *ui, enum action action)
 		shared->selected = model->runs[i - 1];
 	if ((ui_view(ui)->places & shows_it) != shows_it)
 		report_on_run(ui, "is selected");
+}
+
+/* Select the next or the previous run that failed, in order of appearance. */
+static void step_failed_run(struct ui *ui, enum action action)
+{
+	struct ui_shared *shared = &ui->shared;
+	const struct model *model = shared->model;
+	size_t at = 0, by = action == ACTION_ERROR_NEXT ? 1 : model->n_runs - 1;
+
+	while (at + 1 < model->n_runs && model->runs[at] != shared->selected)
+		at++;
+	for (size_t i = 0; i < model->n_runs; i++) {
+		at = (at + by) % model->n_runs;
+		enum run_status status = model->runs[at]->run.status;
+
+		if (status != RUN_CRASHED && status != RUN_OOM && status != RUN_DIVERGED &&
+		    status != RUN_KILLED)
+			continue;
+		shared->selected = model->runs[at];
+		ui_show_message(shared, "%s %s; 5 shows its log",
+				plot_run_label(shared->selected).s, run_status_name(status));
+		return;
+	}
+	ui_show_message(shared, "no run failed");
 }
 
 static void mark_run(struct ui *ui, enum action action)
@@ -1495,6 +1693,8 @@ static void run_frame_action(struct ui *ui, enum action action)
 		{ ACTION_PREV_VIEW, step_view, 0 },
 		{ ACTION_NEXT_RUN, step_run, 0 },
 		{ ACTION_PREV_RUN, step_run, 0 },
+		{ ACTION_ERROR_NEXT, step_failed_run, 0 },
+		{ ACTION_ERROR_PREV, step_failed_run, 0 },
 		{ ACTION_BACK, go_back, 0 },
 		{ ACTION_QUIT, go_back, 0 },
 		{ ACTION_QUIT_NOW, NULL, UI_WANT_QUIT },
@@ -1544,18 +1744,6 @@ static void follow_view(struct ui *ui)
 	ui->n_trail = n;
 }
 
-static void report_order(struct ui *ui, const struct list *list)
-{
-	const char *by = list_sorted_by(list);
-
-	if (by != NULL)
-		ui_show_message(&ui->shared, "sorted by %s, %s", by,
-				list->descending ? "descending" : "ascending");
-	else
-		ui_show_message(&ui->shared, "default order%s",
-				list->descending ? ", reversed" : "");
-}
-
 void ui_action(struct ui *ui, enum action action)
 {
 	struct command command = { .id = COMMAND_NONE };
@@ -1580,6 +1768,8 @@ void ui_action(struct ui *ui, enum action action)
 		command_release(&command);
 	} else if (command.id == COMMAND_BENCH_ARMS) {
 		open_harness_benches(ui, &command);
+	} else if (command.id == COMMAND_COPY && list != NULL && list_row(list) != SIZE_MAX) {
+		open_copy(ui, &command);
 	} else if (command.id == COMMAND_COPY) {
 		run_command(ui, &command);
 	} else if (command.id != COMMAND_NONE) {
@@ -1652,9 +1842,10 @@ static void draw_state(const struct ui *ui, struct canvas *canvas, int left)
 	(void)canvas_text(canvas, x, 0, STYLE_HINT, time);
 }
 
-/* Draw the message if it is recent, else the newest event. */
-static void draw_status(const struct ui *ui, struct canvas *canvas, struct rect line)
+/* Draw the message if it is recent, else the newest event until it is too old. */
+static void draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
 {
+	size_t events = ui->shared.model->n_events + ui->shared.model->first_event;
 	const struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
 	const struct model_event *event;
@@ -1667,11 +1858,16 @@ static void draw_status(const struct ui *ui, struct canvas *canvas, struct rect 
 	}
 	if (shared->said[0] != '\0' && shared->now_mono_ms - shared->said_at_ms < MESSAGE_MS) {
 		canvas_print(canvas, line, STYLE_STRONG, "%s", shared->said);
-	} else if (model->n_events > 0) {
-		event = model_event_at(model, model->n_events - 1);
+		return;
+	}
+	/* The time of an alert is when its cause started, which may be long ago. */
+	if (events != ui->seen_events)
+		ui->seen_at_ms = shared->now_mono_ms;
+	ui->seen_events = events;
+	event = events > 0 ? model_event_at(model, model->n_events - 1) : NULL;
+	if (event != NULL && shared->now_mono_ms - ui->seen_at_ms < EVENT_MS)
 		canvas_print(canvas, line, event->severity == MODEL_INFO ? STYLE_HINT : STYLE_WARN,
 			     "%s %s", fmt_clock(event->wall_ms).s, event->text);
-	}
 }
 
 /* Columns of "key label"; 0 if the action has no key, or no use in the view. */

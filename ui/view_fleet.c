@@ -11,6 +11,8 @@
 #include "ui/panel.h"
 #include "ui/theme.h"
 
+#define EMPTY_PODS 8 /* named on a screen without runs */
+
 struct fleet_row {
 	const struct model_run *mr;
 	struct forecast forecast;
@@ -219,6 +221,7 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 	} else if (column == FLEET_STATE) {
 		state = run_state_of(shared, mr);
 		list_cellf(cell, theme_fact(state.style), "%s", state.text);
+		cell->also = run_status_name(run->status);
 	} else {
 		cell->number = numbers[column];
 	}
@@ -408,21 +411,24 @@ static const char no_pods[] = "No runs and no pods.\n"
 			      "hgym-tui LOG...  opens local logs\n"
 			      "hgym-tui demo    plays a recorded fleet\n"
 			      "hgym-tui doctor  checks the setup\n"
-			      "To follow pods, add them to %s (man hgym-tui-config)";
+			      "Enter            adds a pod to %s and tests it";
 static const char no_runs[] = "No runs yet.\n"
 			      "7  shows the pods, their connections and errors\n"
 			      "!  shows all events\n"
-			      "If the pods are connected, check their \"logs\" in %s";
+			      "The patterns of their logs are in %s";
 
 /* Explain why there is nothing to show. */
 static void draw_empty(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
+	const struct model *model = shared->model;
 	AUTO_BUF text = buf_new(8192);
 
-	if (shared->model->n_pods > 0)
-		buf_appendf(&text, no_runs, shared->conf_path);
-	else
-		buf_appendf(&text, no_pods, shared->conf_path);
+	buf_appendf(&text, model->n_pods > 0 ? no_runs : no_pods, shared->conf_path);
+	for (size_t i = 0; i < model->n_pods && i < EMPTY_PODS; i++)
+		buf_appendf(&text, "\n%s: %s%s%s", model->pods[i].name,
+			    pod_state_name(model->pods[i].state),
+			    model->pods[i].why != NULL && model->pods[i].why[0] != '\0' ? ": " : "",
+			    model->pods[i].why != NULL ? model->pods[i].why : "");
 	panel_empty(canvas, r, text.data);
 }
 
@@ -463,6 +469,8 @@ static bool fleet_act(void *state, struct ui_shared *shared, enum action action,
 
 	if (action == ACTION_OPEN && mr != NULL) {
 		shared->go = ACTION_VIEW_RUN;
+	} else if (action == ACTION_OPEN && shared->model->n_pods == 0) {
+		out->id = COMMAND_INIT;
 	} else if (action == ACTION_COPY && mr != NULL) {
 		double final = model_run_final_bpb(mr);
 		double bpb = run_has(final) ? final : mr->run.last_val_bpb;

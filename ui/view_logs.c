@@ -808,6 +808,18 @@ static void copy_line(struct logs *logs, struct ui_shared *shared, struct comman
 	out->text = buf_detach(&line.text);
 }
 
+static void edit_log(const struct logs *logs, struct ui_shared *shared, struct command *out)
+{
+	const struct model_log *log = logs->merged ? NULL : logs->src.log;
+
+	if (log == NULL || log->file == NULL) {
+		ui_show_message(shared, "only one log with a local file can be opened");
+		return;
+	}
+	out->id = COMMAND_EDIT;
+	out->name = xstrdup(log->file);
+}
+
 /* Lines above and below the current one that are passed on to learn a rule. */
 #define LEARN_LINES 400
 #define LEARN_BYTES ((size_t)4096)
@@ -954,6 +966,8 @@ static bool logs_act(void *state, struct ui_shared *shared, enum action action, 
 		toggle_display(logs, shared, action);
 	else if (action == ACTION_COPY)
 		copy_line(logs, shared, out);
+	else if (action == ACTION_EDIT)
+		edit_log(logs, shared, out);
 	else if (action == ACTION_LEARN)
 		learn_line(logs, shared, out);
 	else if (action == ACTION_BOOKMARK)

@@ -383,7 +383,7 @@ static void pods_draw(void *state, struct ui_shared *shared, struct canvas *canv
 	size_t pod = list_row(list);
 
 	if (list->all == 0) {
-		AUTO_TEXT text = xasprintf("No pods.\nAdd pods to %s (man hgym-tui-config)",
+		AUTO_TEXT text = xasprintf("No pods.\nEnter adds a pod to %s and tests it",
 					   shared->conf_path);
 
 		panel_empty(canvas, r, text);
@@ -416,8 +416,10 @@ static bool pods_act(void *state, struct ui_shared *shared, enum action action, 
 	const struct model_pod *pod;
 
 	out->pod = list_row(list);
+	if (shared->model->n_pods == 0 && action == ACTION_OPEN)
+		out->id = COMMAND_INIT;
 	if (out->pod == SIZE_MAX)
-		return false;
+		return out->id != COMMAND_NONE;
 	pod = &shared->model->pods[out->pod];
 	if (action == ACTION_OPEN) {
 		shared->go = ACTION_VIEW_FLEET;

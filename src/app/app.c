@@ -30,8 +30,8 @@ struct app {
 	struct loop_fd *tty, *out;
 	struct loop_timer *poll, *frame, *tick, *resize, *away;
 	struct pod_shell shell; /* pid != 0: it uses the terminal */
-	char *shell_pod;	/* owned; name */
-	bool is_command;	/* stop_cmd instead of a shell */
+	char *shell_pod;	/* owned; name; NULL: it runs on this machine */
+	bool is_command;	/* stop_cmd instead of a shell, editor instead of init */
 	struct term_options options;
 	bool in_tmux;
 	bool works;	   /* on_work is posted */
@@ -109,6 +109,8 @@ static void quit_loop(struct app *app)
 	loop_stop(app->loop);
 }
 
+static void reload_conf(struct app *app);
+
 /* Return to the dashboard after the shell on a pod has exited. */
 static void return_from_shell(struct app *app, int status)
 {
@@ -116,8 +118,14 @@ static void return_from_shell(struct app *app, int status)
 	fit_canvas(app);
 	loop_timer_stop(app->away);
 	loop_fd_set(app->tty, LOOP_READ);
-	ui_show_message(ui_shared(app->parts.ui), "%s on %s exited with status %d",
-			app->is_command ? "stop_cmd" : "shell", app->shell_pod, status);
+	if (app->shell_pod != NULL)
+		ui_show_message(ui_shared(app->parts.ui), "%s on %s exited with status %d",
+				app->is_command ? "stop_cmd" : "shell", app->shell_pod, status);
+	else if (status != 0)
+		ui_show_message(ui_shared(app->parts.ui), "%s exited with status %d",
+				app->is_command ? app->shell.text : "hgym-tui init", status);
+	else if (!app->is_command)
+		reload_conf(app);
 	pod_shell_release(&app->shell);
 	ui_changed(app->parts.ui, UI_ALL);
 	schedule_frame(app);
@@ -137,15 +145,19 @@ static int open_shell(void *user, const struct conf_pod *pod, const char *comman
 	struct app *app = user;
 
 	pod_shell_release(&app->shell);
-	if (pod_shell_init(&app->shell, pod, command, err))
+	if (pod == NULL)
+		pod_shell_init_local(&app->shell, app->setup->context, command);
+	else if (pod_shell_init(&app->shell, pod, command, err))
 		return -1;
 	free(app->shell_pod);
-	app->shell_pod = xstrdup(pod->name);
+	app->shell_pod = pod != NULL ? xstrdup(pod->name) : NULL;
 	app->is_command = command != NULL;
 	loop_fd_set(app->tty, 0);
 	term_leave(app->term);
-	AUTO_TEXT line = xasprintf("%s: $ %s\r\n", pod->name, app->shell.text);
-	(void)term_write(app->term, line, strlen(line));
+	if (pod != NULL) {
+		AUTO_TEXT line = xasprintf("%s: $ %s\r\n", pod->name, app->shell.text);
+		(void)term_write(app->term, line, strlen(line));
+	}
 	watch_output(app);
 	if (pod_shell_start(&app->shell, term_fd(app->term), err)) {
 		return_from_shell(app, 127);

@@ -2,6 +2,7 @@
 /* The dashboard without its terminal: commands, alerts, settings and saved choices. */
 #include "app/parts.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,9 +10,11 @@
 #include "app/pod_shell.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/quote.h"
 #include "base/xalloc.h"
 #include "bench/folder.h"
 #include "bench/start.h"
+#include "conf/edit.h"
 #include "model/run_names.h"
 #include "parsers/learn.h"
 #include "parsers/run_reader.h"
@@ -47,20 +50,20 @@ static const struct conf_pod *find_pod(const struct app_parts *parts, size_t pod
 	int i = pod < model->n_pods ? conf_find_pod(conf, model->pods[pod].name) : -1;
 
 	if (i < 0) {
-		err_set(err, ERR_USAGE, "this pod is not in the configuration");
+		err_set(err, ERR_USAGE, "this pod is not in %s", parts->conf_path);
 		return NULL;
 	}
 	return &conf->pods[i];
 }
 
 /* *text is the command to run on the pod; NULL for a shell. */
-static int find_pod_command(const struct command *command, const struct conf_pod *pod,
-			    const char **text, struct err *err)
+static int find_pod_command(const struct app_parts *parts, const struct command *command,
+			    const struct conf_pod *pod, const char **text, struct err *err)
 {
 	*text = command->id == COMMAND_POD_STOP ? pod->stop_cmd : NULL;
 	if (command->id != COMMAND_POD_STOP || *text != NULL)
 		return 0;
-	return err_set(err, ERR_USAGE, "%s has no stop_cmd in the configuration", pod->name);
+	return err_set(err, ERR_USAGE, "%s has no stop_cmd in %s", pod->name, parts->conf_path);
 }
 
 static int open_shell(struct app_parts *parts, const struct command *command, char said[200],
@@ -70,7 +73,7 @@ static int open_shell(struct app_parts *parts, const struct command *command, ch
 	const char *text;
 
 	(void)said;
-	if (pod == NULL || find_pod_command(command, pod, &text, err) != 0)
+	if (pod == NULL || find_pod_command(parts, command, pod, &text, err) != 0)
 		return -1;
 	if (parts->shell == NULL)
 		return err_set(err, ERR_USAGE, "a shell needs a terminal");
@@ -84,7 +87,7 @@ static char *preview_shell(struct app_parts *parts, const struct command *comman
 	const char *what;
 	char *text = NULL;
 
-	if (pod == NULL || find_pod_command(command, pod, &what, err) != 0)
+	if (pod == NULL || find_pod_command(parts, command, pod, &what, err) != 0)
 		return NULL;
 	if (pod_shell_init(&shell, pod, what, err) == 0)
 		text = xasprintf("$ %s\n\nRuns in this terminal. Logs are still followed "
@@ -94,6 +97,47 @@ static char *preview_shell(struct app_parts *parts, const struct command *comman
 					      : "Exit the shell to return to the dashboard.");
 	pod_shell_release(&shell);
 	return text;
+}
+
+/* Run the user's editor, or `init`, in the terminal. */
+static int run_program(struct app_parts *parts, const struct command *command, char said[200],
+		       struct err *err)
+{
+	AUTO_BUF line = buf_new(PATH_MAX * 4 + 100);
+
+	(void)said;
+	if (parts->shell == NULL)
+		return err_set(err, ERR_USAGE, "another program needs a terminal");
+	if (command->id == COMMAND_INIT)
+		return parts->shell(parts->user, NULL, NULL, err);
+	buf_append_str(&line, "${VISUAL:-${EDITOR:-${PAGER:-less}}} ");
+	quote_word(&line, str_from(command->name));
+	return parts->shell(parts->user, NULL, line.data, err);
+}
+
+static int set_option(struct app_parts *parts, const struct command *command, char said[200],
+		      struct err *err)
+{
+	size_t dot = strcspn(command->name, ".");
+	AUTO_TEXT section = xstrndup(command->name, dot);
+	const char *key = command->name + dot + 1;
+	AUTO_JSON root = conf_edit(parts->conf_path, err);
+	cJSON *value = json_parse(str_from(command->text), JSON_BARE_REFUSED, err);
+
+	if (root != NULL && !cJSON_HasObjectItem(root, section))
+		cJSON_AddObjectToObject(root, section);
+	cJSON *object = cJSON_GetObjectItem(root, section);
+	cJSON_DeleteItemFromObject(object, key);
+	if (value == NULL || !cJSON_AddItemToObject(object, key, value)) {
+		cJSON_Delete(value);
+		return root != NULL ? err_set(err, ERR_CONFIG, "%s: %s is not an object",
+					      parts->conf_path, section)
+				    : -1;
+	}
+	/* What a key chose before counts no longer. */
+	parts->theme_chosen = parts->theme_chosen && strcmp(key, "theme") != 0;
+	(void)snprintf(said, 200, "wrote %s", parts->conf_path);
+	return conf_write(parts->conf_path, root, err);
 }
 
 static int copy_text(struct app_parts *parts, const struct command *command, char said[200],
@@ -154,7 +198,7 @@ static int check_pod(struct app_parts *parts, const struct command *command, cha
 	const struct app_source *source = &parts->setup->source;
 
 	if (source->check == NULL)
-		return err_set(err, ERR_USAGE, "these pods are not in the configuration");
+		return err_set(err, ERR_USAGE, "these pods are not in %s", parts->conf_path);
 	if (source->check(source->user, command->pod, err))
 		return -1;
 	(void)snprintf(said, 200, "%s is being checked",
@@ -311,6 +355,9 @@ static const struct {
 	[COMMAND_ANSWER] = { answer_pod, NULL },
 	[COMMAND_RECONNECT] = { reconnect_pod, NULL },
 	[COMMAND_CHECK] = { check_pod, NULL },
+	[COMMAND_EDIT] = { run_program, NULL },
+	[COMMAND_INIT] = { run_program, NULL },
+	[COMMAND_OPTION] = { set_option, NULL },
 	[COMMAND_SHELL] = { open_shell, preview_shell },
 	[COMMAND_POD_STOP] = { open_shell, preview_shell },
 	[COMMAND_BENCH_START] = { run_bench, preview_plan },
@@ -439,11 +486,9 @@ static int fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keyma
 	const struct conf *conf = &context->conf;
 	const char *charset = context->options.charset;
 
-	AUTO_TEXT dir = conf_dir_config();
 	/* It stays the same for all reloads. */
 	if (parts->conf_path == NULL)
-		parts->conf_path =
-			conf->path != NULL ? xstrdup(conf->path) : xasprintf("%s/config.json", dir);
+		parts->conf_path = conf_file(conf);
 	*ui = (struct ui_setup){ .model = parts->setup->model,
 				 .track = parts->setup->track,
 				 .alerts = &parts->alerts,

@@ -15,7 +15,8 @@ struct app_parts {
 	struct ui_baseline baseline;
 	struct board_input groups; /* names the groups of runs */
 	bool ascii;
-	/* Without a terminal these are NULL.  shell runs the command on the pod; NULL: a shell. */
+	/* Without a terminal these are NULL.  shell runs the command on the pod; NULL: a shell.
+	 * Without a pod it runs the command on this machine; NULL: `init`. */
 	void (*on_alert)(void *user, const struct alert *alert, const char *text);
 	int (*copy)(void *user, const char *text, struct err *err);
 	int (*shell)(void *user, const struct conf_pod *pod, const char *command, struct err *err);

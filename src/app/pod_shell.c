@@ -73,6 +73,21 @@ int pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod, const ch
 	return failed;
 }
 
+void pod_shell_init_local(struct pod_shell *shell, const struct context *context,
+			  const char *command)
+{
+	const char *argv[CONTEXT_ARGV + 2] = { "/bin/sh", "-c", command, NULL };
+	size_t n = 3;
+
+	memset(shell, 0, sizeof(*shell));
+	if (command == NULL) {
+		n = context_argv(context, argv);
+		argv[n++] = "init";
+		argv[n] = NULL;
+	}
+	set_words(shell, argv, n);
+}
+
 void pod_shell_release(struct pod_shell *shell)
 {
 	for (size_t i = 0; shell->argv != NULL && shell->argv[i] != NULL; i++)

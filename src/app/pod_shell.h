@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "conf/conf.h"
+#include "context.h"
 
 /*
  * A shell on a pod in the terminal that the dashboard lends it: ssh with the options of the pod, or
@@ -22,6 +23,9 @@ struct pod_shell {
 /* Build argv for a shell, or for a command on the pod (NULL: none).  Release it also on failure. */
 int pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod, const char *command,
 		   struct err *err) __attribute__((warn_unused_result));
+/* Build argv for a command of this machine; NULL: for `init` of this program. */
+void pod_shell_init_local(struct pod_shell *shell, const struct context *context,
+			  const char *command);
 void pod_shell_release(struct pod_shell *shell);
 /* Start it as the foreground job of the terminal. */
 int pod_shell_start(struct pod_shell *shell, int tty, struct err *err)

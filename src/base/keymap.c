@@ -61,7 +61,7 @@ void keycode_name(uint32_t code, char out[KEY_NAME_SIZE])
 
 static const struct action_info actions[ACTION_COUNT] = {
 #define X(id, ...) [ACTION_##id] = { __VA_ARGS__ },
-	ACTION_LIST(X)
+#include "base/actions.def"
 #undef X
 };
 

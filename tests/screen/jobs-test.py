@@ -132,9 +132,18 @@ def test_jobs():
        p.screen.text())
     p.job("/NotFound\r\r5", 12, lambda: "ModuleNotFoundError" in
           p.screen.text(), "the line of a crash, found by its word")
-    p.job(" 1ssj 4", 8, lambda: "gap now" in p.screen.text(),
-          "two runs compared")
-    ok(p.wait_for("source differs in 1 line, 2 settings differ"),
+    p.press("1\x1bg")
+    p.job("e5", 2, lambda: "ModuleNotFoundError" in p.screen.text() and
+          "step:950/2000" in p.screen.text(), "the line of a crash")
+    p.press("1")
+    p.press("/seed=%d state:crashed\r" % CRASHED[1])
+    ok(p.until(lambda: "(1 shown)" in p.screen.text() and
+               "try%d" % CRASHED[0] in p.row(0)),
+       "columns are filtered by their names", p.screen.text())
+    p.press("1\x1bg")
+    p.job(" ssj 4", 6, lambda: "gap now" in p.screen.text() and
+          "2,000" in p.screen.text(), "two runs compared at a printed step")
+    ok(p.wait_for("source differs in 1 line, 1 setting differs"),
        "their scripts and settings are", p.screen.text())
     p.press("d")
     ok(p.until(lambda: "+width = " in p.screen.text() and
@@ -157,6 +166,11 @@ def test_board():
     p = Desk()
     p.wait_for("Runs (30)")
     text = "pub=1.31,1.32,1.33"
+    p.job("3/try0\rB%s\r" % text, 6 + len("try0" + text),
+          lambda: re.search("pub .*1.32000", p.screen.text()) and
+          "try0" in p.row(0) and "RECORD SHOWN" in p.screen.text(),
+          "three seeds ranked against a typed baseline")
+    p.press("\x1bB\x15\r")
     p.job("/try0\r j j 3*B" + text + "\r", 12 + len("/try0\r") + len(text),
           lambda: "◆ pub" in p.screen.text() and "try0" in p.row(0) and
           "try1" not in p.screen.text() and "SHOWN" in p.screen.text(),
@@ -286,6 +300,38 @@ def test_chosen():
         p = Desk()
         ok(p.wait_for("Runs (30)"), "what is kept may be anything")
         p.leave()
+
+
+def test_words():
+    """The help explains columns; a menu sorts by one and explains it."""
+    p = Desk()
+    p.wait_for("Runs (30)")
+    p.press("?FINAL")
+    ok(p.wait_for("final score; after ~ a forecast"),
+       "? explains a column", p.screen.text())
+    p.press("\x15MISSES THE BAR")
+    ok(p.wait_for("worse than the track requires, and by how much"),
+       "and a word of another view", p.screen.text())
+    p.press("\x1b?q")
+    ok(p.wait_gone("Help: "), "q leaves it", p.screen.text())
+    p.press(">SIZE")
+    ok(p.wait_for("artifact size in millions of bytes"),
+       "the menu of columns explains them", p.screen.text())
+    p.press("\x15STATE\r")
+    ok(p.wait_for("sorted by STATE, ascending"), "and sorts by any of them",
+       p.screen.text())
+    p.press(">STATE\r")
+    ok(p.wait_for("sorted by STATE, descending"), "in both directions")
+    p.press(">default\r")
+    ok(p.wait_for("default order"), "and in none")
+    p.press("/try7\rg")
+    p.send("ySEED\r")
+    ok(p.wait_for("copied "), "y copies a cell", p.screen.text())
+    p.press("y")
+    ok(p.wait_for("all"), "or all of the row")
+    p.press("\x1b")
+    ok(p.wait_gone("Copy · "), "and asks before", p.screen.text())
+    p.leave()
 
 
 def test_search_does_nothing():
@@ -521,7 +567,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder_:
         home = folder_
         write_logs()
-        tests = (test_jobs, test_board, test_export, test_chosen,
+        tests = (test_jobs, test_board, test_export, test_chosen, test_words,
                  test_search_does_nothing,
                  test_escape, test_lists, test_advice,
                  test_reference, test_no_gap)

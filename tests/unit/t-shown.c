@@ -501,6 +501,8 @@ static void test_copy(struct ui_setup *setup, const struct model_run *mr)
 	ui_shared(ui)->selected = mr;
 	press('1');
 	press('y');
+	ok(copied[0] == '\0', "y asks what to copy");
+	press('\r');
 	ok(strstr(copied, "\t100.00 ms/step\t") != NULL,
 	   "a step time that its log does not print: %s", copied);
 }

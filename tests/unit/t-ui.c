@@ -323,6 +323,16 @@ static void test_groups(void)
 	   "the letters that match are highlighted");
 	list_filter(&list, "9");
 	is_order(&list, &ops, "1", "visible numbers are found");
+	list_filter(&list, "n=9");
+	is_order(&list, &ops, "1", "a named column is compared");
+	list_filter(&list, "pod:9");
+	is_order(&list, &ops, "", "and no other column");
+	list_filter(&list, "name=seed");
+	is_order(&list, &ops, "", "with = the whole text of the cell has to be the same");
+	list_filter(&list, "name:seed");
+	is_order(&list, &ops, "412", "with : a part is enough");
+	list_filter(&list, "x=9");
+	is_order(&list, &ops, "", "without such a column it is a word like others");
 	list_release(&list);
 	canvas_release(&canvas);
 }

@@ -356,9 +356,13 @@ static void write_plan(struct page *p)
 
 	if (seeds == 0)
 		return;
-	buf_appendf(&p->text,
-		    "for p < %g with power %.0f %%: %u seeds, if mean and spread stay the same",
-		    p->group->track->alpha, 100 * BOARD_POWER, seeds);
+	if (p->group->track->rule == TRACK_RULE_MARGIN)
+		buf_appendf(&p->text, "%u seeds show it if the mean stays the same", seeds);
+	else
+		buf_appendf(&p->text,
+			    "for p < %g with power %.0f %%: %u seeds, if mean and spread stay the "
+			    "same",
+			    p->group->track->alpha, 100 * BOARD_POWER, seeds);
 	if (seeds > group->n_seeds)
 		buf_appendf(&p->text, "; %zu more", seeds - group->n_seeds);
 	if (run_has(v->usd_more))
@@ -389,11 +393,28 @@ static void write_time(struct page *p)
 		buf_appendf(&p->text, ", sample sd %.4f s, population sd %.4f s",
 			    ms->sd_sample / 1000, ms->sd_population / 1000);
 	if (run_has(v->delta_train_ms))
-		buf_appendf(&p->text, "; %+.4f s compared with the baseline",
-			    v->delta_train_ms / 1000);
+		buf_appendf(&p->text, "; %+.4f s compared with %s", v->delta_train_ms / 1000,
+			    v->other != NULL ? v->other->title : "the baseline");
 	if (run_has(v->train_time.p))
 		buf_appendf(&p->text, " (Welch t %.4f, df %.4f, one-sided p %.4g)", v->train_time.t,
 			    v->train_time.df, v->train_time.p);
+}
+
+/* "better than NAME: (0.0001 + 25 steps * 4.5e-05) / sqrt(1/10 + 1/8) = 0.0051, needs 0.004". */
+static void write_pair(struct page *p)
+{
+	const struct track *track = p->group->track;
+	const struct board_verdict *v = &p->group->verdict;
+
+	if (!run_has(v->pair_margin) || !run_has(track->pair_margin_root_n))
+		return;
+	buf_appendf(
+		&p->text,
+		"%s %s: (loss difference + %.0f steps * %g) / sqrt(1/%zu + 1/%zu) = %.5f, needs "
+		"%g",
+		v->pair_shown ? "better than" : "not shown to be better than", v->other->title,
+		v->other->steps.step - p->group->steps.step, track->loss_per_step,
+		p->group->steps.n, v->other->steps.n, v->pair_margin, track->pair_margin_root_n);
 }
 
 static const char *describe_test(const struct track *track, enum track_test test)
@@ -572,8 +593,9 @@ static void write_step(struct page *p)
 static void add_remarks(struct page *p)
 {
 	static void (*const remarks[])(struct page * p) = {
-		write_track, write_step, write_counts, write_caps, write_time,	 write_delta,
-		write_bar,   write_plan, write_tests,  write_z,	   write_common, write_notes,
+		write_track, write_step,   write_counts, write_caps, write_time,
+		write_pair,  write_delta,  write_bar,	 write_plan, write_tests,
+		write_z,     write_common, write_notes,
 	};
 
 	facts_section(p->facts, "")->is_list = true;
@@ -866,6 +888,8 @@ static void add_verdict(cJSON *object, const struct board *board, const struct b
 		 JSOME("seeds_planned", v->seeds_planned), JNUM("usd_per_seed", v->usd_seed),
 		 JNUM("usd_planned", v->usd_more), JNUM("delta_train_ms", v->delta_train_ms));
 	cJSON_AddItemToObject(object, "train_time_test", board_test_json(&v->train_time));
+	json_add(object, JCLEAN("compared_with", v->other != NULL ? v->other->key : NULL),
+		 JNUM("pair_margin", v->pair_margin), JBOOL("pair_shown", v->pair_shown));
 	cJSON *common = cJSON_AddArrayToObject(object, "common_seeds");
 	for (size_t i = 0; i < v->n_common; i++) {
 		cJSON *pair = cJSON_CreateObject();

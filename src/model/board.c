@@ -18,6 +18,7 @@
 #define NOTE_MAX       1024
 #define MAX_DIFFERENT  8
 #define COARSE_MS      6000.0 /* a tenth of a minute */
+#define PAIR_ROUNDING  1e-9   /* of a margin that is exactly the least one */
 #define NATS_TOLERANCE 1e-3   /* relative; more means another tokenizer */
 
 void board_init(struct board *board, const struct track *track)
@@ -960,6 +961,7 @@ static void verdict_init(struct board_verdict *v)
 		.p_z = RUN_ABSENT,
 		.target = { RUN_ABSENT, RUN_ABSENT, false, false },
 		.mean_needed = RUN_ABSENT,
+		.pair_margin = RUN_ABSENT,
 		.delta_train_ms = RUN_ABSENT,
 		.usd_seed = RUN_ABSENT,
 		.usd_more = RUN_ABSENT,
@@ -1050,6 +1052,12 @@ static void compare_seeds(const struct board *board, struct board_group *group,
 	map_release(&of_base, NULL);
 }
 
+static void compare_times(struct board_group *group, const struct board_group *other)
+{
+	group->verdict.delta_train_ms = group->train_ms.mean - other->train_ms.mean;
+	group->verdict.train_time = board_test_welch(&group->train_ms, &other->train_ms, 0);
+}
+
 /* Compare with the baseline; sets the bar if the track's rule is a margin. */
 static void measure_baseline(const struct board *board, struct board_group *group,
 			     const struct board_group *base)
@@ -1060,15 +1068,14 @@ static void measure_baseline(const struct board *board, struct board_group *grou
 	const struct board_stats b = stats_to_test(base);
 	double margin = RUN_ABSENT;
 
-	if (group->score != base->score) {
+	if (strcmp(group->score->name, base->score->name) != 0) {
 		add_note(group, "not compared: this group is scored by %s, the baseline by %s",
 			 group->score->name, base->score->name);
 		return;
 	}
 	v->delta = group->seed_stats.mean - base->seed_stats.mean;
 	v->delta_nats = v->delta * v->nats_per_unit;
-	v->delta_train_ms = group->train_ms.mean - base->train_ms.mean;
-	v->train_time = board_test_welch(&group->train_ms, &base->train_ms, 0);
+	compare_times(group, base);
 	if (track->has_record && !run_has(track->target)) {
 		margin = track->margin_nats == 0 ? 0 : track->margin_nats / v->nats_per_unit;
 		v->bar = lower_is_better(group, b.mean - margin);
@@ -1287,10 +1294,11 @@ static void word_group(struct board_group *group, const struct board_group *base
 	} else if (!run_has(v->bar)) {
 		v->word = BOARD_WORD_NOT_JUDGED;
 		print_into(v->text, "NOT JUDGED (%s)",
-			   base->n_counted == 0		 ? "no run of the baseline counts"
-			   : base->score != group->score ? "scored by another metric than the "
-							   "baseline"
-							 : "nats per BPB unknown");
+			   base->n_counted == 0 ? "no run of the baseline counts"
+			   : strcmp(base->score->name, group->score->name) != 0
+				   ? "scored by another metric than the "
+				     "baseline"
+				   : "nats per BPB unknown");
 	} else if (group->n_seeds < track->min_seeds) {
 		v->word = BOARD_WORD_NOT_JUDGED;
 		print_into(v->text, "NOT JUDGED (%zu seed%s, need %zu)", group->n_seeds,
@@ -1321,10 +1329,17 @@ static void plan_seeds(const struct board *board, struct board_group *group)
 	double usd = 0, n = 0;
 
 	if ((v->word != BOARD_WORD_NOT_SHOWN && v->word != BOARD_WORD_NOT_JUDGED) ||
-	    !run_has(v->bar) || track->tests[0] != TRACK_TEST_A || track->rule != TRACK_RULE_T)
+	    !run_has(v->bar) || track->tests[0] != TRACK_TEST_A)
 		return;
-	v->seeds_planned = board_seeds_planned(&a, lower_is_better(group, v->bar), track->alpha,
-					       BOARD_POWER, (unsigned int)track->min_seeds);
+	if (track->rule == TRACK_RULE_T)
+		v->seeds_planned =
+			board_seeds_planned(&a, lower_is_better(group, v->bar), track->alpha,
+					    BOARD_POWER, (unsigned int)track->min_seeds);
+	else if (track->rule == TRACK_RULE_MARGIN && v->target.margin_root_n > 0)
+		v->seeds_planned = (unsigned int)fmin(
+			ceil((double)a.n * pow(track->margin_root_n / v->target.margin_root_n, 2) -
+			     PAIR_ROUNDING),
+			BOARD_MAX_NEEDED);
 	board_each_counted (row, board, group) {
 		if (!run_has(row->usd))
 			continue;
@@ -1400,6 +1415,34 @@ static void rank_all(struct board *board)
 		board->rank[i] = places[i].index;
 }
 
+/* Record against record: compare each group that shows the target with another one that does, by
+ * the track's pairwise rule and by time. */
+static void compare_records(struct board *board)
+{
+	for (size_t i = 0; i < board->n_groups; i++) {
+		struct board_group *group = &board->groups[board->rank[i]];
+		const struct board_group *other = board_baseline(board);
+		const struct track *track = group->track;
+		struct board_verdict *v = &group->verdict;
+		double loss, steps;
+
+		if (other == NULL && i + 1 < board->n_groups)
+			other = &board->groups[board->rank[i + 1]];
+		if (other == NULL || other == group || other->track != track ||
+		    !v->target.is_shown || !other->verdict.target.is_shown)
+			continue;
+		v->other = other;
+		compare_times(group, other);
+		if (!group->counts_steps)
+			continue;
+		loss = lower_is_better(group, other->steps.stats.mean - group->steps.stats.mean);
+		steps = other->steps.step - group->steps.step;
+		v->pair_margin = (loss + steps * track->loss_per_step) /
+				 sqrt(1 / (double)group->steps.n + 1 / (double)other->steps.n);
+		v->pair_shown = v->pair_margin >= track->pair_margin_root_n - PAIR_ROUNDING;
+	}
+}
+
 void board_compute(struct board *board)
 {
 	const struct board_group *baseline = board_baseline(board);
@@ -1434,6 +1477,7 @@ void board_compute(struct board *board)
 		plan_seeds(board, group);
 	}
 	rank_all(board);
+	compare_records(board);
 }
 
 double board_mean(const struct board_group *group, const char *key)

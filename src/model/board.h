@@ -115,7 +115,12 @@ struct board_verdict {
 	unsigned int seeds_planned;	 /* for test A with power BOARD_POWER; 0: not planned */
 	double usd_seed;		 /* mean over the runs with a price; absent: none */
 	double usd_more;		 /* for the seeds that are still missing */
-	struct board_test train_time;	 /* Welch test of train_ms against the baseline */
+	/* Another group that shows the target: the baseline, else the next one by rank; borrowed.
+	 */
+	const struct board_group *other;
+	double pair_margin; /* by the track's pairwise rule, against other */
+	bool pair_shown;
+	struct board_test train_time; /* Welch test of train_ms against other or the baseline */
 	double delta_train_ms;
 	struct board_common_seed *common; /* owned */
 	size_t n_common;

@@ -615,6 +615,16 @@ def test_steps():
        in out, "the evidence of a pull request", out)
     ok("| 2500 | 3.2775 (n=3) | | | steps |" in out,
        "the row of the README", out)
+    for i, loss in enumerate(losses):
+        write_steps(f"slower/run{i}.txt",
+                    {step + 50 * (step == 2500): value
+                     for step, value in loss.items()})
+    fast, slow = groups(folder, os.path.join(home, "slower"), "--summary")
+    near(fast["pair_margin"], 50 * .000045 / math.sqrt(2 / 3), 1e-9,
+         "record against record")
+    ok(fast["compared_with"] == slow["group"] and not fast["pair_shown"] and
+       slow["steps_to_target"] == 2550 and slow["compared_with"] is None,
+       "by the pairwise rule of the track", (fast, slow))
     two = step_group(folder, "--exclude", "run2.txt")
     ok(two["target_n"] == 2 and two["n_rows"] == 3 and
        two["notes"][0].startswith("with the 1 excluded run the target is "
@@ -669,8 +679,9 @@ def test_steps():
     ok(step_group(one)["steps_to_target"] == 100,
        "one run at 3.276 is enough")
     one = write_steps("one/run.txt", {100: 3.27601})
-    ok(step_group(one)["steps_to_target"] is None,
-       "one run at 3.27601 is not")
+    group = step_group(one)
+    ok(group["steps_to_target"] is None and group["seeds_planned"] == 2,
+       "one run at 3.27601 is not: two would be", group["seeds_planned"])
     status, _, err = board(folder, "--track", "nanogpt-optimization",
                            "--score", "final_val_loss")
     ok(status == 2 and "--score-metric" in err,

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The follower that is sent to a pod, as python3, dash and busybox run it,
-against real files: rotation in all its forms, names of any bytes, resumption,
-quiet, and its end."""
+"""The follower that hgym-tui starts on a pod, run by python3, dash and busybox
+on real files: all kinds of rotation, names of any bytes, resuming, quiet mode,
+and its end."""
 import os
 import re
 import shutil
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 sys.dont_write_bytecode = True
 sys.path.insert(1, os.path.join(os.environ.get("HGYM_SRC", "."),
@@ -21,6 +22,9 @@ from tap import finish, note, ok, skip, skip_all  # noqa: E402
 from wait import PATIENCE_S  # noqa: E402
 
 TESTS = []
+SLOW = ("t_slow", "t_sparse", "t_end_silent")
+# The result of cksum for the file of t_sparse, which takes seconds to compute.
+SPARSE_SIZE, SPARSE_SUM = (4 << 30) + 4096, 3318904201
 
 
 # Writers of frames are spared: without them the follower ends.
@@ -41,7 +45,8 @@ kill -9 $$
 
 
 def quicker(line):
-    """Files that nothing names are let go after 5 s and not a minute."""
+    """Shorten the time after which an unnamed file is closed from 60 s to 5
+    s."""
     assert "DEAD, GRACE = 4096, 60, 60" in line and "grace=60000" in line
     return line.replace("DEAD, GRACE = 4096, 60, 60",
                         "DEAD, GRACE = 4096, 60, 5").replace(
@@ -64,34 +69,43 @@ class Suite:
     def ok(self, good, name, told=None):
         return ok(good, "%s: %s" % (self.name, name), told)
 
+    def run_one(self, name):
+        folder = tempfile.mkdtemp(prefix="hgym-follow-").encode()
+        follower = self.new()
+        try:
+            getattr(self, name)(follower, folder)
+        except AssertionError as e:
+            self.ok(False, "%s: %r" % (name, e))
+        follower.close()
+        shutil.rmtree(folder)
+
     def run(self):
-        for name in sorted(dir(self)):
-            if name.startswith("t_") and (not TESTS or name in TESTS):
-                self.dir = tempfile.mkdtemp(prefix="hgym-follow-").encode()
-                self.f = self.new()
-                try:
-                    getattr(self, name)(self.f, self.dir)
-                except AssertionError as e:
-                    self.ok(False, "%s: %r" % (name, e))
-                self.f.close()
-                shutil.rmtree(self.dir)
+        names = [name for name in dir(self) if name.startswith("t_") and
+                 (not TESTS or name in TESTS)]
+        # The tests mostly wait, so run several at the same time, the slowest
+        # first.
+        names.sort(key=lambda name: (name not in SLOW, name))
+        with ThreadPoolExecutor(4) as pool:
+            for test in [pool.submit(self.run_one, name) for name in names]:
+                test.result()
 
     def t_append(self, f, d):
         log = d + b"/a.log"
         put(log, b"one\ntwo\npart")
         f.follow(d + b"/*.log")
-        self.ok(f.has(log, b"one\ntwo\npart"), "what is there, to the byte")
+        self.ok(f.has(log, b"one\ntwo\npart"), "an existing log is read to "
+                                               "the last byte")
         blob = bytes(range(256)) * 5
         put(log, b"ial\n\0\0" + blob)
         self.ok(f.has(log, b"one\ntwo\npartial\n\0\0" + blob),
-                "a partial line goes on; NUL and all bytes pass")
+                "a partial line is completed; NUL and all other bytes arrive")
         for i in range(30):
             put(log, b"x%d" % i)
         put(d + b"/b.log", b"new file")
         self.ok(f.has(d + b"/b.log", b"new file"), "a new file is found")
         want = b"one\ntwo\npartial\n\0\0" + blob + b"".join(
             b"x%d" % i for i in range(30))
-        self.ok(f.has(log, want), "small appends come whole")
+        self.ok(f.has(log, want), "30 small appends arrive")
         self.ok(f.ping(), "a ping is answered")
 
     def t_names(self, f, d):
@@ -102,14 +116,14 @@ class Suite:
             put(d + b"/" + n, n)
         f.follow(d + b"/*.log")
         self.ok(all(f.has(d + b"/" + n, n) for n in names) and
-                len(f.files) == len(names), "names of any bytes")
+                len(f.files) == len(names), "file names of any bytes")
         f.follow(d + b"/new\nline.log", d + b"/with space.log")
         put(d + b"/new\nline.log", b"+")
         self.ok(f.has(d + b"/new\nline.log", b"new\nline.log+"),
-                "a new list of globs, with a newline in a name")
+                "new patterns, one with a newline")
         self.ok(f.until(lambda: sum(x.gone is not None
                                     for x in f.files.values()) == 7),
-                "what is off the list is let go")
+                "new patterns: files that no longer match are closed")
 
     def t_rename(self, f, d):
         log = d + b"/a.log"
@@ -121,17 +135,21 @@ class Suite:
             put(log, b"last words %d\n" % i)
             os.rename(log, d + b"/a.log.%d" % i)
             put(log, b"fresh %d\n" % i)
-            self.ok(f.has(log, b"fresh %d\n" % i), "rename, create: the new")
+            self.ok(f.has(log, b"fresh %d\n" % i), "rename and create: the "
+                                                   "new file is read")
             want = (b"first\n" if i == 0 else b"fresh %d\n" % (i - 1)) + \
                 b"last words %d\n" % i
             self.ok(f.until(lambda: bytes(old.data) == want),
-                    "rename, create: the last bytes of the old")
+                    "rename and create: the last bytes of the old file are "
+                    "read")
             old = f.of(log)
         os.rename(log, d + b"/b.log")
         self.ok(f.until(lambda: old.path == d + b"/b.log"),
-                "a rename inside the globs is told")
+                "renamed within the patterns: the new name is reported")
         put(d + b"/b.log", b"more")
-        self.ok(f.has(d + b"/b.log", b"fresh 2\nmore"), "and goes on")
+        self.ok(f.has(d + b"/b.log", b"fresh 2\nmore"), "renamed within the "
+                                                        "patterns: new bytes are "
+                                                        "read")
 
     def t_truncate(self, f, d):
         log = d + b"/a.log"
@@ -140,21 +158,23 @@ class Suite:
         f.has(log, b"x" * 1000)
         put(log, b"short", "wb")
         self.ok(f.has(log, b"short") and len(f.of(log).parts) == 2,
-                "cut short: a new generation")
+                "truncated: a new generation")
         f.has(log, b"short")
         put(log, b"y" * 3000, "wb")
         self.ok(f.has(log, b"y" * 3000) and len(f.of(log).parts) == 3,
-                "regrown past the offset at once: a new generation")
+                "truncated and grown past the offset at once: a new "
+                "generation")
         put(log, b"", "wb")
-        self.ok(f.until(lambda: len(f.of(log).parts) == 4), "emptied")
+        self.ok(f.until(lambda: len(f.of(log).parts) == 4), "emptied: a new "
+                                                            "generation")
         put(log, b"again")
-        self.ok(f.has(log, b"again"), "and written again")
-        # Only the tail differs.
+        self.ok(f.has(log, b"again"), "emptied: new bytes are read")
+        # The files differ only at the end.
         put(log, b"h" * 400 + b"1" * 100, "wb")
         f.has(log, b"h" * 400 + b"1" * 100)
         put(log, b"h" * 400 + b"2" * 200, "wb")
         self.ok(f.has(log, b"h" * 400 + b"2" * 200),
-                "a rewrite with the same head")
+                "rewritten with the same first 400 bytes: a new generation")
 
     def t_recreate(self, f, d):
         log = d + b"/a.log"
@@ -167,38 +187,40 @@ class Suite:
             os.unlink(log)
             put(log, b"new file %d which is longer" % i)
             good &= f.has(log, b"new file %d which is longer" % i)
-        self.ok(good, "delete, create: each file by itself")
+        self.ok(good, "delete and create: each file is read")
         self.ok(f.until(lambda: all(
             bytes(x.data).endswith(b"!") for x in list(
-                f.files.values())[:-1])), "the last byte of each deleted")
+                f.files.values())[:-1])), "delete and create: the last byte "
+                                          "of each deleted file is read")
         self.ok(f.until(lambda: sum(
             x.gone is not None for x in f.files.values()) == 6),
-            "deleted files are let go")
+            "deleted files are closed")
 
     def t_sparse(self, f, d):
         log = d + b"/big.log"
-        size = 5 << 30
+        size = SPARSE_SIZE
         with open(log, "wb") as x:
             x.write(b"head")
             x.truncate(size)
+
         class Big(bytearray):
             far = True
 
             def __len__(self):
                 return size + bytearray.__len__(self)
         big = Big()
-        done = subprocess.run(["cksum", log], stdout=subprocess.PIPE)
-        f.sum_of = int(done.stdout.split()[0])
+        f.sum_of = SPARSE_SUM
         f.follow(log, known=[(9, stat_of(log), big)])
         g = f.of(log)
         f.until(lambda: g.key == 9)
-        self.ok(g.start == size and g.key == 9, "resumes beyond 4 GiB")
+        self.ok(g.start == size and g.key == 9, "a 4 GiB file resumes at its "
+                                                "end")
         put(log, b"after!\n")
         self.ok(f.until(lambda: bytes(bytearray(g.data)[-7:]) ==
-                        b"after!\n"), "and reads on there")
+                        b"after!\n"), "a 4 GiB file: new bytes are read")
 
     def t_sums(self, f, d):
-        """What the client asks before it lets a file go on."""
+        """Checksums that the client requests before it resumes a file."""
         text = bytes((i * 7) % 251 for i in range(300000))
         names = [b"same", b"wrong", b"short", b"none", b"large"]
         for n in names:
@@ -213,17 +235,20 @@ class Suite:
             g = f.of(d + b"/" + name)
             return f.has(d + b"/" + name, text) and (
                 g.key, g.start) == (key, start)
-        self.ok(is_(b"same", 1, 700), "goes on at the byte")
-        self.ok(is_(b"wrong", 0, 0), "another beginning has another sum")
+        self.ok(is_(b"same", 1, 700), "same first bytes: resumes at the "
+                                      "offset")
+        self.ok(is_(b"wrong", 0, 0), "other first bytes: starts at 0")
         self.ok(is_(b"short", 0, 0) and (
             [x[1] for x in f.sums if f.files[x[0]].path == d + b"/short"] ==
-            [len(text)]), "of a shorter file all is summed")
-        self.ok(is_(b"none", 4, 0), "of no bytes too")
-        self.ok(is_(b"large", 5, 299999), "and of many")
+            [len(text)]), "the file is shorter than the local copy: its "
+                          "checksum covers all of it")
+        self.ok(is_(b"none", 4, 0), "an empty local copy: starts at 0")
+        self.ok(is_(b"large", 5, 299999), "a large local copy: resumes at the "
+                                          "offset")
 
     def t_compared(self, f, d):
-        """A client that doubts has all of it compared, and what is not that
-        any more comes anew."""
+        """The client may ask for a comparison; a file that differs is sent
+        again."""
         log = d + b"/a.log"
         old = os.urandom(600000)
         new = old[:300000] + b"x" * 100 + old[300100:]
@@ -233,27 +258,29 @@ class Suite:
         fid = next(iter(f.files))
         f.say(b"C %d %d %d" % (fid, len(old), cksum(old)))
         self.ok(f.until(lambda: (fid, len(old), cksum(old)) in f.sums),
-                "what was sent is there")
+                "comparison: equal bytes are confirmed")
         put(log, b"more")
         self.ok(f.has(log, old + b"more") and len(f.of(log).parts) == 1,
-                "and it goes on")
+                "comparison: an equal file continues")
         with open(log, "r+b") as file:
             file.write(new)
         f.say(b"C %d %d %d" % (fid, len(old), cksum(old)))
         self.ok(f.has(log, new + b"more") and len(f.of(log).parts) == 2,
-                "another one of that length is a new generation")
+                "comparison: a file that differs in the middle is a new "
+                "generation")
         f.say(b"C %d %d %d" % (fid, len(old), cksum(old)))
         f.ping()
         put(log, b"!")
         self.ok(f.has(log, new + b"more!") and len(f.of(log).parts) == 3,
-                "in doubt it is sent once more")
+                "comparison: a checksum that differs makes the follower send "
+                "it again")
         f.say(b"C %d 900000 1" % fid)
         self.ok(f.ping() and f.has(log, new + b"more!") and
                 len(f.of(log).parts) == 3,
-                "what was not sent yet is not compared")
+                "comparison beyond the bytes sent so far is ignored")
 
     def t_look_for(self, f, d):
-        """A known file that was rotated out of the globs is found."""
+        """A known file that was rotated out of the patterns is found."""
         put(d + b"/a.log", b"old")
         st = stat_of(d + b"/a.log")
         os.rename(d + b"/a.log", d + b"/a.log.1")
@@ -263,7 +290,8 @@ class Suite:
         f.say(b"L %d:%d %s" % (*st, escape(d + b"/a.log")), b"A")
         self.ok(f.until(lambda: f.scanned) and
                 f.has(d + b"/a.log.1", b"old") and
-                f.of(d + b"/a.log.1").id == st, "by its inode, elsewhere")
+                f.of(d + b"/a.log.1").id == st, "a renamed file is found by "
+                                                "its inode")
 
     def t_link(self, f, d):
         os.mkdir(d + b"/1")
@@ -274,35 +302,40 @@ class Suite:
         f.has(d + b"/last.log", b"one")
         first = f.of(d + b"/last.log")
         self.ok(first.real == os.path.realpath(d) + b"/1/x.txt",
-                "where a link leads is told", first.real)
+                "the target of a symlink is reported", first.real)
         os.symlink(b"y.txt", d + b"/new")
         os.rename(d + b"/new", d + b"/last.log")
         put(d + b"/1/x.txt", b" more")
         self.ok(f.has(d + b"/last.log", b"two") and
                 f.until(lambda: bytes(first.data) == b"one more"),
-                "it is switched: the last bytes of both")
+                "a symlink is switched: the last bytes of both targets are "
+                "read")
 
     def t_rest(self, f, d):
-        """A file that is silent says so, by which it is known again."""
+        """The follower reports when a file stops growing, with its size and
+        change time."""
         log = d + b"/a.log"
         put(log, b"x")
         f.follow(log)
         f.has(log, b"x")
         g = f.of(log)
-        self.ok(f.until(lambda: g.rests), "it rests")
+        self.ok(f.until(lambda: g.rests), "a file that stops growing is "
+                                          "reported")
         size, stamp = g.rests[-1]
         unit = 1 if self.script == "py" else 1000000000
         self.ok((size, stamp) == (1, os.stat(log).st_ctime_ns // unit),
-                "its size and change time are told")
+                "a file that stops growing: size and change time")
         f.pause(1.5)
-        self.ok(len(g.rests) == 1, "once")
+        self.ok(len(g.rests) == 1, "a file that stops growing is reported "
+                                   "once")
         put(log, b"y")
         self.ok(f.until(lambda: len(g.rests) == 2) and
-                g.rests[-1][0] == 2, "and again after it grew")
+                g.rests[-1][0] == 2, "a file that grew and stops again is "
+                                     "reported again")
 
     def t_rewritten(self, f, d):
-        """Cut and written in one go to more than was sent, alike at its end:
-        it is read anew all the same."""
+        """Truncated and rewritten at once, longer than before and with the
+        same end: it must be read again."""
         log = d + b"/a.log"
         same, good = b"the same source text\n" * 1000, True
         for seed in range(5):
@@ -313,10 +346,10 @@ class Suite:
             text = b"seed %d\n" % (seed + 100) + same + b"x" * seed
             put(log, text, "wb")
             good &= f.has(log, text)
-        self.ok(good, "rewritten in one go")
+        self.ok(good, "rewritten at once with the same end: a new generation")
 
     def t_slow(self, f, d):
-        """A log that is renamed out of the globs has a slow writer."""
+        """A log that was renamed out of the patterns, with a slow writer."""
         g = self.new(edit=None)
         log, old = d + b"/a.log", d + b"/gone"
         put(log, b"one ")
@@ -324,17 +357,18 @@ class Suite:
         g.has(log, b"one ")
         of = g.of(log)
         os.rename(log, old)
-        self.ok(g.until(lambda: of.path is None), "that its name is gone is "
-                "told")
+        self.ok(g.until(lambda: of.path is None), "the log was renamed out of "
+                                                  "the patterns: reported")
         g.say(b"P 1")
         for i in range(3):
             g.pause(9)
             g.ping()
             put(old, b"%d" % i)
         self.ok(g.until(lambda: bytes(of.data) == b"one 012") and
-                of.gone is None, "it is read on for a minute")
+                of.gone is None, "the renamed log is read for a minute")
         os.rename(old, log)
-        self.ok(g.until(lambda: of.path == log), "and has a name again")
+        self.ok(g.until(lambda: of.path == log), "the renamed log gets its "
+                                                 "name back: reported")
         g.close()
 
     def t_quiet(self, f, d):
@@ -342,21 +376,23 @@ class Suite:
         put(d + b"/bench.log", b"b")
         f.follow(d + b"/a.log", files=[d + b"/bench.log"])
         self.ok(f.has(d + b"/a.log", b"a") and f.has(d + b"/bench.log", b"b"),
-                "globs and named files")
+                "files from patterns and from names are read")
         f.say(b"Q 1")
         f.ping()
         f.pause(0.5)
         seen = len(f.log)
         put(d + b"/a.log", b"aa")
         put(d + b"/bench.log", b"bb")
-        self.ok(f.has(d + b"/bench.log", b"bbb"), "quiet: the named one")
+        self.ok(f.has(d + b"/bench.log", b"bbb"), "quiet mode: the named file "
+                                                  "is read")
         f.pause(2.5)
         self.ok(bytes(f.of(d + b"/a.log").data) == b"a" and
                 all(x[0] == b"D" for x in f.log[seen:]),
-                "quiet: nothing else, no beat unasked")
-        self.ok(f.ping(), "quiet: pings are answered")
+                "quiet mode: no other file, no unrequested heartbeat")
+        self.ok(f.ping(), "quiet mode: pings are answered")
         f.say(b"Q 0")
-        self.ok(f.has(d + b"/a.log", b"aaa"), "loud again: nothing missed")
+        self.ok(f.has(d + b"/a.log", b"aaa"), "quiet mode ends: missed bytes "
+                                              "are read")
 
     def t_backlog(self, f, d):
         log, live = d + b"/big.log", d + b"/live.log"
@@ -364,18 +400,19 @@ class Suite:
         put(log, text)
         put(live, b"l")
         f.follow(d + b"/*.log")
-        self.ok(f.has(log, text), "a backlog comes in order")
+        self.ok(f.has(log, text), "a large log arrives in order")
         fid = b"%d" % next(k for k, x in f.files.items() if x.path == log)
         kinds = [x[0] for x in f.log if x[0] in (b"D", b"V") and x[1][0] == fid]
-        self.ok(kinds[0] == b"V", "its end is shown first")
+        self.ok(kinds[0] == b"V", "a large log: its end comes first, as a "
+                                  "preview")
         fid, off, data = f.previews[0]
         self.ok(text[off:off + len(data)] == data and
                 off + len(data) > len(text) - (1 << 16),
-                "the look ahead is the end of the file")
+                "a large log: the preview contains the end of the file")
 
     def t_many(self, f, d):
-        """More than there is room for: the newest are followed, and a new one
-        takes the place of one that is silent."""
+        """More files than the limit: the newest are followed, and a new file
+        takes the place of one that does not grow."""
         def few(line):
             return quicker(line).replace(
                 "MAX_FILES, DEAD, GRACE = 4096,", "MAX_FILES, DEAD, GRACE = 300,"
@@ -391,22 +428,25 @@ class Suite:
                 g.matching == 310, "the newest 300 of 310 are followed")
         self.ok(g.until(lambda: all(
             x.data == b"%d" % int(x.path[-7:-4]) for x in g.files.values())),
-            "each comes whole")
+            "each of the 300 files is complete")
         g.pause(1.5)
         put(d + b"/zz.log", b"the last one by name")
         self.ok(g.has(d + b"/zz.log", b"the last one by name"),
-                "a new one is followed too")
+                "above the limit: a new file is followed")
         self.ok(sum(x.gone is not None for x in g.files.values()) == 1,
-                "in the place of one that was silent")
+                "above the limit: one file that does not grow is dropped")
         old = d + b"/000.log"
-        self.ok(old not in {x.path for x in g.files.values()}, "not yet")
+        self.ok(old not in {x.path for x in g.files.values()}, "above the limit: an old "
+                                                               "file is not followed")
         g.pause(1.5)
         put(old, b"+")
-        self.ok(g.has(old, b"0+"), "and one that grows")
+        self.ok(g.has(old, b"0+"), "above the limit: an old file that grows "
+                                   "is followed")
         g.close()
 
     def t_few_open(self, f, d):
-        """More files than may be open at once: all are read, all go on."""
+        """More files than may be open at once: all are read, and all
+        continue."""
         def few(line):
             return quicker(line).replace("MAX_OPEN = 1024 if",
                                          "MAX_OPEN = 9 if 1 else 1024 if"
@@ -417,19 +457,22 @@ class Suite:
         g = self.new(edit=few)
         g.follow(d + b"/*.log")
         self.ok(all([g.has(p, b"%d" % i) for i, p in enumerate(logs)]),
-                "all are read")
+                "40 files with 9 open at once: all are read")
         for p in logs:
             put(p, b"more")
         self.ok(all([g.has(p, b"%dmore" % i) for i, p in enumerate(logs)]),
-                "all go on")
+                "40 files with 9 open at once: all continue")
         put(logs[0], b"another", "wb")
-        self.ok(g.has(logs[0], b"another"), "one that was cut begins anew")
+        self.ok(g.has(logs[0], b"another"), "40 files with 9 open at once: a "
+                                            "truncated file starts again")
         self.ok(all(len(x.parts) == 1 + (x.path == logs[0])
-                    for x in g.files.values()), "and no other one")
+                    for x in g.files.values()), "40 files with 9 open at "
+                                                "once: no other file starts "
+                                                "again")
         g.close()
 
     def t_slow_to_open(self, f, d):
-        """A pod that needs long to open its logs is not silent meanwhile."""
+        """A pod that opens its logs slowly still sends heartbeats."""
         if self.name != "dash":
             return
         stat = d + b"/bin/stat"
@@ -446,7 +489,7 @@ class Suite:
         g.until(lambda: any(x[0] == b"D" for x in g.log[seen:]))
         kinds = [x[0] for x in g.log[seen:]]
         self.ok(kinds[:kinds.index(b"D")].count(b"H") > 1,
-                "slow to open: it tells that it lives", kinds)
+                "opening logs slowly: heartbeats are sent", kinds)
         g.close()
 
     def t_killed_helpers(self, f, d):
@@ -489,13 +532,14 @@ class Suite:
         g.close()
 
     def t_unlistable(self, f, d):
-        """A folder that cannot be looked into is told, as anybody but root
-        sees it."""
+        """A folder that cannot be listed is reported; root can list every
+        folder, so another user tries."""
         if os.getuid() != 0:
             os.mkdir(d + b"/shut", 0)
             f.follow(d + b"/shut/*.log")
             self.ok(f.until(lambda: f.errors) and
-                    f.errors[0][1:] == (13, d + b"/shut"), "told")
+                    f.errors[0][1:] == (13, d + b"/shut"), "a folder that cannot be "
+                                                           "listed is reported")
             os.chmod(d + b"/shut", 0o700)
             return
         os.chmod(d, 0o755)
@@ -508,12 +552,14 @@ class Suite:
                  d + b"/shut/below/*.log")
         self.ok(g.errors and all(e[1] == 13 and e[2].startswith(
             d + b"/shut") for e in g.errors),
-                "an unlistable folder is told", g.errors)
-        self.ok(g.has(d + b"/open/a.log", b"x"), "beside one that can be")
+                "a folder that cannot be listed is reported", g.errors)
+        self.ok(g.has(d + b"/open/a.log", b"x"), "a folder that cannot be "
+                                                 "listed: other folders are "
+                                                 "read")
         g.close()
 
     def t_lacks(self, f, d):
-        """What the shell's follower needs is named where it is not there."""
+        """The shell follower names the tools that the pod lacks."""
         if self.script != "sh":
             return
         box = d + b"/bin"
@@ -533,7 +579,7 @@ class Suite:
         g = Follower(shell, "sh", env=env)
         g.child.wait(PATIENCE_S)
         g.read(1)
-        self.ok(b"LACKS stat mkfifo\n" in g.buf, "what is missing is named",
+        self.ok(b"LACKS stat mkfifo\n" in g.buf, "missing tools are named",
                 g.buf)
         g.close()
 
@@ -549,7 +595,7 @@ class Suite:
         f.ping()
         self.ok(sorted(os.listdir(d)) == before and
                 all(os.stat(p).st_mtime == 1e9 for p in logs),
-                "the pod's files are as they were")
+                "the followed files and their folder are not changed")
 
     def t_unreadable(self, f, d):
         os.mkfifo(d + b"/pipe.log")
@@ -560,13 +606,15 @@ class Suite:
         put(d + b"/secret.log", b"s")
         os.chmod(d + b"/secret.log", 0)
         f.follow(d + b"/*.log")
-        self.ok(f.has(d + b"/alias.log", b"real"), "a link is followed")
+        self.ok(f.has(d + b"/alias.log", b"real"), "a symlink to a log is "
+                                                   "followed")
         if os.getuid() != 0:
             self.ok(f.until(lambda: f.errors) and
                     f.errors[0][1:] == (13, d + b"/secret.log"),
-                    "no permission is told")
+                    "a file without read permission is reported")
         self.ok(f.of(d + b"/pipe.log") is None and
-                f.of(d + b"/dir.log") is None, "pipes and folders are not")
+                f.of(d + b"/dir.log") is None, "pipes and folders are not "
+                                               "reported")
 
     def ends(self, f, name):
         end = time.monotonic() + PATIENCE_S
@@ -581,7 +629,7 @@ class Suite:
         f.follow(d + b"/*.log")
         f.child.stdin.close()
         f.child.wait(PATIENCE_S)
-        self.ends(f, "the client is gone: nothing stays")
+        self.ends(f, "the client has ended: no process and no file is left")
         f.close = lambda: None
 
     def t_end_killed(self, f, d):
@@ -590,7 +638,7 @@ class Suite:
         os.kill(f.pid, signal.SIGKILL)
         f.child.wait(PATIENCE_S)
         f.child.stdin.close()
-        self.ends(f, "killed: nothing stays")
+        self.ends(f, "killed: no process and no file is left")
         f.close = lambda: None
 
     def t_end_blocked(self, f, d):
@@ -600,7 +648,8 @@ class Suite:
         f.child.stdout.close()
         f.child.stdin.close()
         f.child.wait(PATIENCE_S)
-        self.ends(f, "gone while it had more to say: nothing stays")
+        self.ends(f, "the client ended while data was pending: no process and "
+                     "no file is left")
         f.close = lambda: None
 
     def t_end_silent(self, f, d):
@@ -609,7 +658,7 @@ class Suite:
                                 "DEAD, GRACE = 4096, 2,")
             return line.replace("dead=60000", "dead=2000")
         put(d + b"/a.log", b"x")
-        # Whoever pings late, on a machine that has no time, tries again.
+        # A machine without spare time may ping too late: try again.
         for _ in range(20):
             g = self.new(edit=edit)
             slowest, last = 0, time.monotonic()
@@ -625,23 +674,24 @@ class Suite:
             if g.child.poll() is None or slowest < 1.5:
                 break
             g.close()
-        self.ok(g.child.poll() is None, "it lives while it is pinged")
+        self.ok(g.child.poll() is None, "it runs as long as pings arrive")
         try:
             g.child.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             pass
         g.child.stdin.close()
-        self.ends(g, "no ping for long: it ends by itself")
+        self.ends(g, "no pings: it ends by itself")
 
     def t_noise(self, f, d):
         put(d + b"/a.log", b"x")
         g = self.new(prefix="echo 'welcome HGF1'; printf 'no newline'; ")
         g.follow(d + b"/*.log")
-        self.ok(g.has(d + b"/a.log", b"x"), "noise of a login shell")
+        self.ok(g.has(d + b"/a.log", b"x"), "a login shell prints text before "
+                                            "the start marker")
         g.close()
 
     def t_rotated_while_looking(self, f, d):
-        """A known log is rotated out of the globs during the first look."""
+        """A known log is rotated out of the patterns during the first look."""
         text = os.urandom(500)
         good = True
         for i in range(6):
@@ -660,7 +710,7 @@ class Suite:
             os.rename(log, log + b".1")
             put(log, b"the next")
             good &= g.has(log, b"the next") and g.until(lambda: g.scanned)
-            # As the client does with one that it knows and that is not there.
+            # Like the client, ask for a known file that no pattern matched.
             while g.known:
                 g.scanned = 0
                 g.say(b"L %d:%d %s" % (*st, escape(log)), b"A")
@@ -670,10 +720,10 @@ class Suite:
             good &= bool(old) and g.until(
                 lambda: bytes(old[0].data[300:]) == text[300:])
             g.close()
-        self.ok(good, "rotated during the first look: both are read")
+        self.ok(good, "rotated during the first look: both files are read")
 
     def t_rotations(self, f, d):
-        """Rotate at random while writing; every byte must come."""
+        """Rotate at random times while writing: every byte must arrive."""
         written = {}
         f.follow(d + b"/*")
         log = d + b"/r.log"
@@ -693,11 +743,11 @@ class Suite:
             f.pause(0.03)
         out.close()
         self.ok(all(f.has(p, w) for p, w in written.items()),
-                "rotations while writing: every byte")
+                "40 random rotations: every byte arrives")
 
 
 def other_login_shells(script):
-    """The command line must be one word list for every shell here."""
+    """Every login shell on this machine must accept the command line."""
     for shell in ("bash", "zsh", "fish", "tcsh", "csh", "ksh", "mksh"):
         path = shutil.which(shell)
         if not path:
@@ -706,7 +756,8 @@ def other_login_shells(script):
         put(d + b"/a.log", b"text")
         f = Follower(path, script)
         f.follow(d + b"/*.log")
-        ok(f.has(d + b"/a.log", b"text"), "login shell %s starts %s" %
+        ok(f.has(d + b"/a.log", b"text"), "login shell %s starts the follower "
+                                          "%s" %
            (shell, script))
         f.close()
         shutil.rmtree(d)
@@ -728,7 +779,7 @@ def main():
     if shutil.which("busybox"):
         os.mkdir(box + "/box")
         subprocess.run(["busybox", "--install", "-s", box + "/box"])
-        # The one of Debian has no cksum.
+        # Debian's busybox has no cksum.
         if not os.path.exists(box + "/box/cksum"):
             os.symlink(shutil.which("cksum"), box + "/box/cksum")
         if os.path.exists(box + "/box/sh"):
@@ -747,7 +798,7 @@ def main():
 
 
 def side_by_side(names):
-    """The suites wait most of their time: run them at once."""
+    """Run the suites at the same time: they mostly wait."""
     runs = [subprocess.Popen([sys.executable, __file__, name],
                              stdout=subprocess.PIPE, text=True)
             for name in names]
@@ -758,7 +809,7 @@ def side_by_side(names):
             elif not line.startswith("1.."):
                 note(line.removeprefix("# "))
         if run.returncode not in (0, 1):
-            ok(False, "the suite ended with %d" % run.returncode)
+            ok(False, "the suite ended with exit status %d" % run.returncode)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A client of the follower for the test scripts: it starts one, speaks its
-protocol, and keeps what came of each file."""
+"""A client of the follower for tests: it starts a follower, speaks the
+protocol, and keeps what it receives of each file."""
+import itertools
 import os
 import re
 import select
@@ -25,7 +26,7 @@ def cksum(data):
 
 
 class File:
-    """What came of one follower id, a bytearray a generation."""
+    """The data of one file, one bytearray per generation."""
 
     def __init__(self, path, key, start):
         self.path, self.key, self.start = path, key, start
@@ -38,12 +39,11 @@ class File:
 
 
 class Follower:
-    made = 0
+    numbers = itertools.count(1)
 
     def __init__(self, shell, script, edit=None, prefix="", env=None,
                  user=None):
-        Follower.made += 1
-        self.nonce = "n%dx%d" % (os.getpid(), Follower.made)
+        self.nonce = "n%dx%d" % (os.getpid(), next(self.numbers))
         line = subprocess.check_output([COMMAND, script, self.nonce],
                                        text=True).rstrip("\n")
         if edit:
@@ -63,14 +63,15 @@ class Follower:
         self.child.stdin.flush()
 
     def follow(self, *globs, known=(), files=()):
-        """known: (key, (dev, ino), bytes) of files that go on."""
+        """known: (key, (dev, ino), bytes) of files to resume."""
         self.scanned, self.known = 0, list(known)
         self.say(b"I 50", *[b"G " + escape(g) for g in globs],
                  *[b"F " + escape(f) for f in files], b"GO")
         return self.until(lambda: self.scanned)
 
     def try_next(self, fid, f):
-        """Sum what may be its beginning, as the client does; else from 0."""
+        """Compare checksums with known files, as the client does; start at 0
+        if none fits."""
         f.trial = next((k for k in self.known if k[1] == f.id), None)
         if f.trial is None:
             self.say(b"B %d 0" % fid)
@@ -112,7 +113,7 @@ class Follower:
             left = begin + seconds - now
             if left <= 0:
                 return False
-            # Who is not pinged for a minute ends.
+            # The follower ends if no ping arrives for a minute.
             if now - told > 20 and not self.child.stdin.closed:
                 self.say_ping()
                 told = now
@@ -129,7 +130,7 @@ class Follower:
         return self.pings
 
     def ping(self):
-        """True when the follower has done all it had to do before."""
+        """True after the follower has handled all earlier requests."""
         n = self.say_ping()
         return self.until(lambda: self.beat is not None and self.beat >= n)
 
@@ -215,7 +216,7 @@ class Follower:
 
 
 def group(sid):
-    """The living processes of a session."""
+    """The running processes of a session."""
     found = []
     for p in filter(str.isdigit, os.listdir("/proc")):
         try:

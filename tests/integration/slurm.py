@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The jobs of a Slurm cluster, which runs in a folder of its own: their logs
-are found and followed, and what becomes of them is told.  Then the shapes
-that newer versions print, as files."""
+"""Jobs of a real Slurm cluster: their logs are found and followed, their states
+reported, benches run in allocations.  Each group of tests has a cluster of its
+own, and all run at the same time: they mostly wait for Slurm.  The formats
+that newer versions of squeue print come from files."""
 import getpass
 import glob
 import json
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 TUI = os.environ["HGYM_TUI"]
 SRC = os.environ.get("HGYM_SRC", ".")
@@ -57,8 +59,8 @@ PartitionName=main Nodes={host} Default=YES State=UP PriorityTier=1
 PartitionName=high Nodes={host} State=UP PriorityTier=10
 """
 JOB = """#!/bin/sh
-for i in 1 2 3 4 5 6 7 8 9 10; do
-echo "step:$i/20 train_loss:2.5 train_time:$((i * 50))ms step_avg:50.00ms"
+for i in $(seq 100); do
+echo "step:$i/200 train_loss:2.5 train_time:$((i * 50))ms step_avg:50.00ms"
 done
 while test -e "$1"; do sleep 0.2; done
 """
@@ -75,7 +77,7 @@ def free_ports(n):
 
 
 def pids_of(top):
-    """Processes with the folder in their environment, but zombies."""
+    """Processes that have the folder in their environment, except zombies."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -88,8 +90,8 @@ def pids_of(top):
 
 
 def sweep(top, end):
-    """Wait for the end of the test, however it ends; then end all that it
-    started: daemons, steps and jobs alike."""
+    """Wait until the test has ended, even if it was killed.  Then kill all that
+    it started: daemons, steps and jobs."""
     os.setsid()
     for signum in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:
         signal.signal(signum, signal.SIG_IGN)
@@ -110,7 +112,9 @@ class Cluster:
         self.sweeper = os.fork()
         if self.sweeper == 0:
             try:
-                os.close(self.end)
+                # Other clusters' pipes too: each must see its own end.
+                os.closerange(3, end)
+                os.closerange(end + 1, 256)
                 sweep(top, end)
             finally:
                 os._exit(0)
@@ -128,7 +132,7 @@ class Cluster:
         os.chmod(top + "/job", 0o755)
 
     def start(self):
-        """None, or why there is no cluster."""
+        """Start the daemons.  Returns why they do not run, or None."""
         for name in "slurmctld", "slurmd", "sbatch":
             if shutil.which(name, path=SBIN) is None:
                 return f"needs {name} (Debian package slurm-wlm)"
@@ -155,7 +159,8 @@ class Cluster:
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def batch(self, *words, stay=True):
-        """Submit one that stays while there is a file of its own; its id."""
+        """Submit a job, which runs until the file "stay" is deleted if stay is
+        true.  Returns its id."""
         open(self.top + "/stay", "w").close()
         done = self.run("sbatch", "--parsable", *words, "./job",
                         self.top + ("/stay" if stay else "/none"))
@@ -169,26 +174,26 @@ class Cluster:
         return {os.path.basename(row["path"]): row
                 for row in map(json.loads, done.stdout.splitlines())}
 
-    def said(self):
+    def output(self):
         with open(self.top + "/said") as file:
             return file.read()
 
-    def is_read(self, name, steps=10):
+    def expect_read(self, name, steps=100):
         ok(until(lambda: self.rows().get(name, {}).get("steps") == steps),
-           f"{name} is followed", (sorted(self.rows()), self.said()))
+           f"collect follows {name}", (sorted(self.rows()), self.output()))
 
-    def is_told(self, text, name):
-        ok(until(lambda: f"slurm: job {text}" in self.said()), name,
-           self.said())
+    def expect_note(self, text, name):
+        ok(until(lambda: f"slurm: job {text}" in self.output()), name,
+           self.output())
 
-    def begin_again(self, job):
-        """A job that Slurm lets wait for a while.  It begins when its first
-        processes are gone, or Slurm ends it with them."""
+    def restart(self, job):
+        """Start a requeued job now: Slurm would let it wait.  Its first
+        processes must be gone, else Slurm kills it with them."""
         until(lambda: "RUNNING" not in self.run("squeue", "-hj", job, "-o",
                                                 "%T").stdout and
               not glob.glob(f"{self.top}/spool/*_{job}.*"))
 
-        # What it revoked in this second it does not start in the same.
+        # Slurm does not start a job in the second in which it revoked it.
         time.sleep(2)
 
         def is_there():
@@ -198,9 +203,9 @@ class Cluster:
 
         until(is_there)
 
-    def is_told_again(self, job, text, name):
-        self.begin_again(job)
-        self.is_told(f"{job} {text}", name)
+    def expect_restart(self, job, text, name):
+        self.restart(job)
+        self.expect_note(f"{job} {text}", name)
 
 
 def test_jobs(cluster):
@@ -214,44 +219,45 @@ def test_jobs(cluster):
                                  stderr=said)
     try:
         one = cluster.batch("-J", "my run", "-o", "logs/%x-[%6j].out")
-        cluster.is_read(f"my run-[{one.zfill(6)}].out")
-        cluster.is_told(f"{one} my run: running", "a job runs")
+        cluster.expect_read(f"my run-[{one.zfill(6)}].out")
+        cluster.expect_note(f"{one} my run: running", "a job runs: reported")
         waiting = cluster.batch("-J", "second")
-        cluster.is_told(f"{waiting} second: pending (", "one waits, and for"
-                        " what")
+        cluster.expect_note(f"{waiting} second: pending (",
+                            "a job waits: reported with the reason")
         cluster.run("scancel", one)
-        cluster.is_told(f"{one} my run: cancelled", "one is cancelled")
+        cluster.expect_note(f"{one} my run: cancelled", "a job is cancelled: reported")
         name = f"my run-[{one.zfill(6)}].out"
         ok(until(lambda: cluster.rows()[name]["status"] == "killed"),
-           "which ends its run", cluster.rows()[name]["status"])
-        cluster.is_read(f"slurm-{waiting}.out")
+           "a job is cancelled: its run was killed",
+           cluster.rows()[name]["status"])
+        cluster.expect_read(f"slurm-{waiting}.out")
         cluster.run("scontrol", "requeue", waiting)
-        cluster.is_told_again(waiting, "second: running, after a restart",
-                              "one that was requeued")
-        # It needs the whole node, be the first job there or over by now.
+        cluster.expect_restart(waiting, "second: running, after a restart",
+                               "a job is requeued: its restart is reported")
+        # It needs the whole node, whether the first job still runs or not.
         high = cluster.batch("-p", "high", "-J", "urgent", "-c", "2",
                              stay=False)
-        cluster.is_told_again(waiting, "second: running, after 2 restarts",
-                              "one that was preempted")
-        cluster.is_told(f"{high} urgent: completed", "for another")
-        ok(cluster.rows()[f"slurm-{waiting}.out"]["steps"] == 10,
-           "and its log begins anew", cluster.rows())
-        cluster.is_told(f"{limited} limited: time limit reached",
-                        "the limit of a job")
+        cluster.expect_restart(waiting, "second: running, after 2 restarts",
+                               "a job is preempted: both restarts are reported")
+        cluster.expect_note(f"{high} urgent: completed", "the job that preempted it completes: reported")
+        ok(cluster.rows()[f"slurm-{waiting}.out"]["steps"] == 100,
+           "a restarted job: its log starts again", cluster.rows())
+        cluster.expect_note(f"{limited} limited: time limit reached",
+                            "a job reaches its time limit: reported")
         ok(until(lambda: cluster.rows()["limited.log"]["status"] ==
-                 "killed"), "which ends its run")
+                 "killed"), "a job reaches its time limit: its run was killed")
         os.unlink(cluster.top + "/stay")
         lost = cluster.batch("-o", "nowhere/x.log", stay=False)
-        cluster.is_told(f"{lost} job: cannot write its output; does the"
-                        f" directory {cluster.top}/nowhere exist?", "an output folder"
-                        " that is missing")
+        cluster.expect_note(f"{lost} job: cannot write its output; does the"
+                            f" directory {cluster.top}/nowhere exist?",
+                            "the output folder does not exist: reported")
         tasks = cluster.batch("-a", "1-3", "-J", "sweep", stay=False)
         for i in 1, 2, 3:
-            cluster.is_read(f"slurm-{tasks}_{i}.out")
-        cluster.is_told(f"{tasks} sweep: 3 completed", "the tasks of an"
-                        " array are one sentence")
+            cluster.expect_read(f"slurm-{tasks}_{i}.out")
+        cluster.expect_note(f"{tasks} sweep: 3 completed",
+                            "a job array: one sentence for all tasks")
         child.send_signal(signal.SIGTERM)
-        ok(child.wait(PATIENCE_S) == 128 + signal.SIGTERM, "the end")
+        ok(child.wait(PATIENCE_S) == 128 + signal.SIGTERM, "collect ends on SIGTERM")
     finally:
         child.kill()
         child.wait()
@@ -295,7 +301,7 @@ class Bench:
                 stdout=subprocess.DEVNULL, env=self.cluster.env,
                 stdin=subprocess.DEVNULL)
 
-    def has_said(self, text, name):
+    def expect_message(self, text, name):
         def read():
             with open(self.said) as file:
                 return file.read()
@@ -304,55 +310,56 @@ class Bench:
     def files(self, pattern):
         return glob.glob(f"{self.root}/*/{pattern}")
 
-    def is_given_back(self):
+    def expect_cleaned_up(self):
         left = subprocess.run(["pgrep", "-fl", self.root],
                               stdout=subprocess.PIPE, text=True).stdout
         ok(self.cluster.run("squeue", "-h").stdout == "" and left == "",
-           "no job and no process is left",
+           f"bench {self.name}: no job and no process is left",
            (self.cluster.run("squeue").stdout, left))
 
 
 def test_bench(cluster):
-    """Killed, preempted, cancelled: it goes on, and no block is of two."""
+    """The program is killed, its job preempted and cancelled: the bench goes on,
+    and each block has the runs of one allocation."""
     go = cluster.top + "/go"
-    # The first ends as told, as well as if it had come to its end.
+    # The first run exits with 0 on TERM, as if it had finished.
     bench = Bench(cluster, "on", {
         "WAIT_FOR": f"case $job in */1_*.b*) test -e {go};; */1_*) trap "
         f"'exit 0' TERM; test -e {go};; esac"}, partition="main", time="9")
     child = bench.start()
-    ok(until(lambda: bench.files("1_hpc_*/pid")), "the second block begins")
+    ok(until(lambda: bench.files("1_hpc_*/pid")), "a bench on Slurm: the second block starts")
     child.kill()
     child.wait()
     job = cluster.only_job()
     urgent = cluster.batch("-p", "high", "-c", "2", stay=False)
     ok(until(lambda: cluster.run("squeue", "-hj", urgent).stdout == ""),
-       "the program is killed, then its job preempted")
+       "hgym-tui is killed, then the job is preempted")
     child = subprocess.Popen(
         [TUI, "bench", "attach", "--json", "on"], env=cluster.env,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True)
 
-    cluster.begin_again(job)
+    cluster.restart(job)
     ok(until(lambda: bench.files("1_hpc_*.b1/pid")),
-       "attached, its block begins again")
+       "bench attach: the block starts again")
     cluster.run("scancel", cluster.only_job())
     ok(until(lambda: bench.files("1_hpc_*.b2/pid")),
-       "and once more in a job of its own when that one was cancelled")
-    # No trap of it is run, and its job is there.
+       "its job is cancelled: the block starts again in a new job")
+    # No trap of the run is executed, and the job still exists.
     with open(bench.files("1_hpc_*.b2/pid")[0]) as file:
         group = int(file.read().split()[1])
     job = cluster.only_job()
     cluster.run("scontrol", "requeue", job)
     os.killpg(group, signal.SIGKILL)
-    cluster.begin_again(job)
+    cluster.restart(job)
     ok(until(lambda: bench.files("1_hpc_*.b3/pid")),
-       "and when all of it was killed at once")
+       "all its processes are killed: the block starts again")
     open(go, "w").close()
     out, said = child.communicate(timeout=PATIENCE_S)
     verdict = json.loads(out or "{}")
     found = verdict.get("contrasts", [{}])[0]
     ok(found.get("verdict") == "FASTER" and found.get("n_blocks") == 3,
-       "three whole blocks are faster", (out, said))
+       "the verdict FASTER uses three complete blocks", (out, said))
     runs = {}
     for name in glob.glob(cluster.top + "/state/hgym-tui/benches/on-*/runs/"
                           "*/run.json"):
@@ -360,20 +367,22 @@ def test_bench(cluster):
             run = json.load(file)
         runs.setdefault(run["block"], set()).add(run["allocation"])
     ok(len(runs) == 3 and all(len(of) == 1 for of in runs.values()) and
-       len(set.union(*runs.values())) == 2, "each of one allocation", runs)
+       len(set.union(*runs.values())) == 2,
+       "the runs of a block share one allocation", runs)
     with open(glob.glob(cluster.top + "/state/hgym-tui/benches/on-*/"
                         "repeats.json")[0]) as file:
         why = [repeat["reason"] for repeat in json.load(file)]
     ok(len(why) == 3 and all("Slurm ended its allocation (" in w for w in why),
-       "for what Slurm did alone", why)
-    ok("squeue lists no job" in said, "which is given back", said)
-    bench.is_given_back()
+       "three blocks were repeated because Slurm ended the allocation", why)
+    ok("squeue lists no job" in said,
+       "the allocation is released: squeue lists no job", said)
+    bench.expect_cleaned_up()
     ok(bench.tui("clean", "on").returncode == 0 and not bench.files("*"),
-       "bench clean")
+       "bench clean removes the folders of the bench")
 
 
 def test_liars(cluster):
-    """A variant that ends itself, its allocation, or what holds that."""
+    """A variant that kills itself, its allocation, or the batch job."""
     bench = Bench(cluster, "self", {}, {
         "WAIT_FOR": "case $job in */0_*) kill -TERM $$;; *) kill -TERM 0;;"
         " esac"})
@@ -381,10 +390,10 @@ def test_liars(cluster):
     ok("exit status 143" in done.stdout and "Slurm ended" not in done.stderr
        and not glob.glob(cluster.top + "/state/hgym-tui/benches/self-*/"
                          "repeats.json"),
-       "a TERM that Slurm did not send is the variant's own", done)
+       "a variant kills itself: exit status 143, no repeat", done)
     bench = Bench(cluster, "ends", {"WAIT_FOR": "scancel $SLURM_JOB_ID;false"})
     child = bench.start()
-    ok(until(lambda: bench.files("0_hpc_*/pid")), "one ends its allocation")
+    ok(until(lambda: bench.files("0_hpc_*/pid")), "a variant cancels its allocation")
     child.kill()
     child.wait()
     folder, = glob.glob(cluster.top + "/state/hgym-tui/benches/ends-*")
@@ -393,46 +402,49 @@ def test_liars(cluster):
     done = bench.tui("attach", "ends")
     ok(done.returncode == 4 and "hpc: block 1 was repeated 20 times; last "
        "reason: 0_hpc_A.b20: Slurm ended its" in done.stderr,
-       "which is not begun for ever", done)
+       "a variant cancels its allocation: gives up after 20 repeats", done)
     bench = Bench(cluster, "holds", {
         "LAST_S": "900", "WAIT_FOR": "trap '' TERM; pkill -KILL -f "
         f"{cluster.top}/spool/job"})
     done = bench.tui("run", "--yes", bench.plan)
     ok(done.returncode == 4 and " failed, see " in done.stderr,
-       "nor is one whose batch job is killed", done)
+       "a variant kills the batch job: the bench fails", done)
     mark = os.path.basename(glob.glob(bench.root + "/*")[0])
-    ok(until(lambda: not pids_of(mark)), "which leaves nothing",
-       pids_of(mark))
+    ok(until(lambda: not pids_of(mark)),
+       "a variant kills the batch job: no process is left", pids_of(mark))
 
 
 def test_abort(cluster):
     bench = Bench(cluster, "hang", {"MODE": "hang",
                                     "PIDS": cluster.top + "/pids"})
     child = bench.start()
-    ok(until(lambda: os.path.exists(cluster.top + "/pids.3")), "one hangs")
+    ok(until(lambda: os.path.exists(cluster.top + "/pids.3")), "a run on Slurm hangs")
     pids = [open(f"{cluster.top}/pids.{i}").read().strip() for i in (1, 2, 3)]
     done = bench.tui("abort", "hang")
     ok(done.returncode == 0 and "no process left" in done.stderr and
-       "squeue lists no job" in done.stderr, "abort proves its end", done)
+       "squeue lists no job" in done.stderr,
+       "bench abort: no process and no job is left", done)
     child.wait(PATIENCE_S)
     ok(not any(os.path.exists("/proc/" + pid) for pid in pids),
-       "workers that left their session are gone", pids)
-    bench.is_given_back()
+       "bench abort: workers in other sessions are gone", pids)
+    bench.expect_cleaned_up()
     other = cluster.batch("-c", "2")
     bench = Bench(cluster, "queue", {}, extra=["--comment=it's ours"])
     child = bench.start()
-    bench.has_said("waiting for its Slurm allocation: job ", "one waits in the queue")
+    bench.expect_message("waiting for its Slurm allocation: job ",
+                         "a bench waits in the queue: reported")
     done = bench.tui("abort", "queue")
     cluster.run("scancel", other)
     child.wait(PATIENCE_S)
     ok(done.returncode == 0 and "squeue lists no job" in done.stderr,
-       "and leaves it when it is aborted", done)
+       "bench abort: the waiting job leaves the queue", done)
     until(lambda: cluster.run("squeue", "-h").stdout == "")
-    bench.is_given_back()
+    bench.expect_cleaned_up()
     bench = Bench(cluster, "wrong", {}, partition="nowhere")
     done = bench.tui("run", "--yes", bench.plan)
     ok(done.returncode == 4 and "hpc: sbatch: Batch job submission failed: "
-       "Invalid partition" in done.stderr, "what sbatch refuses", done)
+       "Invalid partition" in done.stderr,
+       "sbatch refuses the job: its message is shown", done)
 
 
 BENCH = os.path.abspath(os.path.join(SRC, "src/bench"))
@@ -441,7 +453,8 @@ SLURM_JOB_ID=7; . {BENCH}/launch_job.sh; . {BENCH}/launch.sh
 sleep() {{ :; }}
 squeue() {{ false; }}
 """
-# The clock of a run that rings when Slurm is asked, unless it was put away.
+# The timer of a run.  It expires while squeue is running, unless the run has
+# stopped it before.
 LATE = {"sleep": """test "$1" = 12345 || exec /bin/sleep "$1"
 echo $PPID >timer
 until test -e asked; do /bin/sleep 0.05; done
@@ -457,7 +470,7 @@ echo 7 0 RUNNING
 
 
 def test_silence(cluster):
-    """Slurm gives no answer, or holds nothing: nobody waits for ever."""
+    """Slurm does not answer, or the job has no node: nothing waits for ever."""
     done = cluster.run("sh", "-c", SILENT + """is_held() { true; }
 is_over "7.0 n" . || echo it runs; is_held() { false; }
 is_over "7.0 n" . && echo it is over; sleep() { echo asked twice; }
@@ -465,13 +478,14 @@ is_over "7.0 n" . ; sleep() { :; }
 squeue() { echo 7 1 RUNNING; }; is_held() { true; }
 is_over "7.0 n" . && echo it began again""")
     ok(done.stdout == "it runs\nit is over\nit began again\n",
-       "without squeue, who holds the node tells", done)
+       "squeue fails: the state of the node decides whether the job runs", done)
     done = cluster.run("sh", "-c", SILENT + "is_held() { false; }\n"
                        "order_job x; is_held() { true; }; order_job x; exit 3")
     ok(done.stdout == "HB1 error Slurm job 7 has no node\n"
        "HB1 error Slurm job 7 starts no run\n" and done.returncode == 3 and
        not os.path.exists(cluster.top + "/silent/begin.sh"),
-       "a batch job that does not begin a run, nor does so later", done)
+       "a batch job that starts no run is reported, and starts none later",
+       done)
     os.mkdir(cluster.top + "/late")
     for name, text in LATE.items():
         with open(f"{cluster.top}/late/{name}", "w") as file:
@@ -482,8 +496,8 @@ is_over "7.0 n" . && echo it began again""")
 echo 7.0 n >alloc; echo 'until test -s timer; do sleep 0.05; done' >cmd.sh
 export SLURM_JOB_ID HB_TIMEOUT=12345 HB_CWD=. HB_MARK='silent/.;'
 PATH=$HOME/late:$PATH setsid -w sh ./run.sh; cat exit""")
-    ok(done.stdout.startswith("0 "), "a run that has ended meets no limit",
-       done)
+    ok(done.stdout.startswith("0 "),
+       "a run that ends just before its time limit keeps its exit status", done)
 
 
 USER = getpass.getuser()
@@ -540,7 +554,7 @@ def test_shapes(cluster):
         done = cluster.run(OURS)
         pod = json.loads(done.stdout or "[{}]")[0]
         ok(pod.get("logs") == logs and words in str(pod.get("notes")),
-           f"as {version} prints it", done)
+           f"output of squeue {version}", done)
     with open(cluster.top + "/bin/ssh", "w") as file:
         file.write('#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n')
     os.chmod(file.name, 0o755)
@@ -549,7 +563,7 @@ def test_shapes(cluster):
     done = cluster.run(OURS, *words[1:])
     pod = json.loads(done.stdout or "[{}]")[0]
     ok(pod.get("host") == "login.hpc" and pod.get("name") == "hpc" and
-       pod.get("logs") == ["/w/7%.out"], "the example of the manual", done)
+       pod.get("logs") == ["/w/7%.out"], "the manual's example for a login node", done)
     for name, text in (("squeue", ""), ("sbatch", 'echo "$*" >&2; exit 1')):
         with open(f"{cluster.top}/bin/{name}", "w") as file:
             file.write(f"#!/bin/sh\n{text}\n")
@@ -557,7 +571,7 @@ def test_shapes(cluster):
     bench = Bench(cluster, "manual", {}, **manual["pods"][0]["slurm"])
     done = bench.tui("run", "--yes", bench.plan)
     ok(" --partition=gpu --gres=gpu:1 --time=4:00:00 --account=ml --exclusive"
-       in done.stderr, "and what it asks of sbatch", done)
+       in done.stderr, "the manual's example: options of sbatch", done)
     with open(cluster.top + "/bin/squeue", "w") as file:
         file.write('#!/bin/sh\ncat "$HOME/shape"\n')
     with open(cluster.top + "/shape", "w") as file:
@@ -565,54 +579,65 @@ def test_shapes(cluster):
                             for i in range(20000)]}, file)
     done = cluster.run(OURS)
     ok(done.returncode == 0 and len(done.stdout) < 262144,
-       "20,000 jobs are no more than we take", len(done.stdout))
+       "20,000 jobs: the output stays below the limit", len(done.stdout))
     with open(cluster.top + "/shape", "w") as file:
         file.write("slurm_load_jobs error: Unable to contact controller")
     done = cluster.run(OURS)
     ok(done.returncode == 1 and done.stdout == "" and
-       "not JSON" in done.stderr, "output that is not JSON is one sentence", done)
+       "not JSON" in done.stderr, "squeue prints no JSON: one sentence", done)
 
 
-def test_killed():
-    """A test that was killed leaves no daemon, no step and no job."""
-    told, tell = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            other = Cluster()
-            if other.start() is None:
-                other.batch()
-                until(lambda: glob.glob(other.top + "/slurm-*.out"))
-            os.write(tell, other.top.encode())
-            time.sleep(600)
-        finally:
-            os._exit(1)
-    os.close(tell)
-    top = os.read(told, 4096).decode()
+def test_killed(cluster):
+    """A test that is killed leaves no daemon, no step and no job."""
+    child = subprocess.Popen([sys.executable, __file__, "hang"], text=True,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    top = child.stdout.readline().strip()
     ran = len(pids_of(top))
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
+    child.kill()
+    child.communicate()
     ok(ran > 2 and until(lambda: not pids_of(top) and not
                          os.path.exists(top)),
-       "a killed test leaves nothing", (ran, pids_of(top)))
+       "the test is killed: no process and no file is left",
+       (ran, pids_of(top)))
 
 
-cluster = Cluster()
-try:
-    why = "Slurm is not built with a sanitizer" if os.environ.get("ASAN_OPTIONS") \
-        else cluster.start()
+def hang():
+    """Print the folder of a cluster that runs a job, and wait to be killed."""
+    cluster = Cluster()
+    if cluster.start() is None:
+        cluster.batch()
+        until(lambda: glob.glob(cluster.top + "/slurm-*.out"))
+    print(cluster.top, flush=True)
+    signal.pause()
+
+
+def run(test, cluster, needs_daemons):
+    why = cluster.start() if needs_daemons else None
     if why is None:
-        test_jobs(cluster)
-        cluster.run("scancel", "-u", USER)
-        until(lambda: cluster.run("squeue", "-h").stdout == "")
-        test_bench(cluster)
-        test_liars(cluster)
-        test_abort(cluster)
-        test_killed()
+        begin = time.monotonic()
+        test(cluster)
+        note(f"{test.__name__}: {time.monotonic() - begin:.0f} s")
     else:
-        skip("jobs of a real cluster", why)
-    test_silence(cluster)
-    test_shapes(cluster)
-finally:
-    cluster.stop()
-sys.exit(finish())
+        skip(f"{test.__name__}: a real cluster", why)
+
+
+def main():
+    with_daemons = (test_jobs, test_bench, test_liars, test_abort, test_killed)
+    if os.environ.get("ASAN_OPTIONS"):
+        skip("a real cluster", "Slurm is not built with a sanitizer")
+        with_daemons = ()
+    # Cluster() forks, so all of them come before the first thread.
+    cases = [(test, Cluster(), test in with_daemons)
+             for test in (*with_daemons, test_silence, test_shapes)]
+    with ThreadPoolExecutor(len(cases)) as pool:
+        for case in [pool.submit(run, *case) for case in cases]:
+            case.result()
+    for _, cluster, _ in cases:
+        cluster.stop()
+    return finish()
+
+
+if sys.argv[1:] == ["hang"]:
+    hang()
+else:
+    sys.exit(main())

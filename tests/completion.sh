@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The completions in their own shells: what each offers at a Tab.  They ask
-# the program, which is the one in PATH.
+# The words that each shell offers for a Tab.  The completions ask the program
+# for them, which must be in PATH.
 set -u
 man=${HGYM_SRC:?}/man
 PATH=${HGYM_BUILD:?}:$PATH

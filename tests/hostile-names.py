@@ -103,7 +103,7 @@ def check_plain(folder, words):
     r = run(folder, words, "C")
     out = b"" if "--csv" in words else r.stdout
     ok((out + r.stderr).isascii() and r.returncode >= 0,
-       "in C: " + ascii(" ".join(words)).replace("#", "?")[:90],
+       "in the C locale: " + ascii(" ".join(words)).replace("#", "?")[:90],
        (r.returncode, r.stdout, r.stderr))
     return r
 

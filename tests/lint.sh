@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# `make lint`: everything that reads the source and does not run it.  TAP, one
-# line a tool; a tool that is not installed is said and skipped.
+# `make lint`: all checkers of the source.  TAP, one line per tool; a tool that
+# is not installed is skipped.
 set -u
 src=${HGYM_SRC:-$(cd "$(dirname "$0")/.." && pwd)}
 build=${HGYM_BUILD:-$src/build}
@@ -26,7 +26,7 @@ sh tests/check-layers.sh >"$tmp/layers" 2>&1
 check layers $? "$tmp/layers"
 python3 tests/check-style.py >"$tmp/style" 2>&1
 check style $? "$tmp/style"
-# Advice only: a file is as long as its subject.
+# Advice only: a long file should have one subject.
 find src ui parsers remote tests \( -name '*.[ch]' -o -name '*.py' -o \
     -name '*.sh' \) -exec wc -l {} + | awk '$1 > 600 && $2 != "total" {
         print "# " $2 " has " $1 " lines: one subject?" }'

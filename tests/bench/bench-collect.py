@@ -1,21 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The collector, parsing and storing included, over a real sshd on loopback.
+"""The collector, including parsing and storing, over a real sshd on loopback.
 
-Latency: from the append of a row to the model (what the next frame shows)
-and to the database.  Fleet: CPU and memory with many pods and logs.
-Telemetry: the same fleet with and without it, here and on the pod's side, with
-a made-up nvidia-smi of 8 GPUs, and what it adds to the database.
-Backlog: MB/s of large logs of one pod, one or many at once, beside a bare
-read loop over libssh2 with a channel a log, and `ssh pod cat` with the same
+Latency: from the append of a row to the model (what the next frame shows) and
+to the database. Fleet: CPU and memory with many pods and logs. Telemetry: the
+same fleet with and without it, on this machine and on the pod, with a fake
+nvidia-smi of 8 GPUs, and the bytes that it adds to the database. Backlog: MB/s
+of large logs of one pod, one or many at the same time, next to a bare read
+loop over libssh2 with one channel per log, and `ssh pod cat` with the same
 cipher, with the CPU seconds of each part; with rows in one line of ten, and
-with none.  MB are 1,000,000 bytes.
+without rows. MB are 1,000,000 bytes.
 
-BENCH_SECONDS (20), BENCH_PODS (64), BENCH_FILES (16 a pod),
-BENCH_RATE (640 lines a second in all), BENCH_BACKLOG_MB (1000) of all logs
-of a backlog, BENCH_LOGS ("1 16") that it has,
-BENCH_ROUNDS (3) of the backlogs, of which the median counts,
-BENCH_TRANSPORT (libssh2)."""
+BENCH_SECONDS (20), BENCH_PODS (64), BENCH_FILES (16 per pod), BENCH_RATE (640
+lines per second in all), BENCH_BACKLOG_MB (1000) of all logs of a backlog,
+BENCH_LOGS ("1 16": numbers of logs), BENCH_ROUNDS (3) of the backlogs, of
+which the median counts, BENCH_TRANSPORT (libssh2)."""
 import json
 import os
 import shutil
@@ -54,7 +53,7 @@ def quantile(values, q):
 
 
 class Writer(threading.Thread):
-    """Appends rows to the files in turn, so many a second."""
+    """Append rows to the files in turn, at this rate per second."""
 
     def __init__(self, paths, rate):
         super().__init__(daemon=True)
@@ -90,7 +89,7 @@ def memory_mb(pid):
 
 
 class Box:
-    """A folder, an sshd, and an environment of its own."""
+    """A folder with an sshd and a separate environment."""
 
     def __init__(self):
         self.top = tempfile.mkdtemp(prefix="bench-collect.")
@@ -131,7 +130,7 @@ def folders(box, pods, files):
 
 
 def committed(db, writer, seconds):
-    """Append to commit, by looking at the newest rows of the database."""
+    """From append to commit, by polling the newest rows of the database."""
     seen, latency = -1, []
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -207,7 +206,7 @@ done
 
 
 def below(pid):
-    """The processes below one, each with its children below it."""
+    """The child processes of a process, and theirs."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children") as file:
             children = file.read().split()
@@ -217,7 +216,7 @@ def below(pid):
 
 
 def pod_parts_s(box):
-    """CPU seconds of what runs below sshd, and of what that waited for."""
+    """CPU seconds of the processes below sshd, including ended children."""
     with open(box.rig + "/sshd.pid") as file:
         sshd = file.read().strip()
     parts = dict.fromkeys(("follower", "telemetry", "sshd"), 0)
@@ -238,8 +237,8 @@ def pod_parts_s(box):
 
 
 def an_hour(db):
-    """Bytes that an hour of such telemetry adds to a database, by copies of
-    its newest moment."""
+    """Bytes that one hour of such telemetry adds to a database; its newest
+    rows are copied."""
     base = sqlite3.connect(db)
     pages = "PRAGMA page_count"
     columns = [row[1] for row in base.execute("PRAGMA table_info(telemetry)")]
@@ -313,7 +312,7 @@ def big_log(path, dense, least):
 
 
 def threads_cpu_s(pid):
-    """CPU seconds of the loop's thread, and of all others."""
+    """CPU seconds of the loop's thread, and of all other threads."""
     seconds = {}
     for tid in os.listdir(f"/proc/{pid}/task"):
         seconds[int(tid)] = cpu_s(f"{pid}/task/{tid}")
@@ -321,7 +320,7 @@ def threads_cpu_s(pid):
 
 
 def pod_cpu_s(box):
-    """CPU seconds of all that sshd started and that is over."""
+    """CPU seconds of all ended processes that sshd started."""
     with open(box.rig + "/sshd.pid") as file:
         pid = file.read().strip()
     while subprocess.call(["pgrep", "-P", pid],
@@ -348,7 +347,7 @@ def bare(box, paths):
 
 
 def stored(db):
-    """How much of the logs the database has; not yet there: 0."""
+    """Bytes of the logs in the database; 0 if it does not exist yet."""
     try:
         base = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
         row = base.execute("SELECT sum(offset) FROM tails").fetchone()
@@ -359,8 +358,8 @@ def stored(db):
 
 
 def collect_all(box, folder, size):
-    """Collect a folder whose logs have that size together: seconds, and the
-    CPU seconds of loop, other threads and pod, and MB."""
+    """Collect a folder with logs of this total size. Returns seconds, the CPU
+    seconds of loop, other threads and pod, and MB."""
     pod_before = pod_cpu_s(box)
     db = folder + ".db"
     start = time.monotonic()
@@ -388,14 +387,14 @@ def short_log(path):
 
 
 def some_logs(folder, n, make):
-    """Paths and bytes of n logs that are made there."""
+    """Create n logs. Returns their paths and bytes."""
     os.mkdir(folder)
     paths = [f"{folder}/{i}.log" for i in range(n)]
     return paths, sum(make(path) for path in paths)
 
 
 def backlog(box, dense, n):
-    """Medians of some rounds, as others may use the machine too."""
+    """Medians of some rounds: other programs may use the machine too."""
     folder, short = f"{box.top}/big{n}", f"{box.top}/short{n}"
     paths, size = some_logs(
         folder, n, lambda path: big_log(path, dense, BACKLOG_MB * 1e6 / n))

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The follower beside what one would use without it, over a real sshd on
+"""The follower, next to what one would use without it, over a real sshd on
 loopback.
 
-Latency: from the append to the bytes in the program's hands, beside
-`ssh pod tail -F` into a reader, in the same seconds on the same files.
-Idle: the CPU of the follower with 64 files that do not change.
-Backlog: MB/s of one large file to the program's hands and to a mirror on
-disk, beside `ssh pod cat` with the same cipher and a loop over libssh2 that
-does nothing but read.  MB are 1,000,000 bytes.
+Latency: from the append to the bytes in the program, next to `ssh pod tail -F`
+into a reader, at the same time on the same files. Idle: the CPU of the
+follower with 64 files that do not change. Backlog: MB/s of one large file to
+the program and to a local copy on disk, next to `ssh pod cat` with the same
+cipher and a loop over libssh2 that only reads. MB are 1,000,000 bytes.
 
-BENCH_SECONDS (20) for latency and idle, BENCH_BACKLOG_MB (1000),
-BENCH_ROUNDS (3) of the backlog, BENCH_TRANSPORTS ("libssh2 openssh")."""
+BENCH_SECONDS (20) for latency and idle, BENCH_BACKLOG_MB (1000), BENCH_ROUNDS
+(3) of the backlog, BENCH_TRANSPORTS ("libssh2 openssh")."""
 import os
 import random
 import shutil
@@ -60,7 +59,7 @@ def tool(box, transport, variant, *args, **kw):
 
 
 def blind(box):
-    """A folder with a python3 that has no inotify, as on a network volume."""
+    """A folder with a python3 without inotify, as on a network volume."""
     path = box + "/blind"
     os.mkdir(path)
     with open(path + "/python3", "w") as f:
@@ -74,8 +73,8 @@ def blind(box):
 
 
 class Received:
-    """When each line came, by one reader: of ours, ends of bytes; of tail,
-    the lines themselves."""
+    """The arrival times of one reader: ends of bytes from the follower, lines
+    from tail."""
 
     def __init__(self, name, child, ours):
         self.name, self.child, self.ours = name, child, ours
@@ -210,7 +209,7 @@ def idle(box):
 
 
 def timed_tool(box, transport, variant, size, *args):
-    """Seconds from the first byte to the last, in our hands."""
+    """Seconds from the first to the last byte that the program receives."""
     child = tool(box, transport, variant, *args, "-g",
                  tempfile.mkdtemp(dir=box), box + "/backlog.log")
     first = last = 0
@@ -278,7 +277,8 @@ def backlog(box):
         ways[f"{transport}, follower py"] = ours(transport, "py", "-n")
         ways[f"{transport}, follower py, and to the mirror"] = \
             ours(transport, "py")
-    # In turn, the best of each: others may use the machine too.
+    # Take turns and keep the best of each: other programs may use the machine
+    # too.
     took = [{name: way() for name, way in ways.items()}
             for _ in range(ROUNDS)]
     for name in ways:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A log of BENCH_LOG_LINES (10,000,000) lines on the screen: how soon its end
-is there, and the first hit of a search, beside what a user knows: `less` in
-the same pseudo-terminal, and `rg` (or `grep`) over the whole file.
+is shown, and the first match of a search, next to programs that users know:
+`less` in the same pseudo-terminal, and `rg` (or `grep`) over the whole file.
 
 The file is in the page cache, as what was just written is.  A search begins
 at the end; near: a hit 10 % before it; far: at the begin; none: nowhere.
@@ -54,7 +54,7 @@ def cpu_ticks(pid):
 
 
 def settle(program):
-    """Until it has read the log: it burns no more."""
+    """Wait until it has read the log and uses no more CPU."""
     before = cpu_ticks(program.pid)
     while True:
         program.pump(1.0)
@@ -116,7 +116,7 @@ def of_less(log, home):
         until(p, last)
         took["open"].append((time.monotonic() - begin) * 1e3)
         p.close()
-    # It takes ten seconds to the near one, and more than a minute to others.
+    # The near match takes ten seconds, the others more than a minute.
     p = Program([shutil.which("less"), "+G", log], 120, 40, env, home)
     until(p, last)
     p.send("?%s\r" % WORDS["near"])
@@ -126,7 +126,7 @@ def of_less(log, home):
 
 
 def of_grep(log):
-    """The whole file, as one who looks for the first hit has to."""
+    """Read the whole file, as a search for the first match must."""
     tool = shutil.which("rg") or shutil.which("grep")
     took = []
     for _ in range(ROUNDS):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How fast `parse` extracts every field, beside tools that only look.
+"""The speed with which `parse` extracts every field, next to tools that only
+search.
 
 First logs as they are, beside rg with seven patterns that somebody who looks
 for results would type: the corpus of real logs, BENCH_COPIES (60) times, if
@@ -35,7 +36,7 @@ SEVEN = "|".join((
 
 
 def copy_corpus(folder):
-    """Each log so often, in folders of its own; the paths in order."""
+    """Copies of each log in separate folders. Returns the paths in order."""
     paths = []
     for n in range(COPIES):
         copy = os.path.join(folder, "%02d" % n)
@@ -46,7 +47,8 @@ def copy_corpus(folder):
 
 
 def as_recorded(lines):
-    """What a terminal was sent: CR LF, colours, bars that are drawn anew."""
+    """The same as sent to a terminal: CR LF, colors, progress bars that are
+    drawn again."""
     for n, line in enumerate(lines):
         if n % 7 == 0:
             line = b"\x1b[32m" + line + b"\x1b[0m"
@@ -57,7 +59,8 @@ def as_recorded(lines):
 
 
 def with_times(lines):
-    """A time before each line, as loggers and containers put it."""
+    """The same with a time before each line, as loggers and containers print
+    it."""
     for n, line in enumerate(lines):
         yield b"17761%05d.%03d " % (n // 10 % 100000, n % 1000) + line
 
@@ -67,7 +70,7 @@ def as_printed(lines):
 
 
 def join(paths, path, shape=as_printed):
-    """All of them in one file."""
+    """The same in one file."""
     with open(path, "wb") as out:
         for name in paths:
             with open(name, "rb") as log:
@@ -108,7 +111,7 @@ def bench_as_they_are():
             compare_seven("The same in one file", [one])
     with tempfile.TemporaryDirectory(prefix="hgym-bench-") as folder:
         paths, whole, _ = make_logs(folder, [])
-        compare_seven("Made-up logs, the script first", paths)
+        compare_seven("Generated logs, the script first", paths)
         for what, shape in (("recorded from a terminal", as_recorded),
                             ("a time before each line", with_times)):
             compare_seven("The same in one file, " + what,
@@ -126,7 +129,7 @@ SHAPES = (
 
 
 def bench_unknown():
-    """Rows that no rule knows, read by what they are."""
+    """Rows that match no rule, read by their shape."""
     for what, shape in SHAPES:
         with tempfile.TemporaryDirectory(prefix="hgym-bench-") as folder:
             path = os.path.join(folder, "unknown.log")
@@ -134,7 +137,7 @@ def bench_unknown():
                 for n in range(1, int(MB * 1e6 / 2 / len(shape))):
                     loss = 9 - n % 997 / 1e3
                     out.write(shape % (2 * n, loss, 2 * n + 1, loss))
-            compare_seven("Rows that no rule knows, " + what, [path], "loss")
+            compare_seven("Rows that match no rule, " + what, [path], "loss")
     with tempfile.TemporaryDirectory(prefix="hgym-bench-") as folder:
         path = os.path.join(folder, "unknown.log")
         with open(path, "w", encoding="ascii") as out:
@@ -144,16 +147,16 @@ def bench_unknown():
                           "mem 12.3GB | objective %.5f\n"
                           % (n, 9 - n % 997 / 1e3, n % 89 / 100,
                              100 + n % 7, 25000 + n % 999, n % 83 / 100))
-        compare_seven("Rows that no rule knows", [path], "loss")
+        compare_seven("Rows that match no rule", [path], "loss")
 
 
 def one_alternation():
-    """The same lines: all rules of the program as one plain pattern.
+    """All rules of the program as one plain pattern that matches the same
+    lines.
 
-    Groups lose their names, possessive quantifiers become greedy, and what
-    only PCRE2 has (look-around) is left out or, at the end of a field,
-    written as "a blank or the end".
-    """
+    Groups lose their names, possessive quantifiers become greedy, and features
+    that only PCRE2 has (look-around) are left out or, at the end of a field,
+    written as "a blank or the end"."""
     patterns, left_out = [], 0
     listed = subprocess.run([PROGRAM, "formats", "list", "--json"],
                             stdout=subprocess.PIPE, check=True).stdout
@@ -173,7 +176,7 @@ def one_alternation():
 
 
 def is_plain(pattern):
-    """Can Python, grep and, where it is installed, rg read the pattern?"""
+    """Can Python, grep and, if it is installed, rg read the pattern?"""
     try:
         re.compile(pattern)
     except re.error:
@@ -195,7 +198,7 @@ def plain(pattern):
     pattern = re.sub(r"\(\?[!=]([^()]|\([^()]*\))*\)", "", pattern)
     pattern = pattern.replace("(?:", "(").replace("*?", "*")
     pattern = pattern.replace("{0,4}?", "{0,4}").replace(r"\w+?", r"\w+")
-    # ASCII classes, which all the tools read alike.
+    # ASCII classes, which mean the same in all these tools.
     pattern = re.sub(r"\[[^]]*\]", lambda m: m.group().replace(
         r"\w", "A-Za-z0-9_").replace(r"\d", "0-9"), pattern)
     pattern = pattern.replace(r"\w", "[A-Za-z0-9_]").replace(r"\d", "[0-9]")
@@ -214,7 +217,7 @@ print(taken)
 
 
 def make_logs(folder, dense):
-    """The logs, the file that holds all of them, and its first slice."""
+    """The logs, the file that contains all of them, and its first part."""
     logs = os.path.join(folder, "logs")
     subprocess.run([os.path.join(BUILD, "tests/tools/gen-logs"), "--mb",
                     str(int(MB)), *dense, logs], check=True)
@@ -247,7 +250,7 @@ def measure(command, size, times):
 
 
 def tools(paths, whole, part):
-    """(name, command, file that it reads, how often)"""
+    """(name, command, file that it reads, number of times)"""
     lines = one_alternation()
     parse = [PROGRAM, "parse", "--json"]
     return (
@@ -299,8 +302,9 @@ def bench(what, dense):
 def main():
     bench_as_they_are()
     bench_unknown()
-    bench("A row each step (nearly every line is one)", ["--dense"])
-    bench("As recipes print (scripts, tables, settings between)", [])
+    bench("One row per step (nearly every line is a row)", ["--dense"])
+    bench("Output of training scripts (source, tables, settings between the "
+          "rows)", [])
     return 0
 
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the screen costs: bytes to the terminal and CPU of the program a
+"""The cost of the screen: bytes to the terminal and CPU of the program per
 frame, in a real pseudo-terminal, at 80x24 and 200x60.
 
-	unchanged	nothing but the clock moves (one frame a second)
-	growing		the demo's runs go on, charts on a fixed axis
-	scrolling	a log is scrolled by a key, a line a frame
+unchanged: only the clock changes (one frame per second); growing: the demo's
+runs continue, charts on a fixed axis; scrolling: a log is scrolled by a key,
+one line per frame.
 
-And how soon the first full screen is there (bench-log.py: of long logs)."""
+And the time until the first full screen (bench-log.py: of long logs)."""
 import os
 import sys
 import tempfile
@@ -39,7 +39,7 @@ def start(args, size, home):
 
 
 def measure(program, frames, step):
-    """Bytes and CPU of so many frames, each begun by step()."""
+    """Bytes and CPU of this number of frames, each started by step()."""
     program.settle(0.3, 3)
     bytes_0, cpu_0 = program.bytes, cpu_ms(program.pid)
     for _ in range(frames):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A cluster with many jobs of ours, each with a log: what it costs, in percent
-of a core, to ask a squeue for all of them every 30 s and to follow their logs,
-while a few grow and the others have been silent for a minute.  The squeue is
-a file as large as that of Slurm 22.05.
+"""A cluster with many jobs of one user, each with a log: the cost, in percent
+of a core, of one squeue for all of them every 30 s and of following their
+logs, while a few grow and the others have not grown for a minute. The squeue
+is a file as large as that of Slurm 22.05.
 
 BENCH_JOBS (1000), BENCH_SECONDS (90)."""
 import getpass
@@ -24,12 +24,13 @@ from wait import until  # noqa: E402
 JOBS = int(os.environ.get("BENCH_JOBS", "1000"))
 SECONDS = float(os.environ.get("BENCH_SECONDS", "90"))
 TICK = os.sysconf("SC_CLK_TCK")
-# What a job of 22.05 has beside what we read of it: 2.7 KB.
+# Fields of a job in 22.05 that the program does not read: 2.7 KB.
 REST = {f"a_key_of_its_own_{i}": "0" if i % 3 else 0 for i in range(85)}
 
 
 def cpu_s():
-    """By name: ours, and what runs below us, with what has ended of it."""
+    """CPU by name: of this program, and of its children, including ended
+    ones."""
     stats, spent = {}, {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -89,7 +90,7 @@ with tempfile.TemporaryDirectory(prefix="bench-slurm.") as top:
 
     if not until(lambda: n_runs() >= JOBS):
         sys.exit(f"{n_runs()} of {JOBS} logs are followed")
-    # A log is looked at more often for a minute after its last line.
+    # A log is read more often for a minute after its last line.
     time.sleep(min(SECONDS, 65))
     before, start = cpu_s(), time.monotonic()
     while time.monotonic() < start + SECONDS:

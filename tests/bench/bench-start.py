@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""From the start to the first full screen, over a database of BENCH_RUNS
-(1,000) runs and some ten million samples: logs by the tests' generator,
-stored by `collect`, then the dashboard in a pseudo-terminal.
+"""From the start to the first full screen, with a database of BENCH_RUNS
+(1,000) runs and about ten million samples: generated logs, stored by
+`collect`, then the dashboard in a pseudo-terminal.
 
-	runs	the table of all runs is on the screen
-	full	and so are the charts and the log of the chosen run
+runs: the table of all runs is on the screen; full: so are the charts and the
+log of the selected run.
 
-Beside it, in the same rounds, what `sqlite3` takes to count the runs of that
-database, and the dashboard over an empty one.  BENCH_EVERY (2): a row each so
-many steps; 4 halves the samples.  BENCH_ROUNDS (7)."""
+Next to it, in the same rounds, the time of `sqlite3` to count the runs of that
+database, and of the dashboard with an empty database. BENCH_EVERY (2): one row
+per this number of steps; 4 halves the samples. BENCH_ROUNDS (7)."""
 import json
 import os
 import select
@@ -37,8 +37,8 @@ from vt import Program  # noqa: E402
 
 
 def first_screen(top, env, db, want):
-    """Seconds until each text of want is there, by its name: what the program
-    wrote within two seconds is shown, piece by piece, when it is over."""
+    """Seconds until each text of want is shown, by its name: the output of the
+    first two seconds is replayed piece by piece afterwards."""
     begin = time.monotonic()
     program = Program([TUI, "--config", top + "/config.json", "--db", db],
                       120, 40, env, top)
@@ -85,7 +85,7 @@ def main():
                         "collect", "--until-idle", "3"],
                        env=env, check=True,
                        stderr=subprocess.DEVNULL)
-        # They ended an hour ago, as in a fleet that was left last night.
+        # They ended an hour ago, like runs of the last evening.
         subprocess.run(["sqlite3", db, "UPDATE runs SET last_wall_ms ="
                         " last_wall_ms - 3600000"], check=True)
         count = subprocess.run(

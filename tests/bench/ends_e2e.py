@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How bench run ends: with the best of several, with nothing left behind."""
+"""How bench run ends: with the best of several variants, and with nothing left
+running."""
 import glob
 import json
 import os
@@ -34,12 +35,12 @@ os.execve("/bin/sleep", ["sleep", sys.argv[1]], {})
 
 
 def nap():
-    """A number of seconds that is this process's own."""
+    """A number of seconds that only this process uses."""
     return str(1000 + os.getpid() % 100000)
 
 
 def napping():
-    """Those daemons that are there."""
+    """The daemons that are running."""
     found = []
     for path in glob.glob("/proc/[0-9]*/cmdline"):
         try:
@@ -59,17 +60,17 @@ def is_child(parent, pid):
 
 
 def daemons(rig):
-    """A variant that leaves something running: it ends with its run."""
+    """A variant starts a daemon: it is killed when its run ends."""
     put(os.path.join(rig.dir, "work", "daemon.py"), DAEMON)
     away = {"command": "python3 daemon.py %s; sh workload.sh" % nap(),
             "env": {"STEP_MS": "1900"}}
     path = rig.bench("daemon", [rig.pod("p1")], away)
     done = rig.tui("bench", "run", "--yes", "--json", path)
     found = verdict_of(done)
-    check_faster(found, "a daemon of a variant: faster")
+    check_faster(found, "a variant with a daemon: FASTER")
     ok(not napping() and "left behind" not in [g["guard"] for g in
                                                found["guards"]],
-       "it ends with its run", (napping(), found["guards"]))
+       "a variant with a daemon: it is killed with its run", (napping(), found["guards"]))
     rig.clean("daemon")
     path = rig.bench("hung", [rig.pod("p1")], dict(
         away, command=away["command"] + "; sleep 300"))
@@ -77,14 +78,15 @@ def daemons(rig):
     wait_for(napping)
     done = wait_for(lambda: rig.abort("hung"))
     ok(done and b"no process left" in done.stderr and not napping(),
-       "or is aborted",
+       "a variant with a daemon: it is killed by bench abort",
        (done.stderr, napping()))
     child.communicate()
     rig.clean("hung")
 
 
 def unadopted(rig):
-    """The same where no python3 can take in what loses its parents."""
+    """The same on a pod without python3, which would adopt orphaned
+    processes."""
     tools = os.path.join(rig.dir, "few")
     os.mkdir(tools)
     for name in NEEDED + ["flock", "setsid"]:
@@ -107,14 +109,15 @@ def unadopted(rig):
         ok(len(napping()) == 3 and
            all(told.get(pid) == "B" for pid in napping()) and
            not any(is_child(guest.pid, pid) for pid in told),
-           "what outlives a run is told, and what has its parent is not",
+           "an orphan that outlives its run is reported, a process with a "
+           "parent is not",
            (told, napping()))
         ok("left behind" in [g["guard"] for g in verdict_of(done)["guards"]],
-           "beside the verdict", done.stdout)
+           "the orphan is reported next to the verdict", done.stdout)
         done = rig.tui("bench", "abort", "told")
         ok(re.search(rb"p1: still running, and maybe left behind by its "
                      rb"runs: .*\d+ \(sleep\)", done.stderr),
-           "and by who aborts it", done.stderr)
+           "the orphan is reported by bench abort", done.stderr)
     finally:
         for pid in napping():
             os.kill(pid, signal.SIGKILL)
@@ -132,7 +135,8 @@ eval "$(sed -n '/^find_orphans() {/,/^}/p' "$HB_ROOT/run.sh")"
 
 
 def others(rig):
-    """What is another's is not named, in each shell that a pod may have."""
+    """In each shell that a pod may have: processes of others are not
+    listed."""
     for shell in ("dash", "busybox sh", "bash"):
         if not shutil.which(shell.split()[0]):
             continue
@@ -146,14 +150,14 @@ def others(rig):
                        {"env": {"HGYM_JOB": ours + ";"}},
                        {"env": {"HB_MARK": ours + ";"}},
                        {"env": {}, "stdout": log},
-                       # A bench of that name, of the same second, elsewhere;
-                       # a run whose name only starts like it; a reader.
+                       # A bench of the same name and second elsewhere; a run
+                       # with a name that only starts the same; a reader.
                        {"env": {"HGYM_JOB": root + "/b/" + job + ";"}},
                        {"env": {"HGYM_JOB": job + ";"}},
                        {"env": {"HGYM_JOB": ours + "2;"}},
                        {"env": {}, "stdin": open(log.name)})]
         log.close()
-        # Not an orphan of this run, although its name suggests it.
+        # Not an orphan of this run, although its name looks like it.
         named = "\n%d () S %d" % (spawned[3].pid, os.getpid() % 10)
         liar = subprocess.Popen(
             [sys.executable, "-c", "import signal, sys\n"
@@ -175,13 +179,14 @@ HB_ROOT=%s/none; HB_TOP=$HB_ROOT/$HB_BENCH; job_left; all_left
             left, _, rest = done.stdout.decode().partition("orphans ")
             ok(sorted(map(int, left.split())) ==
                sorted(child.pid for child in spawned[:3]),
-               shell + ": those of a run, and nobody else's",
+               shell + ": only the processes of the run",
                (done, [child.pid for child in spawned]))
             orphans, _, other = rest.partition("\n")
             known = {child.pid for child in spawned[1:]} | {liar.pid}
             ok(known <= set(map(int, orphans.split())) and not other and
                spawned[0].pid not in map(int, orphans.split()),
-               shell + ": children but one; none of a folder that is not",
+               shell + ": children except one; none of a folder that does not "
+                       "exist",
                (done, known))
         finally:
             for child in [*spawned, liar]:
@@ -190,7 +195,7 @@ HB_ROOT=%s/none; HB_TOP=$HB_ROOT/$HB_BENCH; job_left; all_left
 
 
 def at_the_end(rig):
-    """Pods are stopped at the end, when that is asked for, whatever came."""
+    """Pods are stopped at the end if requested, whatever the result."""
     said = os.path.join(rig.dir, "stopped")
     pod = rig.pod("p1", usd_per_h=2.5, stop_cmd="echo gone >>" + said)
     env = {"env": {"STEP_MS": "1900"}}
@@ -198,10 +203,11 @@ def at_the_end(rig):
     done = rig.tui("bench", "run", "--yes", path)
     ok(not os.path.exists(said) and
        b"still up: p1 (2.50 USD an hour)\nto run their stop_cmd: "
-       b"hgym-tui bench stop ask-" in done.stderr, "no terminal: told what to run", done.stderr.decode())
+       b"hgym-tui bench stop ask-" in done.stderr, "no terminal: the command "
+                                                   "to run is shown", done.stderr.decode())
     done = rig.tui("bench", "stop", "ask")
     ok(done.returncode == 0 and open(said).read() == "gone\n",
-       "bench stop runs it", done.stderr)
+       "bench stop runs the command", done.stderr)
     rig.clean("ask")
     os.unlink(said)
     pid, terminal = pty.fork()
@@ -222,7 +228,7 @@ def at_the_end(rig):
             break
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     ok(answered and status == 0 and open(said).read() == "gone\n",
-       "somebody at a terminal is asked", (status, text.decode()))
+       "at a terminal the user is asked", (status, text.decode()))
     os.unlink(said)
     rig.tui("bench", "clean", json.loads(rig.tui(
         "bench", "list", "--json").stdout.split(b"\n")[0])["id"])
@@ -231,12 +237,12 @@ def at_the_end(rig):
                      budget={"on_end": "stop_pods"})
     rig.tui("bench", "run", "--yes", path)
     ok(os.path.exists(said) and open(said).read() == "gone\n",
-       "stop_pods: also when all crashed")
+       "stop_pods: also after all runs crashed")
     rig.clean("crash")
 
 
 def best(rig):
-    """Of several variants the best is chosen, then confirmed afresh."""
+    """The best of several variants is chosen, then confirmed by new blocks."""
     three = [{"tag": "A", "control": True},
              {"tag": "B", "env": {"STEP_MS": "1800"}},
              {"tag": "C", "env": {"STEP_MS": "1900"}}]
@@ -261,28 +267,28 @@ def best(rig):
     found = json.loads(done.stdout)
     ok([c["verdict"] for c in found["contrasts"]] == ["FASTER", "FASTER"] and
        all(c["n_blocks"] == 6 for c in found["contrasts"]),
-       "the blocks that choose: both faster",
+       "the first blocks: both variants are faster",
        [c["text"] for c in found["contrasts"]])
     top = found["best"]
     ok(top["state"] == "confirmed" and top["tag"] == "B" and
        top["pairs"] == 3 and top["fresh_blocks"] == 6,
-       "B is the best, killed on the way or not", top)
+       "B is the best, with or without a kill in between", top)
     ok(top["text"].startswith("BEST B, confirmed in 6 extra blocks") and
        top["over_runner_up"]["tag"] == "C" and
        4.5 < top["over_runner_up"]["pct"] < 6.5,
-       "over the runner-up and the control", top)
+       "B is better than the second best and the control", top)
     jobs = glob.glob(os.path.join(rig.dir, "root-p[12]", "*", "*", "pid"))
     ok(len(jobs) == 36, "no run was made twice", len(jobs))
     found = json.loads(ended(beside).stdout)
     ok(found["best"]["state"] in ("none", "leads") and
        not found["best"]["text"].startswith("BEST B, confirmed"),
-       "two that are alike have no best", found["best"])
+       "two equal variants: no best one", found["best"])
     text["design"]["confirm_blocks"] = 1
     text["pods"] = text["pods"][:1]
     put(path, json.dumps(text))
     done = rig.tui("bench", "run", "--dry-run", path)
     ok(done.returncode == 2 and b"confirm_blocks" in done.stderr,
-       "too few fresh blocks are refused", done.stderr)
+       "too few blocks to confirm: refused", done.stderr)
     rig.clean("best", "tied")
 
 

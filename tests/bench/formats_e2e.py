@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Logs that only the configuration's rules can read: benches over a local
-pod, the dashboard and every other command read them by these rules."""
+"""Logs that only the configuration's rules can read: bench on a local pod, the
+dashboard and every other command use these rules."""
 import json
 import os
 import sys
@@ -13,7 +13,7 @@ from run_e2e import TUI, check_faster, run_tests, verdict_of  # noqa: E402
 from tap import ok  # noqa: E402
 from vt import Program  # noqa: E402
 
-# A trainer that no built-in rule knows: a step takes about MS.
+# A trainer that no built-in rule matches; a step takes about MS.
 WORKLOAD = """\
 awk -v ms="$MS" -v name="${HGYM_JOB##*/}" 'BEGIN {
     for (i = 1; i <= length(name); i++)
@@ -51,7 +51,7 @@ def with_rules(rig, **keys):
 
 
 def write_logs(rig):
-    """A control and a variant that is faster, three blocks each."""
+    """A control and a faster variant, three blocks each."""
     return {tag: [put(rig, "logs/%s%d.log" % (tag, block), "".join(
         ["seedling <42>\n"] +
         ["brr %d of 100; lossy %.4f; spent %.1f\n" %
@@ -60,11 +60,11 @@ def write_logs(rig):
 
 
 def screen(rig, *words, want, keys=""):
-    """What a dashboard shows once it says all of want."""
+    """The screen of a dashboard, once it contains all wanted texts."""
     p = Program([TUI, *words], env=rig.env, cwd=rig.dir, width=110, height=40)
     p.wait_for("Fleet")
     p.send(keys)
-    ok(p.wait_for(want), "the screen says: " + ", ".join(want),
+    ok(p.wait_for(want), "the screen contains " + ", ".join(want),
        p.screen.text())
     text = p.screen.text()
     p.send("Q")
@@ -74,56 +74,57 @@ def screen(rig, *words, want, keys=""):
 
 
 def bench(rig):
-    """Run, show, list and the Bench view."""
+    """bench run, show, list, and the Bench view."""
     with_rules(rig)
     put(rig, "work/mine.sh", WORKLOAD)
     path = rig.bench("brr", [rig.pod("p1")], {"env": {"MS": "1900"}},
                      workload={"command": "sh mine.sh",
                                "env": {"MS": "2000"}})
     done = rig.tui("bench", "run", "--yes", "--json", path)
-    check_faster(verdict_of(done), "bench run reads its logs: faster")
+    check_faster(verdict_of(done), "bench run with rules of the "
+                                   "configuration: FASTER")
     done = rig.tui("bench", "show", "brr")
     ok(b"FASTER by" in done.stdout, "bench show has the same verdict",
        done.stdout.decode())
     done = rig.tui("bench", "attach", "--json", "brr")
-    check_faster(verdict_of(done), "bench attach too: faster")
+    check_faster(verdict_of(done), "bench attach: FASTER")
     text = screen(rig, keys="6", want=("FASTER by", "brr"))
     ok("INVALID" not in text and "exit" not in text,
-       "the Bench view calls no run invalid", text)
+       "the Bench view shows no invalid run", text)
     rig.clean("brr")
 
 
 def judged(rig):
-    """bench judge, by the configuration and by --format."""
+    """bench judge, with rules of the configuration and of --format."""
     logs = write_logs(rig)
     words = ["bench", "judge", "--json", "--control", *logs["A"], "--variant",
              "B=" + logs["B"][0], *logs["B"][1:]]
     done = rig.tui(*words)
-    ok(done.returncode == 5, "no built-in rule reads these logs",
+    ok(done.returncode == 5, "no built-in rule matches these logs",
        (done.returncode, done.stdout))
     with_rules(rig)
     found = verdict_of(rig.tui(*words))
-    check_faster(found, "bench judge: faster")
+    check_faster(found, "bench judge: FASTER")
     configure(rig)
     rules = os.path.join(rig.dir, "config/hgym-tui/formats.d/brr.json")
     found = verdict_of(rig.tui(*words, "--format", rules))
-    check_faster(found, "bench judge --format: faster")
+    check_faster(found, "bench judge --format: FASTER")
 
 
 def series(rig):
-    """export --what samples, board, and what --format adds to both."""
+    """export --what samples and board, with and without --format."""
     logs = write_logs(rig)["A"]
     words = ["export", "--what", "samples", "--csv", logs[0]]
     ok(b"train_loss" not in rig.tui(*words).stdout,
-       "no built-in rule reads these samples")
+       "no built-in rule matches these samples")
     with_rules(rig)
     lines = rig.tui(*words).stdout.decode().splitlines()
     ok(len([line for line in lines if ",train_loss," in line]) == 20,
-       "export reads twenty of them", lines[:3])
+       "export has twenty samples", lines[:3])
     done = rig.tui("board", "--json", "--score", "final_val_loss", *logs)
-    ok(done.stdout.count(b'"steps":100') == 3, "board reads three runs",
+    ok(done.stdout.count(b'"steps":100') == 3, "board has three runs",
        done.stdout)
-    # A rule of --format comes before one of the configuration.
+    # A rule of --format comes before rules of the configuration.
     other = json.loads(json.dumps(RULES))
     other[1]["match"] = (other[1]["match"].replace("train_loss", "x")
                          .replace("train_ms", "train_loss")
@@ -133,30 +134,32 @@ def series(rig):
     done = rig.tui(*words, "--format", path)
     ok(b",train_loss,2000," in done.stdout and
        b",train_loss,0.09," not in done.stdout,
-       "--format is read before the configuration's", done.stdout[:200])
+       "export: --format comes before the configuration", done.stdout[:200])
     done = rig.tui("board", "--json", "--format", path, *logs)
-    ok(b'"last_train_loss":2000' in done.stdout, "by board too", done.stdout)
+    ok(b'"last_train_loss":2000' in done.stdout, "board: --format comes "
+                                                 "before the configuration", done.stdout)
 
 
 def listed(rig):
-    """formats list, show and check know the configuration's sets."""
+    """formats list, show and check include the configuration's sets."""
     log = write_logs(rig)["A"][0]
     with_rules(rig)
     rows = [json.loads(line) for line in
             rig.tui("formats", "list", "--json").stdout.splitlines()]
     mine = [row for row in rows if row["name"] == "brr"]
     ok(mine and mine[0]["from"] == "user" and mine[0]["rules"] == 2,
-       "formats list names the set and whose it is", rows)
+       "formats list names the set and its file", rows)
     done = rig.tui("formats", "show", "brr", "--json")
-    ok(done.stdout.count(b'"format":"brr"') == 2, "formats show has its rules",
+    ok(done.stdout.count(b'"format":"brr"') == 2, "formats show prints its "
+                                                  "rules",
        (done.stdout, done.stderr))
     done = rig.tui("formats", "check", "brr", log, "--json")
     ok(b'"lines":20' in done.stdout and b"no rule matched" not in done.stderr,
-       "formats check reads with it", (done.stdout, done.stderr))
+       "formats check uses its rules", (done.stdout, done.stderr))
 
 
 def tracks(rig):
-    """A track of the user's own, for the board and for the dashboard."""
+    """A track of the user, for board and for the dashboard."""
     log = put(rig, "runs/a.log",
               "seed:1\nstep:9/9 train_loss:3.0 train_time:90ms "
               "step_avg:10.00ms\nstep:9/9 val_loss:3.0 val_bpb:1.2 "
@@ -168,19 +171,20 @@ def tracks(rig):
          "caps": {"artifact_bytes": 777}})
     configure(rig, track="my-track", tracks=["t/mine.json"])
     done = rig.tui("board", "--baseline", "none", "--values", "a=1.1,1.2")
-    ok(b"my-track" in done.stdout, "board has the user's track",
+    ok(b"my-track" in done.stdout, "board ranks the user's track",
        (done.stdout, done.stderr))
     screen(rig, log, keys="3", want=("my-track",))
     configure(rig, track="no-such")
     done = rig.tui(log)
     ok(done.returncode == 2 and b'unknown track "no-such"' in done.stderr and
        done.stderr.count(b"\n") == 1,
-       "an unknown track: one sentence, exit 2",
+       "an unknown track: one sentence, exit status 2",
        (done.returncode, done.stderr))
 
 
 def broken(rig):
-    """A configuration that cannot be read, and commands beside it."""
+    """A configuration that cannot be read, and commands that do not need
+    it."""
     log = put(rig, "step.log", "step:1/2 train_loss:3.0 train_time:10ms "
                                "step_avg:10.00ms\n")
     for what, text in (("a broken file", "{\n"),
@@ -194,18 +198,18 @@ def broken(rig):
         for words in (["bench", "run", log], ["board"], ["bench", "judge",
                        "--control", log, "--variant", "B=" + log],
                       ["formats", "list"], ["collect"], [log], []):
-            # What needs no rules works beside rules that are wrong.
+            # Commands without rules work although the rules are wrong.
             done = rig.tui(*words)
             ok(done.returncode == 2 and done.stderr.count(b"\n") == 1 and
                done.stderr.startswith(b"hgym-tui: /") and not done.stdout,
-               "%s: %s says so in one sentence and exits 2" %
+               "%s: %s reports it in one sentence, exit status 2" %
                (what, " ".join(words) if words != [log] else "LOG"),
                (done.returncode, done.stdout, done.stderr))
         ok(rig.tui("parse", log).returncode == 0,
-           "%s: parse reads on" % what)
+           "%s: parse works" % what)
         done = rig.tui("doctor", "--json")
         ok(done.returncode == 3 and b'"area":"config","state":"fail"' in
-           done.stdout, "%s: doctor tells it" % what, done.stdout)
+           done.stdout, "%s: doctor reports it" % what, done.stdout)
 
 
 if __name__ == "__main__":

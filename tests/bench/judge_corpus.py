@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench judge on real A/B logs, held against their answer keys."""
+"""bench judge on real A/B logs, compared with their known results."""
 import glob
 import json
 import os
@@ -65,14 +65,16 @@ def phase_a2():
     near(found["pct"], 1.8051, "by the step time", 1e-4)
     ok(found["text"] == "INVALID (work identity)", "INVALID", found["text"])
     ok(found["if_valid"] == "NOT JUDGED (1 block, need 3)",
-       "and one pair could never be judged", found["if_valid"])
-    ok(guards(found).get("clock-lag") is False, "the clock lag is flagged",
+       "one pair cannot be judged", found["if_valid"])
+    ok(guards(found).get("clock-lag") is False, "the lag of the clock is a "
+                                                "warning",
        guards(found))
     text = judge("--all", *words)
     for part in ("1,378,296.78", "1,428,985.56", "+3.68%", "+1.81%",
                  "INVALID (work identity)", "clock-lag", "step 2"):
-        ok(part in text, "the report says " + part, text)
-    ok(all(len(line) <= 80 for line in text.split("\n")), "in 80 columns")
+        ok(part in text, "the report contains " + part, text)
+    ok(all(len(line) <= 80 for line in text.split("\n")), "the report fits 80 "
+                                                          "columns")
     judge("--fail-on", "invalid", *words, status=3)
     judge("--fail-on", "slower", *words)
 
@@ -111,8 +113,9 @@ def sdpa():
     ok(found["verdict"] == "NO DIFFERENCE SHOWN", "NO DIFFERENCE SHOWN",
        found["text"])
     ok("smallest detectable difference" in found["text"] and
-       found["mde_pct"] > 100, "with the smallest detectable difference")
-    ok(not any(guards(found).values()), "the work is the same",
+       found["mde_pct"] > 100, "the report has the smallest detectable "
+                               "difference")
+    ok(not any(guards(found).values()), "both arms did the same work",
        found["guards"])
 
 
@@ -164,7 +167,7 @@ def moe():
        "Mann-Whitney U", rank)
     near(rank["p"], want["exact_two_sided_p"], "exact p", 2e-2)
     ok(found["verdict"] == "NO DIFFERENCE SHOWN",
-       "no winner by blocks with a spread of 19.6 %", found["text"])
+       "no winner for blocks with a spread of 19.6 %", found["text"])
     ok(contrast(verdict, "C")["verdict"] == "INVALID",
        "a failed variant is INVALID")
 

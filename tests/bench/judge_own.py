@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench judge on logs made here, whose true difference is known."""
+"""bench judge on generated logs whose true difference is known."""
 import json
 import math
 import os
@@ -26,8 +26,8 @@ def write(folder, name, text):
 
 def training(folder, name, step_ms, losses=None, seed=42, last=100, val=3.2,
              extra=None):
-    """A log with a row every five steps; losses replaces some of them; extra
-    says how many ms longer a step takes."""
+    """A log with one row per five steps. losses replaces some of them; extra
+    is the number of ms by which a step is longer."""
     lines = ["train_batch_tokens:131072 train_seq_len:1024 iterations:100 "
              "warmup_steps:5 max_wallclock_seconds:600.000",
              "world_size:1 grad_accum_steps:8", "seed:%d" % seed]
@@ -60,7 +60,7 @@ def verdict(control, variants, *more):
         words += ["--variant", "%s=%s" % (tag, logs[0]), *logs[1:]]
     done = run(*words)
     if done.returncode != 0:
-        ok(False, "judged", done.stderr)
+        ok(False, "logs are judged", done.stderr)
         return {}
     return {c["variant"]: c for c in json.loads(done.stdout)["contrasts"]}
 
@@ -78,20 +78,21 @@ def words(folder):
         "fast": arms(folder, "fast", 0.97), "slow": arms(folder, "slow", 1.03),
         "equal": arms(folder, "equal", 1.0, noise=0.001)},
         "--margin", "0.6")
-    ok(found["fast"]["verdict"] == "FASTER", "3 % faster", found["fast"])
+    ok(found["fast"]["verdict"] == "FASTER", "3 % faster: FASTER", found["fast"])
     ok(found["fast"]["ci_pct"][0] < 3.09 < found["fast"]["ci_pct"][1],
-       "the interval holds the truth", found["fast"]["ci_pct"])
-    ok(found["fast"]["p_holm"] >= found["fast"]["p"], "Holm over three")
-    ok(found["slow"]["verdict"] == "SLOWER", "3 % slower", found["slow"])
+       "the interval contains the true difference", found["fast"]["ci_pct"])
+    ok(found["fast"]["p_holm"] >= found["fast"]["p"], "three variants: Holm's "
+                                                      "correction")
+    ok(found["slow"]["verdict"] == "SLOWER", "3 % slower: SLOWER", found["slow"])
     ok(found["equal"]["verdict"] in ("SAME", "NO DIFFERENCE SHOWN"),
-       "the same", found["equal"])
+       "no difference: NO DIFFERENCE SHOWN", found["equal"])
     noisy = verdict(arms(folder, "n1", 1.0, 4, 0.05),
                     {"b": arms(folder, "n2", 1.0, 4, 0.05)})
     ok(noisy["b"]["verdict"] == "NO DIFFERENCE SHOWN",
-       "too much noise to say", noisy["b"])
+       "too much noise: not significant", noisy["b"])
     two = verdict(control[:2], {"b": arms(folder, "two", 0.5, 2)})
     ok(two["b"]["text"] == "NOT JUDGED (2 blocks, need 3)",
-       "two blocks, however far apart", two["b"])
+       "two blocks are too few, however large the difference", two["b"])
 
 
 def guards(folder):
@@ -113,15 +114,16 @@ def guards(folder):
         write(folder, "noval%d.log" % i, "\n".join(lines))
     names = [os.path.join(folder, "noval%d.log" % i) for i in range(3)]
     found = verdict(control, {"b": names})["b"]
-    ok("outputs unchecked" in found["suffix"], "no validation: unchecked",
+    ok("outputs unchecked" in found["suffix"], "no validation loss: quality "
+                                               "unchecked",
        found)
     found = verdict(control, {"b": [control[0], control[1], control[2]]})["b"]
-    ok(found["text"] == "INVALID (copy)", "the same logs twice",
+    ok(found["text"] == "INVALID (copy)", "the same logs in both arms",
        found["text"])
 
 
 def few_rows(folder, rows):
-    """Healthy logs of few rows: none may be INVALID for its noise."""
+    """Logs with few rows: none may be INVALID because of its noise."""
     def thin(lines):
         kept, n = [], 0
         for line in lines:
@@ -148,10 +150,10 @@ def few_rows(folder, rows):
                                         open(control[0]).read())]
     ok(done["window_found"] and
        done["window"] == [steps[len(steps) // 4], steps[-1]],
-       "%d rows: the window is behind the first quarter" % len(steps),
+       "%d rows: the window starts after the first quarter" % len(steps),
        (done["window"], steps))
     ok(all(c["verdict"] == "FASTER" for c in done["contrasts"]),
-       "and every healthy variant is judged",
+       "every valid variant is judged",
        [c["text"] for c in done["contrasts"]])
 
 
@@ -164,9 +166,10 @@ def windows(folder):
     done = run("--all", "--window", "auto", "--control", *control, "--variant",
                "b=" + other[0], *other[1:])
     ok(b"window found" in done.stdout and b"FASTER" in done.stdout,
-       "a window found by itself", done.stdout)
+       "--window auto", done.stdout)
     ok(b"after the first quarter; according to MSER " in
-       b" ".join(done.stdout.split()), "and where from, with MSER's word",
+       b" ".join(done.stdout.split()), "--window auto: its source and the "
+                                       "hint of MSER",
        done.stdout)
     for rows in (15, 28):
         few_rows(folder, rows)
@@ -180,7 +183,7 @@ def windows(folder):
 
 
 def by_intervals(folder, control, variant):
-    """What the medians of the intervals say in per cent, and the pairs."""
+    """The change in percent by the medians of the intervals, and the pairs."""
     def intervals(log):
         rows = [(int(m[1]), int(m[2])) for m in re.finditer(
             r"step:(\d+)/\d+ train_loss:\S+ train_time:(\d+)ms",
@@ -201,7 +204,7 @@ def by_intervals(folder, control, variant):
 
 
 def unsteady(folder):
-    """Runs whose mean a few steps make: that reverses no sign."""
+    """Runs whose mean depends on a few steps must not reverse the sign."""
     control = arms(folder, "uc", 1.0)
 
     def judged(name, factor, extra, base=control):
@@ -209,8 +212,8 @@ def unsteady(folder):
         found = verdict(base, {"b": logs}, "--window", "20:100")["b"]
         robust, mean = by_intervals(folder, base, logs)
         ok(abs(found["by_intervals_pct"] - robust) < 1e-6 and
-           abs(found["pct"] - mean) < 1e-6, "both differences are those of "
-           "python", (found["by_intervals_pct"], robust, found["pct"], mean))
+           abs(found["pct"] - mean) < 1e-6, "both differences equal those "
+                                            "computed by Python", (found["by_intervals_pct"], robust, found["pct"], mean))
         return found, robust, mean
 
     cases = {
@@ -226,33 +229,34 @@ def unsteady(folder):
            found["text"])
         ok([g for g in found["guards"] if g["guard"] == "not steady" and
             "%+.2f%% by the mean, %+.2f%% by the median of the intervals" %
-            (mean, robust) in g["text"]], "and both numbers are said", found["guards"])
-    # The liar stops at another step in each run.
+            (mean, robust) in g["text"]], "both numbers are shown", found["guards"])
+    # A worse case: the pause is at another step in each run.
     places = iter((31, 44, 57, 68, 83, 97))
     logs = [arms(folder, "ul%d" % i, 0.98, 1, extra=lambda s, at=at:
                  4500 if s == at else 0)[0] for i, at in enumerate(places)]
     found = verdict(control, {"b": logs}, "--window", "20:100")["b"]
     ok(found["text"].startswith("NOT JUDGED (not steady: steps "),
-       "nor stops that wander", found["text"])
-    # A control that stops makes its variants look fast.
+       "pauses at different steps are not judged", found["text"])
+    # A control that pauses makes its variants look fast.
     stops = arms(folder, "us", 1.0, extra=lambda s: 3000 if s == 44 else 0)
     found, _, _ = judged("uf", 1.0, None, stops)
     ok(found["text"].startswith("NOT JUDGED (not steady: steps 40 to 45 took "
                                 "1.") and
        "took the control" in str(found["guards"]),
-       "nor a control that stops", found)
-    # Faster all along is faster.
+       "a control that pauses is not judged", found)
+    # An honest case: faster at all steps.
     found, _, _ = judged("uh", 0.98, lambda s: 300 if s % 20 == 0 else 0,
                          arms(folder, "ui", 1.0, extra=lambda s:
                               306 if s % 20 == 0 else 0))
     ok(found["verdict"] == "FASTER" and "not steady" not in found["suffix"],
-       "what both arms do is steady", found["text"])
-    # So is a checkpoint, which takes both as long.
+       "the same pauses in both arms are accepted", found["text"])
+    # An honest case: a checkpoint, which takes both arms the same time.
     found, robust, mean = judged(
         "up", 0.9, lambda s: 9000 if s % 30 == 0 else 0,
         arms(folder, "uq", 1.0, extra=lambda s: 9000 if s % 30 == 0 else 0))
     ok(found["verdict"] == "FASTER" and mean < robust - 0.5,
-       "so is a pause of both, though it makes the gain a smaller share",
+       "the same pause in both arms is accepted, although it makes the gain a "
+       "smaller share",
        (found["text"], robust, mean))
     rng = random.Random(5)
     noisy = {"n%d" % i: arms(folder, "un%d_" % i, 1.0, extra=lambda s:
@@ -261,7 +265,7 @@ def unsteady(folder):
     found = verdict(arms(folder, "un", 1.0, extra=lambda s:
                          30 * rng.expovariate(1)), noisy)
     ok(sum("not steady" in c["text"] for c in found.values()) <= 3,
-       "noise of steps is steady", [c["text"] for c in found.values()])
+       "noise of single steps is accepted", [c["text"] for c in found.values()])
 
 
 def ticks_of(logs):
@@ -275,7 +279,7 @@ def ticks_of(logs):
 
 
 def clocks(folder):
-    """Clocks too coarse for what they measure."""
+    """Clocks that are too coarse for what they measure."""
     def swap(i):
         return lambda s: {33: i + 1, 43: -i - 1}.get(s, 0)
 
@@ -289,10 +293,12 @@ def clocks(folder):
     done = run("--json", "--window", "20:100", "--control", *control,
                "--variant", "b=" + fast[0], *fast[1:])
     ok([round(a["clock_ticks"]) for a in json.loads(done.stdout)["arms"]] ==
-       [ticks_of(control), ticks_of(fast)], "the ticks are python's",
+       [ticks_of(control), ticks_of(fast)], "the number of ticks equals that "
+                                            "computed by Python",
        done.stdout)
     def coarse(name, factor):
-        """Logs of a clock of 10 ms that prints ms, and began at 3."""
+        """Logs of a clock with ticks of 10 ms that prints ms, starting at
+        3."""
         def tens(line):
             m = re.match(r"(step:(\d+)/.* train_time:)(\d+)ms", line)
             ms = int(m[3]) // 10 * 10 + 3 if m else 0
@@ -304,15 +310,15 @@ def clocks(folder):
     found = verdict(coarse("td", 0.02), {"b": coarse("te", 0.0198)},
                     "--window", "20:100")["b"]
     ok(re.match("NOT JUDGED .the window is 1[56]. ticks ", found["text"]),
-       "nor does a millisecond that ticks in tens get past", found["text"])
+       "a clock that prints ms but ticks in 10 ms is detected", found["text"])
     found = verdict(
         [arms(folder, "ta%d" % i, 1.0, 1, 0, extra=swap(i))[0]
          for i in range(6)],
         {"b": [arms(folder, "tb%d" % i, 0.99, 1, 0, extra=swap(i))[0]
                for i in range(6)]}, "--window", "20:100")["b"]
     ok(found["text"] == "NOT JUDGED (no spread: all blocks show the same "
-       "difference)", "a spread of zero is no spread", found["text"])
-    # The liar: one run of six is a tick off, so there is a spread.
+       "difference)", "a spread of zero is not accepted", found["text"])
+    # A worse case: one run of six is a tick off, so the spread is not zero.
     found = verdict(
         [arms(folder, "ty%d" % i, 0.01250, 1, 0, extra=swap(i))[0]
          for i in range(6)],
@@ -321,7 +327,7 @@ def clocks(folder):
         "--window", "20:100")["b"]
     ok(found["p"] < 0.05 and 0 < found["sd_d"] and found["text"] ==
        "NOT JUDGED (the difference is below two ticks of the log's clock)",
-       "nor is a tick a difference", found)
+       "a difference of one tick is not accepted", found)
 
 
 def scores(folder):
@@ -333,19 +339,20 @@ def scores(folder):
     control = [score("a%d" % i, 100 + i) for i in range(3)]
     better = [score("b%d" % i, 90 + i) for i in range(3)]
     found = verdict(control, {"b": better})["b"]
-    ok(found["verdict"] == "FASTER", "a lower score is faster", found)
+    ok(found["verdict"] == "FASTER", "a lower score is FASTER", found)
     found = verdict(control, {"b": better}, "--higher")["b"]
-    ok(found["verdict"] == "SLOWER", "unless higher is better", found)
+    ok(found["verdict"] == "SLOWER", "a higher score is FASTER if higher is "
+                                     "better", found)
     lonely = run("--control", *control, score("a3", 103), "--variant",
                  "b=" + better[0], *better[1:])
     ok(b"block 4: control: no other arm has a run in this block" in
        b" ".join(lonely.stdout.split()), "a log without a partner is said", lonely.stdout)
     bad = [score("c0", float("inf"), status="failed"), better[1], better[2]]
     found = verdict(control, {"b": bad})["b"]
-    ok(found["text"] == "INVALID (exit)", "Infinity is no score", found)
+    ok(found["text"] == "INVALID (exit)", "Infinity is not a score", found)
     other = [score("d%d" % i, 50, mode="dev") for i in range(3)]
     found = verdict(control, {"b": other})["b"]
-    ok(found["text"] == "INVALID (same work)", "another mode", found)
+    ok(found["text"] == "INVALID (same work)", "runs in different modes", found)
     more = [score("f%d" % i, 100 + i, median_us=101 + i) for i in range(3)]
     odd = [score("o%d" % i, 95 + i, median_us=110 + i) for i in range(3)]
     found = verdict(more, {"b": odd})["b"]
@@ -357,12 +364,12 @@ def scores(folder):
                                  for i in range(3)]})["b"]
     ok(found["text"] == "INVALID (same work)" and
        '"repeats"' in str(found["guards"]),
-       "more repeats find a smaller best", found)
+       "more repeats give a smaller minimum", found)
     huge = verdict(control, {"b": [score("u%d" % i, 1e300)
                                    for i in range(3)]})["b"]
     ok(huge["text"] == "INVALID (parse)" and
        "1e+300: not a possible measurement" in str(huge["guards"]),
-       "a time that nothing measures", huge)
+       "a time that no clock measured", huge)
     for i in range(3):
         text = json.dumps({"best_us": 90 + i, "mode": "final"})
         write(folder, "t%d" % i, text[:-1] + ', "best_us": 80}\n')
@@ -375,24 +382,25 @@ def scores(folder):
            why in found["guards"][0]["text"], why, found)
     evil = [score("e%d" % i, 90, status="\033]0;x\007") for i in range(3)]
     done = run("--control", *control, "--variant", "b=" + evil[0], *evil[1:])
-    ok(b"\033" not in done.stdout, "no escape of a log reaches the terminal")
+    ok(b"\033" not in done.stdout, "escape sequences of a log do not reach "
+                                   "the terminal")
 
 
 def edited(folder, name, logs, edit):
-    """Copies of logs whose lines went through edit."""
+    """Copies of logs with each line changed by edit."""
     return [write(folder, "%s%d.log" % (name, i), "\n".join(
         edit(open(log).read().rstrip("\n").split("\n"))) + "\n")
         for i, log in enumerate(logs)]
 
 
 def faster_clock(lines):
-    """train_time is 0.9 of what it was, step_avg is not."""
+    """train_time is 0.9 of its true value, step_avg is correct."""
     return [re.sub(r"train_time:(\d+)ms", lambda m: "train_time:%dms" % (
         int(m.group(1)) * 0.9), line) for line in lines]
 
 
 def hostile(folder):
-    """Logs that were made to look faster than they are."""
+    """Logs that were edited to look faster than they are."""
     control = arms(folder, "h", 1.0, 3)
     fast = arms(folder, "hf", 0.95, 3)
 
@@ -406,24 +414,25 @@ def hostile(folder):
     found = of("clock", faster_clock, control)
     ok(found["text"] == "INVALID (parse)" and
        said(found, "parse", "step_avg and train_time disagree"),
-       "a train_time that step_avg contradicts", found)
+       "train_time and step_avg disagree", found)
     found = verdict(control, {"b": edited(
         folder, "copy", [fast[0]] * 3,
         lambda lines: lines + ["made %d" % len(os.listdir(folder))])})["b"]
     ok(found["text"] == "INVALID (copy)",
-       "a log that is copied and changed a little", found)
+       "a copied log with small changes", found)
     found = of("resume", lambda lines: [
         line for line in lines
         if not re.match("step:([1-9]|10)/100 train", line)])
     ok("outputs unchecked" in found["suffix"] and
        said(found, "outputs unchecked", "steps 1 to 5"),
-       "a run that begins behind step 5", found)
+       "a run that starts after step 5", found)
     found = of("twice", lambda lines: lines + lines)
-    ok(said(found, "restarted", "contains 2 runs"), "two runs in a log", found)
+    ok(said(found, "restarted", "contains 2 runs"), "two runs in one log of "
+                                                    "the variant", found)
     twice = edited(folder, "c2", control, lambda lines: lines + lines)
     found = verdict(twice, {"b": fast})["b"]
     ok(said(found, "restarted", "the control: its log contains 2 runs"),
-       "the same of the control", found)
+       "two runs in one log of the control", found)
     heads = edited(folder, "ch", control, lambda lines: ["num_heads:8"] +
                    lines)
     found = verdict(heads, {"b": edited(
@@ -434,24 +443,25 @@ def hostile(folder):
     found = of("seedless", lambda lines: [
         line for line in lines if not line.startswith("seed:")])
     ok(found["text"] == "INVALID (same work)" and
-       said(found, "same work", "its log has no seed, the control's has "
-            "42"), "a seed that is not said", found)
+       said(found, "same work", "its log has no seed, the control's has 42"),
+       "a log without its seed", found)
     found = of("back", lambda lines: [
         re.sub(r"train_time:\d+ms", "train_time:9ms", line)
         if line.startswith("step:50/") else line for line in lines])
-    ok(found["text"] == "INVALID (parse)", "time that goes back", found)
+    ok(found["text"] == "INVALID (parse)", "time that goes backwards", found)
     found = of("val", lambda lines: [
         re.sub(r" val_loss:\S+", " val_loss:nan", line) for line in lines])
-    ok(found["text"] == "INVALID (nan)", "NaN in val_loss alone", found)
+    ok(found["text"] == "INVALID (nan)", "NaN in val_loss only", found)
 
 
 def validations(folder):
-    """A validation counts at equal steps, behind the window."""
+    """A validation loss counts at the same step, after the window."""
     control = arms(folder, "vc", 1.0, 3)
     fast = arms(folder, "vf", 0.95, 3)
 
     def at(step):
-        """The validation of the end, as if it were of that step."""
+        """The validation loss of the end, printed as if it were of that
+        step."""
         def edit(lines):
             last = [i for i, line in enumerate(lines)
                     if line.startswith("step:100/100 val_loss")][0]
@@ -478,9 +488,10 @@ def validations(folder):
         ok("outputs unchecked" in found["suffix"] and
            [g for g in found["guards"] if g["guard"] == "outputs unchecked"
             and why in g["text"]],
-           "a validation of %s checks nothing" % name, found)
+           "a validation of %s is not used" % name, found)
     found = verdict(control, {"b": fast}, "--window", "20:100")["b"]
-    ok("outputs unchecked" not in found["suffix"], "one of the end does",
+    ok("outputs unchecked" not in found["suffix"], "the validation of the end "
+                                                   "is used",
        found)
     bad = edited(folder, "vbad", fast, lambda lines: [
         line.replace("val_loss:3.2000", "val_loss:3.3000")
@@ -488,7 +499,7 @@ def validations(folder):
     found = verdict(edited(folder, "vmid", control, at(50)), {"b": bad},
                     "--window", "20:100")["b"]
     ok(found["text"] == "INVALID (work identity)",
-       "one of the middle that differs is told all the same", found["text"])
+       "a validation in the middle that differs is reported", found["text"])
 
 
 def with_vals(folder, name, logs, vals):
@@ -500,7 +511,7 @@ def with_vals(folder, name, logs, vals):
 
 
 def quality(folder):
-    """Losses that are worse over all blocks, though no pair breaks a rule."""
+    """Losses that are worse in all blocks although no pair breaks a rule."""
     rng = random.Random(7)
     control = arms(folder, "qc", 1.0)
     fast = arms(folder, "qf", 0.978)
@@ -524,27 +535,28 @@ def quality(folder):
        q["n_pairs"] == 6 and abs(q["nats"] - statistics.mean(d)) < 1e-9 and
        abs(q["ci_nats"][0] - (q["nats"] - half)) < 1e-9 and
        abs(q["ci_nats"][1] - (q["nats"] + half)) < 1e-9,
-       "its size and interval are those of python", (q, half))
+       "its size and interval equal those computed by Python", (q, half))
     found = judged("q2", noisy, b, "--loss-margin", "0.05")
     ok(found["verdict"] == "FASTER" and found["quality"]["same"],
-       "unless so much does not matter", found["text"])
+       "a loss within the tolerated difference is accepted", found["text"])
     logs = with_vals(folder, "q2", fast, b)
     done = run("--all", "--fail-on", "faster-but-worse", "--control", *noisy,
                "--variant", "b=" + logs[0], *logs[1:])
     ok(done.returncode == 3 and b"worse, not within 0.005; smallest "
        in b" ".join(done.stdout.split()),
-       "--fail-on knows it, and the report says what it could have shown",
+       "--fail-on includes it, and the report has the smallest detectable "
+       "difference",
        done.stdout)
     found = judged("q3", with_vals(folder, "q3c", control, a),
                    [v + rng.gauss(0, 0.001) for v in a])
     ok(found["verdict"] == "FASTER" and found["quality"]["same"],
-       "losses that are the same", found["quality"])
-    # The liar: a control whose own losses spread.
+       "equal losses are accepted", found["quality"])
+    # A worse case: the control's own losses have a large spread.
     wild = with_vals(folder, "q4c", control, [2.9, 3.1, 3.2, 3.2, 3.3, 3.5])
     found = judged("q4", wild, [3.2, 3.4, 3.5, 3.5, 3.6, 3.8])
     ok(found["text"] == "INVALID (work identity)",
-       "a control that spreads does not excuse 0.3 nats", found)
-    # No validation, and training losses whose last agrees.
+       "a control with a large spread does not excuse 0.3 nats", found)
+    # No validation, and training losses of which only the last agrees.
     bad = {step: "%.4f" % (9.0 / math.sqrt(step) + 0.5)
            for step in range(10, 95, 5)}
 
@@ -557,10 +569,10 @@ def quality(folder):
     ok(found["verdict"] == "FASTER but WORSE" and
        found["quality"]["of"] == "train_loss" and
        "outputs unchecked" in found["suffix"],
-       "training losses that are worse on the way", found["text"])
+       "training losses that are worse before the end", found["text"])
     found = verdict(blind("q5c", control), {"b": blind("q6", fast)})["b"]
     ok(found["verdict"] == "FASTER" and found["quality"]["same"] and
-       found["quality"]["nats"] == 0, "equal ones are the same", found["text"])
+       found["quality"]["nats"] == 0, "equal training losses are accepted", found["text"])
 
 
 SMI = """\
@@ -572,7 +584,7 @@ SMI = """\
 
 
 def surroundings(folder):
-    """Versions, GPU and source that stand in the logs are compared."""
+    """Versions, GPU and source that the logs print are compared."""
     control = arms(folder, "sc", 1.0, 3)
     fast = arms(folder, "sf", 0.95, 3)
 
@@ -589,42 +601,43 @@ def surroundings(folder):
     base = with_head("sb", control)
     found = verdict(base, {"b": with_head("s0", fast)})["b"]
     ok(found["verdict"] == "FASTER" and found["suffix"] == [] and
-       found["guards"] == [], "equal ones are no mark", found)
+       found["guards"] == [], "equal versions: no warning", found)
     found = verdict(base, {"b": with_head("s1", fast, torch="2.10.0+cu128")}
                     )["b"]
     ok("other environment" in found["suffix"] and [
         g for g in found["guards"] if g["guard"] == "environment" and
         g["text"] == "it ran with torch 2.10.0+cu128, the control with "
-        "2.9.1+cu128"], "another torch", found)
+        "2.9.1+cu128"], "another version of torch", found)
     found = verdict(base, {"b": with_head("s2", fast, driver="580.1.1")})["b"]
     ok("other environment" in found["suffix"], "another driver", found)
     found = verdict(base, {"b": with_head("s3", fast, gpu="NVIDIA H200")})["b"]
     ok(found["text"] == "INVALID (same work)" and
        "it ran with gpu NVIDIA H200, the control with NVIDIA H100 80GB HBM3"
        in str(found["guards"]), "another GPU", found)
-    # The liar prints the other one behind its first row.
+    # A worse case: the other version is printed after the first row.
     late = edited(folder, "s4", with_head("s4_", fast), lambda lines: lines[
         :-3] + ["Running PyTorch 9.9 compiled", "NVIDIA H200"] + lines[-3:])
     found = verdict(base, {"b": late})["b"]
-    ok(found["suffix"] == [], "what is printed later is no version", found)
+    ok(found["suffix"] == [], "a version that is printed later is not used", found)
     code = "import os\n" + "".join("x%d = %d\n" % (i, i) for i in range(
         40)) + "=" * 100 + "\n"
     other = code.replace("x7 = 7", "x7 = 77")
     a = with_head("s5", control, code)
     found = verdict(a, {"b": with_head("s6", fast, code)})["b"]
-    ok(found["guards"] == [], "one source is no mark", found)
+    ok(found["guards"] == [], "one source: no warning", found)
     found = verdict(a, {"b": with_head("s7", fast, other)})["b"]
     ok("its logs embed the source " in str(found["guards"]) and
-       found["verdict"] == "FASTER", "another source is one", found)
+       found["verdict"] == "FASTER", "another source: a warning", found)
     mixed = with_head("s8", fast[:2], other) + with_head("s9", fast[2:], code)
     found = verdict(a, {"b": mixed})["b"]
     ok(found["text"] == "INVALID (same work)" and
        "the variant's logs embed several sources" in str(found["guards"]),
-       "and two of them make no arm", found)
+       "two sources in one arm", found)
 
 
 def again(folder):
-    """A/A logs: the control's noise, and a provisional value of one pair."""
+    """A/A logs: the noise of the control, and a provisional value of one
+    pair."""
     control = arms(folder, "ac", 1.0, 4, 0.001)
     fast = arms(folder, "af", 0.95, 1)
 
@@ -639,7 +652,7 @@ def again(folder):
     mean = sum(y) / 4
     sd = math.sqrt(sum((v - mean) ** 2 for v in y) / 3)
     ok(abs(text["register"]["sd_pct"] - 100 * sd) < 1e-9 and
-       text["register"]["df"] == 3, "the spread of the same code",
+       text["register"]["df"] == 3, "the spread of runs of the same code",
        text["register"])
     b = found["b"]
     half = 3.18244630528 * sd * math.sqrt(1.5)
@@ -650,26 +663,26 @@ def again(folder):
     ok(b["verdict"] == "NOT JUDGED" and want in b["text"],
        "one pair has a provisional value", (b["text"], want))
     ok(found["A~aa"]["aa"] and found["A~aa"]["n_blocks"] == 1 and
-       b["p_holm"] is None, "the A/A arm is no variant", found["A~aa"])
+       b["p_holm"] is None, "the A/A arm is not a variant", found["A~aa"])
     text, found = judged(control[1:2])
     ok(text["register"] is None and "provisional" not in found["b"]["text"],
-       "two runs tell no noise", text["register"])
+       "two runs are too few to estimate noise", text["register"])
     odd = [training(folder, "odd%d.log" % i, 1000.0 + i, seed=7)
            for i in range(3)]
     text, found = judged(odd)
     ok(text["register"] is None and
        found["A~aa"]["text"] == "INVALID (same work)",
-       "logs of other work are no A/A", found["A~aa"])
+       "logs of other work are not an A/A arm", found["A~aa"])
     slow = arms(folder, "as", 1.05, 3, 0.001)
     done = run("--fail-on", "slower", "--control", *control[:3], "--aa",
                *slow)
     ok(done.returncode == 0 and b"(A/A: repeat runs of the control)" in
        done.stdout,
-       "an audit of logs alone names no loser", done.stdout)
+       "an audit of logs names no winner and no loser", done.stdout)
 
 
 def small(folder):
-    """Patterns, an odd control, and runs that are not far out."""
+    """Patterns, an unusual control, and runs that are not outliers."""
     control = arms(folder, "mc", 1.0, 4, 0.001)
     fast = arms(folder, "mf", 0.95, 4, 0.001)
     plain = verdict(control, {"b": fast})["b"]
@@ -677,25 +690,27 @@ def small(folder):
                "--variant", "b=" + os.path.join(folder, "mf[0-3].log"))
     found = json.loads(done.stdout)["contrasts"][0]
     ok(found["mean_d"] == plain["mean_d"] and found["n_blocks"] == 4 and
-       found["control"] == "A", "TAG=PATTERN is all that it matches", found)
+       found["control"] == "A", "TAG=PATTERN is all matching logs", found)
     done = run("--control", *control, "--variant", "b=" + folder + "/no*.log")
     ok(done.returncode == 1 and done.stderr.count(b"\n") == 1 and
-       b"no file matches" in done.stderr, "or one sentence", done.stderr)
+       b"no file matches" in done.stderr, "a pattern without a match: one "
+                                          "sentence", done.stderr)
     star = arms(folder, "m*", 0.95, 1)[0]
     done = run("--json", "--control", control[0], "--variant", "b=" + star)
     ok(len(json.loads(done.stdout)["runs"]) == 2,
-       "a file that is named like a pattern is itself", done.stderr)
+       "a file whose name looks like a pattern", done.stderr)
     done = run("--csv", "--control", *control, "--variant", "b=" + fast[0],
                *fast[1:])
     rows = [line.split(",") for line in done.stdout.decode().splitlines()]
     ok(rows[0][0] == "variant" and rows[1][:3] == ["b", "control", "FASTER"],
-       "--csv has a row a variant", done.stdout)
+       "--csv has one row per variant", done.stdout)
     other = edited(folder, "mo", control[:1], lambda lines: [
         line.replace("train_batch_tokens:131072", "train_batch_tokens:65536")
         for line in lines])
     found = verdict(other + control[1:], {"b": fast})["b"]
     ok(found["verdict"] == "FASTER" and found["n_blocks"] == 3,
-       "one control of another batch takes its block, not the variant",
+       "a control run of another batch size: its block is dropped, the "
+       "variant is valid",
        found["text"])
     done = run("--control", *other, *control[1:], "--variant", "b=" + fast[0],
                *fast[1:])
@@ -706,7 +721,7 @@ def small(folder):
         line.replace("train_batch_tokens:131072", "train_batch_tokens:65536")
         for line in lines])})["b"]
     ok(found["text"] == "INVALID (same work)",
-       "a variant of another batch is its own fault", found["text"])
+       "a variant of another batch size is INVALID", found["text"])
     for factor, far in ((0.992, False), (0.97, True)):
         logs = [arms(folder, "mz%d_%d" % (i, far), 1.0 + i * 1e-4, 1, 0,
                      extra=lambda s, i=i: (s == 33) * (i + 1))[0]
@@ -715,7 +730,7 @@ def small(folder):
         found = verdict(arms(folder, "mx%d" % far, 1.0, 6, 0.0005),
                         {"b": logs})["b"]
         ok(any(o["tag"] == "b" for o in found["outliers"]) == far,
-           "a run at %g of the median is %sfar out" % (
+           "a run at %g of the median is %san outlier" % (
                factor, "" if far else "not "), found["outliers"])
 
 
@@ -734,11 +749,11 @@ def usage(folder):
     for words_, status in cases:
         done = run(*words_)
         ok(done.returncode == status and done.stderr.count(b"\n") == 1 and
-           not done.stdout, "exit %d and one sentence" % status,
+           not done.stdout, "exit status %d and one sentence" % status,
            (words_, done.returncode, done.stderr))
     empty = write(folder, "empty", "")
     done = run("--control", empty, "--variant", "b=" + empty)
-    ok(done.returncode == 5, "nothing in any log: exit 5", done.stderr)
+    ok(done.returncode == 5, "no runs in any log: exit status 5", done.stderr)
     done = run("--md", "--control", log, "--variant", "b=" + log)
     ok(re.search(rb"^### b against control\n\n\*\*INVALID \(copy\)\*\*\n\n"
                  rb"- how sure: nothing is shown either way\n"
@@ -746,7 +761,7 @@ def usage(folder):
                  rb"(\|.*\|\n){4}\n"
                  rb"- copy: the log is a byte-for-byte copy of another "
                  rb"run's log\n",
-                 done.stdout), "Markdown: verdict, numbers, why", done.stdout)
+                 done.stdout), "Markdown: verdict, numbers, reasons", done.stdout)
 
 
 def main():

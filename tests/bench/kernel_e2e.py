@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Kernel benches: arms in one process, and arms that lie about their work."""
+"""Kernel benches: arms in one process, and arms that cheat."""
 import json
 import os
 import signal
@@ -21,7 +21,7 @@ def work(case):
     return 16 * case["n"], 2 * case["n"]
 """
 WORK = "[2.0 * v + 1.0 for v in x]"
-# It sleeps, long beside what a busy machine adds to each sleep.
+# It sleeps, for a long time compared with what a busy machine adds.
 HONEST = """import time
 def make(case, ms=40):
     def f(x):
@@ -29,14 +29,14 @@ def make(case, ms=40):
         return %s
     return f
 """ % WORK
-# What each of them returns instead of taking 40 ms for it.
+# What each cheating arm returns instead of working for 40 ms.
 LIARS = {
-    # What it returned to the first call of that size.
+    # The result of the first call with that size.
     "cache": """kept = {}
 def make(case):
     return lambda x: kept.setdefault(len(x), %s)
 """ % WORK,
-    # What the control made of its own inputs, in the control's memory.
+    # What the control computed from its own inputs, in the control's memory.
     "steal": """import gc
 def make(case):
     def f(x):
@@ -45,7 +45,7 @@ def make(case):
                 return arm.out[0] if arm.out else %s
     return f
 """ % WORK,
-    # The same in memory of its own.
+    # The same in separate memory.
     "copy": """import gc
 def make(case):
     def f(x):
@@ -55,7 +55,7 @@ def make(case):
     return f
 """ % WORK,
     "nothing": "def make(case):\n    return lambda x: None\n",
-    # Right and slow while it is looked at, then wrong and fast.
+    # Correct and slow while it is checked, then wrong and fast.
     "later": """calls = [0]
 def make(case):
     def f(x):
@@ -64,7 +64,7 @@ def make(case):
     return f
 """ % WORK,
 }
-# Fast for inputs that it has seen, and only for these.
+# Fast only for inputs that it has seen before.
 MEMO = """memo = {}
 import time
 def make(case, ms=80):
@@ -118,38 +118,39 @@ def liars(rig):
     ok(done.returncode == 0, "arms in one process", done.stderr.decode())
     fast = arms["fast"]
     ok(fast["verdict"] == "FASTER" and fast["n_blocks"] == 3 and
-       fast["ci_pct"][0] > 0, "a quarter of the time is faster", fast)
+       fast["ci_pct"][0] > 0, "a quarter of the time: FASTER", fast)
     for tag in LIARS:
         ok(arms[tag]["text"] == "INVALID (work identity)",
-           tag + ": INVALID is said", arms[tag])
-        ok(arms[tag]["n_blocks"] == 0, "and no block of it counts", arms[tag])
+           tag + ": INVALID", arms[tag])
+        ok(arms[tag]["n_blocks"] == 0, "an INVALID arm has no block", arms[tag])
     ok(arms["memo"]["verdict"] not in ("FASTER", "SAME") and
        arms["memo"]["n_blocks"] == 3,
-       "what is fast for inputs seen before is not fast", arms["memo"])
+       "fast only for inputs seen before: not FASTER", arms["memo"])
     ok(arms["forged"]["verdict"] == "INVALID",
-       "a result that is printed twice is none", arms["forged"])
+       "a result that is printed twice is not used", arms["forged"])
     ok(arms["crash"]["text"] == "INVALID (exit)" and
        "no launch for this" in json.dumps(arms["crash"]["guards"]),
-       "what raises is told", arms["crash"])
+       "an exception is reported", arms["crash"])
     kernels = {k["arm"]: k for k in found["kernels"]}
     ok(kernels["control"]["mode"] == "cpu" and
-       kernels["cache"]["status"] == "failed", "what the probe said of each arm is kept", sorted(kernels))
+       kernels["cache"]["status"] == "failed", "the probe's result for each "
+                                               "arm is stored", sorted(kernels))
     case = kernels["control"]["cases"][1]
     ok(case["name"] == "long" and case["rounds"] >= 8 and
        abs(case["gb_s"] * case["us"] / 12.8 - 1) < 1e-6,
-       "its bytes a second are those of the task", case)
+       "bytes per second come from the task", case)
     runs = {r["id"]: r for r in found["runs"]}
     ok(runs["0_local_fast"]["t0"] == runs["0_local_control"]["t0"],
-       "both are of one process", runs["0_local_fast"])
+       "both arms run in one process", runs["0_local_fast"])
     ok(not any(r["pos"] for r in found["runs"]),
        "in which none has a place behind another")
     shown = rig.tui("bench", "show", "--all", "kernel").stdout.decode()
     ok("kernels (last process)" in shown and
-       "the host's clock" in shown, "bench show has it", shown)
+       "the host's clock" in shown, "bench show has the verdict", shown)
 
 
 def killed(rig):
-    """A process goes on without us, and its arms are all taken up."""
+    """A process continues without hgym-tui, and all its arms are picked up."""
     task(rig)
     path = os.path.join(rig.dir, "kernel.json")
     plan = {"schema": "hgym.bench/1", "name": "kernel",
@@ -172,11 +173,11 @@ def killed(rig):
     done = rig.tui("bench", "attach", "--json", "kernel")
     found = contrasts(done)[1].get("B", {})
     ok(found.get("verdict") == "FASTER" and found["n_blocks"] == 3,
-       "attach takes up a process that went on", (found, done.stderr))
+       "bench attach picks up a process that continued", (found, done.stderr))
     runs = json.loads(done.stdout)["runs"]
     ok(len(runs) == 6 and all(
         r["t0"] == next(o for o in runs if o["block"] == r["block"])["t0"]
-        for r in runs), "each block is of one process", runs)
+        for r in runs), "each block has arms of one process", runs)
     rig.clean("kernel")
     lost = dict(plan, name="lost", workload=dict(plan["workload"],
                                                  task="nothing.py"))
@@ -208,7 +209,7 @@ def grid(rig):
     best = found["best"]
     ok((best["tag"], best["state"]) == ("ms10", "confirmed") and
        best["fresh_blocks"] == 3,
-       "and its best, by processes that had no part in choosing it", best)
+       "the best of a grid is confirmed by processes that did not choose it", best)
     done = rig.tui(*line(rig, "--grid", "ms"), cwd=rig.dir)
     ok(done.returncode == 2 and b"expected NAME=VALUE" in done.stderr,
        "a grid without values is refused", done.stderr)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench run where variants do other work, or their logs say what is not so."""
+"""bench run with variants that do other work, or whose logs are wrong."""
 import glob
 import json
 import os
@@ -16,7 +16,7 @@ from tap import ok  # noqa: E402
 
 
 def other_work(rig):
-    """Settings, sources and data that are not the control's."""
+    """Settings, sources and data that differ from the control's."""
     env = {"MODE": "heads", "STEP_MS": "1900"}
     heads = rig.bench("heads", [rig.pod("p1", alone=True)], {"env": env})
     told = rig.bench("told", [rig.pod("p2", alone=True)],
@@ -38,36 +38,37 @@ def other_work(rig):
     done = rig.tui("bench", "run", "--yes",
                    rig.bench("data", pods, faster, **wrong))
     ok(done.returncode == 4 and b"its data has the hash" in done.stderr,
-       "data that is not the plan's", done.stderr)
+       "data that differs from the plan's", done.stderr)
     right = done.stderr.split(b"its data has the hash ")[1][:64].decode()
     wrong["workload"]["data_sha256"] = right
     heads, told, own, other, right = map(verdict_of, rig.run_all(
         heads, told, *places, rig.bench("right", pods, faster, **wrong)))
-    check_faster(own, "a place of its own for the results: faster")
+    check_faster(own, "a separate folder for results: FASTER")
     ok(other["text"] == "INVALID (same work)" and "output_dir" in
-       str(other["guards"]), "a place that is not the arm's own is other work",
+       str(other["guards"]), "a folder outside of the arm's is other work",
        other)
     ok(heads["text"] == "INVALID (same work)" and
        "num_heads 16, the control's 8" in str(heads["guards"]),
-       "a setting that nobody declared", heads)
-    check_faster(told, "one that was declared: faster")
-    check_faster(right, "and data that is: faster")
+       "a setting that was not declared", heads)
+    check_faster(told, "a declared setting: FASTER")
+    check_faster(right, "declared data: FASTER")
     record = os.path.join(rig.folder("right"), "runs", "1_p3_A", "run.json")
     text = json.load(open(record))
     text["drift_s"] = text["up_s"] + 3.0
     put(record, json.dumps(text))
     done = rig.tui("bench", "show", "--json", "right")
     ok(verdict_of(done)["verdict"] == "FASTER",
-       "a verdict that was written stays", verdict_of(done)["text"])
+       "a stored verdict does not change", verdict_of(done)["text"])
     for words in (["attach", "--json", "right"], ["show", "--json", "right"]):
         done = rig.tui("bench", *words)
         found = verdict_of(done)
         ok(found["text"] == "NOT JUDGED (2 blocks, need 3)" and "clock drift"
            in json.loads(done.stdout)["dropped_blocks"][0]["reason"],
-           "a pod whose clock stood still: its block is nobody's, says bench "
-           + words[0] + " once it is judged again", found["text"])
+           "a pod whose clock stood still: its block is dropped, bench "
+           + words[0] + " judged again", found["text"])
     done = rig.tui("bench", "list", "--json")
-    ok(b"NOT JUDGED (2 blocks, need 3)" in done.stdout, "and bench list",
+    ok(b"NOT JUDGED (2 blocks, need 3)" in done.stdout, "bench list after judging "
+                                                        "again",
        done.stdout)
     rig.clean("data", "heads", "told", "place", "lost", "right")
 
@@ -79,7 +80,7 @@ def edited(rig):
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(found["text"] == "INVALID (same work)" and
        "sources differ from those of run" in str(found["guards"]),
-       "sources that are edited while it runs", found)
+       "sources that are edited during the bench", found)
     rig.clean("edit")
 
 
@@ -124,24 +125,25 @@ def runtimes(rig):
                                   sites[1]})))]
     ok(found["text"] == "INVALID (environment)" and said and
        said[0]["text"] == "it ran with torch 2.9.1+cu128, the control with "
-       "2.6.0", "another torch by a variable that does not say so",
+       "2.6.0", "another torch by an undeclared variable",
        (found["text"], said))
     run = json.load(open(os.path.join(rig.folder("venv"), "runs", "0_p1_A",
                                       "run.json")))
     ok(run["runtime"].startswith("python /") and
-       run["runtime"].endswith("; torch 2.6.0"), "run.json has it",
+       run["runtime"].endswith("; torch 2.6.0"), "run.json has the version",
        run["runtime"])
-    check_faster(told, "declared: faster")
-    ok(not said_told and not told["suffix"], "and no word of it", said_told)
-    check_faster(other, "by a command of its own: faster")
+    check_faster(told, "a declared version: FASTER")
+    ok(not said_told and not told["suffix"], "a declared version: no warning", said_told)
+    check_faster(other, "a command of its own: FASTER")
     ok("other environment" in other["text"] and said_other and
-       not said_other[0]["hard"], "and the verdict says so",
+       not said_other[0]["hard"], "a command of its own: the verdict says so",
        (other["text"], said_other))
     rig.clean("venv", "told", "other")
 
 
 def false_clock(rig):
-    """A log whose clock says less time than passed: rows come as before."""
+    """A log whose clock shows less time than passed, while rows appear as
+    before."""
     pods = [rig.pod(name, alone=True) for name in ("p1", "p2", "p3")]
     path = rig.bench("clock", pods, {"env": {"STEP_MS": "120"}}, workload={
         "env": {"STEP_MS": "200", "MODE": "live", "ROW_S": "1"}},
@@ -150,7 +152,7 @@ def false_clock(rig):
     ok(found["text"] == "INVALID (log clock)" and any(
            g["hard"] and "by the pod's clock" in g["text"]
            for g in found["guards"]),
-       "time that a log does not count gives no verdict", found)
+       "time that the log does not count: no verdict", found)
     rig.clean("clock")
 
 
@@ -165,7 +167,7 @@ def hooks(rig):
     done = rig.tui("bench", "run", "--yes", path)
     ok(done.returncode == 4 and b"does not read rows_per_program_4096: this "
        b"variant would run the same code as the control" in done.stderr,
-       "hooks that ignore a key are refused", done.stderr)
+       "a hook that ignores a key is refused", done.stderr)
     rig.clean("deaf")
     put(os.path.join(rig.dir, "hooked.py"),
         'w = c.get("num_warps")\nr = c.get(f"rows_per_program_{dim}")\n')
@@ -173,14 +175,14 @@ def hooks(rig):
         "env": {"STEP_MS": "1900"}, "files": {"kernel.py": "hooked.py"},
         "overlay": {"kernel_config.json": {"rows_per_program_4096": 2}}})
     check_faster(verdict_of(rig.tui("bench", "run", "--yes", "--json", path)),
-                 "a file that brings the hook: faster")
+                 "an overlay with the hook: FASTER")
     rig.clean("hears")
 
 
 @over_sshd
 def buffered(rig, sshd):
-    """Rows of a python program are seen when they are made, or known not to
-    be."""
+    """Rows of a Python program are timed when they are printed, or known to be
+    late."""
     put(os.path.join(rig.dir, "work", "rows.py"), ROWS)
     path = rig.bench("rows", [sshd.pod("p1", gpus=[0])],
                      {"env": {"KEEP": "1"}}, workload={
@@ -199,7 +201,7 @@ def buffered(rig, sshd):
     ok(late["A"] == [] and len(late["B"]) == 1 and
        re.match(r"\d+ of its 30 rows reached the log up to [3456]\.\d s "
                 "late", late["B"][0]),
-       "rows that came at the end are known as such", late)
+       "rows that came all at the end are detected", late)
     folder = rig.folder("rows")
     seen = {}
     for tag in "AB":
@@ -211,29 +213,33 @@ def buffered(rig, sshd):
         folder, "runs", "0_p1_A", "steps.csv"),
         newline="").read().split("\r\n")[1:-1]]
     ok(len(moments) == 30 and moments == sorted(moments) and
-       moments[-1] - moments[0] > 5.7, "and the pod's clock", moments)
-    ok(seen["A"] == ["1980"] * 30, "python's rows have their telemetry",
+       moments[-1] - moments[0] > 5.7, "rows that came all at the end: the "
+                                       "pod's clock", moments)
+    ok(seen["A"] == ["1980"] * 30, "Python's rows have telemetry",
        seen["A"])
-    ok(seen["B"][:10] == [""] * 10, "rows that came at the end have none",
+    ok(seen["B"][:10] == [""] * 10, "rows that came all at the end have no "
+                                    "telemetry",
        seen["B"])
     ok(all(r["state"] == "verified" for r in runs.values()
-           if r["tag"] == "B"), "which takes nothing from a run", runs)
+           if r["tag"] == "B"), "late rows do not invalidate the run", runs)
     diverged = [c for c in found["contrasts"] if c["variant"] == "C"][0]
     ok(diverged["text"] == "INVALID (work identity)" and
        b": stopping run " in done.stderr and
        b"had finished before that" in done.stderr,
-       "what diverged is ended early; one that ends by itself is no such",
+       "a run that diverged is stopped early; one that ends itself is not",
        done.stderr.decode())
     record = json.load(open(glob.glob(os.path.join(
         folder, "runs", "*_C", "run.json"))[0]))
-    ok(record["rc"] == 0 and not record["cut"], "and its record says so",
+    ok(record["rc"] == 0 and not record["cut"], "run.json of a diverged run "
+                                                "has the reason",
        (record, open(glob.glob(os.path.join(folder, "runs", "*_C", "train.out")
                                )[0]).read()[-300:]))
     rig.clean("rows")
 
 
 def clocks(rig):
-    """Clocks of logs that the pod's tells wrong, and who gets at that one."""
+    """Clocks of logs that the pod's clock contradicts, and attempts to change
+    the pod's."""
     put(os.path.join(rig.dir, "work", "rows.py"), ROWS)
     path = rig.bench("clocks", [rig.pod("p1")], {}, workload={
         "command": "exec python3 rows.py", "env": {"ROW_S": "0.1"}},
@@ -253,19 +259,19 @@ def clocks(rig):
     for tag in ("B", "quick"):
         ok(said[tag][0].startswith("NOT JUDGED (1 block") and
            not {"log clock", "not stamped"} & set(said[tag][1]),
-           "a clock that is right is no guard's: " + tag, said)
+           "a correct clock: no warning: " + tag, said)
     for tag in ("fast", "slow"):
         ok(said[tag][0] == "INVALID (log clock)",
-           "one that counts other time has no verdict: " + tag, said)
+           "a clock that counts other time: no verdict: " + tag, said)
     for tag in ("kill", "forge", "rewrite"):
         ok("not stamped" in said[tag][1] and
            said[tag][0].startswith("NOT JUDGED (1 block"),
-           "stamps that were got at are none, and that is told: " + tag,
+           "changed time stamps are not used, and that is reported: " + tag,
            (said, found["runs"]))
     ok({r["tag"]: r["health"]["stamped"] for r in found["runs"]} ==
        {"A": True, "B": True, "quick": True, "fast": True, "slow": True,
         "kill": False, "forge": False, "rewrite": False},
-       "each run says so", found["runs"])
+       "each run has the reason", found["runs"])
     rig.clean("clocks")
 
 
@@ -291,7 +297,7 @@ print("step:60/60 val_loss:3.2000 val_bpb:2.0 train_time:%.1fms "
 
 
 def at_once(rig):
-    """Rows that come at the end bear no witness: whole runs do."""
+    """Rows that come all at the end prove nothing: whole runs do."""
     put(os.path.join(rig.dir, "work", "sleeper.py"), SLEEPER)
     pods = [rig.pod(name, alone=True) for name in ("p1", "p2", "p3", "p4")]
     path = rig.bench("once", pods, {}, workload={
@@ -308,10 +314,10 @@ def at_once(rig):
     done = rig.tui("bench", "run", "--yes", "--json", path)
     said = {c["variant"]: c["text"]
             for c in json.loads(done.stdout)["contrasts"]}
-    ok(said["honest"].startswith("FASTER by "), "faster as a whole", said)
+    ok(said["honest"].startswith("FASTER by "), "faster as a whole run", said)
     for tag in ("liar", "slow", "longer"):
         ok(said[tag].startswith("NOT JUDGED (rows came at once: the log "
-                                "gained "), "not seen as a whole: " + tag,
+                                "gained "), "not faster as a whole run: " + tag,
            said)
     rig.clean("once")
 
@@ -380,7 +386,7 @@ say("step:40/40 val_loss:%.4f val_bpb:2.0 train_time:%.1fms step_avg:%.3fms" %
 
 
 def liars(rig):
-    """Variants that are fast by what they leave out or print."""
+    """Variants that are fast because of what they leave out or print."""
     for name, text in (("liar.py", LIAR), ("val", "3.2")):
         put(os.path.join(rig.dir, "work", name), text)
     pods = [rig.pod(name, alone=True) for name in ("p1", "p2", "p3")]
@@ -399,7 +405,7 @@ def liars(rig):
     said = {c["variant"]: c["text"]
             for c in json.loads(done.stdout)["contrasts"]}
     for tag, guard in wanted.items():
-        ok(said[tag] == "INVALID (%s)" % guard, "a liar: " + tag, said)
+        ok(said[tag] == "INVALID (%s)" % guard, "a cheating variant: " + tag, said)
     rig.clean("liars")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench audit, bench noise and provisional values, from end to end: local
-pods and a real sshd on loopback."""
+"""bench audit, bench noise and provisional values: local pods and a real sshd
+on loopback."""
 import json
 import os
 import re
@@ -30,9 +30,10 @@ def configure(rig, pods):
 
 
 def register(rig):
-    """A bench file's control, audited on two pods of unlike noise."""
+    """The control of a bench file, audited on two pods with different
+    noise."""
     done = rig.tui("bench", "noise")
-    ok(done.returncode == 5, "an empty register says so", done.stderr)
+    ok(done.returncode == 5, "no measurements: reported", done.stderr)
     noisy = {"env": {"STEP_MS": "2000", "NOISE": "0.02"}}
     for pod, more in (("p1", {}), ("p2", noisy)):
         path = rig.bench("w-" + pod, [rig.pod(pod, usd_per_h=3.0)],
@@ -49,11 +50,11 @@ def register(rig):
         ok(b"2 arms x 4 blocks" in done.stderr and
            b"sh -c 'sh workload.sh'" in done.stderr and
            b"3.00 USD an hour" in done.stderr,
-           "what it runs and costs is said first", done.stderr.decode())
+           "the plan and its cost are shown first", done.stderr.decode())
         ok(0.01 < row["sd_pct"] < 10 and row["mde3_pct"] >
            row["mde6_pct"] > row["mde10_pct"] > 0 and
            row["drift_pct"] is not None and row["when"],
-           "spread, drift, and what 3, 6, 10 blocks show", row)
+           "spread, drift, and the smallest difference with 3, 6, 10 blocks", row)
         if pod == "p1":
             quiet = row
             runs = json.loads(rig.tui("bench", "show", "audit-w-p1", "--json")
@@ -66,35 +67,35 @@ def register(rig):
     took_s = sum((b - a).total_seconds()
                  for a, b in zip(stamps[::2], stamps[1::2]))
     ok(took_s <= all_s and (all_s > span_s - 1e-6 or span_s > took_s + 10),
-       "what lies between runs is part of what one takes",
+       "the time of a run includes the pause before it",
        (took_s, all_s, span_s))
-    took = (6 * quiet["run_s"] + 3) / 60  # and a look at the pod
+    took = (6 * quiet["run_s"] + 3) / 60  # and one poll of the pod
     done = rig.tui("bench", "run", "--dry-run", rig.bench(
         "w-again", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
         workload={"noise_class": "w"}))
     told = re.search(rb"takes     about ([0-9.]+) minutes", done.stdout)
     ok(told and abs(float(told[1]) - took) < 0.0501,
-       "and so of a bench",
+       "the time of a bench includes the pauses",
        (done.stdout, took))
     rows = rows_of(rig.tui("bench", "noise", "--json"))
     ok([(r["pod"], r["rank"], r["of"]) for r in rows] ==
-       [("p1", 1, 2), ("p2", 2, 2)], "the quiet one ranks first", rows)
+       [("p1", 1, 2), ("p2", 2, 2)], "the quiet pod ranks first", rows)
     ok(rows[1]["p_quietest"] is not None and rows[1]["p_quietest"] < 0.05,
-       "and is told apart from the other", rows[1])
+       "the two pods differ significantly", rows[1])
     done = rig.tui("bench", "noise", "p2", "--csv")
     ok(len(done.stdout.decode().strip().splitlines()) == 2,
-       "of one pod, as CSV", done.stdout)
+       "bench noise of one pod, as CSV", done.stdout)
     done = rig.tui("bench", "noise", "--md")
-    ok(done.stdout.startswith(b"| pod"), "as Markdown", done.stdout)
+    ok(done.stdout.startswith(b"| pod"), "bench noise as Markdown", done.stdout)
     done = rig.tui("bench", "list")
-    ok(b"A/A: detects" in done.stdout, "bench list names them audits",
+    ok(b"A/A: detects" in done.stdout, "bench list shows audits",
        done.stdout)
     provisional(rig)
     again(rig)
 
 
 def provisional(rig):
-    """One block, judged by the register: a number, and no verdict."""
+    """One block, judged by the measured noise: a number, and no verdict."""
     one = {"blocks_per_pod": 1, "burn_in": 0, "aa": False, "gap_s": 0}
     path = rig.bench("one", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
                      design=one, workload={"noise_class": "w"})
@@ -103,15 +104,15 @@ def provisional(rig):
     row = rows_of(rig.tui("bench", "noise", "--json", "p1"))[0]
     text = found["text"]
     ok(text.startswith("NOT JUDGED (1 block, need 3); provisional ") and
-       found["verdict"] == "NOT JUDGED", "one block is provisional", text)
+       found["verdict"] == "NOT JUDGED", "one block has a provisional value", text)
     lo, hi = [float(x) for x in text.split("[")[1].rstrip("]").split(",")]
-    # t_.975 of 7 degrees, twice the runs' spread in squares.
+    # t_.975 with 7 degrees of freedom, two times the variance of the runs.
     half = 2.36462425101 * row["sd_pct"] * 2 ** 0.5
     ok(abs((hi - lo) / 2 - half * (1 + found["pct"] / 100)) < 0.02,
-       "by t and the register's spread", (lo, hi, half))
-    ok(lo - 1 < 5.26 < hi + 1, "about the truth", (lo, hi))
+       "its interval uses t and the measured spread", (lo, hi, half))
+    ok(lo - 1 < 5.26 < hi + 1, "the value is near the true one", (lo, hi))
     done = rig.tui("bench", "show", "one")
-    ok(b"provisional" in done.stdout, "bench show says it too", done.stdout)
+    ok(b"provisional" in done.stdout, "bench show has the provisional value", done.stdout)
     rig.clean("one")
     for name, more, why in (
             ("other", {"env": {"STEP_MS": "1900"}, "noise_class": "graphs"},
@@ -127,9 +128,10 @@ def provisional(rig):
                      design=one, workload={"noise_class": "w"})
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(found["text"] == "NOT JUDGED (1 block, need 3)",
-       "nor has a pod that nobody audited", found["text"])
+       "a pod without an audit has no provisional value", found["text"])
     done = rig.tui("bench", "run", "--dry-run", path)
-    ok(b"is not measured yet" in done.stdout, "which the plan says",
+    ok(b"is not measured yet" in done.stdout, "the plan says that the noise "
+                                              "is not known",
        done.stdout)
 
 
@@ -159,56 +161,59 @@ def known(rig):
 
 
 def again(rig):
-    """A bench with an A/A arm adds to what is known, and folders may go."""
+    """A bench with an A/A arm adds a measurement, and folders may be
+    deleted."""
     path = rig.bench("aa", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
                      design={"aa": True}, workload={"noise_class": "w"})
     done = rig.tui("bench", "run", "--dry-run", path)
     ok(b"in the noise register" in done.stdout and b"about" in done.stdout,
-       "the register tells what a bench can show", done.stdout)
+       "the plan shows the smallest detectable difference", done.stdout)
     done = rig.tui("bench", "run", "--yes", path)
     ok(done.returncode == 0, "a bench with an A/A arm", done.stderr)
     row = rows_of(rig.tui("bench", "noise", "--json", "p1"))[0]
     ok(row["n_benches"] == 2 and row["n_runs"] == 14 and
-       row["level_pct"] is not None, "its runs are pooled", row)
+       row["level_pct"] is not None, "the runs of both measurements are "
+                                     "pooled", row)
     folder = rig.folder("aa")
     shutil.rmtree(folder)
     done = rig.tui("bench", "list", "--json")
     mine = [r for r in rows_of(done) if r["name"] == "aa"]
     ok(len(mine) == 1 and mine[0]["dir"] is None and
-       "FASTER" in mine[0]["verdict"], "the database remembers it", mine)
+       "FASTER" in mine[0]["verdict"], "the database keeps the measurement", mine)
     done = rig.tui("bench", "show", mine[0]["id"][:-2])
     ok(done.returncode == 0 and b"FASTER" in done.stdout and
-       b"from the database" in done.stdout, "and shows it", done)
+       b"from the database" in done.stdout, "bench noise shows the "
+                                            "measurement", done)
     done = rig.tui("bench", "show", "--json", mine[0]["id"])
     ok(json.loads(done.stdout)["schema"] == "hgym.verdict/1",
-       "its verdict.json too", done)
+       "verdict.json has the measurement", done)
     database = sqlite3.connect(os.path.join(rig.dir, "data", "hgym-tui",
                                             "history.db"))
     rows = database.execute("SELECT count(*), sum(n_runs) FROM v_noise "
                             "WHERE n_blocks > 0").fetchone()
-    ok(rows == (3, 22), "v_noise has a row a measurement", rows)
+    ok(rows == (3, 22), "v_noise has one row per measurement", rows)
     history(rig, database)
     database.close()
 
 
 def history(rig, database):
-    """The control of a bench that comes again: where did its level change?"""
+    """The control of repeated benches: where did its level change?"""
     rows = rows_of(rig.tui("bench", "history", "--json"))
     by = {r["bench"].rsplit("-", 2)[0]: r for r in rows}
     ok(all(name in by for name in ("audit-w-p1", "aa", "one")) and
        by["aa"]["class"] == by["one"]["class"] == "w" and
        all(1900 < r["value"] < 2200 and r["change"] is None for r in rows),
-       "each bench that ran, with an A/A arm or without, has a row", rows)
+       "each bench has one row, with or without an A/A arm", rows)
     put = ("INSERT INTO noise (bench_id, pod, gpus, gpu, gpu_id, driver, "
            "class, metric, n_runs, n_blocks, mean, sd, when_ms) VALUES "
            "(?, ?, '0', 'NVIDIA H100', ?, ?, 'w', 'step_ms', 6, 3, ?, .002, "
            "?)")
     noise = (3, -2, 0, 1, -1, 2, -3, 1, 0, -2, 2, -1, 1, 3)
-    for i, x in enumerate(noise):  # 3 % slower with the ninth, on two pods
+    for i, x in enumerate(noise):  # 3 % slower from the ninth on, on two pods
         database.execute(put, ("night-20261101-0000%02d" % i, "ab"[i % 2],
                                "GPU-a", "570.1" if i < 8 else "580.2",
                                5 + x / 1e4 + (.03 if i >= 8 else 0), i))
-        # Twice the GPUs: another series, as fast as ever.
+        # Two times the GPUs: a different series, with the old speed.
         database.execute(put, ("pair-20261101-0000%02d" % i, "c",
                                "GPU-c,GPU-d", "570.1", 4 + x / 1e4, i))
     database.commit()
@@ -220,55 +225,55 @@ def history(rig, database):
        abs(rows[8]["before"] / 148.41 - 1) < .001 and
        "from here" in rows[8]["change"] and
        "driver 570.1 -> 580.2" in rows[8]["change"],
-       "the bench from which on all is slower, and what is new", rows)
+       "the first slower bench is named, with what changed", rows)
     rows = [r for r in rows_of(rig.tui("bench", "history", "w", "--json"))
             if r["kind"] == "2 x NVIDIA H100"]
     ok(len(rows) == len(noise) and all(r["change"] is None for r in rows),
-       "other GPUs are another series", rows)
+       "other GPUs are a separate series", rows)
     done = rig.tui("bench", "history")
     ok(done.returncode == 0 and b"570.1 -> 580.2" in done.stdout,
-       "as a table", done.stdout)
+       "bench noise as a table", done.stdout)
     done = rig.tui("bench", "history", "nigh")
     ok(done.returncode == 5 and
        b"no finished bench of that name" in done.stderr,
        "a part of a name does not match", done)
     rows = rows_of(rig.tui("bench", "noise", "--json"))
     ok({r["n_benches"] for r in rows if r["pod"] == "p1"} == {2},
-       "a control without an A/A arm is no noise", rows)
+       "a control without an A/A arm has no noise", rows)
 
 
 def probe(rig):
-    """Without a bench file: the probe, on a pod of the configuration."""
+    """Without a bench file: the probe, on a configured pod."""
     configure(rig, [{"name": "here", "transport": "local",
                      "usd_per_hour": 1.5,
                      "remote_root": os.path.join(rig.dir, "root-here")}])
     done = rig.tui("bench", "audit", "here")
     ok(done.returncode == 2 and b"--yes" in done.stderr,
-       "no terminal: --yes is asked for", done.stderr)
+       "no terminal: --yes is required", done.stderr)
     done = rig.tui("--read-only", "bench", "audit", "here", "--yes")
-    ok(done.returncode == 2, "--read-only refuses it", done.stderr)
+    ok(done.returncode == 2, "--read-only refuses an audit", done.stderr)
     done = rig.tui("bench", "audit", "nobody", "--yes")
     ok(done.returncode == 2 and b"nobody" in done.stderr,
-       "a pod that is not known", done.stderr)
+       "an unknown pod", done.stderr)
     done = rig.tui("bench", "audit", "here", "--blocks", "2")
     ok(done.returncode == 2, "too few blocks", done.stderr)
     done = rig.tui("bench", "audit", "here", "--variant", "B")
-    ok(done.returncode == 2, "a variant of no file", done.stderr)
+    ok(done.returncode == 2, "--variant without FILE", done.stderr)
     done = rig.tui("bench", "audit", "here", "--dry-run")
     ok(b"awk" in done.stdout and b"1.50 USD an hour" in done.stdout and
        b"not the GPU" in done.stderr,
-       "the probe says what it is", done.stdout + done.stderr)
+       "the probe describes itself", done.stdout + done.stderr)
     done = rig.tui("bench", "audit", "here", "--yes", "--blocks", "3")
     text = done.stdout.decode()
     ok(done.returncode == 0 and "6 A/A runs" in text and
        "detects" in text and "no other pod" in text,
-       "the audit's end", text + done.stderr.decode())
+       "the audit ends", text + done.stderr.decode())
     ok("FASTER" not in text and "SLOWER" not in text,
-       "which names no winner", text)
+       "an audit names no winner", text)
     rig.clean("audit")
     python = os.path.join(rig.dir, "bin", "python3")
     os.mkdir(os.path.dirname(python))
-    with open(python, "w") as stream:  # whatever this machine has: no torch
+    with open(python, "w") as stream:  # whatever this machine lacks: no torch
         stream.write("#!/bin/sh\nexit 1\n")
     os.chmod(python, 0o755)
     path = rig.env.get("PATH", os.environ["PATH"])
@@ -277,12 +282,12 @@ def probe(rig):
     rig.env["PATH"] = path
     ok(done.returncode == 4 and b"its python3 has no torch, which the GPU "
        b"probe needs" in done.stderr and b" started" not in done.stderr,
-       "the GPU probe says what the pod lacks before it begins",
+       "the GPU probe reports what the pod lacks before it starts",
        (done.returncode, done.stderr.decode()))
 
 
 def broken(rig):
-    """Runs that fail teach nothing."""
+    """Failed runs are no measurement."""
     path = rig.bench("bad", [rig.pod("p1")], {"env": {}},
                      workload={"env": {"STEP_MS": "2000", "MODE": "crash"}})
     done = rig.tui("bench", "audit", "p1", path, "--yes")
@@ -291,7 +296,7 @@ def broken(rig):
        (done.returncode, done.stderr.decode()))
     rig.clean("audit-bad")
     done = rig.tui("bench", "noise")
-    ok(done.returncode == 5, "and nothing is kept", done.stdout)
+    ok(done.returncode == 5, "a control that crashes: nothing is stored", done.stdout)
     lacks = {"command": "nosuch --x", "files": {"new.sh": "new.sh"}}
     with open(os.path.join(rig.dir, "new.sh"), "w") as stream:
         stream.write("exit 0\n")
@@ -302,16 +307,17 @@ def broken(rig):
        b"file missing.sh not found in " in done.stderr and
        b"program nosuch not found" in done.stderr and
        b" started" not in done.stderr,
-       "all that a pod lacks is said before anything begins",
+       "all missing programs are reported before the start",
        done.stderr.decode())
-    # What a patch or a file brings, or a PATH of its own, is not asked for.
+    # A program that the patch, a file or a changed PATH provides is not
+    # required.
     path = rig.bench("brings", [rig.pod("p1")],
                      {"command": "sh new.sh", "files": {"new.sh": "new.sh"}},
                      workload={"command": "sh missing.sh",
                                "env": {"PATH": "/bin:/usr/bin"}})
     done = rig.tui("bench", "run", "--yes", path)
     ok(b" started" in done.stderr and b"not found" not in done.stderr,
-       "what the bench brings is not missing", done.stderr.decode())
+       "a program that the bench provides is not missing", done.stderr.decode())
 
 
 def over_ssh(rig):
@@ -342,7 +348,7 @@ def over_ssh(rig):
         rows = rows_of(rig.tui("bench", "noise", "--json"))
         ok(sorted(r["pod"] for r in rows) == ["s1", "s2"] and
            sorted(r["rank"] for r in rows) == [1, 2],
-           "two pods, ranked", rows)
+           "two pods are ranked", rows)
         for row in rows_of(rig.tui("bench", "list", "--json")):
             rig.tui("bench", "clean", row["id"])
         left = [name for name in os.listdir(rig.dir)

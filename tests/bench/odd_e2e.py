@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench run where pods are odd: throttled, shared, stalled, without tools."""
+"""bench run on unusual pods: throttled, shared, stalled, without tools."""
 import glob
 import json
 import os
@@ -94,7 +94,7 @@ class Sshd:
 
 
 def over_sshd(test):
-    """Run a test that takes a rig and what makes its pods."""
+    """Run a test that takes a rig and the maker of its pods."""
     def run(rig):
         rig.tools = fake_gpu(rig)
         with Sshd(rig) as sshd:
@@ -168,39 +168,40 @@ def gpus(rig, sshd):
         "env": {"STEP_MS": "2000", "WAIT_FOR": "test -s \"$job/gpu.csv\" && "
                 "test $(lines_of \"$job/host.csv\") -gt 1"}})
     done = rig.tui("bench", "run", "--yes", "--json", path)
-    check_faster(verdict_of(done), "on GPUs: faster")
+    check_faster(verdict_of(done), "on GPUs: FASTER")
     ok(b"repeating block 1" in done.stderr and b"0x20" in done.stderr,
-       "a block with a throttled run begins again", done.stderr.decode())
+       "a block with a throttled run is repeated", done.stderr.decode())
     found = json.loads(done.stdout)
     runs = found["runs"]
     ok(len(runs) == 6 and not any(g["guard"] != "host load" for r in runs
                                   for g in r["guards"]),
-       "and then counts", runs)
+       "the repeated block counts", runs)
     ok(sorted(r["id"] for r in runs if r["block"] == 0) ==
-       ["0_p1_A.b1", "0_p1_B.b1"], "as a whole, by processes of its own",
+       ["0_p1_A.b1", "0_p1_B.b1"], "the block is repeated as a whole, by new "
+                                   "processes",
        [r["id"] for r in runs])
     ok([(d["block"], d["repeated"]) for d in found["dropped_blocks"]] ==
        [(0, True)] and "throttled" in found["dropped_blocks"][0]["reason"],
-       "the verdict lists it with its reason", found["dropped_blocks"])
+       "the verdict lists the repeated block with its reason", found["dropped_blocks"])
     ok(all(r["health"]["sm_mhz"] == 1980 and r["health"]["busy_cores"] > 0
-           for r in runs), "each run has its telemetry", runs)
+           for r in runs), "each run has telemetry", runs)
     folder = rig.folder("gpu")
     ok(os.path.exists(os.path.join(folder, "runs", "1_p1_A", "gpu.csv")),
-       "which is kept")
+       "the telemetry is stored")
     steps = open(os.path.join(folder, "runs", "1_p1_A", "steps.csv"),
                  newline="").read()
     ok(steps.split("\r\n")[0].endswith(
            ",sm_mhz,power_w,temp_c,reasons,pod_s") and
        re.search(r",1980,300.1,40,0x4,\d+\.\d{3}$", steps.split("\r\n")[-2]),
-       "and stands beside the steps", steps[-200:])
+       "steps.csv has the telemetry of each step", steps[-200:])
     ok("NVIDIA Test" in open(os.path.join(folder, "env.p1.txt")).read(),
-       "the GPU is named")
+       "env.txt names the GPU")
     rig.clean("gpu")
 
 
 @over_sshd
 def idle(rig, sshd):
-    """A GPU that waits for its host: told beside the verdict."""
+    """A GPU that waits for its host: a warning next to the verdict."""
     put(os.path.join(rig.tools, "nvidia-smi"),
         SMI.replace("300.1, 99", "300.1, 6").replace("sleep 1", "sleep 0.1")
         .replace("0x$bits", "0x$bits, GPU-7, 700.00")
@@ -211,7 +212,7 @@ def idle(rig, sshd):
                 "test $(lines_of \"$job/gpu.csv\") -gt 3"}})
     done = rig.tui("bench", "run", "--yes", "--json", path)
     found = verdict_of(done)
-    check_faster(found, "of a GPU that idles: faster")
+    check_faster(found, "a GPU that waits for its host: FASTER")
     ok({"guard": "host-bound", "hard": False,
         "text": "the GPU was idle 94% of the time"} in found["guards"],
        "but host-bound", found["guards"])
@@ -224,7 +225,7 @@ def idle(rig, sshd):
 
 @over_sshd
 def hot_before(rig, sshd):
-    """What throttles before the window began is nobody's loss."""
+    """Throttling before the window is not a problem."""
     smi = os.path.join(rig.tools, "nvidia-smi")
     put(smi, open(smi).read().replace(
         "bits=$(cat %s/bits)\n" % rig.tools, "bits=20\n").replace(
@@ -238,18 +239,18 @@ def hot_before(rig, sshd):
     found = json.loads(done.stdout)
     ok(found["contrasts"][0]["n_blocks"] == 3 and
        b"repeating block" not in done.stderr,
-       "throttled in the warm-up: not begun again", done.stderr.decode())
+       "throttled in the warm-up: the block is not repeated", done.stderr.decode())
     folder = rig.folder("before")
     first = open(os.path.join(folder, "runs", "0_p1_A", "gpu.csv")).readline()
     seen = [r["health"]["reasons"] for r in found["runs"]]
-    ok("0x20" in first and seen == [4] * 6, "only the window's samples count",
+    ok("0x20" in first and seen == [4] * 6, "only samples in the window count",
        (first, seen))
     rig.clean("before")
 
 
 @over_sshd
 def always_hot(rig, sshd):
-    """A variant whose every run is throttled is INVALID, not dropped."""
+    """A variant that throttles in every run is INVALID, not dropped."""
     tools = rig.tools
     path = rig.bench("hot", [sshd.pod("p1", gpus=[0])],
                      {"command": "echo 20 >%s/bits; sh workload.sh; "
@@ -262,8 +263,9 @@ def always_hot(rig, sshd):
         "    echo 4 >%s/bits\n" % tools, ""), 0o755)
     done = rig.tui("bench", "run", "--yes", "--json", path)
     ok(verdict_of(done)["text"] == "INVALID (throttled)",
-       "a variant that is throttled each time", verdict_of(done)["text"])
-    ok(done.stderr.count(b"repeating block") == 2, "after two repeats",
+       "a variant that throttles in every run: INVALID", verdict_of(done)["text"])
+    ok(done.stderr.count(b"repeating block") == 2, "a variant that throttles "
+                                                   "in every run: two repeats",
        done.stderr.decode())
     rig.clean("hot")
 
@@ -276,21 +278,22 @@ def foreign(rig, sshd):
     path = rig.bench("taken", [sshd.pod("p1", gpus=[0])], {"env": {}})
     done = rig.tui("bench", "run", "--yes", path)
     ok(done.returncode == 4 and b"4711" in done.stderr,
-       "a foreign process on the GPU is refused", done.stderr)
+       "another process on the GPU: refused", done.stderr)
     ok(re.search(rb"p1: preflight: connecting\n.*p1: preflight: answered "
                  rb"after \d+\.\d s\n.*p1: preflight: gpu: ", done.stderr,
                  re.S),
-       "the preflight of pods check said so before", done.stderr)
+       "another process on the GPU: the steps of pods check were shown", done.stderr)
     rows = json.load(open(os.path.join(rig.folder("taken"),
                                        "preflight.json")))
-    ok("gpu" in rows[0]["failure"], "and it is kept", rows)
+    ok("gpu" in rows[0]["failure"], "another process on the GPU: "
+                                    "preflight.json has it", rows)
     put(os.path.join(tools, "apps"), "")
     done = rig.tui("bench", "attach", "taken")
     ok(done.returncode == 4 and b"GPU 0 is at 37 %, 20480 MiB" in done.stderr,
-       "so is a GPU that is not idle, whoever it is", done.stderr)
+       "a GPU that is not idle is refused without a known process", done.stderr)
     put(os.path.join(tools, "idle"), "0, 0, 4\n")
     rig.clean("taken")
-    # A real program that holds a device; it is seen during one run of B.
+    # A real process that has the device open; it is seen during one run of B.
     device = os.path.join(rig.dir, "dev", "nvidia0")
     os.mkdir(os.path.dirname(device))
     guest = subprocess.Popen(["sleep", "600"],
@@ -302,10 +305,10 @@ def foreign(rig, sshd):
                                       rig.dir, "once"),
                                   "APPS": os.path.join(tools, "apps")}})
         done = rig.tui("bench", "run", "--yes", "--json", path)
-        check_faster(verdict_of(done), "a guest during a run: faster still")
+        check_faster(verdict_of(done), "another process during a run: FASTER")
         ok(b"repeating block" in done.stderr and
            b"foreign process: pids %d" % guest.pid in done.stderr,
-           "its block began again, by what was seen of the GPU",
+           "another process during a run: its block is repeated",
            done.stderr.decode())
     finally:
         guest.kill()
@@ -315,7 +318,7 @@ def foreign(rig, sshd):
 
 @over_sshd
 def stalled(rig, sshd):
-    """One process of twelve takes six times its time, and nobody knows why."""
+    """One process of twelve takes six times as long for an unknown reason."""
     def stall(name, pod, **design):
         return rig.bench(name, [pod], {"env": {"STEP_MS": "1000"}}, workload={
             "env": {"STEP_MS": "2000", "MODE": "stall", "STALL_AT": "4",
@@ -328,10 +331,10 @@ def stalled(rig, sshd):
               runs_per_block=3))
     found = verdict_of(done)
     ok(found["verdict"] == "NO DIFFERENCE SHOWN" and found["n_blocks"] == 6,
-       "no run is removed for its value: nothing is shown", found["text"])
+       "no run is dropped for its value: no verdict", found["text"])
     worst = max(found["outliers"], key=lambda o: o["times_median"])
     ok(found["widened"] and worst["times_median"] > 5,
-       "but the run that did it is named",
+       "the slow run is named as an outlier",
        {key: found[key] for key in ("outliers", "widened", "robust_sd_d",
                                     "sd_d") if key in found})
     ok(found["n_agree"] >= 5 and
@@ -345,17 +348,17 @@ def stalled(rig, sshd):
     found = verdict_of(other)
     ok(found["verdict"] == "FASTER" and found["n_blocks"] == 3 and
        95 < found["ci_pct"][0] < found["ci_pct"][1] < 105,
-       "blocks of three runs an arm count by their medians", found["text"])
+       "blocks with three runs per arm use medians", found["text"])
     ok(max(o["times_median"] for o in found["outliers"]) > 5,
-       "and still name the run", found["outliers"])
+       "blocks with three runs per arm name the outlier", found["outliers"])
     runs = json.loads(other.stdout)["runs"]
     ok(len(runs) == 18 and "1.2_p2_B" in [r["id"] for r in runs],
-       "all 18 runs are there", [r["id"] for r in runs])
+       "all 18 runs are listed", [r["id"] for r in runs])
     rig.clean("stall", "median")
 
 
 def without_flock(rig):
-    """A pod without flock and setsid: locks by mkdir, a session by perl."""
+    """A pod without flock and setsid: locks by mkdir, sessions by perl."""
     tools = os.path.join(rig.dir, "few")
     os.mkdir(tools)
     for name in NEEDED + ["perl"]:
@@ -367,7 +370,7 @@ def without_flock(rig):
                      {"env": {"STEP_MS": "1900"}})
     beside = rig.start(rig.bench("beside", [rig.pod("p2", alone=True)],
                                  {"env": {"STEP_MS": "1900"}}), "--json")
-    # A lock whose owner lives is waited for; one whose owner is gone is not.
+    # A lock is waited for if its owner is alive, else taken.
     lock = os.path.join(rig.dir, "locks", "hgym.gpu.host.lock.d")
     guest = subprocess.Popen(["sleep", "600"], cwd="/")
 
@@ -391,24 +394,25 @@ def without_flock(rig):
     wait_for(waits)
     time.sleep(2)
     ok(not glob.glob(os.path.join(rig.dir, "root-p1", "*", "*", "pid")) and
-       os.path.isdir(lock), "a lock that is held is respected")
+       os.path.isdir(lock), "a lock with a living owner is respected")
     guest.kill()
     guest.wait()
     out = child.communicate(timeout=PATIENCE_S)[0]
     check_faster(verdict_of(subprocess.CompletedProcess([], 0, out, b"")),
-                 "it is taken over when its owner is gone: faster")
-    ok(waits() == 1, "and that was told once", open(told, "rb").read())
+                 "a lock whose owner has ended is taken: FASTER")
+    ok(waits() == 1, "the waiting was reported once", open(told, "rb").read())
     done = ended(beside)
-    check_faster(verdict_of(done), "locks by mkdir, sessions by perl: faster")
+    check_faster(verdict_of(done), "locks by mkdir, sessions by perl: FASTER")
     ok(b"p2: no python3: times of rows are known" in done.stderr and
-       b"not stamped" not in done.stdout, "no python3, no stamps: it is said",
+       b"not stamped" not in done.stdout, "no python3: the missing time "
+                                          "stamps are reported",
        done.stderr)
     rig.clean("few", "beside")
 
 
 def foreign_link(rig):
-    """Somebody's link in the lock's place: nothing is run, nothing is made
-    where it leads."""
+    """A symbolic link in place of the lock: no run starts, no file is created
+    at its target."""
     victim = os.path.join(rig.dir, "victim")
     link = os.path.join(rig.dir, "locks", "hgym.gpu.host.lock")
     path = rig.bench("linked", [rig.pod("p1", gpus=[])],
@@ -419,13 +423,13 @@ def foreign_link(rig):
         ok(done.returncode != 0 and
            ("lock %s is a symbolic link" % place).encode() in done.stderr and
            not os.path.lexists(victim) and os.path.islink(place),
-           "a link in the place of a lock is told and not followed",
+           "a symbolic link in place of the lock is reported and not followed",
            (done, os.path.lexists(victim)))
         os.unlink(place)
 
 
 def crowded(rig):
-    """More processes than one command takes as arguments."""
+    """More processes than fit one command line."""
     job = open(os.path.join(os.environ["HGYM_SRC"], "src", "bench",
                             "launch_job.sh")).read()
     function = re.search(r"^of_all\(\) \{\n.*?^\}\n", job, re.M | re.S)[0]
@@ -436,7 +440,7 @@ def crowded(rig):
     words = "ulimit -s 256\n" + function + "%s | sed 's/.*0//'" % (
         "of_all '%s/*' grep -lsF mine" % crowd)
     done = subprocess.run(["sh", "-c", words], stdout=subprocess.PIPE)
-    ok(done.stdout.split() == [b"7"] * 3, "each of a crowd is looked at",
+    ok(done.stdout.split() == [b"7"] * 3, "each of 3,000 processes is checked",
        done.stdout)
     shutil.rmtree(crowd)
 

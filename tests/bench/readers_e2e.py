@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""One verdict, many readers: whoever prints a bench says the same of it."""
+"""Every command that prints a bench prints the same verdict."""
 import glob
 import json
 import os
@@ -30,7 +30,7 @@ def words_on_screen(rig, wanted):
 
 
 def flat(text):
-    """Without the line ends and the marks of Markdown."""
+    """The text without line ends and Markdown marks."""
     return " ".join(text.replace("*", "").replace("\\", "").split())
 
 
@@ -50,7 +50,7 @@ def stopped_arm(rig):
                                                "train.out")))
             for tag in "ABC"}
     ok([len(logs[tag]) for tag in "ABC"] == [3, 3, 1],
-       "the arm that is INVALID runs no more", logs)
+       "the INVALID arm has no more runs", logs)
     judge = ["bench", "judge", "--window", "20:100", "--control",
              "A=" + logs["A"][0], *logs["A"][1:], "--variant",
              "B=" + logs["B"][0], *logs["B"][1:], "--variant",
@@ -58,7 +58,7 @@ def stopped_arm(rig):
     found = {c["variant"]: c for c in verdict["contrasts"]}
     ok(found["B"]["verdict"] == "FASTER" and found["B"]["n_blocks"] == 3 and
        found["C"]["text"] == "INVALID (work identity)",
-       "the healthy arm has its verdict of three blocks",
+       "the other arm has its verdict from three blocks",
        [c["text"] for c in verdict["contrasts"]])
     for more in (["show", "three", "--json"], judge[1:] + ["--json"]):
         other = json.loads(rig.tui("bench", *more).stdout)

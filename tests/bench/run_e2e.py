@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench run from end to end: local pods and a real sshd on loopback."""
+"""bench run: local pods and a real sshd on loopback."""
 import glob
 import json
 import os
@@ -28,7 +28,7 @@ WORK = os.path.join(SRC, "tests", "bench", "workload.sh")
 
 
 class Rig:
-    """A folder with its own state, configuration, pods and benches."""
+    """A folder with separate state, configuration, pods and benches."""
 
     def __init__(self):
         self.dir = tempfile.mkdtemp(prefix="hgym-bench-")
@@ -38,7 +38,8 @@ class Rig:
         shutil.copy(WORK, os.path.join(self.dir, "work", "workload.sh"))
 
     def pod(self, name, alone=False, **more):
-        """A pod, or one with locks of its own: it runs beside others."""
+        """A pod; with alone=True it has separate locks and runs at the same
+        time as others."""
         locks = os.path.join(self.dir, "locks" + alone * ("-" + name))
         os.makedirs(locks, exist_ok=True)
         pod = {"id": name, "transport": "local", "lock_dir": locks,
@@ -80,7 +81,7 @@ class Rig:
                                 stderr=subprocess.PIPE)
 
     def run_all(self, *paths):
-        """Benches side by side: their pods share nothing."""
+        """Run benches at the same time: their pods share nothing."""
         children = [self.start(path, "--json") for path in paths]
         return [ended(child) for child in children]
 
@@ -89,7 +90,7 @@ class Rig:
                                       "benches", name + "-*"))[0]
 
     def processes(self):
-        """Pids whose environment or command line names this rig."""
+        """Pids whose environment or command line contains this folder."""
         found = []
         me = (os.getpid(), os.getppid())
         for pid in filter(str.isdigit, os.listdir("/proc")):
@@ -106,12 +107,13 @@ class Rig:
         return found
 
     def abort(self, name):
-        """bench abort; None while who drives it has not let go yet."""
+        """bench abort, or None while another process still drives the
+        bench."""
         done = self.tui("bench", "abort", name)
         return None if b"another hgym-tui is running" in done.stderr else done
 
     def clean(self, *names):
-        """bench clean, then nothing is left on the pods."""
+        """bench clean; afterwards nothing is left on the pods."""
         for name in names:
             done = self.tui("bench", "clean", name)
             ok(done.returncode == 0, "bench clean", done.stderr.decode())
@@ -127,20 +129,20 @@ class Rig:
 
 
 def ended(child):
-    """What became of a program that was started, at its end."""
+    """Wait for a program and return its result."""
     out, err = child.communicate(timeout=PATIENCE_S)
     return subprocess.CompletedProcess(child.args, child.returncode, out, err)
 
 
 def wait_for(check, patience=PATIENCE_S):
-    """What check() says as soon as it says something, else at the end."""
+    """Wait until check() returns a true value, and return it."""
     end = time.monotonic() + patience
     while time.monotonic() < end:
         said = check()
         if said:
             return said
         time.sleep(0.1)
-    note("waited %d s in vain" % patience)
+    note("nothing after %d s" % patience)
     return check()
 
 
@@ -160,11 +162,11 @@ def verdict_of(done):
 
 
 def check_faster(found, name):
-    """STEP_MS 1900 against 2000 is 5.26 % faster."""
+    """STEP_MS 1900 compared with 2000 is 5.26 % faster."""
     ok(found.get("verdict") == "FASTER", name, found["text"])
     lo, hi = found.get("ci_pct", (0, 0))
     ok(lo is not None and lo - 1 < 5.26 < hi + 1,
-       "the interval is about the truth", (lo, hi))
+       "the interval contains the true difference", (lo, hi))
 
 
 def two_pods(rig):
@@ -172,13 +174,13 @@ def two_pods(rig):
                      {"env": {"STEP_MS": "1900"}}, decision={"early": "none"})
     done = rig.tui("bench", "run", "--yes", "--json", path)
     found = verdict_of(done)
-    check_faster(found, "2 pods x 3 blocks: faster")
-    ok(found.get("n_blocks") == 6, "from six blocks", found)
+    check_faster(found, "2 pods x 3 blocks: FASTER")
+    ok(found.get("n_blocks") == 6, "2 pods x 3 blocks: six blocks", found)
     folder = rig.folder("two")
     for name in ("bench.json", "verdict.json", "summary.json", "state.json",
                  "env.p1.txt", "runs/0_p1_A/train.out", "runs/2_p2_B/run.json",
                  "runs/0_p1_B/steps.csv"):
-        ok(os.path.exists(os.path.join(folder, name)), name + " is kept")
+        ok(os.path.exists(os.path.join(folder, name)), name + " is stored")
     runs = json.load(open(os.path.join(folder, "verdict.json")))["runs"]
     ok(all(r["state"] in ("verified", "confirmed") for r in runs),
        "every run is verified", runs)
@@ -189,14 +191,14 @@ def two_pods(rig):
        "bench show answers in four sentences", done.stdout)
     done = rig.tui("bench", "show", "--all", "two")
     ok(b"FASTER by" in done.stdout and b"pod p1" in done.stdout,
-       "bench show", done.stdout)
+       "bench show has the verdict and the pods", done.stdout)
     done = rig.tui("bench", "list", "--json")
-    ok(json.loads(done.stdout)["state"] == "done", "bench list", done.stdout)
+    ok(json.loads(done.stdout)["state"] == "done", "bench list has the state", done.stdout)
     database = sqlite3.connect(os.path.join(rig.dir, "data", "hgym-tui",
                                             "history.db"))
     rows = database.execute("SELECT name, state, verdict FROM v_benches")
     ok([r[:2] for r in rows if "FASTER" in r[2]] == [("two", "done")],
-       "v_benches has it")
+       "v_benches has the bench")
     rows = database.execute("SELECT count(*), count(y_ms), max(rc) "
                             "FROM v_bench_runs WHERE tag = 'B'").fetchone()
     ok(rows == (6, 6, 0), "v_bench_runs has its runs", rows)
@@ -210,7 +212,7 @@ def misbehaving(rig):
         path = rig.bench(mode, [rig.pod("p1")],
                          {"env": {"MODE": mode, "STEP_MS": "1000"}})
         found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
-        ok(found["text"] == want, "an arm that does %s: %s" % (mode, want),
+        ok(found["text"] == want, "an arm with MODE=%s: %s" % (mode, want),
            found["text"])
         rig.clean(mode)
     path = rig.bench("early", [rig.pod("p1")],
@@ -219,7 +221,7 @@ def misbehaving(rig):
     found = verdict_of(done)
     ok(found["text"] == "INVALID (work identity)" and
        b": stopping run " in done.stderr,
-       "other work is not waited for", done.stderr.decode())
+       "a run with other work is stopped at once", done.stderr.decode())
     rig.clean("early")
     path = rig.bench("mark", [rig.pod("p1")],
                      {"env": {"STEP_MS": "1900"},
@@ -231,7 +233,7 @@ def misbehaving(rig):
 
 
 def few_looks(rig):
-    """A pod is asked seldom while it times a run: each command counted."""
+    """A pod is polled seldom while it times a run: each command is counted."""
     shims, asked = (os.path.join(rig.dir, name) for name in ("shims", "asked"))
     os.mkdir(shims)
     with open(os.path.join(shims, "sh"), "w") as shim:
@@ -251,10 +253,10 @@ def few_looks(rig):
     most = sum(2 + run["up_s"] // 8 for run in runs)
     count = len(open(asked).readlines())
     ok(len(runs) == 2 and 2 <= count <= most,
-       "how a run goes is asked once in 8 s, and as it ends",
+       "a run is polled once per 8 s, and at its end",
        (count, most, runs, done.stderr.decode()))
     ok(b"unknown: 2 runs" in done.stderr and b"nan" not in done.stderr,
-       "one block shows nothing, and no number of it is told",
+       "one block: not significant, and no number is NaN",
        done.stderr.decode())
     rig.clean("few")
 
@@ -272,14 +274,14 @@ def tricks(rig):
         "command": "mkdir -p lib; date +%s.%N >lib/slow.py; sh workload.sh"})
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(found["text"].startswith("INVALID (same work)"),
-       "a file that the control would read is seen to be made", found)
+       "a new file that the control would read: INVALID", found)
     rig.clean("tricks")
     path = rig.bench("old", [rig.pod("p1")], {"env": {"STEP_MS": "60000"}},
                      workload={"command": "exec python3 old.py",
                                "env": {"STEP_MS": "16"}})
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(found["text"] == "INVALID (log clock)",
-       "a log that counts more time than its run took", found)
+       "a log that counts more time than the run took", found)
     rig.clean("old")
 
 
@@ -300,14 +302,14 @@ def killed(rig):
     with open(os.path.join(folder, "state.json")) as stream:
         state = json.load(stream)
     ok(state["state"] == "running", "killed in the second block", state)
-    # As if this machine's clock had been set back by an hour since.
+    # As if this machine's clock had been set back by an hour.
     state["started_ms"] += 3600 * 1000
     with open(os.path.join(folder, "state.json"), "w") as stream:
         json.dump(state, stream)
     done = rig.tui("bench", "attach", "--json", "kill")
-    check_faster(verdict_of(done), "attach goes on: faster")
+    check_faster(verdict_of(done), "bench attach continues: FASTER")
     cost = json.loads(done.stdout)["cost_usd"]
-    ok(0 < cost < 3000, "a clock that was set back earns no money", cost)
+    ok(0 < cost < 3000, "a clock that was set back does not reduce the cost", cost)
     jobs = glob.glob(os.path.join(rig.dir, "root-p1", "*", "*", "pid"))
     ok(len(jobs) == 6, "no run was made twice", jobs)
     rig.clean("kill")
@@ -320,27 +322,29 @@ def aborted(rig):
                                        "PIDS": pids}})
     child = rig.start(path)
     ok(wait_for(lambda: len(glob.glob(pids + ".*")) == 3),
-       "a run that hangs began")
+       "a run hangs")
     workers = [open(name).read().strip() for name in glob.glob(pids + ".*")]
     done = rig.tui("bench", "clean", "hang")
-    ok(done.returncode == 3, "clean refuses while another drives it",
+    ok(done.returncode == 3, "bench clean refuses while another process "
+                             "drives the bench",
        (done.returncode, done.stderr))
     done = wait_for(lambda: rig.abort("hang"))
     ok(done and b"no process left" in done.stderr and done.returncode == 0,
-       "bench abort proves it", done)
+       "bench abort: no process is left", done)
     ok(not [pid for pid in workers if is_running(pid)],
-       "workers are gone that carry no mark, and have no file of it open")
+       "bench abort: workers in other sessions are gone")
     child.communicate()
     wait_for(lambda: not rig.processes())
-    ok(not rig.processes(), "its escaped worker is gone too",
+    ok(not rig.processes(), "bench abort: a worker that left its parents is "
+                            "gone",
        rig.processes())
     done = rig.tui("bench", "list")
-    ok(b"aborted" in done.stdout, "it is listed as aborted", done.stdout)
+    ok(b"aborted" in done.stdout, "bench list shows it as aborted", done.stdout)
     rig.clean("hang")
 
 
 def wrapper(rig):
-    """What watches a run is killed: its worker would keep the lock."""
+    """The watcher of a run is killed: its worker must not keep the lock."""
     path = rig.bench("wrap", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
                      workload={"env": {"STEP_MS": "2000",
                                        "WAIT_FOR": "test -e %s/go-on"
@@ -353,14 +357,15 @@ def wrapper(rig):
     os.kill(int(open(pid).read().split()[0]), signal.SIGKILL)
     ok(wait_for(lambda: glob.glob(rig.dir + "/root-p1/*/*.2/pid") or
                 len(glob.glob(rig.dir + "/root-p1/*/*/pid")) == 2),
-       "its run begins again")
+       "the watcher is killed: its run is repeated")
     ok(wait_for(lambda: not [p for p in left if p != str(child.pid) and
                              is_running(p)]),
-       "what was left of it was ended")
+       "the watcher is killed: the rest of the run was killed")
     open(rig.dir + "/go-on", "w").close()
     said = child.communicate()[1]
     ok(child.returncode == 0 and b"was lost" in said and
-       b"locked by another" not in said, "and nothing keeps the lock", said)
+       b"locked by another" not in said, "the watcher is killed: the lock is "
+                                         "free", said)
     rig.clean("wrap")
 
 
@@ -388,15 +393,15 @@ def full(rig):
                        stderr=subprocess.DEVNULL)
         open(rig.dir + "/room", "w").close()
         ok(wait_for(lambda: b"disk is full" in open(told, "rb").read()),
-           "a pod's disk is full, which is said", open(told, "rb").read())
-        ok(child.poll() is None, "and waited for")
+           "the pod's disk is full: reported", open(told, "rb").read())
+        ok(child.poll() is None, "the pod's disk is full: the bench waits")
         os.unlink(disk + "/filler")
         out = child.communicate()[0]
         check_faster(verdict_of(subprocess.CompletedProcess([], 0, out, b"")),
-                     "with room it goes on: faster")
+                     "the pod's disk has space again: FASTER")
         said = open(told, "rb").read()
         ok(b"has space again" in said and b"locked" not in said,
-           "of locks nothing is said", said)
+           "the pod's disk is full: no message about locks", said)
         rig.clean("full")
     finally:
         subprocess.run(["umount", "-l", disk])
@@ -408,7 +413,7 @@ def detached(rig):
     ok(done.returncode == 0 and done.stdout.startswith(b"away-"),
        "--detach prints the id", done)
     done = rig.tui("bench", "attach", "--json", done.stdout.decode().strip())
-    check_faster(verdict_of(done), "and the verdict comes: faster")
+    check_faster(verdict_of(done), "--detach: the verdict is FASTER")
     rig.clean("away")
 
 
@@ -426,7 +431,7 @@ def shipped(rig):
     ok(b"overlay config.json {" in done.stdout,
        "--dry-run shows how arms of one command differ", done.stdout)
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
-    check_faster(found, "an overlay in a copy of its own: faster")
+    check_faster(found, "an overlay in a separate copy: FASTER")
     rig.clean("ship")
     with open(os.path.join(rig.dir, "evil.sh"), "w") as stream:
         stream.write(open(WORK).read() + "\n# changed\n")
@@ -435,11 +440,12 @@ def shipped(rig):
                       "env": {"STEP_MS": "1900"}},
                      workload={"judge_files": ["workload.sh"]})
     done = rig.tui("bench", "run", "--dry-run", path)
-    ok(b"file workload.sh from evil.sh" in done.stdout, "and by which files",
+    ok(b"file workload.sh from evil.sh" in done.stdout, "the verdict names the "
+                                                        "overlay's files",
        done.stdout)
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(found["text"] == "INVALID (judge files)",
-       "a variant that changes its judge", found["text"])
+       "a variant that changes its own check", found["text"])
     rig.clean("evil")
 
 
@@ -447,37 +453,37 @@ def refused(rig):
     path = rig.bench("no", [rig.pod("p1")], {"env": {}})
     done = rig.tui("bench", "run", path)
     ok(done.returncode == 2 and b"--yes" in done.stderr,
-       "no terminal: --yes is asked for", done.stderr)
+       "no terminal: --yes is required", done.stderr)
     done = rig.tui("--read-only", "bench", "run", "--yes", path)
-    ok(done.returncode == 2, "--read-only refuses it", done.stderr)
+    ok(done.returncode == 2, "--read-only refuses a bench", done.stderr)
     done = rig.tui("bench", "run", "--dry-run", path)
     ok(b"sh -c 'sh workload.sh'" in done.stdout, "--dry-run shows commands",
        done.stdout)
     done = rig.tui("bench", "show", "nothing")
-    ok(done.returncode == 5, "no such bench: exit 5", done.stderr)
+    ok(done.returncode == 5, "unknown bench: exit status 5", done.stderr)
     later = os.path.join(rig.dir, "later")
     path = rig.bench("lost", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
-                     workload={"cwd": "later"})  # below the home
+                     workload={"cwd": "later"})  # below the home directory
     done = rig.tui("bench", "run", "--yes", path)
     ok(done.returncode == 4 and b" does not exist" in done.stderr,
-       "a folder that is not there", (done.returncode, done.stderr))
+       "a folder that does not exist", (done.returncode, done.stderr))
     shutil.copytree(os.path.join(rig.dir, "work"), later)
     check_faster(verdict_of(rig.tui("bench", "attach", "--json", "lost")),
-                 "what failed is taken up again: faster")
+                 "attach after a failure continues: FASTER")
     path = rig.bench("gone", [rig.pod("p1", transport="openssh",
                                       ssh="nobody@127.0.0.1:1")],
                      {"env": {}}, budget={"minutes": 0.05})
     done = rig.tui("bench", "run", "--yes", path)
     ok(done.returncode == 4 and b"never reached" in done.stderr,
-       "a pod that is not there ends with the budget",
+       "a pod that cannot be reached ends with the budget",
        (done.returncode, done.stderr))
     row = bench_row(rig, "gone")
     ok(row["state"] == "failed" and
        row["waits_for"].startswith("pod p1: given up ") and
        row["waits_for"].endswith(" ago: it was never reached"),
-       "and bench list says that it was given up", row)
+       "bench list shows that it was given up", row)
     done = rig.tui("bench", "clean", "lost")
-    ok(done.returncode == 0, "is cleaned", done.stderr)
+    ok(done.returncode == 0, " is removed", done.stderr)
 
 
 def page(rig):
@@ -489,12 +495,12 @@ def page(rig):
     ok("**patched: FASTER by " in text and len(rows) == 1 and
        1 <= rows[0].count("o") <= 3 and rows[0].index("|") <
        rows[0].index("o") < rows[0].index("]"),
-       "a page has the verdict and its blocks as dots", text)
+       "the page has the verdict, and its blocks as dots", text)
     ok(all(word in text for word in (
         "- pod local: Linux", "seed 42", "- when: 20",
         '{"tag":"patched",', "SLOW")) and "hunter2" not in text and
        '"hf_Token":"..."' in text,
-       "where, when and by what it was measured, but no secret", text)
+       "the page has place, time and metric, and no secret", text)
     tree = xml.dom.minidom.parse(picture)
     dots = tree.getElementsByTagName("circle")
     ok(len(dots) == 6 and
@@ -512,11 +518,12 @@ def page(rig):
     ok(os.stat(picture).st_mode & 0o777 == 0o644, "and others may read it")
     done = rig.tui("bench", "show", "line", "--plot", "/nowhere/x.svg")
     ok(done.returncode == 1 and not done.stdout and
-       b"/nowhere/x.svg" in done.stderr, "or says why it is not there", done)
+       b"/nowhere/x.svg" in done.stderr, "without the picture the page says "
+                                         "why", done)
 
 
 def one_line(rig):
-    """A bench of the words of its command line, without a file."""
+    """A bench from the command line, without a file."""
     work = os.path.join(rig.dir, "work")
     with open(os.path.join(rig.dir, "fast.patch"), "w") as stream:
         stream.write("--- a/step\n+++ b/step\n@@ -1 +1 @@\n-2000\n+1900\n")
@@ -540,24 +547,24 @@ def one_line(rig):
        arms["env"]["env"] == {"SLOW": "2100"} and
        "env" not in arms["patched"] and
        arms["patched"]["patch"] == os.path.join(rig.dir, "fast.patch"),
-       "--dry-run prints the plan that a line makes", plan)
+       "--dry-run prints the plan of a command line", plan)
     done = rig.tui(*words, "--yes", "--json", cwd=rig.dir)
-    ok(done.returncode == 0, "a line runs", done.stderr.decode())
+    ok(done.returncode == 0, "a command line runs", done.stderr.decode())
     found = {c["variant"]: c for c in json.loads(done.stdout)["contrasts"]}
-    check_faster(found["patched"], "its patch: faster")
-    ok(found["env"]["verdict"] == "SLOWER", "its variable: slower", found)
+    check_faster(found["patched"], "the arm with a patch: FASTER")
+    ok(found["env"]["verdict"] == "SLOWER", "the arm with a variable: SLOWER", found)
     also = {m["metric"]: m for m in json.loads(done.stdout)["metrics"]}
     arms = also["peak_mem_mib"]["arms"]
     ok([arm["median"] for arm in arms] == [3205.0] * 3 and
        also["peak_mem_mib"]["contrasts"][0]["pct"] == 0.0 and
        also["wall_s"]["arms"][0]["valid"] == 3 and
        also["nothing"]["contrasts"][0]["verdict"] == "NOT JUDGED",
-       "each metric has a verdict of its own", also)
+       "each metric has its own verdict", also)
     ok(b" has finished (12 of 12)" in done.stderr and
        re.search(rb" has finished \(\d of 12; at most about (\d+ s|\d+\.\d minutes) "
-                 rb"left\)", done.stderr), "it tells what is left", done.stderr)
+                 rb"left\)", done.stderr), "it reports the remaining time", done.stderr)
     kept = json.load(open(os.path.join(rig.folder("line"), "bench.json")))
-    ok(kept == plan, "its plan is kept")
+    ok(kept == plan, "its plan is stored")
     page(rig)
     for wrong, why in ((words[:2] + words[4:], "give either one FILE"),
                        (words + ["plan.json"], "give either one FILE"),
@@ -572,7 +579,7 @@ def one_line(rig):
 
 
 def bench_row(rig, name):
-    """What bench list says of the bench of that name."""
+    """The row of bench list for the bench of that name."""
     done = rig.tui("bench", "list", "--json")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     return [row for row in rows if row["name"] == name][0]
@@ -585,7 +592,7 @@ def sshd_do(what, folder):
 
 
 def ssh_pods(rig, sshd, *ways):
-    """A pod of that sshd for each (name, transport)."""
+    """One pod of that sshd for each (name, transport)."""
     def read(name):
         return open(os.path.join(sshd, name)).read().strip()
 
@@ -597,7 +604,7 @@ def ssh_pods(rig, sshd, *ways):
 
 
 def unreachable(rig):
-    """What a bench waits for is said wherever one looks, while it is true."""
+    """What a bench waits for is shown everywhere, as long as it is true."""
     sshd = os.path.join(rig.dir, "sshd")
     if sshd_do("start", sshd) == 77:
         skip("unreachable", "needs sshd (Debian package openssh-server)")
@@ -628,31 +635,31 @@ def unreachable(rig):
            row["waits"][0]["state"] == "unreachable" and
            "Connection refused" in row["waits"][0]["why"] and
            re.match(r"20\d\d-\d\d-\d\dT.*Z$", row["waits"][0]["since"]),
-           "bench list says what it waits for", row)
+           "bench list shows what it waits for", row)
         shown = []
         wait_for(lambda: shown.append(rig.tui("bench", "show", "away").stdout)
                  or b"pod s1: cannot be reached" in shown[-1])
         ok(b"no verdict yet" in shown[-1] and
            b"pod s1: cannot be reached" in shown[-1] and
            b": s1: " not in shown[-1],
-           "bench show too", shown[-1].decode())
+           "bench show shows what it waits for", shown[-1].decode())
         wait_for(lambda: b"cannot be reached" in open(said, "rb").read())
         sshd_do("restart", sshd)
         out, err = child.communicate(timeout=PATIENCE_S)
         ok(b"pod s1: cannot be reached" in err and
            b"pod s1: answers again after " in err,
-           "who drives it says so, and that it is back", err.decode())
+           "bench run reports the wait and its end", err.decode())
         check_faster(verdict_of(subprocess.CompletedProcess(
             [], 0, other.communicate(timeout=PATIENCE_S)[0], b"")),
-            "who waits for it has the verdict: faster")
+            "the wait is over: FASTER")
         text = open(said).read()
         ok("pod s1: cannot be reached" in text and
            "pod s1: answers again after " in text,
-           "and was told of the link", text)
+           "bench attach reported the wait", text)
         row = bench_row(rig, "away")
         ok(row["state"] == "done" and row["waits_for"] is None and
            row["waits"] == [] and row["driven"] is None,
-           "it waits for nothing now", row)
+           "bench list shows no wait afterwards", row)
         rig.clean("away")
         pods[0]["identity"] = os.path.join(sshd, "other")
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f",
@@ -662,9 +669,10 @@ def unreachable(rig):
         row = bench_row(rig, "locked")
         ok(done.returncode == 4 and row["state"] == "failed" and
            row["waits_for"].startswith("pod s1: given up "),
-           "a key that is refused is given up, and that is said", row)
+           "a refused key: the bench fails, with the reason", row)
         done = rig.tui("bench", "show", "locked")
-        ok(b"pod s1: given up " in done.stdout, "in bench show too",
+        ok(b"pod s1: given up " in done.stdout, "a refused key: bench show "
+                                                "has the reason",
            done.stdout.decode())
     finally:
         sshd_do("stop", sshd)
@@ -691,8 +699,9 @@ def over_ssh(rig):
         out, err = child.communicate(timeout=PATIENCE_S)
         done = subprocess.CompletedProcess([], child.returncode, out, err)
         found = verdict_of(done)
-        check_faster(found, "over ssh, with the link cut: faster")
-        ok(found.get("n_blocks") == 6, "all six blocks",
+        check_faster(found, "over ssh with a broken connection: FASTER")
+        ok(found.get("n_blocks") == 6, "over ssh with a broken connection: "
+                                       "all six blocks",
            err.decode("utf-8", "replace"))
         rig.clean("ssh")
     finally:
@@ -700,8 +709,8 @@ def over_ssh(rig):
 
 
 def begin_test(test):
-    """A test in a process of its own: its pid, the file of its checks, and
-    when it began."""
+    """A test in a separate process: its pid, the file with its checks, its
+    start time."""
     told = tempfile.TemporaryFile("w+")
     pid = os.fork()
     if pid:
@@ -723,7 +732,7 @@ def begin_test(test):
 
 
 def tell_test(test, told, began, status):
-    """The checks of a test that is over, among those of all."""
+    """Add the checks of an ended test to the others."""
     note("%s: %.0f s" % (test.__name__, time.monotonic() - began))
     told.seek(0)
     for line in told.read().splitlines():
@@ -733,12 +742,12 @@ def tell_test(test, told, began, status):
         else:
             note(line.removeprefix("# "))
     if status != 0:
-        ok(False, test.__name__ + " comes to its end", status)
+        ok(False, test.__name__ + " ends regularly", status)
 
 
 def run_tests(tests, tools=("flock", "setsid")):
-    """Those named on the command line, else all, each on pods of its own, two
-    at a time: they mostly wait."""
+    """Run the named tests, else all, two at a time on separate pods: they
+    mostly wait."""
     if not all(map(shutil.which, tools)) or not os.path.isdir("/proc/self"):
         return skip_all("needs /proc and " + ", ".join(tools))
     only, running = sys.argv[1:], {}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Logs as well-known trainers print them, of runs whose speed is known.
+"""Logs as well-known trainers print them, from runs with known speed.
 
-Each writer takes a Run and returns the text of its log.  A run has a level of
-its own and its steps vary, both by little, so that blocks differ as those of
-real runs do.  Losses depend only on the step: all arms do the same work."""
+Each writer takes a Run and returns the text of its log. Runs differ slightly
+in speed, and so do their steps, so that blocks vary like those of real runs.
+Losses depend only on the step: all arms do the same work."""
 import math
 import random
 import time
@@ -42,7 +42,7 @@ def lines(*parts):
 
 
 def nanogpt(run):
-    """`time` is that of one step; every tenth is printed, from 0."""
+    """`time` is that of one step; every tenth step is printed, from 0."""
     return lines(
         "tokens per iteration will be: 65,536", "num decayed parameter tensors: 50",
         "compiling the model... (takes a ~minute)",
@@ -56,7 +56,7 @@ def nanogpt(run):
 
 
 def llm_c(run):
-    """tok/s is a moving average, ms that of the step."""
+    """tok/s is a moving average, ms the time of the step."""
     rows, rate = [], 0.0
     for k in range(1, STEPS + 1):
         now = BATCH / run.ms[k] * 1000
@@ -89,8 +89,8 @@ def megatron(run):
 
 
 def torchtitan(run):
-    """A rate of one device over the last steps, and no batch: the times of
-    the lines count."""
+    """A rate of one device over the last steps, and no batch size: the times
+    of the lines count."""
     head = "[rank0]:[titan] %s - root - INFO - "
     every = 1
     return lines(
@@ -120,7 +120,7 @@ def build_nanogpt(run):
 
 
 def train_time(run):
-    """A training script that prints the time since its start alone."""
+    """A training script that prints only the time since its start."""
     return lines(
         "seed:42 world_size:1 train_batch_tokens:%d" % BATCH,
         *("step:%d/%d train_loss:%.4f train_time:%.0fms" %
@@ -129,7 +129,7 @@ def train_time(run):
 
 
 def step_avg(run):
-    """One that prints the mean since the start alone."""
+    """One that prints only the mean since the start."""
     return lines(
         "seed:42 world_size:1 train_batch_tokens:%d" % BATCH,
         *("step:%d/%d train_loss:%.4f step_avg:%.2fms" %
@@ -144,7 +144,7 @@ def words(run):
 
 
 def interval_rate(run):
-    """tok/s over the steps since the row before, and the batch."""
+    """tok/s over the steps since the previous row, and the batch size."""
     return lines("tokens per iteration will be: {:,}".format(BATCH), *(
         "step %d | loss %.4f | lr 6.00e-04 | tok/s %.0f" %
         (k, run.loss(k), BATCH / run.mean(k, 5) * 1000)
@@ -152,7 +152,7 @@ def interval_rate(run):
 
 
 def cumulative_rate(run):
-    """tok/s since the start and minutes, as parameter-golf prints them."""
+    """tok/s since the start, and minutes, as parameter-golf prints them."""
     return lines(
         "train_batch_tokens:%d train_seq_len:1024 iterations:%d warmup_steps:5"
         " max_wallclock_seconds:600.000" % (BATCH, STEPS),
@@ -164,7 +164,7 @@ def cumulative_rate(run):
 
 
 def speedrun(run):
-    """Its clock starts again at step 10, and has no mean before."""
+    """The clock starts again at step 10; there is no mean before."""
     rows, zero = [], run.total[10]
     for k in range(1, STEPS + 1):
         ms = run.total[k] - (zero if k > 10 else 0)
@@ -178,7 +178,7 @@ def speedrun(run):
 
 
 def speedrun_plain(run):
-    """The same without nan: the mean before is that since the start."""
+    """The same without nan: the mean before is since the start."""
     rows, zero = [], run.total[10]
     for k in range(1, STEPS + 1):
         ms = run.total[k] - (zero if k > 10 else 0)
@@ -190,7 +190,7 @@ def speedrun_plain(run):
 
 
 def speedrun_whole(run):
-    """The speedrun's plain row, with a clock that is never set back."""
+    """The speedrun's plain row, with a clock that is never reset."""
     return lines(
         *("step:%d/%d train_loss:%.4f train_time:%.0fms step_avg:%.2fms" %
           (k, STEPS, run.loss(k), run.total[k], run.total[k] / k)
@@ -211,7 +211,7 @@ def nanochat(run):
 
 
 def litgpt(run):
-    """Two iterations a step: their time is not that of a step."""
+    """Two iterations per step: their time is not that of a step."""
     return lines(*(
         "Epoch 1 | iter %d step %d | loss train: %.3f, val: n/a | iter time: "
         "%.2f ms%s" % (2 * k + i - 1, k, run.loss(k) + 0.1 * i, run.ms[k] / 2,
@@ -243,7 +243,7 @@ def olmo(run):
 
 
 def huggingface(run):
-    """Only a bar that is drawn again has the step and whole seconds."""
+    """Only a progress bar has the step and whole seconds."""
     text = []
 
     def bar(k):

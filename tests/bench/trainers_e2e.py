@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Benches of trainers that print their speed in different ways: a variant that
-is 5 % faster is FASTER, one that is the same is not, and where the control has
-no value no variant is blamed."""
+is 5 % faster is FASTER, an equal one is not, and if the control has no value,
+no variant is blamed."""
 import json
 import os
 import shutil
@@ -15,10 +15,10 @@ from run_e2e import run_tests, verdict_of  # noqa: E402
 from tap import ok  # noqa: E402
 from trainer_logs import FAMILIES, STEPS, Run  # noqa: E402
 
-# Logs that have no time of a row: `bench judge` cannot compare them, and
-# `bench run` compares when their rows appear.
+# Logs without the time of a row: `bench judge` cannot compare them; `bench
+# run` compares the times at which rows appear.
 NO_CLOCK = {"litgpt", "huggingface"}
-# No line of it has a step of the run.
+# None of its lines has a step of the run.
 NO_ROWS = {"lightning"}
 STEP_MS = 200.0
 
@@ -47,7 +47,7 @@ def judge(rig, control, **variants):
 
 
 def judged(rig):
-    """bench judge, all trainers."""
+    """bench judge for all trainers."""
     for family in FAMILIES:
         control = write_logs(rig, family, "A", STEP_MS)
         found = judge(rig, control,
@@ -69,7 +69,7 @@ def judged(rig):
         ok(faster["verdict"] == "FASTER" and lo - 0.5 < 5 < hi + 0.5,
            family + ": 5 % faster is FASTER", faster)
         ok(same["verdict"] in ("SAME", "NO DIFFERENCE SHOWN"),
-           family + ": the same speed is not", same)
+           family + ": equal speed is not FASTER", same)
 
 
 def blamed(rig):
@@ -102,13 +102,13 @@ def blamed(rig):
                   B=write_logs(rig, "speedrun_whole", "B", STEP_MS / 1.05,
                                set_back))["B"]
     ok(found["text"] == "INVALID (parse)",
-       "a variant that sets its clock back in the window is INVALID", found)
+       "a variant whose clock goes back in the window is INVALID", found)
     found = judge(rig, write_logs(rig, "speedrun_whole", "A", STEP_MS,
                                   set_back),
                   B=write_logs(rig, "speedrun_whole", "B", STEP_MS / 1.05,
                                set_back))["B"]
     ok(found["text"].startswith("NOT JUDGED (the control has no value: step 61"),
-       "it is not blamed if the control does it too", found)
+       "the same in the control: the variant is not blamed", found)
     short = [put(rig.dir, "short%d.log" % i, "\n".join(
         text.split("\n")[:-25]) + "\n") for i, text in enumerate(
             FAMILIES["interval_rate"](Run("short %d" % i, STEP_MS / 1.05))
@@ -129,7 +129,8 @@ sys.stdout.write(FAMILIES[os.environ["FAMILY"]](
 
 
 def ran(rig):
-    """bench run on a pod, of trainers that print their speed differently."""
+    """bench run on a pod, for trainers that print their speed in different
+    ways."""
     work = os.path.join(rig.dir, "work")
     shutil.copy(os.path.join(os.environ["HGYM_SRC"], "tests", "bench",
                              "trainer_logs.py"), work)
@@ -158,11 +159,11 @@ def ran(rig):
         ok(found["B"]["verdict"] == "FASTER",
            "bench run, %s: 5 %% faster is FASTER" % family, found["B"])
         ok(found["C"]["verdict"] not in ("FASTER", "SLOWER", "INVALID"),
-           "bench run, %s: the same speed is not" % family, found["C"])
+           "bench run, %s: equal speed is not FASTER" % family, found["C"])
     rig.clean(*families)
 
 
-# It prints a loss and no time, at the pace of its steps.
+# It prints a loss and no time, at the speed of its steps.
 NO_TIMES = """\
 import os, time
 step_s = float(os.environ["STEP_S"])
@@ -182,7 +183,7 @@ print("{'train_runtime': %.4f, 'train_samples_per_second': 9.0, "
 
 
 def by_stamps(rig):
-    """Rows without any time: the pod's clock says when they appeared."""
+    """Rows without any time: the pod's clock shows when they appeared."""
     put(os.path.join(rig.dir, "work"), "no_times.py", NO_TIMES)
     pods = [rig.pod(name, alone=True) for name in ("p1", "p2", "p3")]
     path = rig.bench("stamps", pods, {"env": {"STEP_S": "0.075"}}, workload={
@@ -194,7 +195,7 @@ def by_stamps(rig):
        found)
     ok(all("pod's clock" in str(run["timed_by"])
            for run in json.loads(done.stdout)["runs"]),
-       "timed by the pod's clock", done.stdout)
+       "they are timed by the pod's clock", done.stdout)
     rig.clean("stamps")
 
 

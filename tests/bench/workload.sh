@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A training run whose speed is known: by its own clock a step takes STEP_MS,
-# give or take NOISE (a share), the same for a run of the same name each time.
-# MODE makes it misbehave.  It ends once the command WAIT_FOR succeeds, for
-# which $job is the folder of the run with its telemetry.
+# A training run with a known speed: by its own clock a step takes STEP_MS, plus
+# or minus NOISE (a fraction), which is the same for runs of the same name.
+# MODE selects a failure.  It ends once the command WAIT_FOR succeeds, for which
+# $job is the folder of the run with its telemetry.
 n=100
 job=$(readlink "/proc/$$/fd/1")
 job=${job%/*}
 
-# Until a command succeeds; a minute at most.
+# Wait until a command succeeds, a minute at most.
 until_true() {
 	tries=0
 	until eval "$1" 2>/dev/null || test $tries -ge 600; do
@@ -54,7 +54,8 @@ stall) # the STALL_AT-th process takes six times as long
 esac
 awk -v ms="$STEP_MS" -v n="$n" -v noise="${NOISE:-0.002}" -v mode="${MODE:-}" \
 	-v name="${HGYM_JOB##*/}" '
-# Each awk has a generator of its own; this one is the same in all.
+# Each awk has its own generator of random numbers; this one is the same in
+# all.
 function random() {
 	seed = (seed * 16807) % 2147483647
 	return seed / 2147483647
@@ -89,8 +90,8 @@ BEGIN {
 	print "final_int8_zlib_roundtrip val_loss:3.2035 val_bpb:2.0157 " \
 		"eval_time:225ms"
 }' | if test "${MODE:-}" = live; then
-	# 0.2 s a row up to step 10, then 5 steps in ROW_S: as slow as it says
-	# where that is five times STEP_MS.
+	# 0.2 s per row up to step 10, then 5 steps in ROW_S: the printed speed is
+	# true if ROW_S is five times STEP_MS.
 	while IFS= read -r line; do
 		case $line in
 		step:[1-9]/* | step:10/*) sleep 0.2 ;;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The client of the follower with a real one behind it, over the local
-transport: a consumer that takes little, quiet times, new globs, a follower
-that is killed, a program that is killed, and nothing left at the end; then
-over a proxy that has terminals only.  Logs that are rotated while the program
-is stopped, in a folder with files that cannot be read and with links."""
+"""The client of the follower, with a real follower over the local transport: a
+slow consumer, quiet mode, new patterns, a killed follower, a killed program,
+and nothing left at the end. Then over a proxy that offers only terminals, and
+logs that are rotated while the program is stopped, next to files that cannot
+be read and links."""
 import contextlib
 import os
 import shutil
@@ -34,7 +34,7 @@ def put(path, data, mode="ab"):
 
 
 class Tool:
-    """follow-mirror on the logs of a folder."""
+    """The program follow-mirror, which follows the logs of a folder."""
 
     def __init__(self, box, variant, *args, way="local"):
         self.out, self.said = box + "/out", box + "/said"
@@ -64,14 +64,14 @@ class Tool:
         want = sorted(contents)
         if until(lambda: self.mirrors() == want):
             return True
-        note("%s bytes, not %s; it said:" % (
+        note("%s bytes, expected %s; its output:" % (
             [len(x) for x in self.mirrors()], [len(x) for x in want]))
         with open(self.said, errors="replace") as f:
             note(f.read()[-3000:])
         return False
 
     def followers(self):
-        """Pids of what runs below the tool."""
+        """The pids of the tool's child processes."""
         run = subprocess.run(["pgrep", "-P", str(self.child.pid)],
                              stdout=subprocess.PIPE)
         return [int(p) for p in run.stdout.split()]
@@ -101,15 +101,16 @@ def test(box, variant):
     text = os.urandom(3 << 20)
     put(log, text)
     t = Tool(box, variant, "-s", "10000")
-    ok(t.has(text), name("a consumer that takes little gets all"))
-    ok(t.stop() == 0, name("it ends"))
+    ok(t.has(text), name("a slow consumer gets every byte"))
+    ok(t.stop() == 0, name("the program ends"))
 
     put(log, b"while it was off")
     text += b"while it was off"
     t = Tool(box, variant)
-    ok(t.has(text), name("a restart goes on at the byte"))
+    ok(t.has(text), name("after a restart it continues at the same byte"))
     with open(box + "/said") as f:
-        ok("resumes" in f.read(), name("it resumed"))
+        ok("resumes" in f.read(), name("after a restart it reports the "
+                                       "resumed offset"))
 
     pids = t.followers()
     if variant == "sh":
@@ -121,14 +122,14 @@ def test(box, variant):
     put(log, b"!")
     text += b"!"
     ok(t.has(text) and t.heard("state waiting"),
-       name("a follower that was killed is started again"))
+       name("a killed follower is started again"))
     ok(t.heard(": the follower on the pod was killed by SIGKILL\n"),
-       name("the reason is one sentence"))
+       name("a killed follower: the reason is one sentence"))
 
     t.say("quiet 1")
     t.say("status")
-    ok(until(lambda: t.heard("status live")), name("it tells its status"))
-    # The follower may hear of it only while it looks once more.
+    ok(until(lambda: t.heard("status live")), name("the status is live"))
+    # The follower may read the command only after its next look at the files.
     quiet = False
     for _ in range(5):
         time.sleep(0.5)
@@ -139,14 +140,17 @@ def test(box, variant):
         quiet = t.mirrors() == before != [text]
         if quiet:
             break
-    ok(quiet, name("quiet: nothing is read"))
+    ok(quiet, name("quiet mode: nothing is read"))
     t.say("quiet 0")
-    ok(t.has(text), name("loud again: all of it"))
+    ok(t.has(text), name("quiet mode ends: everything that was missed is read"))
 
     put(box + "/logs/other.txt", b"other")
     t.say("globs " + box + "/logs/*.txt")
-    ok(t.has(text, b"other"), name("new globs while it runs"))
-    ok(until(lambda: t.heard("ends ")), name("what they leave out has ended"))
+    ok(t.has(text, b"other"), name("new patterns while it runs: the new file "
+                                   "is followed"))
+    ok(until(lambda: t.heard("ends ")), name("new patterns while it runs: a "
+                                             "file without a pattern has "
+                                             "ended"))
 
     t.child.kill()
     t.child.wait()
@@ -155,12 +159,13 @@ def test(box, variant):
     t = Tool(box, variant)
     put(log, b"more")
     ok(t.has(text + b"more", b"other"),
-       name("killed: what had ended resumes, what was cut stays as it was"))
+       name("killed and restarted: ended logs resume, a truncated log keeps "
+            "its old copy"))
     pids = t.followers()
-    ok(t.stop() == 0, name("it ends again"))
+    ok(t.stop() == 0, name("after a restart the program ends"))
     ok(until(lambda: not any(os.path.exists("/proc/%d/cwd" % p)
                              for p in pids)),
-       name("its follower is gone"))
+       name("the program ends: its follower has ended too"))
 
 
 FIRST = b"step 1 loss 2.0\n"
@@ -177,7 +182,7 @@ os.execvp(sys.argv[1], sys.argv[1:])
 
 
 class Rotation:
-    """Two logs in a folder, and a program that follows them."""
+    """A folder with two logs, and a program that follows them."""
 
     def __init__(self, top, variant, way):
         self.box = tempfile.mkdtemp(dir=top)
@@ -196,7 +201,8 @@ class Rotation:
         self.tool.stop()
 
     def rotate(self):
-        """Append, rename out of the pattern, create: the two texts."""
+        """Append to the log, rename it out of the pattern, create a new one.
+        Returns the two texts."""
         log = self.logs + "/a.log"
         put(log, b"step 2 loss 1.5\n")
         os.rename(log, self.logs + "/a.log.1")
@@ -253,13 +259,13 @@ def test_rotated(top, variant, way, neighbor):
     old, new = r.rotate()
     os.unlink(r.box + "/said")
     r.start()
-    ok(r.has(old, new), name("rotated while the program was stopped: "
-                             "each byte of both, once"))
+    ok(r.has(old, new), name("rotated while the program was stopped: every "
+                             "byte of both, once"))
     ok(r.tool.heard("resumes %s/a.log.1 0 %d\n" % (r.logs, len(FIRST))),
-       name("the rotated log goes on where it was"))
+       name("the rotated log continues at its offset"))
     ok(r.counts(3, 3), name("three logs are counted"))
     ok(not r.tool.heard("ends %s/a.log " % r.logs),
-       name("it is not reported as ended"))
+       name("the rotated log is not reported as ended"))
     r.stop()
 
     os.unlink(r.logs + "/a.log")
@@ -267,12 +273,12 @@ def test_rotated(top, variant, way, neighbor):
     r.start()
     ok(until(lambda: r.tool.heard("ends %s/a.log " % r.logs)),
        name("a log that was deleted is reported as ended"))
-    ok(r.has(old, new), name("and what was read of it stays"))
+    ok(r.has(old, new), name("a log that was deleted keeps its local copy"))
     r.stop()
 
 
 def test_unreadable(top, variant, way):
-    """A log that cannot be read for a while has not ended."""
+    """A log that is unreadable for a while has not ended."""
     r = Rotation(top, variant, way)
     r.start()
     r.has(FIRST)
@@ -286,7 +292,7 @@ def test_unreadable(top, variant, way):
        "%s: a log that cannot be read is reported and has not ended" % variant)
     os.chmod(r.logs + "/a.log", 0o644)
     ok(r.has(FIRST + b"step 2 loss 1.5\n"),
-       "%s: it goes on as soon as it can be read" % variant)
+       "%s: the log continues when it can be read again" % variant)
     r.stop()
 
 
@@ -317,7 +323,7 @@ def test_rotations():
                   (test_rotated, top, "sh", ssh + ["openssh:pod"],
                    "a symlink to a log")]
     try:
-        # They wait most of their time: run them at once.
+        # They mostly wait, so run all of them at the same time.
         with ThreadPoolExecutor(len(cases)) as pool:
             for case in [pool.submit(*case) for case in cases]:
                 case.result()
@@ -328,16 +334,16 @@ def test_rotations():
 
 
 def test_changed():
-    """A way that changes a letter."""
+    """A connection that changes a letter."""
     for sed, status, want in (("s/x/x/", 0, b"hey\n"), ("s/=/A/", 1, b"")):
         done = subprocess.run([PTY, "sh", "-c", f"sh 2>&1 | sed -u {sed}"],
                               input=b"echo hey\n", capture_output=True)
         ok((done.returncode, done.stdout) == (status, want),
-           "pty: what is changed on its way is the end", done)
+           "pty: the session ends if the connection changes a byte", done)
 
 
 def test_pty(box):
-    """A proxy that gives a terminal and nothing else, and falls 20 times."""
+    """A proxy that offers only a terminal, and is killed 20 times."""
     log, only, rig = box + "/logs/a.log", box + "/only-pty", box + "/rig"
     os.mkdir(box + "/logs")
     put(only, b"#!/bin/sh\ntest -t 0 || { echo no commands here >&2; exit 1; }"
@@ -354,7 +360,7 @@ def test_pty(box):
         ssh = ["ssh", "-F", rig + "/ssh_config"]
         done = subprocess.run(ssh + ["pod", "true"], capture_output=True)
         ok(done.returncode == 1 and b"no commands" in done.stderr,
-           "pty: a proxy takes no command", done)
+           "pty: the proxy rejects commands", done)
         text = os.urandom(1 << 20)
         put(log, text)
         tty = example("hgym-tui-config.5", '"pod-c"')["pods"][0]["command"][2]
@@ -364,7 +370,8 @@ def test_pty(box):
         for _ in range(20):
             had = sum(map(len, t.mirrors()))
             until(lambda: sum(map(len, t.mirrors())) > had)
-            # What grew may have come over the link that fell before.
+            # The new bytes may come from the connection that was killed
+            # before.
             pids = []
             until(lambda: pids.extend(sshd("conns").stdout.split()) or pids)
             fallen += len(pids) > 0
@@ -373,9 +380,11 @@ def test_pty(box):
             put(log, os.urandom(300000))
         with open(log, "rb") as f:
             ok(t.has(f.read()) and fallen == 20,
-               "pty: every byte is equal over 20 falls", fallen)
-        ok(t.stop() == 0, "pty: it ends")
-        ok(until(lambda: not sshd("conns").stdout), "pty: and so does its link")
+               "pty: every byte arrives although the connection is killed 20 "
+               "times", fallen)
+        ok(t.stop() == 0, "pty: the program ends")
+        ok(until(lambda: not sshd("conns").stdout), "pty: the connection ends "
+                                                    "with the program")
     finally:
         sshd("stop")
 

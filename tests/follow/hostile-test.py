@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A pod whose follower lies: each lie must end the stream with one sentence,
-in bounded memory, and be tried again; a stream that falls silent is noticed.
-The liar stands in for sh in PATH, the transport is the local one."""
+"""A pod whose follower sends wrong data: each kind must end the stream with
+one sentence, in bounded memory, and must be retried; a stream that stops
+sending is noticed. A fake sh in PATH sends the data over the local
+transport."""
 import os
 import resource
 import shutil
@@ -38,7 +39,7 @@ except BrokenPipeError:
 
 NOISE = "printed more than"
 LIES = {
-    # name: (what it does, what the state must say)
+    # name: (what the fake follower does, text that the status must contain)
     "no frame": ("out.write(hello + b'rubbish here\\n')", "not a frame"),
     "endless noise": ("endless(b'noise ' * 10000)", NOISE),
     "endless noise of lines": ("endless(b'a line\\n' * 10000)", NOISE),
@@ -109,7 +110,7 @@ def start(box, lie):
     out = tempfile.mkdtemp(dir=box)
 
     def limits():
-        # Not with a sanitizer, which maps far more than it uses.
+        # Not with a sanitizer, which reserves far more memory than it uses.
         if not os.environ.get("ASAN_OPTIONS"):
             resource.setrlimit(resource.RLIMIT_DATA, (256 << 20, 256 << 20))
     return subprocess.Popen(
@@ -137,12 +138,12 @@ def main():
                 break
         child.stdin.close()
         status = child.wait(PATIENCE_S)
-        ok(good and status == 0, "a lie: " + name,
+        ok(good and status == 0, "wrong data: " + name,
            "status %s, last: %s" % (status, said.rstrip()))
         child.stdout.close()
         if name == "silence":
             took = time.monotonic() - begun
-            ok(took < 120, "silence is noticed (after %.0f s)" % took)
+            ok(took < 120, "a stream that stops is noticed (after %.0f s)" % took)
     shutil.rmtree(box)
     return finish()
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Soak: many files on a pod get random bytes, are rotated, cut and written
-anew, while the pod's sshd, and the program that follows them, are killed at
-random.  At the end each mirror must hold what was written, byte by byte.
+"""Soak test: many files on a pod get random bytes and are rotated, truncated
+and rewritten, while the pod's sshd and the program that follows them are
+killed at random. At the end each local copy must equal what was written.
 
-make check runs a short one; SOAK_MB=300 SOAK_KILLS=50 SOAK_FILES=64 is the
-whole.  SOAK_TRANSPORT, SOAK_VARIANT: which way, which follower."""
+make check runs a short version; SOAK_MB=300 SOAK_KILLS=50 SOAK_FILES=64 is the
+full one. SOAK_TRANSPORT and SOAK_VARIANT choose the transport and the
+follower."""
 import os
 import random
 import shutil
@@ -30,7 +31,7 @@ KILLS = int(os.environ.get("SOAK_KILLS", "6"))
 FILES = int(os.environ.get("SOAK_FILES", "16"))
 TRANSPORT = os.environ.get("SOAK_TRANSPORT", "libssh2")
 VARIANT = os.environ.get("SOAK_VARIANT", "auto")
-# Seconds between kills, at most; a start must have time to do something.
+# Longest time between kills, in seconds; the program must have time to start.
 PAUSE = float(os.environ.get("SOAK_PAUSE", "1.4"))
 SEED = int(os.environ.get("SOAK_SEED", time.time()))
 DEADLINE = 120 + MB * 2 + KILLS * 6
@@ -47,7 +48,7 @@ def mirror_name(path, generation):
 
 
 class Log:
-    """One path on the pod; all that was ever written there."""
+    """One path on the pod, with all that was ever written there."""
 
     def __init__(self, soak, n):
         self.soak = soak
@@ -73,7 +74,7 @@ class Log:
         return os.path.join(self.soak.out, mirror_name(self.path, generation))
 
     def mirrored(self):
-        """Has the newest generation come to its end?"""
+        """Is the newest generation complete?"""
         try:
             return os.path.getsize(self.mirror(len(self.kept) - 1)) == \
                 os.path.getsize(self.keep)
@@ -84,12 +85,12 @@ class Log:
         end = time.monotonic() + DEADLINE
         while not self.mirrored():
             if time.monotonic() > end:
-                raise TimeoutError("%r: never came whole" % self.path)
+                raise TimeoutError("%r: never complete" % self.path)
             time.sleep(0.02)
 
     def rotate(self):
-        """What may be lost by nature is waited for: bytes that are cut or
-        deleted before anyone reads them."""
+        """Wait before bytes are truncated or deleted: nobody could read them
+        afterwards."""
         how = random.choice(["rename", "rename", "cut", "regrow", "delete"])
         if how == "rename":
             try:
@@ -117,7 +118,7 @@ class Log:
                               else random.randrange(1, 1 + min(size, 99999))))
 
     def wrong(self):
-        """The generations whose mirror is not what was written."""
+        """The generations whose local copy differs from what was written."""
         bad = []
         for i, kept in enumerate(self.kept):
             if not same(kept, self.mirror(i)):
@@ -146,7 +147,7 @@ class Soak:
         self.kept = self.kills = self.restarts = 0
         self.last = b""
         self.events = {}
-        # A build of the while must not take it away.
+        # Use a copy: a build at the same time could replace the program.
         self.program = shutil.copy(TOOL, soak_dir)
         os.mkdir(self.logs)
         os.mkdir(self.out)
@@ -205,7 +206,7 @@ class Soak:
         self.start()
 
     def trouble(self):
-        """Kill at random, in a thread of its own."""
+        """Kill at random times; runs in a thread of its own."""
         while not self.calm.wait(random.uniform(0.3, PAUSE)):
             if random.random() < 0.2:
                 self.kill_tool()
@@ -274,9 +275,10 @@ def main():
     for wrong in bad[:10]:
         note("wrong: %r %s" % (wrong, [
             os.path.getsize(p) for p in wrong[2:] if os.path.exists(p)]))
-    ok(soak.kills >= KILLS, "enough connections were killed")
-    ok(not bad, "every generation is mirrored to the byte")
-    ok(not left, "nothing stays connected", left)
+    ok(soak.kills >= KILLS, "at least the wanted number of connections was "
+                            "killed")
+    ok(not bad, "the local copy of every generation equals what was written")
+    ok(not left, "no connection is left", left)
     return finish()
 
 

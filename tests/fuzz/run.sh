@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # `make fuzz-run`: every fuzz target of a build with --enable-fuzzing, one
-# after another, FUZZ_SECONDS each.  What is found stays in fuzz-found/.
+# after another, FUZZ_SECONDS each.  Inputs that fail are kept in fuzz-found/.
 set -u
 src=${HGYM_SRC:?} build=${HGYM_BUILD:?}
 seconds=${FUZZ_SECONDS:-60}

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# `harness --ab`: the bench of a run's best checkpoint is one that runs.
+# `harness --ab` prints a bench of a run's best checkpoint, and the bench runs.
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 # shellcheck source=tests/support/tap.sh
 . "${HGYM_SRC:-.}/tests/support/tap.sh"
 
-# told NAME STATUS: a check that prints the bench and the errors if it fails.
+# told NAME STATUS: a check that prints the bench and the messages if it fails.
 told() { check "$1" "$2" "$dir/bench.json" "$dir/out"; }
 
 work="$dir/it's here"
@@ -70,7 +70,7 @@ sed "s|python3 verifier.py|echo remote_h100.py --workspace '/p/a b' --x|" \
 touch "$best"/* "$best/../best_manifest.json" "$first" # no older than its run
 ab
 arm 0 && grep -qx 'remote_h100.py --workspace /p/a b_hgym_ab --x' "$dir/out"
-told "a folder on a pod is the bench's own, also where its name has blanks" $?
+told "each bench has its own folder on a pod, also if its name has blanks" $?
 cp "$dir/config.json" "$config"
 touch "$best"/* "$best/../best_manifest.json" "$first"
 cp "$best/kernel.txt" "$work/kernel.txt"
@@ -100,13 +100,13 @@ sed 's/"burn_in":1/"burn_in":1,"gap_s":0/' "$dir/bench.json" >"$dir/ab.json"
 NOISE=bench HOME=$dir timeout 600 "$HGYM_TUI" --db "$dir/db" bench run --yes \
     "$dir/ab.json" >"$dir/out" 2>&1
 grep -q FASTER "$dir/out"
-told "bench run takes it, and finds the workspace faster" $?
+told "bench run accepts the definition and finds the workspace faster" $?
 (cd "$work" && find . -type f -exec cksum {} + | sort) >"$dir/after"
 cmp -s "$dir/before" "$dir/after"
 told "and changes nothing in it" $?
 "$HGYM_TUI" harness --ab "$dir" >"$dir/out" 2>&1
 [ $? = 5 ]
-told "no run: exit 5" $?
+told "no run: exit status 5" $?
 
 # The task's template is the control, and its judge has another name.
 template="$work/.harnessgym/runs/r/qualification/workspace_template"
@@ -143,7 +143,7 @@ mv "$work/.harnessgym/runs/x/y" "$work/.harnessgym/runs/r"
 rmdir "$work/.harnessgym/runs/x"
 rm -r "$template" "$best/eval.py"
 
-# What the checkpoint changed of the template: files, and then lines.
+# What the checkpoint changed of the template: files, then lines.
 template="$work/.harnessgym/runs/r/qualification/workspace_template"
 mkdir -p "$template"
 cp "$best/verifier.py" "$template"
@@ -159,12 +159,12 @@ printf '%s\n' 'blob: added' 'gone.txt: removed' \
     '--- kernel.txt' '+++ kernel.txt' '@@ -1,2 +1,2 @@' -140 +99.5 ' kept' \
     '' '--- new.py' '+++ new.py' '@@ -0,0 +1 @@' '+x = "·[31m"' >"$dir/want"
 cmp "$dir/out" "$dir/want"
-told "what the best checkpoint changed of the template" $?
+told "the changes of the best checkpoint to the template" $?
 rm "$work/.harnessgym/runs/r/checkpoints/best_manifest.json"
 "$HGYM_TUI" harness --diff "$work" >"$dir/out" 2>&1
 [ $? = 5 ] && grep -q 'no checkpoint and template' "$dir/out"
-told "nothing to compare: exit 5" $?
+told "nothing to compare: exit status 5" $?
 "$HGYM_TUI" harness --ab "$work" >"$dir/out" 2>&1
 [ $? = 5 ] && grep -q 'has no checkpoint' "$dir/out"
-told "no checkpoint: exit 5, in one sentence" $?
+told "no checkpoint: exit status 5 and one sentence" $?
 finish

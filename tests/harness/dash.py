@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The dashboard on a real pseudo-terminal shows a HarnessGym run: of a named
-directory, and of a configured pod while the run goes on."""
+"""The dashboard in a real pseudo-terminal shows a HarnessGym run: in a named
+directory, and on a configured pod while the run continues."""
 import json
 import os
 import shutil
@@ -37,7 +37,8 @@ def leave(program):
     return status
 
 
-# HarnessGym by its command line, in the attempt of its 7th iteration.
+# A process with HarnessGym's command line, in the attempt of its 7th
+# iteration.
 PLAY = """import sys, time
 sys.path.insert(0, sys.argv[1])
 import harness_liar
@@ -47,7 +48,7 @@ harness_liar.Run(sys.argv[-1], {"attempt 7": lambda run: time.sleep(600)},
 
 
 class Meter(threading.Thread):
-    """A way to a port that counts what goes over it, both ways."""
+    """A TCP relay that counts the bytes in both directions."""
 
     def __init__(self, port):
         super().__init__(daemon=True)
@@ -80,8 +81,8 @@ class Meter(threading.Thread):
 
 
 def test_traffic(folder):
-    """A run that is alive and quiet costs next to nothing over SSH, however
-    much it has written; what changes is still seen."""
+    """A running but quiet run causes hardly any traffic over SSH, however many
+    files it has; changes are still shown."""
     work, sshd = (os.path.join(folder, name) for name in ("quiet", "sshd"))
     tool = os.path.join(SRC, "tests/support/sshd.sh")
     if subprocess.run(["sh", tool, "start", sshd], check=False).returncode:
@@ -113,16 +114,16 @@ def test_traffic(folder):
         screen = start(["--config", config, "--db",
                         os.path.join(folder, "db2")], folder)
         screen.send("8")
-        ok(screen.wait_for("running, attempt 7"), "it is followed")
-        # Once the logs are here; a busy machine may need long for them.
+        ok(screen.wait_for("running, attempt 7"), "the run is followed")
+        # Wait until the logs have arrived; a busy machine may need long.
         used = []
         until(lambda: used.append(meter.over(20) * 3) or used[-1] < 10000)
-        ok(used[-1] < 10000, "quiet, it costs less than 10 kB a minute", used)
+        ok(used[-1] < 10000, "a quiet run: less than 10 kB per minute", used)
         run.kill()
         run.wait()
         ok(screen.wait_for("stale, attempt 7"),
-           "and its end is seen")
-        ok(leave(screen) == 0, "and left")
+           "a quiet run: its end is shown")
+        ok(leave(screen) == 0, "the dashboard ends")
     finally:
         run.kill()
         run.wait()
@@ -131,20 +132,22 @@ def test_traffic(folder):
 
 
 def test_chosen(work, config, folder):
-    """An iteration that a person chose stays, whatever the run does."""
+    """An iteration that the user selected stays selected."""
     shutil.rmtree(work)
     subprocess.run([GEN, work, "20"], check=True)
     screen = start(["--config", config, "--db", os.path.join(folder, "db1")],
                    folder)
-    ok(screen.wait_for("Harness"), "a run in its second iteration")
+    ok(screen.wait_for("Harness"), "a run is in its second iteration")
     screen.send("8")
-    ok(screen.wait_for("cases of iteration 2"), "shows the cases of that")
+    ok(screen.wait_for("cases of iteration 2"), "the cases of the second "
+                                                "iteration are shown")
     screen.send("\rk")
-    ok(screen.wait_for("cases of iteration 1"), "the first is chosen")
+    ok(screen.wait_for("cases of iteration 1"), "the user selects the first "
+                                                "iteration")
     subprocess.run([GEN, work], check=True)
     ok(screen.wait_for(("tooling_built", "cases of iteration 1")),
-       "and stays to the run's end")
-    ok(leave(screen) == 0, "and left")
+       "the first iteration stays selected until the run ends")
+    ok(leave(screen) == 0, "the dashboard ends")
 
 
 def main():
@@ -153,10 +156,10 @@ def main():
     try:
         subprocess.run([GEN, work], check=True)
         screen = start([work], folder)
-        ok(screen.wait_for("Harness"), "a named directory opens")
+        ok(screen.wait_for("Harness"), "a named directory is opened")
         screen.send("8")
         ok(screen.wait_for("best VERIFIED"), "its run is shown")
-        ok(leave(screen) == 0, "and left")
+        ok(leave(screen) == 0, "the dashboard ends")
 
         # A directory that is named before its run starts is watched.
         os.mkdir(os.path.join(folder, "task"))
@@ -164,11 +167,11 @@ def main():
                   encoding="utf-8") as out:
             out.write("Make it faster.\n")
         screen = start([os.path.join(folder, "task")], folder)
-        ok(screen.wait_for("Harness"), "a task's folder opens")
+        ok(screen.wait_for("Harness"), "the folder of a task is opened")
         screen.send("8")
         subprocess.run([GEN, os.path.join(folder, "task")], check=True)
-        ok(screen.wait_for("tooling_built"), "and shows its run")
-        ok(leave(screen) == 0, "and is left")
+        ok(screen.wait_for("tooling_built"), "its run is shown when it starts")
+        ok(leave(screen) == 0, "the dashboard ends")
 
         shutil.rmtree(work)
         subprocess.run([GEN, work, "6"], check=True)
@@ -179,15 +182,16 @@ def main():
                  "logs": [folder + "/*.log"], "harnessgym": [work]}]}, out)
         screen = start(["--config", config, "--db",
                         os.path.join(folder, "db")], folder)
-        ok(screen.wait_for("Harness"), "the dashboard of a pod opens")
+        ok(screen.wait_for("Harness"), "the dashboard with a pod starts")
         screen.send("8")
-        ok(screen.wait_for("rmsnorm-h100"), "its run is there")
+        ok(screen.wait_for("rmsnorm-h100"), "the run on the pod is shown")
         subprocess.run([GEN, work], check=True)
         ok(screen.wait_for("tooling_built"),
-           "and is followed to its end")
+           "the run on the pod is followed until its end")
         ok(screen.wait_for("cases of iteration 3"),
-           "to the cases of its best, which nobody chose")
-        ok(leave(screen) == 0, "and left")
+           "the cases of the best iteration are shown if the user selected "
+           "none")
+        ok(leave(screen) == 0, "the dashboard ends")
         test_chosen(work, config, folder)
         print("# bytes a minute:", test_traffic(folder))
     finally:

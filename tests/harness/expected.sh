@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Real HarnessGym directories with answer keys, where the checkout has them.
+# Real HarnessGym directories with known results, from ../shared/corpus.
 set -u
 shared=${HGYM_SHARED:-$HGYM_SRC/../shared}
 checker=$shared/check/harness_expected.py
@@ -12,10 +12,10 @@ if [ ! -f "$checker" ] || [ ! -d "$corpus" ]; then
 fi
 echo 1..2
 if python3 "$checker" "$HGYM_TUI" "$corpus" -v >harness-expected.out 2>&1; then
-    echo "ok 1 - every run agrees with its answer key"
+    echo "ok 1 - every run has the expected values"
 else
     sed 's/^/# /' harness-expected.out
-    echo "not ok 1 - every run agrees with its answer key"
+    echo "not ok 1 - every run has the expected values"
 fi
 rm -f harness-expected.out
 
@@ -30,5 +30,5 @@ for dir in "$corpus"/*/; do
     done
 done
 rm -f harness-page.out
-[ $bad = 0 ] && echo "ok 2 - a page for people" ||
-    echo "not ok 2 - a page for people"
+[ $bad = 0 ] && echo "ok 2 - the page of each run in all formats" ||
+    echo "not ok 2 - the page of each run in all formats"

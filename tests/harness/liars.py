@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A lying agent is never believed: whatever it writes, and whenever the run is
-read, its score 1.5 is not verified."""
+"""A cheating agent is never believed: whatever it writes, and whenever the run
+is read, its score 1.5 is not verified."""
 import json
 import os
 import re
@@ -55,8 +55,8 @@ BEST = {
     None: ["run beside it", "direction turned", "post without a command",
            "output without a command", "command added", "key changed"],
 }
-# Until that moment the agent has forged all files in the right order; it is
-# detected when HarnessGym continues.
+# Until that moment the agent has forged all files in the right order; the
+# forgery is detected when HarnessGym continues.
 UNDECIDED = {"run beside it": ["build 2"]}
 TRUE = {None, liar.BASELINE, *liar.TRUE}
 # Text that the JSON or the page contains at the end.
@@ -163,7 +163,7 @@ def lie(case):
     first = acts[0] if acts and all(act.endswith(" 2") for act in acts) else ""
 
     def look(moment, run):
-        # Before the first lie the run is like the honest one.
+        # Before the first forgery the run equals the honest one.
         if first and not seen and moment != first:
             return
         text = told(run.work, "--json")
@@ -182,7 +182,7 @@ def lie(case):
 
 
 def lie_printed(names, folder):
-    """All lies that only print, in one run: one iteration each."""
+    """All forgeries that only print, in one run with one iteration each."""
     wrong = {}
 
     def look(moment, run):
@@ -201,7 +201,8 @@ def judge_printed(names, folder, config, outcome):
     run = json.loads(text)
     ok(run["best_verified"]["score"] == 130, "the best score is true", text)
     ok(told_of_pod(folder, config) == still(text), "the same on a pod")
-    ok("passed with 1.5" not in page, "nor is the restored score", page)
+    ok("passed with 1.5" not in page, "the restored score 1.5 is not shown as "
+                                      "passed", page)
     for n, name in enumerate(names, 2):
         its = run["iterations"][n - 1]
         says = SAYS.get(name, "").replace("iteration 2:", "iteration %d:" % n)
@@ -210,7 +211,7 @@ def judge_printed(names, folder, config, outcome):
             if re.match(r"\W*%d " % n, line))
         ok(name not in wrong and its["score_verified"] is None and
            name in BEST[130], "%s: not believed" % name, wrong.get(name, its))
-        ok(says in said, "the reason is shown", (says, said))
+        ok(says in said, "%s: the reason is shown" % name, (says, said))
 
 
 def judge(name, folder, config, outcome):
@@ -218,7 +219,8 @@ def judge(name, folder, config, outcome):
     if not ok(not wrong and seen, "%s: not believed" % name,
               (wrong, text)):
         return
-    ok("passed with 1.5" not in page, "nor is the restored score", page)
+    ok("passed with 1.5" not in page, "the restored score 1.5 is not shown as "
+                                      "passed", page)
     run = json.loads(text)
     best = run["best_verified"]
     true = ([score for score, names in BEST.items() if name in names] or
@@ -227,7 +229,7 @@ def judge(name, folder, config, outcome):
     pod = told_of_pod(folder, config)
     ok(pod == still(text), "the same on a pod", pod)
     if name in SAYS:
-        ok(SAYS[name] in text or SAYS[name] in page, "the reason is shown",
+        ok(SAYS[name] in text or SAYS[name] in page, "%s: the reason is shown" % name,
            text + page)
     if name == "honest" or name == "judge divided":
         ok(run.get("contradictions") == [] and

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A run that was killed is not under way, here and on a pod; one whose process
-lives is, however long it is silent; a file that stays torn is named.  A run
-under the name of an earlier one is not that one."""
+"""A killed run is not shown as running, on this machine and on a pod; a run
+whose process exists is, however long it is silent; a file that stays
+incomplete is named. A run with the name of an earlier one is a new run."""
 import json
 import os
 import shutil
@@ -49,14 +49,15 @@ def state_of(work):
 
 
 def begin(folder, work):
-    """HarnessGym by its command line, in iteration 2's attempt."""
+    """A process with HarnessGym's command line, in the attempt of iteration
+    2."""
     run = subprocess.Popen(
         [sys.executable, "-c", PLAY, os.path.join(SRC, "tests", "tools"),
          "harnessgym", "run", "--workspace", os.path.basename(work)],
         cwd=folder)
     prompt = os.path.join(work, ".harnessgym/runs/liar/iterations/2",
                           "attempt.prompt.txt")
-    ok(until(lambda: os.path.exists(prompt)), "a run goes on")
+    ok(until(lambda: os.path.exists(prompt)), "a run continues")
     return run
 
 
@@ -93,7 +94,7 @@ def test_unseen(folder, config):
 
 
 def test_again(folder):
-    """A run id that is used again: nothing of the run before is told."""
+    """A run id that is used again: nothing of the earlier run is shown."""
     work, seen, wrong = os.path.join(folder, "again"), [], []
 
     def look(moment, run):
@@ -110,11 +111,11 @@ def test_again(folder):
     harness_liar.Run(work, iterations=3).play()
     harness_liar.Run(work, {}, look, iterations=1).play()
     ok(seen[:1] == ["begun 0"] and seen[-1:] == ["end 1"] and not wrong,
-       "a run id that is used again tells of the new run alone", wrong)
+       "a run id that is used again: only the new run is shown", wrong)
 
 
 def test_old_date(folder):
-    """The date in a run's name says nothing of a run that begins now."""
+    """A run that starts now is the newest, whatever date its name contains."""
     work, states = os.path.join(folder, "dated"), []
 
     def look(moment, run):
@@ -126,10 +127,10 @@ def test_old_date(folder):
                      run_id="20200101T000000Z-0a1b2c3d").play()
     ok(states == [("20200101T000000Z-0a1b2c3d", "stale")] or
        states == [("20200101T000000Z-0a1b2c3d", "running")],
-       "a run with an old date in its name is the newest, and lives", states)
+       "a run with an old date in its name is the newest, and running", states)
 
 
-# A file is emptied between the look at it and the end of its reading, once.
+# A file is emptied once between its stat and its read.
 TEAR = """import base64, sys
 code, path, encode = sys.argv[-1], sys.argv[-2], base64.encodebytes
 def tear(data):
@@ -143,7 +144,7 @@ for name in "judge.py", "loops.py", "wire.py":
 
 
 def test_torn(folder):
-    """What falls into a rewrite is not sent, and asked for again."""
+    """A read during a rewrite is not sent, but requested again."""
     work = os.path.join(folder, "torn")
     config = os.path.join(work, ".harnessgym/runs/r/run_config.json")
     os.makedirs(os.path.dirname(config))
@@ -156,12 +157,13 @@ def test_torn(folder):
     first, second = done.stdout.split("END\n")[:2]
     ok("\n,\n" in first and "\n.\n" not in first and
        "eyJpdGVyYXRpb25zIjogN30=" in second and "\n.\n" in second,
-       "a read that fell into a rewrite is made again", done.stdout +
+       "a read during a rewrite is repeated", done.stdout +
        done.stderr)
 
 
 def test_compare(folder, config):
-    """A comparison: in which trial it is, and that it was killed there."""
+    """A comparison: its current trial, and the trial in which it was
+    killed."""
     out = os.path.join(folder, "comparison")
     harness_liar.write(os.path.join(out, "plain/trial_1/trial.json"),
                        {"trial": 1, "group": "plain"})
@@ -217,7 +219,7 @@ def main():
         for place in places:
             now = json.loads(live(place, "--json"))["live"]
             ok(now["state"] == "running" and now.get("process") is True,
-               "%s: while its process lives" % place, now)
+               "%s: running while its process exists" % place, now)
         done = subprocess.run([TUI, "harness", "--ab", work], check=False,
                               capture_output=True, text=True)
         ok("the bench measures copies made before its first run" in done.stderr,
@@ -235,13 +237,13 @@ def main():
                now["phase_left_s"] is None, "%s: killed" % place, now)
             page = live(place)
             ok("its process is not running" in page,
-               "and it is said", page)
+               "%s: the message says that it was killed" % place, page)
         with open(os.path.join(work, ".harnessgym/runs/liar/iterations/2",
                                "result.json"), "w", encoding="utf-8") as out:
             out.write('{"iteration": 2, "sta')
         page = live("here")
         ok("iterations/2/result.json is incomplete" in page,
-           "a file that stays torn is named", page)
+           "a file that stays incomplete is named", page)
         test_again(folder)
         test_old_date(folder)
         test_torn(folder)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A verifier's JSON is a source like any log: parse and board read it.
+# parse and board read the JSON of a verifier like any log.
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -34,34 +34,34 @@ printf '{"run_id": "x", "status": "running", "score": 5}' >"$dir/b/result.json"
 "$HGYM_TUI" parse --json "$dir"/a/*.json "$dir/a/two.txt" >"$dir/out"
 check "parse reads scores" $?
 has "one line" '"score_key":"best_us","score":99.744'
-has "its task and mode" '"task":"triton_rmsnorm_h100","mode":"final"'
-has "pretty-printed, behind other text" '"score":101.5'
-has "its cases by seed" '"name":"final_r192_d8192","seed":2704'
+has "a score has its task and mode" '"task":"triton_rmsnorm_h100","mode":"final"'
+has "a score is pretty-printed after other text" '"score":101.5'
+has "a score has its cases by seed" '"name":"final_r192_d8192","seed":2704'
 "$HGYM_TUI" parse --json "$dir"/b/inf.json "$dir"/b/wrong.json >"$dir/out"
-has "a failed one does not count" \
+has "a failed case does not count" \
     '"score":null,"score_printed":70,"score_valid":false'
-has "an infinite one is none" '"score_printed":null'
+has "an infinite value is not a score" '"score_printed":null'
 "$HGYM_TUI" parse "$dir/b/result.json" >"$dir/out" 2>&1
 [ $? = 5 ]
-check "HarnessGym's own result.json is no verifier's output: exit 5" $?
+check "HarnessGym's own result.json is not a verifier's output: exit status 5" $?
 "$HGYM_TUI" parse --json - <"$dir/a/two.txt" >"$dir/out"
-has "from standard input" '"score":101.5'
+has "a score from standard input" '"score":101.5'
 
 "$HGYM_TUI" board --json "$dir"/a/* "$dir"/b/inf.json "$dir"/b/wrong.json \
     >"$dir/out"
-check "board takes scores" $?
-has "final with final" \
+check "board reads scores" $?
+has "scores of mode final are compared with each other" \
     '"work":"triton_rmsnorm_h100 final best_us","n_valid":2'
 has "dev apart" '"work":"triton_rmsnorm_h100 dev best_us","n_valid":1'
-has "failed ones are counted, not ranked" \
+has "failed scores are counted, not ranked" \
     '"n_valid":0,"n_invalid":2,"median":null'
-hasnt "and make no number" '70'
+hasnt "failed scores have no number" '70'
 "$HGYM_BUILD/tests/tools/harness-gen" "$dir/run"
 "$HGYM_TUI" board --json "$dir/run" >"$dir/out"
-check "board takes a HarnessGym workspace" $?
-has "each iteration is code of its own" \
+check "board reads a HarnessGym workspace" $?
+has "each iteration is a group" \
     '"group":"rmsnorm-h100 iteration 3"'
 has "repeats come from the command" \
     '"work":"triton_rmsnorm_h100 final best_us, warm-up 20, repeats 50"'
-hasnt "a lost pod is no invalid score" 'iteration 4'
+hasnt "a lost pod is not an invalid score" 'iteration 4'
 finish

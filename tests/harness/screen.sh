@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The Harness view on the demonstration's run, against the screens kept in
+# The Harness view with the demonstration's run, compared with the screens in
 # golden/.  HGYM_GOLDEN=write replaces the golden files.
 set -u
 dir=$(mktemp -d) || exit 1
@@ -11,7 +11,7 @@ golden=$HGYM_SRC/tests/harness/golden
 LC_ALL=C.UTF-8
 export LC_ALL
 
-# The view alone: tabs and the last two lines belong to others.
+# The view alone, without the tabs and the last two lines.
 body() { sed '1d' "$1" | sed -e :a -e '$d;N;2,2ba' -e 'P;D'; }
 
 screen() {
@@ -63,19 +63,19 @@ key X
 save $dir/cost
 EOF
 "$HGYM_TUI" demo --script "$dir/script" || exit 1
-screen live "an attempt is under way, three scores are verified"
-screen artifacts "what the workspace has built"
-screen words "what the lines above have no room for"
-screen words-narrow "all of it at 80 columns, from its beginning"
-screen words-end "to its end, with the selected iteration"
-screen text "a text of a phase, as large as the screen"
+screen live "an attempt is running, three scores are verified"
+screen artifacts "the files that the workspace built"
+screen words "the rest of what the upper lines have no room for"
+screen words-narrow "the start of the page at 80 columns"
+screen words-end "the end of the page with the selected iteration"
+screen text "the text of a phase fills the screen"
 screen narrow "80 columns"
-screen finished "the pod was lost: no score, and that is no verdict"
+screen finished "the pod was lost: no score and no verdict"
 screen wall "the scores by wall time"
 grep -q 'no score has a known value on this axis' "$dir/cost"
-check "by cost where nobody tells one: none" $? "$dir/cost"
+check "the scores by cost: no cost is known" $? "$dir/cost"
 
 printf 'size 100x30\nkey 8\nsave %s\n' "$dir/ascii" >"$dir/script"
 LC_ALL=C "$HGYM_TUI" --charset ascii demo --script "$dir/script" || exit 1
-screen ascii "without Unicode: verified and not are told apart"
+screen ascii "without Unicode: verified and unverified scores differ"
 finish

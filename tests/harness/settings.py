@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`b` on a run whose kernel is told something offers that as the arms of a
-bench; whatever an agent writes into such a file, nothing of it is run.  On a
-comparison it offers the trials."""
+"""`b` on a run with a kernel_config.json offers its values as the arms of a
+bench; whatever an agent writes into such a file, nothing of it is executed. On
+a comparison it offers the trials."""
 import glob
 import json
 import os
@@ -24,7 +24,8 @@ from vt import Program  # noqa: E402
 from wait import until  # noqa: E402
 
 TOLD = "kernel_config.json"
-# A verifier as the published tasks have it; SILENT: without its config.
+# A verifier like those of the published tasks; SILENT: it does not print its
+# configuration.
 VERIFIER = """import json
 config = json.load(open("kernel_config.json"))
 told = {} if config.get("silent") else {"config": config}
@@ -49,8 +50,8 @@ def inputs(case, seed):
 
 
 def play(folder, told, files=None):
-    """A real run: what its kernel is told, of the template and then of each
-    iteration (None: as before)."""
+    """Play a run with these kernel configurations: of the template, then of
+    each iteration (None: unchanged)."""
     def begun(run):
         for name, text in {"verifier.py": VERIFIER, "kernel.py": KERNEL,
                            TOLD: json.dumps(told[0]), "task.md": MAY_EDIT,
@@ -74,12 +75,12 @@ def start(folder, work):
 
 def leave(screen):
     screen.send("Q")
-    ok(screen.end() == 0, "and left")
+    ok(screen.end() == 0, "the dashboard ends")
     screen.close()
 
 
 def ask(screen):
-    """The second of both benches."""
+    """Choose the second of both benches."""
     screen.send("b")
     ok(screen.wait_for("Choose a bench") and
        screen.wait_for("as a kernel bench"),
@@ -93,7 +94,7 @@ def plans(folder):
 
 
 def test_kernel(folder):
-    """With a task.py: a kernel bench, begun by a yes and judged."""
+    """With a task.py: a kernel bench, started after yes and judged."""
     work = os.path.join(folder, "it's here")
     play(work, [{"num_warps": 8}, {"num_warps": 4, "more": 1},
                 {"num_warps": 1}], {"task.py": TASK})
@@ -104,17 +105,17 @@ def test_kernel(folder):
        and screen.wait_for(
            'overlay kernel_config.json {"num_warps":4,"more":1}') and
        screen.wait_for("HGYM_PROBE"),
-       "the exact command and what is laid over it", screen.screen.text())
+       "the exact command and the overlay are shown", screen.screen.text())
     plan = plans(folder)[0]
     ok(plan["workload"]["kind"] == "kernel" and
        [v["tag"] for v in plan["variants"]] ==
        ["template", "iteration-2", "iteration-1"] and
        plan["variants"][0]["control"] and
        "overlay" not in plan["variants"][1],
-       "the template is the control, the best as it is, then the other", plan)
+       "the template is the control, then the best iteration, then the other", plan)
     screen.send("no\r")
     ok(screen.wait_for("cancelled"),
-       "another word than yes starts nothing")
+       "an answer other than yes starts nothing")
     ask(screen)
     screen.wait_for("type yes")
     screen.send("yes\r")
@@ -126,13 +127,14 @@ def test_kernel(folder):
                     return one["verdict"]
         return None
     ok(until(lambda: verdict() == "FASTER"),
-       "the bench finds 12 ms faster than 40", verdict())
+       "the bench finds 12 ms faster than 40 ms", verdict())
     leave(screen)
 
 
 def test_command(folder):
-    """Without a task.py the verifier measures, and is held against that of
-    the template; a key that the template has not is taken away."""
+    """Without a task.py the verifier measures, and must equal that of the
+    template; a key that the template lacks is removed from the control's
+    file."""
     work = os.path.join(folder, "work")
     run = play(work, [{"num_warps": 8, "silent": True},
                       {"num_warps": 1, "num_warps_4096": 2, "silent": True}])
@@ -142,12 +144,12 @@ def test_command(folder):
     plan = plans(folder)[0]
     ok(plan["variants"][0]["overlay"] ==
        {TOLD: {"num_warps": 8, "num_warps_4096": None}},
-       "from the two files", plan)
+       "the overlay comes from both files", plan)
     ok(run + "/qualification/workspace_template" in
        plan["workload"]["command"] and "cmp" in plan["workload"]["command"],
-       "by the judge of the template", plan)
+       "the template's verifier is used", plan)
     screen.send("\x1b")
-    # The other bench is still there.
+    # The other bench can still be chosen.
     screen.send("b")
     screen.wait_for("Choose a bench")
     screen.send("\r")
@@ -179,7 +181,8 @@ def trial(folder, group, number, kernel, valid=True, judge=VERIFIER,
 
 
 def test_trials(folder):
-    """Each that counts and whose files differ, by the task's own judge."""
+    """Trials that count and have different files, measured by the task's own
+    judge."""
     work, task = (os.path.join(folder, name) for name in ("out", "the task"))
     liar.write(task + "/verifier.py", VERIFIER)
     trial(work, "plain", 1, {"num_warps": 8})
@@ -194,17 +197,18 @@ def test_trials(folder):
                               capture_output=True, text=True)
     done = made()
     ok(done.returncode != 0 and "has no report yet" in done.stderr,
-       "a comparison under way makes no bench", done)
+       "a running comparison: no bench is created", done)
 
     def changed():
         page = subprocess.run([TUI, "harness", work], check=False,
                               capture_output=True, text=True).stdout
         return page.count("judge changed: verifier.py")
-    ok(changed() == 0, "without a template no judge is held against another")
+    ok(changed() == 0, "without a template no judge is compared")
     copy = work + ("/plain/trial_1/workspace/.harnessgym/runs/plain/"
                    "qualification/workspace_template/verifier.py")
     liar.write(copy, VERIFIER)
-    ok(changed() == 1, "with one it is, before the report stands")
+    ok(changed() == 1, "with a template the judge is compared before the "
+                       "report exists")
     os.remove(copy)
     liar.write(work + "/compare_report.json",
                {"workspace_template": task, "trials": [], "summary": {}})
@@ -233,16 +237,16 @@ def test_trials(folder):
            [v["command"] for v in plan["variants"]]][1:]
     ok([r.returncode for r in ran] == [0, 9] and
        json.loads(ran[0].stdout)["best_us"] == 180,
-       "each runs, but the one whose judge was changed since", ran)
+       "each arm runs, except one whose judge changed since", ran)
     liar.write(work + "/harnessed/trial_1/workspace/verifier.py", VERIFIER)
     screen = Program([TUI, work], 150, 50, home_dirs(folder), folder)
     screen.send("8")
     ok(screen.wait_for(("by python3 verifier.py", "solved    valid 180")),
-       "its score, state and trials are shown", screen.screen.text())
+       "score, state and trials are shown", screen.screen.text())
     screen.send("b")
     ok(screen.wait_for("type yes") and
        screen.wait_for("harnessed-1"),
-       "b shows them and waits for a yes", screen.screen.text())
+       "b shows the arms and waits for yes", screen.screen.text())
     screen.send("\x1b")
     leave(screen)
     for i in range(4, 12):
@@ -250,12 +254,13 @@ def test_trials(folder):
     plan, more = json.loads(made().stdout), plan
     ok(len(plan["variants"]) == 8 and plan["note"] ==
        "2 more trials left out: this bench has at most 8 arms" and
-       "note" not in more, "what is beyond the eighth arm is told", plan)
+       "note" not in more, "more than eight arms: the rest is reported", plan)
     liar.write(work + "/many.json", json.dumps(plan))
     done = subprocess.run([TUI, "bench", "run", "--dry-run",
                            work + "/many.json"], check=False,
                           capture_output=True, text=True)
-    ok("2 more trials left out" in done.stdout, "before it begins", done)
+    ok("2 more trials left out" in done.stdout, "more than eight arms: "
+                                                "reported before the start", done)
     shutil.rmtree(task)
     ok(subprocess.run(["sh", "-c", plan["workload"]["prepare"] + " && " +
                        plan["variants"][0]["command"]], check=False,
@@ -266,10 +271,10 @@ def test_trials(folder):
     shutil.rmtree(work + "/harnessed")
     done = made()
     ok(done.returncode != 0 and "no two trials" in done.stderr,
-       "two of the same files are none to compare", done)
+       "trials with equal files are not compared", done)
 
 
-# Others are refused in tests/unit/t-bench-plan.c.
+# tests/unit/t-bench-plan.c tests other invalid files.
 HOSTILE = {
     "huge": ('{"num_warps": 1, "pad": "%s"}' % ("x" * 5000000),
              "not a JSON object"),
@@ -293,11 +298,11 @@ def test_hostile(folder):
         # of its files, so one press gives the answer for this text.
         screen = start(folder, work)
         ask(screen)
-        ok(screen.wait_for(words), "%s is refused in a sentence" % name,
+        ok(screen.wait_for(words), "%s is refused with one sentence" % name,
            screen.screen.text())
         leave(screen)
     ok(not glob.glob(folder + "/**/owned", recursive=True),
-       "and nothing of it was run")
+       "no part of an invalid file was executed")
 
 
 def main():

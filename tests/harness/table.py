@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The results.tsv that an agent keeps itself is told as its claim: counted,
-held against run.log and against what it said before, and never verified."""
+"""The results.tsv that an agent writes itself is reported as a claim: counted,
+compared with run.log and with its own earlier content, and never verified."""
 import json
 import os
 import shutil
@@ -29,7 +29,7 @@ LOG = "step 953 loss 2.9\n---\nval_bpb:          %s\npeak_vram_mb: 45060.2\n"
 
 
 def put(folder, table, log=None, newer=False):
-    """Both files, at rest for an hour; of run.log its last line."""
+    """Both files, unchanged for an hour; the last line of run.log."""
     os.makedirs(folder, exist_ok=True)
     for name, text, age in (("results.tsv", table, 3600),
                             ("run.log", log, 3000 if newer else 4000)):
@@ -63,31 +63,32 @@ def test_honest(folder):
     put(folder, table_of(ROWS), LOG % "0.992913")
     run, table = look(folder)
     ok([table[k] for k in ("rows", "kept", "discarded", "crashed")] ==
-       [6, 3, 2, 1], "rows by status", table)
+       [6, 3, 2, 1], "number of rows by status", table)
     ok(run["best_verified"] is None and table["best_kept_claimed"] ==
        {"score": 0.9929, "iteration": 6, "source": "run_log"},
-       "the best is a claim, which run.log bears out", table)
+       "the best row is a claim that run.log confirms", table)
     ok(table["baselines"] == 2 and abs(table["noise_floor"] - 0.0012) < 1e-9,
        "the noise floor of two baselines", table)
     its = run["iterations"]
     ok([it["kept_within_noise"] for it in its] ==
-       [None, None, False, None, None, True], "a gain below it is marked")
+       [None, None, False, None, None, True], "a gain below the noise floor "
+                                              "is marked")
     ok(its[4]["score_claimed_unverified"] is None,
-       "a crash has no score, and not 0")
+       "a crash has no score, not 0")
     ok([it["evidence"] for it in its] == ["none"] * 5 + ["run_log"] and
-       run["contradictions"] == [], "evidence is of the last row", run)
+       run["contradictions"] == [], "run.log confirms only the last row", run)
     page = told("harness", folder).stdout
     ok("within noise" in page and "not verified" in page and
        "6 in results.tsv, 3 kept, 2 discarded, 1 crashed" in page,
-       "a page for people", page)
+       "the page for users", page)
     header = [line.split() for line in page.splitlines() if "notes" in line]
     ok(header and header[0][:2] == ["row", "status"],
-       "the table does not repeat the run in a column", page)
+       "the table has no column for the run", page)
     put(folder, table_of(ROWS[:5]), LOG % "0.992913", newer=True)
     run, table = look(folder)
     ok(run["live"]["phase"] == "experiment" and not run["contradictions"] and
        table["run_log_row"] is None and table["run_log_score"] == 0.992913,
-       "a newer run.log is of an experiment that is not told yet", run)
+       "a newer run.log belongs to an experiment without a row", run)
 
 
 def says(folder, what, text):
@@ -97,26 +98,26 @@ def says(folder, what, text):
 
 
 def test_liars(folder):
-    """Each tries to get a better best, or a gain that is none."""
+    """Attempts to claim a better best score, or a false gain."""
     fake = ROWS + ["f6a7b8c\t0.500000\t44.0\tkeep\tmuch better"]
     put(folder, table_of(fake), LOG % "0.992913")
     run, table = look(folder)
     ok(table["best_kept_claimed"]["source"] == "claimed" and
        run["iterations"][6]["evidence"] == "none",
-       "a best without a run.log behind it is claimed alone", table)
+       "a best row without a run.log is only a claim", table)
     put(folder, table_of(fake), LOG % "0.981200")
-    says(folder, "another number in run.log: both are said",
+    says(folder, "run.log has another number: both are shown",
          "row 7: results.tsv has 0.5, run.log has 0.9812")
     put(folder, table_of(fake), "Traceback (most recent call last):\n")
     says(folder, "a run.log without a score",
          "row 7: results.tsv has 0.5, run.log has no score")
     put(folder, table_of(ROWS), LOG % "0.992913" +
         "Traceback (most recent call last):\n  File x\nRuntimeError: CUDA\n")
-    says(folder, "a run.log that crashed behind its score",
+    says(folder, "run.log ends with a crash after its score",
          "row 6: results.tsv has keep, but run.log ends with a "
          "traceback")
     ok(look(folder)[0]["iterations"][5]["evidence"] == "none",
-       "is evidence of nothing")
+       "a crashed run.log confirms nothing")
     for twin in "status", "val_bpb":
         put(folder, table_of([row + "\t0.5" for row in ROWS],
                              HEAD.rstrip() + "\t%s\n" % twin))
@@ -127,9 +128,10 @@ def test_liars(folder):
                                  "e\t0x1p-3\t44\tkeep\tx",
                                  "f\t0.98\t44\tcrash\tx\tkeep\t0.1"]))
     ok(look(folder)[1]["best_kept_claimed"]["score"] == 0.9929,
-       "other digits, a null, a hexadecimal and tabs in a description")
+       "full-width digits, a null byte, a hexadecimal number and tabs in a "
+       "description")
     put(folder, table_of(ROWS[:5]), LOG % "0.95")
-    says(folder, "a crash that was none",
+    says(folder, "a row with crash although run.log has a score",
          "row 5: results.tsv has crash, run.log has 0.95")
     put(folder, table_of(ROWS + ["b2c3d4e\t0.98\t44\tkeep\tagain"]))
     says(folder, "one commit with two scores",
@@ -144,37 +146,39 @@ def test_liars(folder):
     _, table = look(folder)
     ok(table["best_kept_claimed"]["score"] == 0.9929 and
        table["other"] == 1 and table["broken_lines"] == 1,
-       "what no loss can be is no score", table)
+       "a value that a loss cannot have is not a score", table)
     other = HEAD.replace("val_bpb\tmemory_gb", "memory_gb\tval_bpb")
     put(folder, table_of(ROWS[:3] + [other.strip(), "g\t0.1\t0.98\tkeep\tx"]))
-    says(folder, "another head half-way",
+    says(folder, "a second header in the middle",
          "second header after row 3: later rows are ignored")
     _, table = look(folder)
     ok(table["rows"] == 3 and table["best_kept_claimed"]["score"] == 0.9932,
-       "so that no other column is taken for the score", table)
+       "after a second header no other column is read as the score", table)
     mixed = ROWS[:1] + ["b\t0.9\t44\tkeep\tbaseline + rope",
                         "a1b2c3d\t0.8\t44\tkeep\tbaseline with rope"]
     put(folder, table_of(mixed))
     _, table = look(folder)
     ok(table["noise_floor"] is None and table["baselines"] == 1,
-       "another experiment widens no noise floor", table)
+       "another experiment does not widen the noise floor", table)
 
 
 def test_forms(folder):
-    """Tables that other forks write."""
+    """Tables of other programs derived from the same one."""
     put(folder, table_of(ROWS, end="\r\n"), LOG % "0.992913")
     run, table = look(folder)
     ok(table["kept"] == 3 and run["iterations"][0]["note"] ==
        "a1b2c3d  baseline", "lines that end with CR LF", table)
     put(folder, table_of(ROWS), " 10%|#\r 90%|##\rval_bpb: 0.992913\n")
-    ok(look(folder)[1]["run_log_row"] == 6, "a score behind a progress bar")
+    ok(look(folder)[1]["run_log_row"] == 6, "a score after a progress bar")
     put(folder, table_of(ROWS).rstrip("\n"))
-    ok(look(folder)[1]["rows"] == 6, "a last line at rest without an end")
+    ok(look(folder)[1]["rows"] == 6, "an unchanged last line without a "
+                                     "newline counts")
     with open(folder + "/results.tsv", "a", encoding="utf-8") as out:
         out.write("\nf\t0.9\t44\tkeep\thalf a l")
     late = os.stat(out.name).st_mtime + 3600
     os.utime(out.name, (late, late))
-    ok(look(folder)[1]["rows"] == 6, "one that is being written is none yet")
+    ok(look(folder)[1]["rows"] == 6, "a last line that is being written does "
+                                     "not count")
     put(folder, "Status\tnotes\ttrain_seconds\tVal_Acc\n"
         "keep\tbaseline\t300\t0.70\nkeep\twider\t301\t0.74\n"
         "discard\tdeeper\t300\t0.72\n", "val_acc: 1\nVal_Acc = 0.72\n")
@@ -184,22 +188,23 @@ def test_forms(folder):
        table["run_log_row"] == 3, "other columns, higher is better", run)
     put(folder, "elo\tstatus\n1200\tkeep\n1230\tkeep\n")
     ok(look(folder)[0]["higher_is_better"] is True,
-       "a score of no known name: as its keeps tell")
+       "an unknown score column: rows with keep decide the direction")
     put(folder, "elo\tstatus\n1200\tkeep\n1230\tkeep\n1210\tkeep\n")
     run, table = look(folder)
     ok(run["higher_is_better"] is None and
-       table["best_kept_claimed"] is None, "which may tell nothing", run)
+       table["best_kept_claimed"] is None, "an unknown score column without "
+                                           "rows with keep", run)
     put(folder, HEAD)
     ok(look(folder)[1]["rows"] == 0, "no row yet")
     put(folder, "name\tvalue\nx\t1\n")
     done = told("harness", folder)
     ok(done.returncode == 5 and not done.stdout,
-       "another results.tsv is no run: exit 5", done.stderr)
+       "another kind of results.tsv is not a run: exit status 5", done.stderr)
     put(folder, HEAD + "a\t0.9\t1\tdiscard\tnone\n" * 60000)
     run, table = look(folder)
     ok(table["rows"] > 40000 and len(run["iterations"]) == 1000 and
        "longer than 1 MB" in run["contradictions"][0],
-       "a huge one is counted as far as it is read", table)
+       "a very large table: only the rows that were read count", table)
 
 
 def test_kinds(folder):
@@ -275,7 +280,7 @@ def test_loops(folder):
 
 
 def test_pod(folder):
-    """The same from a pod, with and without python3."""
+    """The same on a pod, with and without python3."""
     put(folder, table_of(ROWS), "x" * 70000 + "\n" + LOG % "0.992913")
     config = os.path.join(folder, "config.json")
     with open(config, "w", encoding="utf-8") as out:
@@ -294,24 +299,24 @@ def test_pod(folder):
             env={**os.environ, "PATH": path}).stdout)
         for run in (here, there):
             run["live"]["silent_s"] = 0
-        ok(there == here, "from a pod", there)
+        ok(there == here, "on a pod", there)
 
 
 def test_dash(folder):
-    """Rows that are edited while somebody looks."""
+    """Rows that are edited while the dashboard shows them."""
     put(folder, table_of(ROWS), LOG % "0.992913")
     screen = Program([TUI, folder], 150, 40, home_dirs(folder), folder)
     screen.send("8")
-    ok(screen.wait_for("the range of 2 baselines"), "the dashboard")
+    ok(screen.wait_for("the range of 2 baselines"), "the dashboard starts")
     put(folder, table_of([ROWS[0].replace("0.9979", "1.0979")] + ROWS[1:]),
         LOG % "0.992913")
     ok(screen.wait_for('results.tsv had "a1b2c3d 0.997900') and
        screen.wait_for('now "a1b2c3d 1.097900'),
-       "a row that was edited: both figures", screen.screen.text())
+       "an edited row: both numbers are shown", screen.screen.text())
     screen.send("b")
-    ok(screen.wait_for("no checkpoint"), "it has no arms to bench")
+    ok(screen.wait_for("no checkpoint"), "the run has no arms for a bench")
     screen.send("Q")
-    ok(screen.end() == 0, "and left")
+    ok(screen.end() == 0, "the dashboard ends")
     screen.close()
 
 

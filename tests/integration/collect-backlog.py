@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Logs that are megabytes long before anybody looks: their readers work on
-other threads, while more comes, while they are cut and rotated, and while the
-collector is stopped in the middle.  The database must hold what `parse` says
-of the files, and the samples of a database that saw them grow."""
+"""Logs that are several megabytes long before the collector starts: they are
+parsed in other threads while they grow, are truncated and rotated, and while
+the collector is stopped in the middle. The database must contain what `parse`
+prints for the files, and the samples of a database that was there from the
+start."""
 import json
 import os
 import random
@@ -101,7 +102,7 @@ def plain(row):
 
 
 def stored(box, db):
-    """{path: (runs, samples)} of the newest generation of each."""
+    """{path: (runs, samples)} of the newest generation of each log."""
     found, newest = {}, {}
     runs = box.rows("--db", box.top + "/" + db, "runs")
     for run in runs:
@@ -127,16 +128,17 @@ def compare(box, found, name):
         if mine != [plain(row) for row in parsed]:
             bad += 1
             note(f"{log}: {len(mine)} runs stored, {len(parsed)} parsed")
-    ok(bad == 0 and total > 0, f"{name}: {total} runs as parse has them")
+    ok(bad == 0 and total > 0, f"{name}: {total} runs equal the output of "
+                               "parse")
 
 
 def tell(got, want):
-    """What of the runs and samples of each log is not the same."""
+    """Report the runs and samples of each log that differ."""
     for path in sorted(set(got) | set(want)):
         a, b = got.get(path, ([], [])), want.get(path, ([], []))
         if a == b:
             continue
-        note(f"{path}: {len(a[0])} runs and {len(a[1])} samples, not "
+        note(f"{path}: {len(a[0])} runs and {len(a[1])} samples, expected "
              f"{len(b[0])} and {len(b[1])}")
         for x, y in zip(a[0], b[0]):
             if x != y:
@@ -144,12 +146,12 @@ def tell(got, want):
                       if x.get(k) != v})
         for i, (x, y) in enumerate(zip(a[1], b[1])):
             if x != y:
-                note(f"sample {i}: {x}, not {y}")
+                note(f"sample {i}: {x}, expected {y}")
                 break
 
 
 def append(box, rng, stop):
-    """The logs grow on meanwhile; one is cut, one rotated."""
+    """The logs grow while they are read; one is truncated, one rotated."""
     paths = [f"{box.logs}/{i}.log" for i in range(FILES)]
     os.truncate(paths[0], 0)
     os.rename(paths[1], box.logs + "/rotated.log")
@@ -165,7 +167,7 @@ def main(top):
     for i in range(FILES):
         with open(f"{box.logs}/{i}.log", "wb") as file:
             file.write(some_log(rng, MB * 1e6))
-    ok(box.finish("whole.db"), "a backlog is read")
+    ok(box.finish("whole.db"), "a backlog is stored")
     whole = stored(box, "whole.db")
     compare(box, whole, "a backlog")
     for i in range(STOPS):
@@ -173,11 +175,12 @@ def main(top):
         time.sleep(rng.uniform(0.1, 1))
         child.send_signal(signal.SIGKILL if i % 2 else signal.SIGTERM)
         child.communicate()
-    ok(box.finish("stopped.db"), "the same, stopped and killed on the way")
+    ok(box.finish("stopped.db"), "a backlog is stored although the collector "
+                                 "is stopped and killed")
     stopped = stored(box, "stopped.db")
     if not ok(stopped == whole and
               sum(len(s) for _, s in whole.values()) > 10000,
-              "gives the same runs and samples"):
+              "stopped and killed: the same runs and samples"):
         tell(stopped, whole)
     stop = threading.Event()
     child = box.collect("grown.db")
@@ -189,10 +192,11 @@ def main(top):
     child.send_signal(signal.SIGTERM)
     child.communicate()
     ok(box.finish("grown.db") and box.finish("again.db"),
-       "logs grow, are cut and rotated meanwhile")
+       "logs that grow, are truncated and rotated while they are read")
     grown, again = stored(box, "grown.db"), stored(box, "again.db")
     compare(box, grown, "grown")
-    if not ok(grown == again, "and the same as from one look at the end"):
+    if not ok(grown == again, "the same runs and samples as when they are "
+                              "read at the end"):
         tell(grown, again)
 
 

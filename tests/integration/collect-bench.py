@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""While a bench runs on a pod, the collector asks nothing of that pod."""
+"""While a bench runs on a pod, the collector sends no command to that pod."""
 import glob
 import json
 import os
@@ -71,13 +71,14 @@ def main(top):
     ok(until(lambda: read_rows(db, "SELECT state FROM v_benches") ==
              [("running",)]), "a bench is in the database")
     ok(until(lambda: said("p: not polled while a bench is running")),
-       "the collector goes silent on its pod")
+       "the collector stops polling the pod of a bench")
     current = top + "/*/hgym-tui/**/current.p"
     ok(until(lambda: [open(p).read() for p in
                       glob.glob(current, recursive=True)][:1] > ["runs/"]),
        "the bench names the log of the run in progress",
        glob.glob(current, recursive=True))
-    # The pod may hear of it while it looks: then at the next row.
+    # The pod may get the request while it looks at its files: the next row
+    # counts.
     last, seen, quiet = 1, [], False
     while not quiet and last < 6:
         last += 1
@@ -86,19 +87,20 @@ def main(top):
         time.sleep(1.5)
         seen.append(steps())
         quiet = [()] < seen[-1] < [(last,)] or said(ENDED)
-    ok(quiet, "and reads nothing there", seen)
+    ok(quiet, "new rows on the pod are not read during the bench", seen)
     _, errors = bench.communicate(timeout=600)
     ok(bench.returncode == 0, "the bench ends", errors)
     ok(until(lambda: steps() == [(last,)]) and said(ENDED),
-       "then the collector goes on where it was", (last, steps()))
+       "the collector continues at its offset after the bench", (last, steps()))
     ok(read_rows(db, "SELECT state, verdict IS NOT NULL FROM v_benches")
-       == [("done", 1)], "the bench is done, with a verdict",
+       == [("done", 1)], "the bench is done and has a verdict",
        read_rows(db, "SELECT * FROM v_benches"))
     runs = read_rows(db, "SELECT tag, y_ms, state FROM v_bench_runs ORDER BY tag")
     ok([r[0] for r in runs] == ["A", "A", "B", "B"] and
-       all(1800 < r[1] < 2200 for r in runs), "and its runs are there", runs)
+       all(1800 < r[1] < 2200 for r in runs), "the runs of the bench are "
+                                              "stored", runs)
     child.send_signal(signal.SIGTERM)
-    ok(child.wait(PATIENCE_S) == 143, "the end")
+    ok(child.wait(PATIENCE_S) == 143, "the collector ends")
     with open(top + "/said") as file:
         note(file.read())
     subprocess.run([TUI, "bench", "clean", "b"], env=env,

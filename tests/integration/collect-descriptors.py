@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""No descriptors for a while: a pod that comes to the configuration when the
-program may open no file more is lost, not refused.  It is tried again, and
-followed once there is room, beside the one that was followed all along."""
+"""The program has no free file descriptors for a while. A pod that is added to
+the configuration at that time is lost, not refused: it is tried again and
+followed once there is room. The pod that was followed before is followed all
+the time."""
 import json
 import os
 import resource
@@ -20,7 +21,7 @@ from home import home_env  # noqa: E402
 from tap import finish, ok, skip  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
 
-WORDS = "cannot make a pipe"
+WORDS = "cannot create a pipe"
 
 
 def rows_of(seed, first, last):
@@ -51,7 +52,7 @@ def configure(top, *names):
 
 
 def stored(top):
-    """Bytes of each pod's log that the database has."""
+    """The bytes of each pod's log that are stored in the database."""
     return dict(read_rows(top + "/x.db", "SELECT pod, offset FROM v_tails"))
 
 
@@ -78,26 +79,29 @@ def main():
             [TUI, "-v", "--config", top + "/config.json", "--db",
              top + "/x.db", "collect"], env=env, stderr=subprocess.DEVNULL)
         ok(until(lambda: has(top, "a")), "a pod is followed", stored(top))
-        # Enough to read the configuration, too few for pipes.
+        # Enough descriptors to read the configuration, too few for pipes.
         hard = resource.prlimit(child.pid, resource.RLIMIT_NOFILE)[1]
         low = descriptors(child.pid) + 2
         resource.prlimit(child.pid, resource.RLIMIT_NOFILE, (low, hard))
         configure(top, "a", "b")
         child.send_signal(signal.SIGHUP)
-        ok(until(lambda: WORDS in read(log)), "the next one finds no room",
+        ok(until(lambda: WORDS in read(log)), "no descriptor is left for the "
+                                              "new pod",
            read(log)[-2000:])
         lines = [line for line in read(log).splitlines()
                  if WORDS in line and " link: " in line]
         ok(lines and all(" link: b: waiting: " in line for line in lines),
-           "it is lost, not refused", lines)
+           "the new pod is lost, not refused", lines)
         append(top + "/a.log", rows_of(1, 50, 60))
-        ok(until(lambda: has(top, "a")), "the other is followed all along",
+        ok(until(lambda: has(top, "a")), "the other pod is followed all the "
+                                         "time",
            stored(top))
         resource.prlimit(child.pid, resource.RLIMIT_NOFILE, (hard, hard))
-        ok(until(lambda: has(top, "a", "b")), "with room both are followed",
+        ok(until(lambda: has(top, "a", "b")), "with free descriptors both "
+                                              "pods are followed",
            (stored(top), read(log)[-2000:]))
         child.terminate()
-        ok(child.wait(timeout=PATIENCE_S) == 128 + signal.SIGTERM, "it ends")
+        ok(child.wait(timeout=PATIENCE_S) == 128 + signal.SIGTERM, "the collector ends")
     return finish()
 
 

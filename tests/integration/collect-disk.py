@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A full disk under the collector: it waits, says so, and loses nothing.
+"""The disk of the collector is full: it reports that, waits, and loses
+nothing.
 
-The database and the mirrors lie on a small tmpfs (root is needed), which is
-enlarged after a while.
-"""
+The database and the local copies are on a small tmpfs (this needs root), which
+is enlarged after a while."""
 import json
 import os
 import shutil
@@ -62,28 +62,28 @@ def main(top, disk):
         return any(word in text for word in words)
 
     full = ("No space left", "disk is full")
-    ok(until(lambda: has_said(*full)), "a full disk is said")
+    ok(until(lambda: has_said(*full)), "a full disk is reported")
     time.sleep(1)
-    ok(child.poll() is None, "and waited for")
+    ok(child.poll() is None, "the collector waits for free space")
     done = subprocess.run([TUI, "doctor", "--json"], env=env,
                           stdout=subprocess.PIPE)
     ok(done.returncode == 3 and any(
         row["area"] == "disk" and row["state"] == "fail"
         for row in map(json.loads, done.stdout.splitlines())),
-       "doctor calls it a failure", done.stdout)
-    ok(mount("-o", "remount,size=200m", disk), "there is room again")
+       "doctor reports the full disk as a failure", done.stdout)
+    ok(mount("-o", "remount,size=200m", disk), "free space again is reported")
     ok(until(lambda: [r["steps"] for r in rows(env, "runs")] == [29999] * 3),
-       "and all is read")
+       "everything is read")
     child.send_signal(signal.SIGTERM)
     child.wait(PATIENCE_S)
     parsed = [r for i in range(3)
               for r in rows(env, "parse", f"{top}/logs/{i}.log")]
     stored = sorted(rows(env, "runs"), key=lambda r: r["path"])
     ok([{k: s[k] for k in p} for s, p in zip(stored, parsed)] == parsed,
-       "the database equals parse of the files")
+       "the runs equal the output of parse")
     ok(all(len(rows(env, "samples", str(r["run_id"]), "--metric",
                     "train_loss")) == 30000 for r in stored),
-       "and no sample is missing")
+       "no sample is missing")
     with open(said) as file:
         for line in file:
             note(line.rstrip()[:200])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A server that freezes, dies and comes back under the collector: the state
-that is said is true, and the database has every row once."""
+"""A server that freezes, stops and comes back while the collector is
+connected: the reported state is true, and the database has every row once."""
 import json
 import os
 import shutil
@@ -86,31 +86,33 @@ def main(top):
         ok(until(lambda: box.count("p: reconnecting") >= 1),
            f"a frozen server is noticed ({time.monotonic() - start:.0f} s)")
         ok(until(box.has_all) and time.monotonic() - start < 80,
-           "and the log read again by another connection after"
-           f" {time.monotonic() - start:.0f} s")
+           "the log is read over another connection after "
+           f"{time.monotonic() - start:.0f} s")
         for pid in sshd("conns", box.rig).stdout.split():
             try:
                 os.kill(int(pid), signal.SIGKILL)
             except ProcessLookupError:
                 pass
         box.write(5)
-        ok(until(box.has_all), "a killed connection is made again")
+        ok(until(box.has_all), "a killed connection is opened again")
         before = box.count("p: live")
         sshd("stop", box.rig)
         ok(until(lambda: any("refused" in line and "p: reconnecting" in line
                              for line in box.said())),
-           "a server that is gone is said with its reason")
+           "a stopped server is reported with the reason")
         box.write(5)
         time.sleep(2)
-        ok(child.poll() is None and not box.has_all(), "and waited for")
+        ok(child.poll() is None and not box.has_all(), "the collector waits for "
+                                                       "the server")
         again = sshd("restart", box.rig)
         if again.returncode != 0:
             note(again.stderr)
         ok(until(box.has_all) and until(lambda: box.count("p: live") >
-                                        before), "until it is back")
+                                        before), "the server is back: the log "
+                                                 "is read")
         steps = [s["step"] for s in box.rows("samples", "1")
                  if s["metric"] == "train_loss"]
-        ok(steps == list(range(1, box.step + 1)), "every row is there once",
+        ok(steps == list(range(1, box.step + 1)), "every row is stored once",
            steps)
     finally:
         end(box, child)
@@ -128,8 +130,8 @@ def end(box, child):
 
 
 def one_session(top):
-    """A server that runs one command a connection: follower and telemetry
-    take one each."""
+    """A server that allows one command per connection: the follower and the
+    telemetry use one connection each."""
     os.mkdir(top)
     box = Box(top)
     if sshd("start", box.rig, "MaxSessions 1").returncode == 77:
@@ -141,14 +143,14 @@ def one_session(top):
     try:
         ok(until(box.has_all), "MaxSessions 1: a log is read")
         ok(until(lambda: len(sshd("conns", box.rig).stdout.split()) == 2),
-           "telemetry has a connection of its own")
+           "MaxSessions 1: telemetry uses another connection")
         box.write(5)
-        ok(until(box.has_all), "the log is read on")
+        ok(until(box.has_all), "MaxSessions 1: the log continues")
         time.sleep(3)
         conns = sshd("conns", box.rig).stdout
         ok(len(conns.split()) == 2 and
            not any("MaxSessions" in line for line in box.said()),
-           "it stays at two, and nothing is wrong", conns)
+           "MaxSessions 1: two connections and no error", conns)
     finally:
         end(box, child)
 

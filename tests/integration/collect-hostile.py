@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a hostile pod, or an unlucky one, can drive is bounded: runs of a log,
-sentences of a pod, logs that come and go; each bound is said once.  And many
-logs that run at once take little memory in the dashboard."""
+"""Limits for what a hostile or broken pod can cause: runs per log, messages
+per pod, logs that appear and disappear; each limit is reported once. And 512
+logs that grow at the same time take little memory in the dashboard."""
 import json
 import os
 import shutil
@@ -90,9 +90,11 @@ def test_endless_runs(box):
         box.argv("collect", "--until-idle", "1", "--for", "600"), env=box.env,
         stderr=subprocess.PIPE, text=True)
     ok(box.number("SELECT count(*) FROM runs") == 1001,
-       "1,000 runs of a log are taken, and those of another one",
+       "a log with too many runs: 1,000 are stored, and the runs of another "
+       "log",
        box.number("SELECT count(*) FROM runs"))
-    ok(done.stderr.count("only the first 1000 runs") == 1, "which is said once",
+    ok(done.stderr.count("only the first 1000 runs") == 1, "a log with too many "
+                                                           "runs: reported once",
        done.stderr)
 
 
@@ -108,13 +110,16 @@ def test_endless_trouble(box):
         child = subprocess.Popen(box.argv("collect", "--for", "600"), env=env,
                                  stderr=err)
     ok(until(lambda: os.path.exists(box.top + "/said-all")),
-       "a pod tells of trouble 200,000 times")
+       "a pod reports 200,000 errors")
     child.send_signal(signal.SIGTERM)
     child.wait(PATIENCE_S)
     with open(box.top + "/stderr") as file:
         said = file.read()
-    ok(0 < said.count("\n") < 300, "some of it is said", said.count("\n"))
-    ok("further messages about this pod are suppressed" in said, "and that it is not all",
+    ok(0 < said.count("\n") < 300, "a pod reports 200,000 errors: the first "
+                                   "ones are shown", said.count("\n"))
+    ok("further messages about this pod are suppressed" in said, "a pod reports 200,000 "
+                                                                 "errors: the limit is "
+                                                                 "shown",
        said[-500:])
 
 
@@ -124,13 +129,13 @@ def test_many_at_once(box):
     program = Program(box.argv(), 100, 30, box.env, box.top)
     stored = "SELECT sum(offset) FROM tails"
     ok(until(lambda: box.number(stored) == size, 300, program.pump),
-       "512 runs that go on are read", (box.number(stored), size))
+       "512 logs that grow are read", (box.number(stored), size))
     if os.environ.get("ASAN_OPTIONS"):
         skip("in far less memory than all their points",
              "memory is not measured under a sanitizer")
     else:
         most = memory_mb(program.pid, "VmHWM")
-        ok(0 < most < 96, "in far less memory than all their points",
+        ok(0 < most < 96, "512 logs use less memory than all their points",
            f"{most:.1f} MB at most")
     program.close()
 
@@ -145,4 +150,4 @@ def main():
     return finish()
 
 
-sys.exit(main() if sys.platform == "linux" else skip_all("needs Linux"))
+sys.exit(main() if sys.platform == "linux" else skip_all("Linux is required"))

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Kill the collector at random while logs grow; nothing lost, none doubled.
+"""Kill the collector at random times while logs grow: no row is lost or stored
+twice.
 
-Logs of several shapes grow in a folder, are rotated and truncated, while
+Logs of several formats grow in a folder, are rotated and truncated, while
 `collect` is killed by SIGKILL again and again: over the local transport, or
-over an sshd (HGYM_KILL_TRANSPORT=libssh2 or openssh) whose connections are
-killed too.  Afterwards the database must hold what `parse`
-says of the files, and the same series as a database that was never killed.
-HGYM_KILLS sets how often (default 8).
-"""
+over sshd (HGYM_KILL_TRANSPORT=libssh2 or openssh), whose connections are
+killed too. Afterwards the database must contain what `parse` prints for the
+files, and the same series as a database whose collector was never killed.
+HGYM_KILLS is the number of kills (default 8)."""
 import json
 import os
 import random
@@ -66,7 +66,7 @@ def script(rng):
 
 
 class Writer(threading.Thread):
-    """Appends random pieces of a log to a file, for a while."""
+    """Append random pieces of a log to a file."""
 
     def __init__(self, path, seed, kind):
         super().__init__(daemon=True)
@@ -85,7 +85,7 @@ class Writer(threading.Thread):
                     file.write(data[at:at + n])
                     at += n
                     time.sleep(rng.uniform(0.001, 0.05))
-                # Complete the line that was started: it may be cut anywhere.
+                # Complete the last line: it may end anywhere.
                 if self.stop and rng.random() < 0.5:
                     file.write(data[at:])
             if self.stop or self.kind == "once":
@@ -124,7 +124,7 @@ def plain(row):
 
 
 def compare_runs(logs, env, db):
-    """What the newest generation of each file holds, against parse."""
+    """Compare the newest generation of each file with the output of parse."""
     stored = {}
     for row in rows(["--db", db, "runs", "--json"], env):
         stored.setdefault(row["path"], {}).setdefault(row["gen"], []).append(
@@ -148,11 +148,11 @@ def compare_runs(logs, env, db):
                     if key != "file" and a.get(key) != b[key]:
                         note(f"  {key}: {a.get(key)!r} != {b[key]!r}")
     ok(total > 0 and bad == 0,
-       f"the database equals parse of the files ({total} runs)")
+       f"{total} runs equal the output of parse")
 
 
 def series(env, db, logs):
-    """{(path, run_index): samples} of the files that are there."""
+    """{(path, run_index): samples} of the files that exist."""
     out = {}
     newest = {}
     all_runs = rows(["--db", db, "runs", "--json"], env)
@@ -189,7 +189,7 @@ def write_config(path, logs, ssh):
 
 
 def mirrors_equal(logs, state):
-    """Each live log has a mirror with the same bytes."""
+    """Each log that exists has a local copy with the same bytes."""
     held = {}
     for folder, _, names in os.walk(os.fsencode(state)):
         for name in names:
@@ -201,14 +201,14 @@ def mirrors_equal(logs, state):
             data = file.read()
         if data not in held.values():
             missing.append(name)
-            note(f"no mirror equals {name!r}, {len(data)} bytes")
+            note(f"no local copy equals {name!r}, {len(data)} bytes")
     for name in sorted(held) if missing else []:
         note(f"{name!r}: {len(held[name])} bytes")
     return not missing
 
 
 def start_sshd(folder):
-    """An sshd of our own when HGYM_KILL_TRANSPORT names an SSH transport."""
+    """An sshd for this test if HGYM_KILL_TRANSPORT names an SSH transport."""
     transport = os.environ.get("HGYM_KILL_TRANSPORT")
     if not transport:
         return None
@@ -221,7 +221,7 @@ def start_sshd(folder):
 
 
 def kill_connections(folder, rng):
-    """The server's side of a connection dies too, now and then."""
+    """Kill the server's end of a connection from time to time."""
     done = subprocess.run(["sh", SSHD, "conns", folder],
                           stdout=subprocess.PIPE, text=True)
     for pid in done.stdout.split():
@@ -263,12 +263,12 @@ def main():
     for writer in writers:
         writer.join()
     done = run(args + ["--until-idle", "2", "--for", "600"], env)
-    if not ok(done.returncode == 0, "the last one comes to its end"):
+    if not ok(done.returncode == 0, "the last collector reads all logs"):
         note(done.stderr.decode(errors="replace"))
         note_tail(os.path.join(top, "stderr"))
     compare_runs(logs, env, db)
     ok(mirrors_equal(logs, os.path.join(top, "state")),
-       "each log has a mirror that is equal, byte by byte")
+       "the local copy of each log equals the log")
     fresh = os.path.join(top, "b.db")
     run(["--config", config, "--db", fresh, "collect", "--until-idle", "2",
          "--for", "600"], env)
@@ -282,11 +282,11 @@ def main():
     if ssh:
         subprocess.run(["sh", SSHD, "stop", os.path.join(top, "sshd")])
     if failed() and os.environ.get("HGYM_KEEP"):
-        note(f"kept {top}")
+        note(f"files are kept in {top}")
     else:
         shutil.rmtree(top, ignore_errors=True)
     return finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main() if sys.platform == "linux" else skip_all("needs Linux"))
+    sys.exit(main() if sys.platform == "linux" else skip_all("Linux is required"))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Copies of logs are removed by hand while they are written, while they are
-not needed and while their log is away: it is said what follows, and what is
-stored stays what `parse` says of the files."""
+"""Local copies of logs are deleted by the user while they are written, while
+they are closed, and while the log itself is missing: the program reports the
+consequence, and the database still contains what `parse` prints for the
+files."""
 import glob
 import json
 import os
@@ -73,13 +74,13 @@ def content(path):
 
 
 def is_stored():
-    """Offsets of the database are the sizes of the files."""
+    """The offsets in the database are the sizes of the files."""
     sizes = sorted((p, os.stat(p).st_size) for p in glob.glob(LOGS + "/*"))
     return sorted(ask("SELECT path, offset FROM v_tails")) == sizes
 
 
 def compare(name):
-    ok(until(is_stored), name + ": all is read", (said(), ask(
+    ok(until(is_stored), name + ": all bytes are read", (said(), ask(
         "SELECT path, offset FROM v_tails")))
     bad = []
     stored = {(r["path"], r["run_index"]): r
@@ -92,15 +93,15 @@ def compare(name):
                 for k in set(parsed) - {"file", "status"}
                 if mine.get(k) != parsed[k]]
     ok(not bad and len(stored) == len(want),
-       name + ": the runs are as parse has them", bad[:5])
+       name + ": the runs equal the output of parse", bad[:5])
     n = sum(content(path).count(b"train_loss:") for path in glob.glob(LOGS + "/*"))
     got = ask("SELECT count(*) FROM v_samples WHERE metric ="
               " 'train_loss'")
-    ok(got == [(n,)], name + ": each sample is there once", (got, n))
+    ok(got == [(n,)], name + ": each sample is stored once", (got, n))
 
 
 def are_whole():
-    """The copies are the files."""
+    """The local copies equal the files."""
     return sorted(map(content, mirrors())) == \
         sorted(map(content, glob.glob(LOGS + "/*")))
 
@@ -114,28 +115,29 @@ def test_live():
     write("a", 0, 300)
     write("b", 0, 200)
     child = collect()
-    ok(until(is_stored) and are_whole(), "two logs are kept")
+    ok(until(is_stored) and are_whole(), "two logs have local copies")
     remove()
     write("a", 301, 400)
     words = "local copy of " + LOGS + "/a.log was deleted; still following"
-    ok(until(lambda: words in said()), "a removed copy is told", said())
+    ok(until(lambda: words in said()), "a deleted copy is reported", said())
     write("a", 401, 500)
     write("b", 201, 300)
     compare("removed")
     ok(said().count("was deleted") == 2 and "paused" not in said(),
-       "each once, and reading is not paused", said())
-    ok(not mirrors(), "what was removed stays so")
+       "a deleted copy is reported once, and reading continues", said())
+    ok(not mirrors(), "a deleted copy is not created again while the program "
+                      "runs")
     leave(child)
     child = collect()
-    ok(until(are_whole), "the next start keeps all of them again", mirrors())
+    ok(until(are_whole), "the next start creates all copies again", mirrors())
     write("a", 501, 510)
     compare("anew")
-    ok(are_whole(), "and what comes then", mirrors())
+    ok(are_whole(), "the next start: new bytes are in the copies", mirrors())
     leave(child)
 
 
 def test_idle():
-    """The log of a run that is done: it lies closed, until more comes."""
+    """The log of a finished run: its copy is closed until the log grows."""
     write("a", 511, 520, FINAL)
     write("b", 301, 310, FINAL)
     child = collect()
@@ -150,7 +152,7 @@ def test_idle():
     shutil.rmtree(os.path.dirname(mirrors()[0]))
     write("a", 0, 50)
     ok(until(lambda: "a.log is incomplete" in said()),
-       "more comes of a log whose copy was removed: told", said())
+       "a finished log with a deleted copy grows: reported", said())
     compare("idle")
     leave(child)
     note(said())
@@ -158,21 +160,22 @@ def test_idle():
 
 def test_away():
     child = collect()
-    # The database knows both from before: their copies tell when all came.
-    ok(until(are_whole), "both are kept again", mirrors())
-    compare("before it went")
+    # The database has all bytes already: only the copies show when all
+    # arrived.
+    ok(until(are_whole), "both copies are created again", mirrors())
+    compare("before the log was deleted")
     os.rename(LOGS + "/b.log", top + "/b.log")
     ok(until(lambda: "b.log is gone from the pod" in said()),
-       "a log that went away is told", said())
+       "a deleted log is reported", said())
     remove()
     with open(top + "/b.log", "a") as log:
         log.write("step:311/900 train_loss:2.9 train_time:15550ms"
                   " step_avg:50.00ms\n")
     os.rename(top + "/b.log", LOGS + "/b.log")
     ok(until(lambda: "b.log is back (the same file)" in said()),
-       "and that it is back", said())
+       "a log that is back is reported", said())
     ok(until(lambda: "b.log is incomplete" in said()),
-       "without its copy all of it is read again", said())
+       "without its copy all of the log is read again", said())
     compare("back")
     leave(child)
     note(said())

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The ground moves under the collector: pods go, come back under their name
-and get other logs, again and again in the middle of a backlog; then the
-database is removed while it is written, and a pod's telemetry hangs.  What is
-stored afterwards must be what `parse` says of the files, each sample once,
-and what it said must have been true."""
+"""Changes under a running collector: pods are removed from the configuration,
+come back with the same name and get other logs, again and again in the middle
+of a backlog; then the database is deleted while it is written, and the
+telemetry of a pod hangs. Afterwards the database must contain what `parse`
+prints for the files, each sample once, and every message must have been
+true."""
 import json
 import os
 import random
@@ -85,7 +86,7 @@ class Box:
                 keys = set(parsed) - {"file", "bytes"}
                 bad += [(pod, log, k) for k in keys
                         if mine.get(k) != parsed[k]]
-        ok(not bad, f"{name}: the runs are as parse has them")
+        ok(not bad, f"{name}: the runs equal the output of parse")
         note(bad[:10] if bad else "")
         with_row = {name: open(f"{self.logs}/{name}").read().count("_loss:")
                     for name in os.listdir(self.logs)}
@@ -94,7 +95,7 @@ class Box:
                        " 'train_loss' AND r.pod IN ('a', 'b') GROUP BY 1, 2")
         want = sorted((pod, f"{self.logs}/{name}", n)
                       for name, n in with_row.items() for pod in pods)
-        ok(sorted(got) == want, f"{name}: each sample is there once")
+        ok(sorted(got) == want, f"{name}: each sample is stored once")
         note((sorted(got), want) if sorted(got) != want else "")
 
 
@@ -116,10 +117,11 @@ def test_reload(box):
         at += 50
     box.configure("a", "b")
     child.send_signal(signal.SIGHUP)
-    ok(until(lambda: box.has_all(("a", "b"))), "all is read in the end",
+    ok(until(lambda: box.has_all(("a", "b"))), "everything is read in the end",
        box.ask("SELECT pod, path, offset FROM v_tails"))
     child.send_signal(signal.SIGTERM)
-    ok(child.wait(PATIENCE_S) == 128 + signal.SIGTERM, "and it ends when told")
+    ok(child.wait(PATIENCE_S) == 128 + signal.SIGTERM, "the collector ends on "
+                                                       "SIGTERM")
     box.compare(("a", "b"), "reloaded")
 
 
@@ -129,19 +131,21 @@ def test_removed(box):
         file.write(rows_of(89990, 90000))
     child = box.collect()
     ok(until(lambda: box.ask("SELECT 1 FROM v_samples WHERE step = 89999")),
-       "the next one goes on")
+       "the next collector continues")
     for end in "", "-wal", "-shm":
         if os.path.exists(box.db + end):
             os.unlink(box.db + end)
     with open(box.logs + "/1.log", "a") as file:
         file.write(rows_of(90000, 90010))
     ok(until(lambda: "removed or replaced" in box.said()),
-       "a removed database is said")
+       "a deleted database is reported")
     child.send_signal(signal.SIGTERM)
-    ok(child.wait(PATIENCE_S) == 1, "and an error at the end")
-    ok(not os.path.exists(box.db), "nothing was made in its place")
+    ok(child.wait(PATIENCE_S) == 1, "a deleted database: exit status of an "
+                                    "error")
+    ok(not os.path.exists(box.db), "a deleted database: no new one is created")
     child = box.collect()
-    ok(until(lambda: box.has_all(("a",))), "the next one reads all anew")
+    ok(until(lambda: box.has_all(("a",))), "the next collector reads "
+                                           "everything again")
     child.send_signal(signal.SIGTERM)
     child.wait(PATIENCE_S)
     box.compare(("a",), "removed")
@@ -155,13 +159,13 @@ exec /bin/df "$@"
 
 
 def test_slow_pod(box):
-    """A pod whose telemetry hangs for a while is not asked again and again
-    for all that time when it goes on."""
+    """Telemetry that hangs for a while is not requested many times at once
+    when it continues."""
     def asked():
         with open(box.top + "/asked") as file:
             return len(file.readlines())
     def burst_s():
-        """How long the first five questions after the hanging one took."""
+        """The time for the first five requests after the one that hung."""
         with open(box.top + "/asked") as file:
             at = [float(line) for line in file.readlines()[before:]]
         return at[5] - at[0]
@@ -174,15 +178,16 @@ def test_slow_pod(box):
     box.configure("a", telemetry_s=1)
     open(box.top + "/asked", "w").close()
     child = box.collect()
-    ok(until(lambda: asked() >= 2), "telemetry is asked for")
+    ok(until(lambda: asked() >= 2), "telemetry is requested")
     open(box.top + "/slow", "w").close()
     time.sleep(8)
     before = asked()
     os.unlink(box.top + "/slow")
-    if ok(until(lambda: asked() - before >= 6), "and it goes on",
+    if ok(until(lambda: asked() - before >= 6), "telemetry continues",
           (before, asked())):
-        # One a second; those that hung would come within no time.
-        ok(burst_s() > 1.5, "what hung is not made up for", burst_s())
+        # One request per second; missed ones would come all at once.
+        ok(burst_s() > 1.5, "requests missed during the hang are not sent "
+                            "later", burst_s())
     child.send_signal(signal.SIGTERM)
     child.wait(PATIENCE_S)
 

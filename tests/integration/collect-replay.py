@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A copy of a log that is ahead of the database, as a kill leaves it: while
-it is read again the database never holds samples without their run, and a
-kill in the middle of that does not give them to another run."""
+"""A local copy that is ahead of the database, as after a kill. While it is
+read again the database never has samples without their run, and another kill
+does not give them to another run."""
 import json
 import os
 import shutil
@@ -60,12 +60,12 @@ def collect(*args):
 def read_all():
     child = collect("--until-idle", "1", "--for", "300")
     said = child.communicate()[1].decode(errors="replace")
-    if not ok(child.returncode == 0, "all of it is read"):
+    if not ok(child.returncode == 0, "the log is stored"):
         note(said)
 
 
 def ask(sql):
-    """The rows; a 0 if the database or the table does not exist."""
+    """The rows, or 0 if the database or the table does not exist."""
     return read_rows(DB, sql) or [(0,)]
 
 
@@ -76,14 +76,14 @@ def all_samples():
 
 
 def begin_of_second():
-    """The line before the second run, and its end in bytes."""
+    """The line before the second run, and the offset of its end."""
     line = ask("SELECT first_line FROM runs WHERE run_index = 1")[0][0] - 1
     with open(LOG, "rb") as file:
         return line, sum(len(file.readline()) for _ in range(line))
 
 
 def go_back(place):
-    """The database as it was when the first run was all there was."""
+    """The database as it was when it had only the first run."""
     base = sqlite3.connect(DB)
     base.execute("DELETE FROM sample_rows WHERE run_id != 1")
     base.execute("DELETE FROM runs WHERE id != 1")
@@ -93,7 +93,8 @@ def go_back(place):
 
 
 def kill_in_the_middle(n_all):
-    """Kill it when a part is stored; the samples without a run it showed."""
+    """Kill the collector when a part is stored. Returns the number of samples
+    without a run."""
     child = collect("--for", "300")
     orphans = n = 0
     end = time.monotonic() + PATIENCE_S
@@ -109,7 +110,8 @@ def kill_in_the_middle(n_all):
 
 
 def leave_in_the_middle(wait_s):
-    """A pod goes and comes back, and the program ends: its runs then."""
+    """Remove a pod and add it again, then stop the program. Returns its
+    runs."""
     for path in DB, DB + "-wal", DB + "-shm":
         if os.path.exists(path):
             os.unlink(path)
@@ -142,13 +144,14 @@ try:
         if parts == 3:
             break
     ok(parts > 0, f"killed {parts} times with a part stored")
-    ok(worst == 0, f"no sample without its run ({worst})")
+    ok(worst == 0, f"no sample is without its run ({worst})")
     read_all()
-    ok(all_samples() == want, "the same samples as before")
-    ok(ask("SELECT count(*) FROM runs") == [(3,)], "of the same runs")
+    ok(all_samples() == want, "the same samples as before the kills")
+    ok(ask("SELECT count(*) FROM runs") == [(3,)], "the samples belong to the "
+                                                   "same runs")
     got = [leave_in_the_middle(0.03 * 2 ** n) for n in range(4)]
     if not ok(len(got[0]) == 3 and all(g == got[0] for g in got),
-              "a row that is there stays as it is while its log is read"):
+              "a stored row does not change while its log is read again"):
         note(got)
 finally:
     shutil.rmtree(top, ignore_errors=True)

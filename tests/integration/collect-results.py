@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Stop, kill and restart `collect` where a run is over: the database must have
-its result.  A log may contain several runs, each after its printed script: a
-run is over when the script of the next one starts, and no run is under way
-until that script ends.  And a log ends when it is truncated: then its last
-line counts too, even without a newline."""
+its result. A log may contain several runs, each after its printed script: a
+run is over when the script of the next one starts, and no run is running until
+that script ends. A log ends when it is truncated: then its last line counts
+too, even without a newline."""
 import json
 import os
 import shutil
@@ -27,7 +27,7 @@ STEPS = 200
 SCRIPT = ["import os\n", "import torch\n"] + [f"x{i} = {i}\n"
                                               for i in range(200)]
 SCRIPT_END = "=" * 100 + "\n"
-# Fields of `runs` and `parse` that describe the row's place, not the run.
+# Fields of `runs` and `parse` that describe the row and not the run.
 PLACE = {"run_id", "pod", "path", "gen", "first_seen", "last_seen", "file",
          "group"}
 
@@ -52,8 +52,9 @@ def script_text(n=None):
     return "".join(SCRIPT[:n])
 
 
-# What is appended to each log in each stage.  The collector commits a stage
-# before the next one is written, so the runs are stored as under way first.
+# Text that is appended to each log in each stage. The collector commits a
+# stage before the next one is written, so the runs are stored as running
+# first.
 RUN_2 = SCRIPT_END + head(2) + train(0, STEPS // 2)
 STAGES = {
     "script.log": [script_text() + SCRIPT_END + head(1) + train(0, 120),
@@ -65,13 +66,13 @@ STAGES = {
     "cut-line.log": [head(1) + train(0, 120),
                      train(121, STEPS) + result(1) + script_text(50) + "x50 ",
                      "= 50\n" + "".join(SCRIPT[51:]) + RUN_2],
-    # The whole run and the script arrive at once: it was never under way.
+    # The whole run and the script arrive at once: it was never running.
     "at-once.log": ["", head(1) + train(0, STEPS) + result(1) + script_text(9),
                     "".join(SCRIPT[9:]) + RUN_2],
     "no-script.log": [head(1) + train(0, 120),
                       train(121, STEPS) + result(1) + head(2) + train(0, 9),
                       train(10, 100)],
-    # These two do not finish: one stops, one is under way all the time.
+    # These two do not finish: one stops, one is running all the time.
     "stopped.log": [head(1) + train(0, 120),
                     train(121, 150) + script_text(100),
                     "".join(SCRIPT[100:]) + RUN_2],
@@ -141,12 +142,12 @@ class Box:
                 self.note_difference(stored[name], want)
 
     def is_under_way(self, name):
-        """The log ends in the rows of a run, not in a script."""
+        """The log ends with rows of a run, not with a script."""
         with open(f"{self.logs}/{name}") as file:
             return file.readlines()[-1].startswith("step:")
 
     def note_difference(self, stored, want):
-        note(f"{len(stored)} runs, parse finds {len(want)}")
+        note(f"{len(stored)} runs, but parse finds {len(want)}")
         for a, b in zip(stored, want):
             for key in b:
                 if a.get(key) != b[key]:
@@ -162,7 +163,7 @@ def end(child, how):
 
 
 def check(top, title, ssh, how):
-    """Stop the collector by `how` while it reads the scripts."""
+    """Stop the collector with the signal `how` while it reads the scripts."""
     box = Box(top, ssh)
     title = f"{title}, {signal.Signals(how).name}"
     box.append(0)
@@ -186,9 +187,9 @@ def check(top, title, ssh, how):
 
 
 def check_ended(top, title, ssh):
-    """Kill the collector as soon as the database has the end of logs that were
-    truncated.  Nobody reads those again, so the database must have their last
-    lines too, which have no newline."""
+    """Kill the collector as soon as the database has the end of truncated
+    logs. Nobody reads those logs again, so the database must have their last
+    lines, which have no newline."""
     box = Box(top, ssh)
 
     def write(gen):
@@ -211,11 +212,11 @@ def check_ended(top, title, ssh):
         end(child, signal.SIGKILL)
         got = box.ask("SELECT gen, r.lines, count(*) FROM runs r JOIN tails t"
                       " ON t.id = r.tail_id WHERE ended GROUP BY 1, 2")
-        ok(got == want, f"{title}, truncated: they have their last lines", got)
+        ok(got == want, f"{title}, truncated: the last lines are stored", got)
 
 
 def start_sshd(folder):
-    """The settings of a pod behind an sshd; None where there is no sshd."""
+    """The settings of a pod behind sshd, or None without sshd."""
     if subprocess.run(["sh", SSHD, "start", folder],
                       stdout=subprocess.DEVNULL).returncode != 0:
         return None

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""collect, runs, samples and pods as a user meets them."""
+"""The commands collect, runs, samples and pods as a user types them."""
 import json
 import os
 import shutil
@@ -24,11 +24,11 @@ env = home_env(top)
 
 def same(got, want, name):
     if not ok(got == want, name):
-        note(f" got: {got!r}\nwant: {want!r}")
+        note(f" got: {got!r}\nexpected: {want!r}")
 
 
 def waits(check, name):
-    """A check of what is to come; all runs tell why it did not."""
+    """Wait until a check passes. Print all runs if it does not."""
     if not ok(until(check), name):
         note("\n".join(map(repr, rows("runs"))))
 
@@ -44,7 +44,8 @@ def start(*args):
 
 
 def rows(*args):
-    """By a configuration of its own: ours may be broken just now."""
+    """Read the runs with another configuration: the test's own may be invalid
+    now."""
     put(top + "/empty.json", "{}")
     done = tui("--config", top + "/empty.json", *args, "--json")
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -76,10 +77,10 @@ def local(name, glob):
 
 def test_nothing():
     done = tui("runs")
-    same(done.returncode, 5, "no database is exit status 5")
+    same(done.returncode, 5, "no database: exit status 5")
     same(done.stderr, f"hgym-tui: no database at {top}/data/hgym-tui/"
          "history.db yet; pass log files (hgym-tui board LOG...), or run "
-         "hgym-tui collect\n", "and said")
+         "hgym-tui collect\n", "no database: the message has the next step")
     done = tui("collect", "--for", "1")
     same(done.returncode, 2, "no pods is exit status 2")
     same(done.stderr, f"hgym-tui: no pods configured: {CONFIG} does not exist; "
@@ -90,8 +91,9 @@ def test_nothing():
     same((done.returncode, done.stderr),
          (2, f"hgym-tui: {CONFIG}:2: pods[0].nam: unknown key; did you mean "
          "\"name\"?\n"),
-         "a wrong configuration names file, line and key path")
-    same(tui("collect", "--for", "x").returncode, 2, "wrong seconds")
+         "an invalid configuration: file, line and key path")
+    same(tui("collect", "--for", "x").returncode, 2, "an invalid number of "
+                                                     "seconds")
 
 
 def test_no_logs():
@@ -116,33 +118,34 @@ def steps_of(*args):
 
 
 def test_live():
-    """Follows, says running, goes on after a signal."""
+    """Follow a log, report a running run, continue after a signal."""
     log = top + "/a/train.log"
     put(log, "seed:7\ntrain_batch_tokens:1000 train_seq_len:10\n"
         + log_rows(0, 5))
     configure([local("here", top + "/a/*.log")])
     child = start("collect")
     waits(lambda: [r["steps"] for r in rows("runs")] == [5],
-          "the steps of a log are there")
+          "the steps of a log are stored")
     put(log, log_rows(6, 9), "a")
     waits(lambda: [r["steps"] for r in rows("runs")] == [9],
-          "and the next ones when they come")
+          "new steps are stored")
     row = rows("runs")[0]
     same((row["pod"], row["path"], row["run_id"], row["status"], row["seed"]),
          ("here", log, 1, "running", 7), "a row with pod, path, id, status")
-    same(row["final_bpb"], None, "what is not there is null")
+    same(row["final_bpb"], None, "a missing value is null")
     second = tui("collect", "--for", "1")
     same(second.returncode, 1, "a second collector is refused")
     same(second.stderr, f"hgym-tui: another hgym-tui (process {child.pid})"
          f" writes {top}/data/hgym-tui/history.db; this one only reads it\n",
-         "and says by whom")
+         "a second collector: the message names the first")
     child.send_signal(signal.SIGTERM)
-    same(child.wait(PATIENCE_S), 128 + signal.SIGTERM, "SIGTERM ends it: 143")
+    same(child.wait(PATIENCE_S), 128 + signal.SIGTERM, "SIGTERM: exit status 143")
     same(rows("runs")[0]["status"], "truncated",
-         "then a run is what its log says")
+         "after the end, the status of a run comes from its log")
     parsed = rows("parse", log)[0]
     stored = rows("runs")[0]
-    same({k: stored[k] for k in parsed}, parsed, "all keys are those of parse")
+    same({k: stored[k] for k in parsed}, parsed, "runs --json has all keys of "
+                                                 "parse --json")
 
 
 def test_queries():
@@ -151,26 +154,26 @@ def test_queries():
     losses = [(s["step"], s["value"]) for s in samples
               if s["metric"] == "train_loss"]
     same(losses, [(i, round(6 - i / 10, 4)) for i in range(10)],
-         "samples are those of the log")
+         "samples equal the rows of the log")
     same(rows("samples", "train", "--metric", "train_loss"),
          [s for s in samples if s["metric"] == "train_loss"],
-         "by the beginning of its name, one metric")
-    same(tui("samples", "nothing").returncode, 5, "no such run")
-    same(tui("samples", "1", "--metric", "x").returncode, 2, "an unknown metric")
-    same(tui("runs", "--pod", "other").returncode, 5, "no run of a pod")
+         "samples of a run by a prefix of its name, one metric")
+    same(tui("samples", "nothing").returncode, 5, "unknown run")
+    same(tui("samples", "1", "--metric", "x").returncode, 2, "unknown metric")
+    same(tui("runs", "--pod", "other").returncode, 5, "a pod without runs")
     same([r["group"] for r in rows("runs", "--group", "a")], [top + "/a"],
          "the runs of a group")
-    same(tui("runs", "--group", "b").returncode, 5, "no run of a group")
-    same(tui("runs", "--status", "odd").returncode, 2, "no such status")
+    same(tui("runs", "--group", "b").returncode, 5, "a group without runs")
+    same(tui("runs", "--status", "odd").returncode, 2, "unknown status")
     same(len(tui("runs", "--csv").stdout.splitlines()), 2, "CSV")
-    ok(tui("runs", "--md").stdout.startswith("| id |"), "Markdown")
-    ok(os.path.basename(log) in tui("runs").stdout, "a table")
+    ok(tui("runs", "--md").stdout.startswith("| id |"), "runs as Markdown")
+    ok(os.path.basename(log) in tui("runs").stdout, "runs as a table")
     db = sqlite3.connect(top + "/data/hgym-tui/history.db")
     same(db.execute("SELECT offset FROM v_tails WHERE pod = 'here' AND"
                     " path = ?", (log,)).fetchone()[0],
          os.path.getsize(log), "v_tails has the offset")
     same(oct(os.stat(top + "/data/hgym-tui/history.db").st_mode & 0o777),
-         "0o600", "the database is its owner's alone")
+         "0o600", "only the owner can read the database")
     db.close()
 
 
@@ -178,58 +181,61 @@ def test_reload():
     put(top + "/b/x.log", log_rows(0, 3))
     child = start("collect")
     waits(lambda: [r["status"] for r in rows("runs")] == ["running"],
-          "a run is running again")
+          "after a restart a run is running again")
     put(CONFIG, '{"pods": 1}')
     child.send_signal(signal.SIGHUP)
     put(top + "/a/train.log", log_rows(10, 12), "a")
     waits(lambda: steps_of() == 12,
-          "a broken configuration changes nothing")
+          "an invalid configuration changes nothing")
     configure([local("here", top + "/a/*.log"), local("new", top + "/b/*")])
     child.send_signal(signal.SIGHUP)
     waits(lambda: {r["pod"] for r in rows("runs")} == {"here", "new"},
-          "a new pod is followed")
+          "a new pod in the configuration is followed")
     put(top + "/a/train.log", log_rows(13, 14), "a")
     waits(lambda: steps_of("--pod", "here") == 14,
-          "the old one goes on")
+          "a new pod in the configuration: the old one continues")
     configure([local("new", top + "/b/*")])
     child.send_signal(signal.SIGHUP)
     waits(lambda: [r["status"] for r in rows("runs", "--pod", "here")]
-          not in ([], ["running"]), "one that is gone is let go")
+          not in ([], ["running"]), "a pod without configuration is not "
+                                    "followed")
     put(top + "/b/x.log", log_rows(4, 6), "a")
     waits(lambda: steps_of("--pod", "new") == 6,
-          "the other goes on")
+          "a pod without configuration: the other one continues")
     child.send_signal(signal.SIGINT)
     same(child.wait(PATIENCE_S), 130, "SIGINT: 130")
     errors = child.stderr.read()
     ok(f"configuration not reloaded: {CONFIG}:1: pods: expected an"
-       " array" in errors, "the broken one was said", errors)
+       " array" in errors, "the invalid configuration was reported", errors)
 
 
 def test_rotation():
-    """Every generation of a path is a run of its own."""
+    """Every generation of a path is a separate run."""
     configure([local("rot", top + "/c/*")])
     log = top + "/c/t.log"
     put(log, "seed:1\n" + log_rows(0, 4))
     child = start("collect")
     waits(lambda: [r["steps"] for r in rows("runs", "--pod", "rot")]
-          == [4], "the first file")
+          == [4], "the first file is stored")
     os.rename(log, log + ".1")
     put(log, "seed:2\n" + log_rows(0, 2))
     waits(lambda: {(r["path"], r["seed"], r["steps"])
           for r in rows("runs", "--pod", "rot")}
-          == {(log + ".1", 1, 4), (log, 2, 2)}, "rotated: both")
+          == {(log + ".1", 1, 4), (log, 2, 2)}, "rotated: both files are "
+                                                "stored")
     put(log, "seed:3\n" + log_rows(0, 1))
     waits(lambda: {(r["gen"], r["seed"], r["steps"]) for r in
           rows("runs", "--pod", "rot") if r["path"] == log and
           r["seed"] == 3} == {(2, 3, 1)},
-          "cut short: a new generation")
-    same(len(rows("runs", "--pod", "rot")), 3, "and the old run stays")
+          "truncated: a new generation")
+    same(len(rows("runs", "--pod", "rot")), 3, "truncated: the old run is "
+                                               "kept")
     child.send_signal(signal.SIGTERM)
     child.wait(PATIENCE_S)
 
 
 def test_rules():
-    """With other rules a live log is read again from its first byte."""
+    """After a change of the rules a log is read again from its first byte."""
     put(top + "/d/t.log", "seed:5\n" + "".join(
         f"mine {i} loss={i}.5\n" + ROW.format(i, 3, i * 50)
         for i in range(4)))
@@ -246,7 +252,8 @@ def test_rules():
 
     collect()
     before = metrics()
-    same([m[1] for m in before], ["train_loss"] * 4, "by the rules that are")
+    same([m[1] for m in before], ["train_loss"] * 4, "a run that matches the "
+                                                     "current rules")
     put(top + "/mine.json", json.dumps(
         {"schema": "hgym-tui.format/1", "name": "mine", "rules": [
             {"name": "m", "kind": "train", "needs": "mine ",
@@ -255,15 +262,16 @@ def test_rules():
     collect()
     after = metrics()
     same(sorted(m[1] for m in after), ["fitness"] * 4 + ["train_loss"] * 4,
-         "by one more rule, from the first line on")
-    same({m[0] for m in after}, {m[0] for m in before}, "runs keep their ids")
+         "a run that matches a new rule, from the first line on")
+    same({m[0] for m in after}, {m[0] for m in before}, "new rules: runs keep "
+                                                        "their ids")
     configure([local("own", top + "/d/*")])
     collect()
-    same(metrics(), before, "and back")
+    same(metrics(), before, "old rules again: the old values")
 
 
 def test_metrics():
-    """A metrics file that grows, cut anywhere, over a restart."""
+    """A metrics file that grows, cut at any byte, across a restart."""
     log = top + "/m/metrics.csv"
     text = "".join(f"{i},{5 - i / 8},{i / 4},,x\r\n" for i in range(1, 9))
 
@@ -274,33 +282,35 @@ def test_metrics():
     put(log, "step,loss,grad/norm,train_loss,host\r\n" + text[:15])
     put(log, "\r\n\r\n", "a")
     configure([local("m", top + "/m/*.csv")])
-    # What can be a row only is none, and may be one after a restart.
-    same(tui("collect", "--until-idle", "1").returncode, 0, "a first row")
-    same(rows("runs", "--pod", "m"), [], "is no run yet")
+    # Text that may be a partial row is not counted; it may be a row after a
+    # restart.
+    same(tui("collect", "--until-idle", "1").returncode, 0, "the first row arrives")
+    same(rows("runs", "--pod", "m"), [], "the first row alone is not a run")
     child = start("collect")
     for at in range(15, len(text), 7):
         put(log, text[at:at + 7], "a")
     put(log, "9,3,,7,x\n", "a")
-    waits(lambda: steps_of("--pod", "m") == 9, "with the next ones it is")
+    waits(lambda: steps_of("--pod", "m") == 9, "with more rows it is a run")
     child.send_signal(signal.SIGTERM)
     child.wait(PATIENCE_S)
     same(samples("--metric", "train_loss"),
          [(i, "train_loss", 5 - i / 8) for i in range(1, 9)],
-         "no point is lost; of a row with two training losses there is none")
+         "no point is lost; a row with two training losses has none")
     same(samples("--metric", "loss"), samples("--metric", "train_loss"),
-         "by its printed name too")
+         "a metric by its printed name")
     same(samples("--metric", "grad/norm"),
-         [(i, "grad/norm", i / 4) for i in range(1, 9)], "one of its own")
+         [(i, "grad/norm", i / 4) for i in range(1, 9)], "an additional metric")
     same(samples("--metric", "train_loss (printed)"),
          [(9, "train_loss (printed)", 7)],
-         "one that is printed like the metric")
+         "a printed name that is also the name of a metric")
     done = tui("samples", top + "/m", "--metric", "Loss")
-    same(done.returncode, 2, "a name that is not there")
+    same(done.returncode, 2, "an unknown printed name")
     ok(" has loss, grad/norm, " in done.stderr,
-       "is told with those that are: " + done.stderr)
+       "an unknown printed name: the message lists the known ones: " + done.stderr)
     stored = rows("runs", "--pod", "m")[0]
     parsed = rows("parse", log)[0]
-    same({k: stored[k] for k in parsed}, parsed, "a run as parse tells it")
+    same({k: stored[k] for k in parsed}, parsed, "a run has the values that "
+                                                 "parse prints")
 
 
 def test_unreachable():
@@ -308,17 +318,17 @@ def test_unreachable():
                {"name": "far", "ssh": "x@127.0.0.1:1",
                 "transport": "openssh", "logs": ["/x"]}])
     done = tui("collect", "--until-idle", "1", "--for", "60")
-    same(done.returncode, 4, "a pod that cannot be reached: 4")
-    ok("far: re" in done.stderr, "and said: " + done.stderr.strip()[:200]
+    same(done.returncode, 4, "a pod that cannot be reached: exit status 4")
+    ok("far: re" in done.stderr, "a pod that cannot be reached: message: " + done.stderr.strip()[:200]
        .replace("\n", " / "))
     done = tui("pods", "here", "--json")
-    same(done.returncode, 0, "one pod is asked")
+    same(done.returncode, 0, "pods with one name: exit status 0")
     row = json.loads(done.stdout)
     same((row["pod"], row["state"], row["why"]), ("here", "live", None),
-         "and lives")
+         "pods with one name: the pod is live")
     ok(row["host_load"] is not None and row["disk_free_bytes"] > 0,
-       "load and free disk are known")
-    same(tui("pods", "nobody").returncode, 2, "no such pod")
+       "load and free disk space are known")
+    same(tui("pods", "nobody").returncode, 2, "unknown pod")
 
 
 SLOW = """#!/bin/sh
@@ -327,7 +337,7 @@ SLOW = """#!/bin/sh
 
 
 def test_slow_pod():
-    """A pod that says nothing in the middle of a log is not taken for idle."""
+    """A pod that pauses in the middle of a log is not finished."""
     log = top + "/slow/t.log"
     put(log, log_rows(0, 9) + "words that nobody takes\n" * 10000
         + log_rows(10, 20))
@@ -340,15 +350,16 @@ def test_slow_pod():
     env["PATH"] = path
     same((done.returncode, [(r["steps"], r["bytes"]) for r in
                             rows("runs", "--pod", "slow")]),
-         (0, [(20, os.path.getsize(log))]), "a slow pod is waited for")
+         (0, [(20, os.path.getsize(log))]), "the rest of a log from a slow "
+                                            "pod is read")
 
 
 def test_damage():
-    """A page of what was followed is rubbish: no half of it is taken."""
+    """A page of the database is damaged: nothing is read from it."""
     configure([local("worn", top + "/a/*.log")])
     db = top + "/worn.db"
     collect = ["--db", db, "collect", "--until-idle", "1", "--for", "60"]
-    same(tui(*collect).returncode, 0, "a database of its own")
+    same(tui(*collect).returncode, 0, "a separate database")
     base = sqlite3.connect(db)
     base.execute("WITH n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n"
                  " WHERE i < 4000) INSERT INTO tails(id, pod, name, gen, path)"
@@ -362,9 +373,9 @@ def test_damage():
         file.seek(at)
         file.write(b"\xff" * page_bytes)
     done = tui(*collect)
-    same(done.returncode, 1, "a damaged page is told: 1")
+    same(done.returncode, 1, "a damaged page: exit status 1")
     ok("malformed" in done.stderr and done.stderr.count("\n") == 1,
-       "before anything is followed: " + done.stderr.strip())
+       "a damaged page is reported before any log is followed: " + done.stderr.strip())
 
 
 try:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Pods behind whatever brings a shell: stand-ins of `docker exec -i` and
-`kubectl exec -i`, the examples of the manual, are checked, followed while
-they are killed again and again, and measured on; those that hang, die and
-rave harm nobody."""
+"""Pods that are reached by any command: programs that behave like `docker exec
+-i` and `kubectl exec -i`, with the manual's examples. They are checked,
+followed while they are killed repeatedly, and used for a bench. Commands that
+hang, fail or print endlessly do not disturb other pods."""
 import json
 import os
 import shutil
@@ -21,8 +21,8 @@ from manual import example  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
 
-# Bytes are pumped to and fro by another process, as these programs do, and
-# the status of the shell is lost.
+# These programs copy the bytes in another process, and lose the exit status of
+# the shell.
 STAND_IN = """#!/bin/sh
 echo "$0 $*" >>"$HOME/asked"
 echo $$ >>"$HOME/pids"
@@ -104,17 +104,19 @@ def test_check(box, pods):
     done = box.run("pods", "check", "--json", "--timeout", "10")
     rows = {row["pod"]: row for row in map(json.loads,
                                            done.stdout.splitlines())}
-    ok(done.returncode == 4, "pods check: some cannot be reached", done)
-    # Other tests may run benches on this machine, which these two report.
+    ok(done.returncode == 4, "pods check: some pods cannot be reached", done)
+    # Other tests may run benches on this machine, which these two would
+    # report.
     ok(all(rows[p["name"]].get("python") for p in pods),
-       "the examples of the manual can", done.stdout)
+       "pods check: the manual's examples can be reached", done.stdout)
     ok([rows[p["name"]]["target"] for p in pods] == ["docker", "kubectl"],
-       "by their programs")
+       "pods check: the target is the program's name")
     classes = {name: rows[name]["failure"] for name in LIARS}
     ok(all(c in ("command", "timeout") for c in classes.values()),
-       "each liar is told", classes)
-    ok("/nowhere/docker" in rows["gone"]["text"], "a program that is not"
-       " there by its name", rows["gone"])
+       "pods check: each bad command is reported", classes)
+    ok("/nowhere/docker" in rows["gone"]["text"], "pods check: a missing "
+                                                  "program is reported with "
+                                                  "its path", rows["gone"])
 
 
 def test_follow(box, pods):
@@ -129,20 +131,21 @@ def test_follow(box, pods):
     def has_all():
         return [r["steps"] for r in box.rows("runs")] == [box.step] * 2
 
-    ok(until(has_all, PATIENCE_S), "both are followed", box.rows("runs"))
+    ok(until(has_all, PATIENCE_S), "both pods are followed", box.rows("runs"))
     for _ in range(10):
         box.kill_shells()
         box.write(50)
         until(lambda: os.path.getsize(box.top + "/pids") > 0, PATIENCE_S)
-    if not ok(until(has_all, PATIENCE_S), "and found again, ten times"):
+    if not ok(until(has_all, PATIENCE_S), "both pods are followed again after "
+                                          "ten kills"):
         note(open(box.top + "/said").read())
     seen = [box.rows("samples", str(run)) for run in (1, 2)]
     ok(all([s["step"] for s in one if s["metric"] == "train_loss"] ==
            list(range(1, box.step + 1)) for one in seen),
-       "every row is there once")
+       "every row is stored once")
     child.send_signal(signal.SIGTERM)
     ok(child.wait(PATIENCE_S) == 128 + signal.SIGTERM,
-       "it ends when told, beside those that hang")
+       "the collector ends on SIGTERM although some commands hang")
 
 
 def test_bench(box, pods):
@@ -165,12 +168,12 @@ def test_bench(box, pods):
     with open(box.top + "/bench.json", "w") as file:
         json.dump(plan, file)
     done = box.run("bench", "run", "--yes", "--json", box.top + "/bench.json")
-    ok(done.returncode == 0, "a bench runs on both", done.stderr)
+    ok(done.returncode == 0, "a bench runs on both pods", done.stderr)
     got = json.loads(done.stdout or "{}")
-    # It ends when it knows enough: not each pod may have a run by then.
+    # A bench may stop before each pod has a run of each arm.
     ms = {(run["tag"], run["y_ms"]) for run in got.get("runs", [])
           if run["counted"]}
-    ok(ms == {("A", 50), ("B", 40)}, "and reads what its runs printed",
+    ok(ms == {("A", 50), ("B", 40)}, "the bench reads the output of its runs",
        (ms, done.stderr))
 
 

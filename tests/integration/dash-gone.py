@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Logs that go away while they are followed, with their folder, and come back:
-what the dashboard shows of them, over a pod and over named files, and what
-collect says.  All three look at their own files at the same time."""
+"""Logs that are deleted with their folder while they are followed, and come
+back: what the dashboard shows for a pod and for named files, and what collect
+reports. All three run at the same time."""
 import json
 import os
 import shlex
@@ -27,7 +27,7 @@ FINAL = ("final_int8_zlib_roundtrip val_loss:2.0500 val_bpb:1.2345"
 
 
 class Box:
-    """A home with two logs: of a run under way, and of one that is done."""
+    """A home with two logs: one of a running run, one of a finished run."""
     def __init__(self, top, name, folder="/logs"):
         self.top = os.path.join(top, name)
         self.logs = self.top + folder
@@ -70,14 +70,16 @@ def row(screen, text):
 
 
 def test_gone(screen, what):
-    shows(screen, "log deleted", what + ": the row says that its log is gone")
+    shows(screen, "log deleted", what + ": the row shows that the log was "
+                                        "deleted")
     ok("300" in row(screen, "log deleted") and "50.0" in row(screen, "log deleted"),
-       what + ": and has its last numbers", screen.screen.text())
-    shows(screen, "1 alert", what + ": it is an alert")
+       what + ": the row keeps its last numbers", screen.screen.text())
+    shows(screen, "1 alert", what + ": an alert for the deleted log")
     screen.send("!")
-    shows(screen, "!  log-gone", what + ": one line of the events")
+    shows(screen, "!  log-gone", what + ": the event list has the alert")
     shows(screen, "over.log is gone",
-          what + ": the log of a run that is done is no alert")
+          what + ": the deleted log of a finished run is an event, not an "
+                 "alert")
     screen.send("!")
     screen.wait_for("Budget")
 
@@ -85,13 +87,14 @@ def test_gone(screen, what):
 def test_back(screen, what):
     screen.send("!")
     shows(screen, "open.log is back (a new file)",
-          what + ": that it is back is told")
-    shows(screen, "end of log-gone", what + ": the alert is over")
+          what + ": an event reports that the log is back")
+    shows(screen, "end of log-gone", what + ": the event list has the end of "
+                                          "the alert")
     screen.send("!")
     screen.wait_for("Budget")
-    shows(screen, "0 alerts", what + ": nothing is wrong any more")
+    shows(screen, "0 alerts", what + ": no alert is left")
     ok("log deleted" not in screen.screen.text() and row(screen, " 20 "),
-       what + ": its rows are those of the new log", screen.screen.text())
+       what + ": the rows show the new log", screen.screen.text())
 
 
 def main(top):
@@ -117,7 +120,7 @@ def main(top):
         return done.stdout.count('"steps":300') == 2
     for what, screen in screens.items():
         screen.wait_for("Runs (2)", 60)
-        shows(screen, "300", what + ": its logs are read")
+        shows(screen, "300", what + ": the logs are read")
     ok(until(is_read), "collect has read its logs")
     for box in (pod, named, bare):
         shutil.rmtree(box.logs)
@@ -128,20 +131,20 @@ def main(top):
         with open(box.alerts) as file:
             text = file.read()
         ok(text.startswith("log-gone: ") and text.count("\n") == 1 and
-           text[:-1].isprintable(), "the alert's command is given a line of "
-           "text, whatever a folder is called", repr(text))
+           text[:-1].isprintable(), "the alert command gets one printable "
+                                    "line, whatever the folder is called", repr(text))
     ok(until(lambda: has_said("open.log is gone from the pod; its "
                               "data is kept", "over.log is gone")),
-       "collect says both")
+       "collect reports both deleted logs")
     for box in (pod, named, bare):
         box.write(0, 20)
     for what, screen in screens.items():
         test_back(screen, what)
     ok(until(lambda: has_said("open.log is back (a new file)")),
-       "collect says that it is back")
+       "collect reports that the log is back")
     with open(said) as file:
         text = file.read()
-    ok(text.count("open.log is") == 2, "each once", text)
+    ok(text.count("open.log is") == 2, "collect reports each of them once", text)
     child.send_signal(signal.SIGTERM)
     child.wait(PATIENCE_S)
     for screen in screens.values():

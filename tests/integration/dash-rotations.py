@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How many descriptors a dashboard has open: of a log that is cut or replaced
-again and again, and of logs that nobody has written to for an hour."""
+"""The number of descriptors that a dashboard has open: for a log that is
+truncated or replaced again and again, and for logs that did not change for an
+hour."""
 import os
 import shutil
 import sys
@@ -18,20 +19,20 @@ from vt import Program  # noqa: E402
 
 TUI = os.path.abspath(os.environ["HGYM_TUI"])
 CUTS, REPLACED = 12, 70
-# MODEL_MAX_KEPT: the dashboard still shows the lines of so many files that
-# were replaced, and each needs a descriptor.
+# MODEL_MAX_KEPT: the dashboard still shows the lines of this many replaced
+# files, and each needs a descriptor.
 KEPT = 64
 
 
 def run_of(seed):
-    """A log that is shorter than the one before it."""
+    """A log that is shorter than the previous one."""
     return f"seed:{seed}\n" + "".join(
         f"step:{i}/900 train_loss:{6 - i / 300:.4f} train_time:{i * 50}ms"
         " step_avg:50.00ms\n" for i in range(200 - seed))
 
 
 class Dashboard:
-    """A dashboard over a new log, and over logs of an hour ago."""
+    """A dashboard that shows a new log and logs that are an hour old."""
 
     def __init__(self, top, n_old=0):
         self.log = top + "/train.log"
@@ -64,7 +65,7 @@ class Dashboard:
         return self.sees()
 
     def open_files(self):
-        """Descriptors of the log and of the files that had its name."""
+        """Descriptors of the log and of files that had its name before."""
         folder = f"/proc/{self.screen.pid}/fd"
         found = []
         for name in os.listdir(folder):
@@ -75,7 +76,8 @@ class Dashboard:
         return [path for path in found if path.startswith(self.log)]
 
     def comes_to(self, most):
-        """Drawing opens a log for a moment: wait until no more are open."""
+        """Drawing opens a log for a moment: wait until no more than this are
+        open."""
         return self.screen.until(lambda: len(self.open_files()) <= most)
 
     def stop(self):
@@ -89,25 +91,28 @@ def main():
         return finish()
     top = tempfile.mkdtemp(prefix="dash-rotations.")
     dash = Dashboard(top)
-    ok(dash.comes_to(1), "a log is open once", dash.open_files())
-    ok(all(dash.cut() for _ in range(CUTS)), "each cut starts a run")
-    ok(dash.comes_to(1), f"cut {CUTS} times, it is open once",
+    ok(dash.comes_to(1), "a log is opened once", dash.open_files())
+    ok(all(dash.cut() for _ in range(CUTS)), "each truncation starts a new "
+                                             "run")
+    ok(dash.comes_to(1), f"truncated {CUTS} times: the log is open once",
        dash.open_files())
     ok(all(dash.replace() for _ in range(REPLACED)),
-       "each file of that name starts a run")
+       "each replacement starts a new run")
     ok(dash.comes_to(1 + KEPT),
        f"replaced {REPLACED} times: the last {KEPT} files are open once",
        dash.open_files())
-    ok(dash.log in dash.open_files(), "and so is the file that has the name",
+    ok(dash.log in dash.open_files(), "replaced: the file with the current "
+                                      "name is open once",
        dash.open_files())
     with open(dash.log, "a") as file:
         file.write("step:899/900 train_loss:1.2345 train_time:44950ms"
                    " step_avg:50.00ms\n")
-    ok(dash.screen.wait_for("1.2345"), "which is still read")
+    ok(dash.screen.wait_for("1.2345"), "replaced: the file with the current "
+                                       "name is read")
     dash.stop()
 
     dash = Dashboard(top, 20)
-    ok(dash.comes_to(1), "20 logs of an hour ago are read and closed",
+    ok(dash.comes_to(1), "20 logs that are an hour old are read and closed",
        dash.open_files())
     dash.stop()
     shutil.rmtree(top)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The dashboard over its database: what it shows after a restart, beside
-another instance, and when that one is killed.  Real processes, real kills."""
+"""The dashboard and its database: what it shows after a restart, next to a
+second dashboard, and when that one is killed. Real processes, real kills."""
 import glob
 import json
 import os
@@ -70,11 +70,11 @@ def hides(screen, text, name):
 
 
 def leave(screen):
-    """End it in order: what it has read is stored then."""
+    """End the dashboard regularly: everything that it read is stored."""
     os.kill(screen.pid, signal.SIGTERM)
     status = screen.end(120)
     if status != 143:
-        note(f"it ended with {status}\n{screen.screen.text()}")
+        note(f"exit status {status}\n{screen.screen.text()}")
     screen.close()
 
 
@@ -89,7 +89,7 @@ def children(pid):
 
 
 def equal_to_parse(path, name):
-    """The database holds what parse says of the file."""
+    """The database contains what parse prints for the file."""
     want = rows("parse", path)
     got = [r for r in rows("runs") if r["path"] == path]
     same = ("lines", "steps", "last_train_loss", "final_bpb", "status")
@@ -100,8 +100,8 @@ def equal_to_parse(path, name):
 
 
 def export(screen, least):
-    """The points of the chart on the screen, by its own export: so many lines
-    of it, as soon as the series are there."""
+    """Export the points of the chart on the screen and return them, once the
+    export has at least this many lines."""
     pattern = top + "/hgym-run*.csv"
     text = ""
     for _ in range(40):
@@ -114,17 +114,18 @@ def export(screen, least):
             os.unlink(path)
         if text.count("\n") >= least:
             return text
-    note(f"no export of {least} lines but {text!r}\n{screen.screen.text()}")
+    note(f"no export with {least} lines: {text!r}\n{screen.screen.text()}")
     return text
 
 
 def open_run(screen):
     screen.send("2")
-    shows(screen, "step time", "the run's charts")
+    shows(screen, "step time", "the charts of the run")
 
 
 def test_restart():
-    """What is shown is the same after a restart, without reading again."""
+    """After a restart the same runs are shown without reading the log
+    again."""
     over, runs = top + "/a/over.log", top + "/a/runs.log"
     put(over, "seed:1\n" + log_rows(0, 900) + "final_int8_zlib_roundtrip"
         " val_loss:2.0500 val_bpb:1.2345 eval_time:1234ms\n")
@@ -133,14 +134,14 @@ def test_restart():
         {"name": "here", "transport": "local", "logs": [top + "/a/*.log"]}],
         "telemetry_s": 3600}))
     screen = dash()
-    shows(screen, "Runs (1)", "a first run")
-    shows(screen, "1.2345", "and its score")
+    shows(screen, "Runs (1)", "a run is shown")
+    shows(screen, "1.2345", "the run has its score")
     open_run(screen)
     before = export(screen, 501)
-    ok(before.count("\n") > 500, "its points are exported")
+    ok(before.count("\n") > 500, "the points of a chart are exported")
     leave(screen)
-    equal_to_parse(over, "the database equals parse")
-    # Its last bytes are old by the database's word too.
+    equal_to_parse(over, "the runs equal the output of parse")
+    # The database also has an old time for the last bytes.
     db = sqlite3.connect(DB)
     db.execute("UPDATE runs SET last_wall_ms = last_wall_ms - 3600000")
     db.commit()
@@ -148,41 +149,44 @@ def test_restart():
 
     put(runs, "seed:2\n" + log_rows(0, 300))
     screen = dash()
-    shows(screen, "Runs (2)", "a restart shows what is stored and what is new")
+    shows(screen, "Runs (2)", "a restart shows stored runs and new ones")
     screen.close()
     screen = dash()
-    shows(screen, "Runs (2)", "both from the database")
-    shows(screen, "1.2345", "with the score")
+    shows(screen, "Runs (2)", "both runs come from the database")
+    shows(screen, "1.2345", "a run from the database has its score")
     screen.send("j")
     screen.settle()
     open_run(screen)
     after = export(screen, before.count("\n"))
-    if not ok(before == after, "the points of the run that is over are those"
-              " of the log"):
+    if not ok(before == after, "the points of a finished run equal those of "
+                               "the log"):
         note(f"{len(before)} and {len(after)} bytes")
     screen.send("1")
     put(over, "seed:3\n" + log_rows(0, 77), "a")
-    shows(screen, "Runs (3)", "a log that was over goes on: another run")
+    shows(screen, "Runs (3)", "a finished log grows: a new run")
     put(runs, log_rows(301, 444), "a")
-    shows(screen, " 444 ", "and one that was not goes on")
+    shows(screen, " 444 ", "an unfinished log grows: the run continues")
     leave(screen)
-    # Cut short, and silent for two days.
+    # Truncated, and without new bytes for two days.
     db = sqlite3.connect(DB)
     db.execute("UPDATE runs SET last_wall_ms = last_wall_ms - 172800000")
     db.commit()
     db.close()
     screen = dash()
-    shows(screen, "truncated at 444", "a log that is silent for days is over")
+    shows(screen, "truncated at 444", "a log without new bytes for two days "
+                                      "is truncated")
     put(runs, log_rows(445, 450), "a")
-    shows(screen, " 450 ", "until it goes on")
-    shows(screen, "▶ a ", "and then it runs again")
+    shows(screen, " 450 ", "it grows again")
+    shows(screen, "▶ a ", "it grows again: the run is running")
     leave(screen)
-    equal_to_parse(over, "the log that went on equals parse")
-    equal_to_parse(runs, "and so does the other")
+    equal_to_parse(over, "the log that grew: the runs equal the output of "
+                         "parse")
+    equal_to_parse(runs, "the other log: the runs equal the output of parse")
 
 
 def test_second():
-    """Two instances: the second one reads, and takes over."""
+    """Two dashboards: the second one only reads the database, and takes
+    over."""
     log = top + "/b/t.log"
     put(log, "seed:7\n" + log_rows(0, 100))
     put(CONFIG, json.dumps({"pods": [
@@ -190,54 +194,61 @@ def test_second():
         "telemetry_s": 3600}))
     first = subprocess.Popen([TUI, "collect"], env=env,
                              stderr=subprocess.DEVNULL)
-    ok(until(lambda: steps_of("there") == [100]), "the first one stores")
+    ok(until(lambda: steps_of("there") == [100]), "the first dashboard stores "
+                                                  "the runs")
     second = dash()
     shows(second, f"another hgym-tui (process {first.pid})",
-          "the second one says that it only reads")
-    shows(second, " 100 ", "and shows what is stored")
-    shows(second, " from db · 1/", "the frame says it too")
+          "the second dashboard reports that it only reads")
+    shows(second, " 100 ", "the second dashboard shows the stored runs")
+    shows(second, " from db · 1/", "the second dashboard: the header shows "
+                                   "\"from db\"")
     put(log, log_rows(101, 222), "a")
-    shows(second, " 222 ", "what the first one stores comes to its screen")
+    shows(second, " 222 ", "the second dashboard shows what the first one "
+                           "stores")
     second.send("2")
-    shows(second, "step time", "with its series")
+    shows(second, "step time", "the second dashboard shows the series")
     second.send("5")
-    shows(second, "step:222/900", "and the end of its log")
+    shows(second, "step:222/900", "the second dashboard shows the end of the "
+                                  "log")
     put(log, log_rows(223, 230), "a")
-    shows(second, "step:230/900", "that goes on as the first one mirrors it")
-    ok(children(second.pid) == [], "nothing of it runs on the pod")
+    shows(second, "step:230/900", "the second dashboard shows new lines of "
+                                  "the local copy")
+    ok(children(second.pid) == [], "the second dashboard has no process on "
+                                   "the pod")
     first.send_signal(signal.SIGKILL)
     first.wait()
     put(log, log_rows(231, 300), "a")
     second.send("!")
-    shows(second, "this one follows", "it takes over from a killed one, and"
-          " says so")
-    # Esc and a key at once would be another key.
+    shows(second, "this one follows", "the first one is killed: the second "
+                                      "one takes over and reports it")
+    # Esc followed at once by a key would be read as another key.
     second.send("\x1b")
-    hides(second, "this one follows", "Esc leaves the events")
+    hides(second, "this one follows", "Esc closes the events")
     second.send("1")
-    shows(second, " 300 ", "and goes on where that one was")
-    ok(children(second.pid) != [], "it is on the pod now")
-    hides(second, " from db · ", "the frame says so no more")
+    shows(second, " 300 ", "the new writer continues at the offset of the old "
+                           "one")
+    ok(children(second.pid) != [], "the new writer has a process on the pod")
+    hides(second, " from db · ", "the header no longer shows \"from db\"")
     open_run(second)
     points = export(second, 300)
-    ok(points.count("\n") >= 300, "its series are whole")
+    ok(points.count("\n") >= 300, "the series have no gap")
     third = dash()
     shows(third, f"another hgym-tui (process {second.pid})",
-          "a third one reads from the second")
+          "a third dashboard reads what the second one stores")
     put(log, log_rows(301, 333), "a")
-    shows(third, " 333 ", "and sees what it stores")
+    shows(third, " 333 ", "the third dashboard shows new rows")
     second.close()
     put(log, log_rows(334, 350), "a")
     third.send("!")
-    shows(third, "this one follows", "one that leaves in order is followed"
-          " too")
+    shows(third, "this one follows", "the second one ends: the third one "
+                                     "takes over")
     ok(until(lambda: third.pump(0.1) and steps_of("there") == [350]),
-       "and nothing is lost between them", steps_of("there"))
+       "no row is lost at the takeover", steps_of("there"))
     leave(third)
-    equal_to_parse(log, "the database equals parse")
+    equal_to_parse(log, "the runs equal the output of parse")
     samples = [s for s in rows("samples", log) if s["metric"] == "train_loss"]
     if not ok([s["step"] for s in samples] == list(range(351)),
-              "each sample once"):
+              "each sample is stored once"):
         note(tui("runs").stdout + tui("samples", log).stderr)
 
 
@@ -248,7 +259,7 @@ GPU = "{0}, NVIDIA H100 80GB HBM3, {1}, 71234, {2}, 61, 1830, 0x{3:016x}\n"
 
 
 def test_telemetry():
-    """What pods say of themselves is kept, and shown after a restart."""
+    """The telemetry of pods is stored, and shown after a restart."""
     put(top + "/bin/nvidia-smi", SMI % top)
     os.chmod(top + "/bin/nvidia-smi", 0o755)
     env["PATH"] = top + "/bin:" + env["PATH"]
@@ -267,74 +278,81 @@ def test_telemetry():
        "telemetry is stored")
     got = {(r["gpu"], r["metric"]): r["value"] for r in telemetry()}
     ok((got[0, "gpu_util"], got[1, "gpu_util"], got[None, "gpu_util"]) ==
-       (98, 90, 94), "each GPU, and their mean")
+       (98, 90, 94), "telemetry: each GPU and their mean")
     ok((got[1, "gpu_power_w"], got[None, "gpu_power_w"]) == (99, 700.5),
-       "power, and the sum")
+       "telemetry: power of each GPU and the sum")
     ok((got[0, "gpu_throttle"], got[None, "gpu_throttle"]) == (4, 5),
-       "throttle reasons, and all of them")
+       "telemetry: throttle reasons of each GPU and of all")
     ok((None, "host_load") in got and (0, "host_load") not in got and
-       got[None, "disk_free_bytes"] > 0, "load and disk of the host")
+       got[None, "disk_free_bytes"] > 0, "telemetry: load and disk of the "
+                                         "host")
     times = sorted({r["wall_s"] for r in telemetry()})
     ok(all(b - a > 8 for a, b in zip(times, times[1:])),
-       "not more often than every ten seconds", times)
+       "telemetry: at most one row per ten seconds", times)
     ok({r["metric"] for r in telemetry("--metric", "gpu_temp_c")} ==
-       {"gpu_temp_c"}, "one metric")
+       {"gpu_temp_c"}, "telemetry: one metric")
     done = tui("samples", "--pod", "nobody")
-    ok(done.returncode == 5, "no such pod: " + done.stderr.strip()[-40:])
-    ok(tui("samples").returncode == 2, "a run or a pod is to be named")
+    ok(done.returncode == 5, "telemetry: unknown pod: " + done.stderr.strip()[-40:])
+    ok(tui("samples").returncode == 2, "samples without a run or pod: usage "
+                                       "error")
 
     second = dash()
     second.send("7")
-    shows(second, "live", "the second one shows the pod's state")
-    shows(second, "H100", "and its GPU")
+    shows(second, "live", "the second dashboard shows the state of the pod")
+    shows(second, "H100", "the second dashboard shows the GPU of the pod")
     second.close()
     first.send_signal(signal.SIGKILL)
     first.wait()
-    # A silent pod: its figures come from the database.
+    # The pod does not answer: its values come from the database.
     put(top + "/bin/nvidia-smi", "#!/bin/sh\nexit 1\n")
     screen = dash()
     screen.send("7")
-    shows(screen, "H100", "after a restart the pod has its GPU")
+    shows(screen, "H100", "after a restart the GPU of the pod is shown")
     open_run(screen)
     screen.send("]]]]")
-    shows(screen, "GPU utilisation (%)", "the pod's are among them")
+    shows(screen, "GPU utilisation (%)", "the metrics of the pod are in the "
+                                         "list")
     screen.send("K")
-    shows(screen, "no GPU utilisation of its pod", "another run has none")
+    shows(screen, "no GPU utilisation of its pod", "a run on another pod has "
+                                                   "no GPU metrics")
     screen.send("x\r")
     shows(screen, "nothing saved: no GPU utilisation of its pod",
-          "no file without a point")
+          "no file is written without a point")
     screen.send("J")
     text = export(screen, 3)
     head, *points = [line.split(",") for line in text.splitlines()] or [[]]
     if not ok(head == ["run", "seed", "file", "series", "wall_s", "value"] and
               len(points) >= 2 and
               {(p[3], float(p[5])) for p in points} == {("gpu_util", 94)},
-              "and the run its chart of it"):
+              "the run has a chart of the pod's GPU"):
         note(text)
     screen.close()
     count_rows = len(telemetry("--metric", "gpu_util"))
-    ok(count_rows >= 6, f"{count_rows} rows stay")
+    ok(count_rows >= 6, f"{count_rows} rows are kept")
 
 
 def test_no_pods():
-    """Without a pod the history is still shown."""
+    """The history is shown without any pod."""
     put(CONFIG, "{}")
     screen = dash()
-    shows(screen, "Runs (5)", "runs of pods that are not configured any more")
+    shows(screen, "Runs (5)", "runs of pods that are no longer configured")
     put(top + "/e/t.log", "seed:5\n" + log_rows(0, 60))
     put(CONFIG, json.dumps({"pods": [
         {"name": "late", "transport": "local", "logs": [top + "/e/*.log"],
          "harnessgym": [top + "/none"]}], "telemetry_s": 3600}))
     os.kill(screen.pid, signal.SIGHUP)
-    shows(screen, "Runs (6)", "a configuration with a pod: it is followed")
+    shows(screen, "Runs (6)", "a configuration with a pod: the pod is "
+                              "followed")
     second = dash()
-    shows(second, "another hgym-tui", "by the one that was there first")
+    shows(second, "another hgym-tui", "the first dashboard writes")
     os.kill(second.pid, signal.SIGHUP)
-    shows(second, "configuration reloaded", "a second one reads its configuration")
-    shows(second, "Runs (6)", "and shows the same")
+    shows(second, "configuration reloaded", "the second dashboard reads the "
+                                            "new configuration")
+    shows(second, "Runs (6)", "the second dashboard shows the same runs")
     screen.close()
     second.send("!")
-    shows(second, "this one follows", "until it is the only one")
+    shows(second, "this one follows", "the first dashboard ends: the second "
+                                      "one follows")
     second.close()
 
 

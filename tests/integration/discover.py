@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Pods that programs print: they appear, change their address under one host
-key and go while logs are followed, and their data stay; a program that hangs,
-fails or lies changes nothing.  Then the programs for providers, on what their
-tools print by their documentation."""
+"""Pods that programs print: they appear, change their address while the host
+key stays, and disappear while their logs are followed; their data is kept. A
+program that hangs, fails or prints wrong data changes nothing. Then the
+programs for providers, with output as their documentation shows it."""
 import http.server
 import json
 import os
@@ -75,7 +75,7 @@ class Box:
         self.put("how", f"cat <<'END'\n{json.dumps(pods)}\nEND\n")
 
     def lie(self, text):
-        """Say this, until it was asked for and heard."""
+        """Write this answer, and wait until it was requested and read."""
         before = self.asked()
         self.put("how", text)
         return until(lambda: self.asked() >= before + 2)
@@ -123,29 +123,31 @@ def test_life(box):
         child = subprocess.Popen([TUI, "collect"], env=box.env, stderr=said)
     ok(until(lambda: box.steps() == {"a": 10}), "a pod appears", box.steps())
     box.answer(shell("a"), shell("b", usd_per_hour=2.5, gpu="H100"))
-    ok(until(lambda: box.steps() == {"a": 10, "b": 10}), "another one does")
+    ok(until(lambda: box.steps() == {"a": 10, "b": 10}), "a second pod appears")
     box.lie("exit 3")
     box.lie("echo '[]]'")
     ok(box.said().count("discover cloud: ") == 1 and
-       "removed from" not in box.said(), "a program that fails is told once, and"
-       " changes nothing", box.said())
+       "removed from" not in box.said(), "a program that fails is reported "
+                                         "once and changes nothing", box.said())
     box.answer(shell("a"), shell("b"))
     box.write(11, 20)
-    ok(until(lambda: box.steps() == {"a": 20, "b": 20}), "all is followed on")
+    ok(until(lambda: box.steps() == {"a": 20, "b": 20}), "all pods are still "
+                                                         "followed")
     box.answer(shell("b"))
-    ok(until(lambda: "a: removed from the configuration" in box.said()), "a pod goes")
+    ok(until(lambda: "a: removed from the configuration" in box.said()), "a pod disappears")
     box.write(21, 30)
-    ok(until(lambda: box.steps() == {"a": 20, "b": 30}), "its data stay",
+    ok(until(lambda: box.steps() == {"a": 20, "b": 30}), "a pod disappears: its "
+                                                         "data is kept",
        box.steps())
     child.send_signal(signal.SIGTERM)
-    ok(child.wait(PATIENCE_S) == 128 + signal.SIGTERM, "the end")
+    ok(child.wait(PATIENCE_S) == 128 + signal.SIGTERM, "the collector ends")
 
 
 def test_commands(box):
     box.answer(shell("a"), shell("b"))
     rows = {r["pod"]: r for r in box.rows("pods", "check", "a", "b")}
     ok(set(rows) == {"a", "b"} and rows["a"]["target"] == "sh",
-       "other commands know them", rows)
+       "other commands know the discovered pods", rows)
     missed = []
     for text, why in LIES.items():
         box.put("how", text)
@@ -153,7 +155,8 @@ def test_commands(box):
         if not done.stderr.startswith("hgym-tui: discover cloud") or \
                 why not in done.stderr or '"own"' not in done.stdout:
             missed.append((text, done.stderr))
-    ok(missed == [], "and tell of a program that fails or lies", missed)
+    ok(missed == [], "other commands report a program that fails or prints "
+                     "wrong data", missed)
 
 
 def test_screen(box):
@@ -165,34 +168,35 @@ def test_screen(box):
         ok(until(lambda: re.search(text, p.screen.text()), between=p.pump),
            name, p.screen.text())
 
-    seen("Fleet", "the dashboard")
+    seen("Fleet", "the dashboard starts")
     p.send("7")
-    seen("early ", "shows a pod that was found")
+    seen("early ", "the dashboard shows a discovered pod")
     box.answer(shell("early"), shell("late"))
-    seen("late ", "and one that comes later")
+    seen("late ", "the dashboard shows a pod that appears later")
     box.answer(shell("early"), shell("late", command=["/bin/sh"]))
-    seen("late .*/bin/sh", "and goes on at another address")
+    seen("late .*/bin/sh", "the pod continues at another address")
     box.put("how", "exit 4")
-    seen("discover cloud: exited with status 4", "and what failed")
+    seen("discover cloud: exited with status 4", "the dashboard reports the "
+                                                 "program that failed")
     box.answer(shell("late"))
-    seen("early +gone", "and one that goes")
+    seen("early +gone", "the dashboard shows a pod that disappeared")
     p.send("G")
-    seen("─ late ─", "it can be chosen")
+    seen("─ late ─", "the pod can be selected")
     p.send("$")
-    seen(r"\$ sh\b", "its shell is its command")
+    seen(r"\$ sh\b", "its shell runs the pod's command")
     p.send("yes\r")
     until(lambda: not p.screen.alternate, between=p.pump)
     p.send("echo in-$((40 + 2))\r")
-    seen("in-42", "which answers")
+    seen("in-42", "its shell prints the answer")
     p.send("exit 7\r")
-    seen(r"shell on late exited with status 7", "and ends")
+    seen(r"shell on late exited with status 7", "its shell ends")
     p.send("Q")
-    ok(p.end(120) == 0, "the end of the dashboard")
+    ok(p.end(120) == 0, "the dashboard ends")
     p.close()
 
 
 def test_address(box):
-    """The same pod at another address; its key is known by the alias alone."""
+    """The same pod at another address; only the alias identifies its key."""
     rig = box.top + "/rig"
     if subprocess.run(["sh", SSHD, "start", rig],
                       stdout=subprocess.DEVNULL).returncode == 77:
@@ -217,24 +221,25 @@ def test_address(box):
                           transport=transport)
             rows = [at("127.0.0.1"), at("localhost")]
             ok(all(r["connect_ms"] is not None for r in rows),
-               f"{transport}: one key at two addresses", rows)
+               f"{transport}: one host key at two addresses is accepted", rows)
             row = at("127.0.0.1", host_key_alias="cloud-18")
-            ok(row["failure"] == "hostkey", f"{transport}: not under another"
-               " name", row)
+            ok(row["failure"] == "hostkey", f"{transport}: the key with "
+                                            "another name is refused", row)
     finally:
         subprocess.run(["sh", SSHD, "stop", rig])
 
 
 def test_hang(box):
-    """A hanging program is ended with all that it started."""
+    """A program that hangs is killed with all its children."""
     box.configure()
     box.put("how", 'echo $$ >"$HOME/hung"; sleep 600')
     done = box.run("pods", "check", "own", "--no-gpu")
-    ok("killed after 20 s" in done.stderr, "one that hangs is told",
+    ok("killed after 20 s" in done.stderr, "a program that hangs is reported",
        done.stderr)
     with open(box.top + "/hung") as file:
         pid = file.read().strip()
-    ok(until(lambda: not os.path.exists(f"/proc/{pid}")), "and ended")
+    ok(until(lambda: not os.path.exists(f"/proc/{pid}")), "a program that hangs is "
+                                                          "killed")
 
 
 RUNPOD = {
@@ -286,7 +291,7 @@ WANT = {
 
 
 def tool(box, name, answers):
-    """A provider's tool that prints what was recorded."""
+    """A provider's tool that prints recorded output."""
     text = "#!/bin/sh\ncase $* in\n" + "".join(
         f"'{words}') cat <<'END'\n{json.dumps(said)}\nEND\n;;\n"
         for words, said in answers.items()) + "*) exit 2;;\nesac\n"
@@ -321,15 +326,16 @@ def test_providers(box):
         done = subprocess.run([f"{OURS}/{name}"], env=env, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         ok(done.returncode == 0 and json.loads(done.stdout) == want,
-           f"{name}: its pods", done)
-        ok("s3cr3t" not in done.stdout + done.stderr, f"{name}: no secret")
+           f"{name}: the pods", done)
+        ok("s3cr3t" not in done.stdout + done.stderr, f"{name}: the output has "
+                                                      "no secret")
         box.configure()
         box.put("how", f"exec {OURS}/{name}")
         box.env, old = env, box.env
         done = box.run("pods", "check", "own", "--json")
         box.env = old
         ok('"own"' in done.stdout and done.stderr == "",
-           f"{name}: and we take them", done.stderr)
+           f"{name}: hgym-tui accepts the pods", done.stderr)
     conf = example("hgym-tui-config.5", '"runpod"')
     for one in conf["discover"]:
         one["command"] = [f"{OURS}/{os.path.basename(one['command'][0])}"]
@@ -340,7 +346,7 @@ def test_providers(box):
     ok({name: row["target"] for name, row in rows.items()} ==
        {"train-me": "root@127.0.0.9:9", "vast-11": "root@127.0.0.8:9"} and
        all(r["failure"] == "ssh" for r in rows.values()),
-       "the example of the manual", rows)
+       "the manual's example", rows)
     for said in "null", "[[]]", '[{"id": 1}, 2]', "[" * 9999, '{"jobs": 7}':
         for name in "runpodctl", "vastai", "squeue":
             box.put("bin/" + name, f"#!/bin/sh\necho '{said}'\n", 0o755)
@@ -349,14 +355,14 @@ def test_providers(box):
                for name in ("runpod", "vast", "slurm")]
         ok(all(one.returncode == 1 and not one.stdout and
                len(one.stderr.splitlines()) == 1 for one in odd),
-           f"{said[:20]} for an answer: one sentence", odd)
+           f"the tool prints {said[:20]}: one message", odd)
     env.update(LAMBDA_API_KEY="wrong", PATH="/usr/bin:/bin")
     bad = [subprocess.run([sys.executable, f"{OURS}/{name}"], env=env,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
            for name in ("runpod", "vast", "lambda")]
     ok(all(one.returncode == 1 and not one.stdout and
            len(one.stderr.splitlines()) == 1 for one in bad),
-       "without the tool, or its key: one sentence and nothing else", bad)
+       "the tool or its key is missing: one message and no output", bad)
     server.shutdown()
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `doctor` says of the SSH agent: how many keys it holds, or why it is
-of no use; an agent that hangs does not hang the doctor."""
+"""The lines of `doctor` about the SSH agent: the number of keys, or why the
+agent cannot be used. An agent that hangs does not stop the doctor."""
 import json
 import os
 import shutil
@@ -23,7 +23,7 @@ from wait import PATIENCE_S, until  # noqa: E402
 
 
 def doctor(top, sock):
-    """The line about the agent, and how long it took."""
+    """The line about the agent, and the time that doctor took."""
     env = home_env(top)
     env.pop("SSH_AUTH_SOCK", None)
     if sock is not None:
@@ -62,8 +62,8 @@ def hang_up(server):
 
 def main(top):
     sock = top + "/agent"
-    check(top, None, "ok", "SSH_AUTH_SOCK is not set", "no agent is fine")
-    check(top, sock, "warn", "no agent listens", "nothing there")
+    check(top, None, "ok", "SSH_AUTH_SOCK is not set", "no agent: not an error")
+    check(top, sock, "warn", "no agent listens", "the socket does not exist")
     agent = subprocess.Popen(["ssh-agent", "-D", "-a", sock],
                              stdout=subprocess.DEVNULL)
     try:
@@ -75,16 +75,16 @@ def main(top):
             subprocess.run(["ssh-add", "-q", top + "/" + name], check=True,
                            env=dict(os.environ, SSH_AUTH_SOCK=sock))
             check(top, sock, "ok", "has 1 key" if name == "a" else
-                  "has 2 keys", "its keys are counted")
+                  "has 2 keys", "an agent with keys: their number")
         agent.send_signal(signal.SIGSTOP)
         took = check(top, sock, "warn", "does not answer",
                      "an agent that hangs")
-        ok(took < 60, f"and the doctor does not ({took:.1f} s)")
+        ok(took < 60, f"an agent that hangs: doctor ends after {took:.1f} s")
     finally:
         agent.send_signal(signal.SIGCONT)
         agent.kill()
         agent.wait()
-    check(top, sock, "warn", "no agent listens", "an agent that died")
+    check(top, sock, "warn", "no agent listens", "an agent that has ended")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(top + "/other")
         server.listen()
@@ -92,7 +92,7 @@ def main(top):
                                   daemon=True)
         thread.start()
         check(top, top + "/other", "warn", "is not an SSH agent",
-              "something else that listens there")
+              "another program on the socket")
         server.shutdown(socket.SHUT_RDWR)
     check(top, top + "/" + "x" * 200, "warn", "no agent listens",
           "a path that is too long for a socket")

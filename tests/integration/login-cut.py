@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A connection that breaks during the login is made again, wherever it breaks.
-A proxy per pod cuts the pod's first connection at the client's nth packet; each
-pod must become live afterwards.  A key or host key that the server's answer
-rules out is reported as refused, and is not tried again at once."""
+"""A connection that breaks during the login is opened again, wherever it
+breaks. A proxy for each pod cuts the first connection at the client's nth
+packet; each pod must become live afterwards. If the server's answer excludes a
+key or host key, the pod is refused, and not tried again at once."""
 import json
 import os
 import signal
@@ -24,15 +24,15 @@ from home import home_env  # noqa: E402
 from tap import finish, note, ok, skip_all  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
 
-# A login with one key takes 8 packets, the start of a command a few more.
+# A login with one key takes 8 packets, starting a command a few more.
 PACKETS = 14
-# The shortest time after which a refused key is tried again.
+# The shortest delay before a refused key is tried again.
 RETRY_S = 240
 
 
 class Proxy:
-    """Forwards to sshd.  The first connection ends when the client has sent
-    cut_at packets; the last of these does not arrive.  0: it never ends."""
+    """Forwards to sshd. The first connection ends when the client has sent
+    cut_at packets; the last of these is not forwarded. 0: it does not end."""
 
     def __init__(self, target, cut_at=0, reset=False):
         self.target, self.cut_at, self.reset = target, cut_at, reset
@@ -72,7 +72,7 @@ class Proxy:
                 pass
 
     def cut(self, client, server):
-        """End both sides: with a reset, or as a process that exits does."""
+        """Close both sides: with a reset, or like a process that exits."""
         self.has_cut = True
         if self.reset:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
@@ -103,7 +103,7 @@ class Box:
         return path
 
     def add_pod(self, name, host_key, identity=None, **proxy):
-        """host_key: the public key file that known_hosts has; None: no."""
+        """host_key: the public key file in known_hosts; None: no entry."""
         proxy = Proxy(int(self.read("port")), **proxy)
         known_hosts = os.path.join(self.top, name + ".known")
         with open(known_hosts, "w") as file:
@@ -125,20 +125,20 @@ class Box:
             json.dump({"pods": self.pods}, file)
 
     def messages(self, name):
-        """What was printed about that pod: state, and why."""
+        """The messages about that pod: states and reasons."""
         prefix = "hgym-tui: %s: " % name
         with open(self.top + "/messages") as file:
             return [line.strip()[len(prefix):] for line in file
                     if line.startswith(prefix)]
 
     def is_live(self, name):
-        """Is it live by the connection after the one that was cut?"""
+        """Is the pod live over the connection after the one that was cut?"""
         proxy, messages = self.proxies[name], self.messages(name)
         return (proxy.has_cut and proxy.accepted > 1 and messages != [] and
                 messages[-1].startswith("live"))
 
     def is_over(self, name):
-        """Is it live, or given up?"""
+        """Is the pod live or refused?"""
         return self.is_live(name) or self.is_refused(name)
 
     def is_refused(self, name):
@@ -162,7 +162,7 @@ def check_cuts(box):
         until(lambda: box.is_over(name))
         how, n = name.split("-")
         ok(box.is_live(name) and not box.is_refused(name),
-           "live after the connection broke at packet %s (%s)" % (n, how),
+           "live after the connection was cut at packet %s (%s)" % (n, how),
            "\n".join(box.messages(name)))
 
 
@@ -173,9 +173,9 @@ def check_refusals(box, start):
         until(lambda: box.is_refused(name))
         refusals = [text for text in box.messages(name)
                     if text.startswith("refused: ") and sentence in text]
-        ok(len(refusals) == 1, name + ": refused, with the reason, once",
+        ok(len(refusals) == 1, name + ": refused once, with the reason",
            "\n".join(box.messages(name)))
-        # A slow machine may take so long that the wrong key is due again.
+        # A slow machine may take so long that the refused key is tried again.
         most = 1
         if name == "wrong-key":
             most += int((time.monotonic() - start) / RETRY_S)

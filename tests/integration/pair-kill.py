@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Two dashboards on one database, killed at random while logs grow.
+"""Two dashboards with one database, killed at random times while logs grow.
 
-One follows and writes, the other one reads; whichever is killed by SIGKILL
-comes back, and the one that was left takes over when it had to.  Afterwards
-the database must hold what `parse` says of the files, and the same series as
-one that was never killed.  HGYM_KILLS sets how often (default 6)."""
+One follows and writes, the other one reads. Whichever is killed by SIGKILL is
+started again; if it was the writer, the other one takes over. Afterwards the
+database must contain what `parse` prints for the files, and the same series as
+a database whose dashboard was never killed. HGYM_KILLS is the number of kills
+(default 6)."""
 import fcntl
 import importlib.util
 import os
@@ -28,7 +29,7 @@ from wait import until  # noqa: E402
 
 
 def load(name):
-    """What the test of one collector has."""
+    """Parts of the test with one collector."""
     spec = importlib.util.spec_from_file_location(
         "one", os.path.join(HERE, name))
     module = importlib.util.module_from_spec(spec)
@@ -37,8 +38,8 @@ def load(name):
 
 
 def starts_while_locked(dash, db):
-    """The first one, which meets another that has the lock and has not made
-    the database yet."""
+    """The first dashboard starts while another process has the lock but no
+    database yet."""
     with open(db + ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.write(f"{os.getpid()}\n")
@@ -47,7 +48,7 @@ def starts_while_locked(dash, db):
         program.pump(0.5)
     ok(until(lambda: os.path.exists(db) or program.poll() is not None, 120,
              program.pump) and program.poll() is None,
-       "it waits for the one that is about to make the database",
+       "the dashboard waits until the database exists",
        program.screen.text())
     return program
 
@@ -92,14 +93,15 @@ def main():
         ok(program.screen.stray == [], "no stray byte on the screen",
            program.screen.stray)
 
-    # The one that writes leaves first: the other one goes on for a while.
+    # The writer ends first: the other one continues for a while.
     def writes(programs):
         with open(db + ".lock") as file:
             pid = file.read().strip()
         return any(str(program.pid) == pid for program in programs)
 
     def soon(programs, name):
-        """It may have to find out first that the last one is gone."""
+        """The dashboard may first have to notice that the other one has
+        ended."""
         if not ok(until(lambda: writes(programs), 120, both), name):
             for program in pair:
                 note(f"{program.pid}\n{program.screen.text()}")
@@ -108,17 +110,17 @@ def main():
         for program in pair:
             program.pump(seconds)
 
-    soon(pair, "one of them writes")
+    soon(pair, "one dashboard writes")
     pair.sort(key=lambda program: not writes([program]))
     pair.pop(0).close()
-    soon(pair, "and then the other one")
+    soon(pair, "then the other one writes")
     pair[0].close()
     done = one.run(["--config", config, "--db", db, "collect",
                     "--until-idle", "2", "--for", "600"], env)
-    ok(done.returncode == 0, "what came last is read", done.stderr)
+    ok(done.returncode == 0, "the last rows are stored", done.stderr)
     one.compare_runs(logs, env, db)
     ok(one.mirrors_equal(logs, top + "/state"),
-           "each log has a mirror that is equal, byte by byte")
+           "the local copy of each log equals the log")
     fresh = top + "/b.db"
     one.run(["--config", config, "--db", fresh, "collect", "--until-idle",
              "2", "--for", "600"], env)
@@ -134,4 +136,4 @@ def main():
     return finish()
 
 
-sys.exit(main() if sys.platform == "linux" else skip_all("needs Linux"))
+sys.exit(main() if sys.platform == "linux" else skip_all("Linux is required"))

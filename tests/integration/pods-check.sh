@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# `pods check` against real sshds, with a nvidia-smi that is made up.
+# `pods check` with real SSH servers and a fake nvidia-smi.
 # shellcheck source=tests/support/transport-lib.sh
 . "${HGYM_SRC:-.}/tests/support/transport-lib.sh"
 
 tui=${HGYM_TUI:-$build/hgym-tui}
 
-# Another server with those lines and an alias of that name.
+# Start another server with the configuration lines of stdin and an alias for
+# it.
 server() {
 	name=$1
 	shift
@@ -17,7 +18,7 @@ server() {
 	cat "$work/$name/known_hosts" >>"$rig/known_hosts"
 }
 
-# A server on which nvidia-smi does what stdin says.
+# A server with an nvidia-smi that is the script of stdin.
 gpu_server() {
 	name=$1
 	mkdir -p "$work/$name-bin"
@@ -47,8 +48,8 @@ check_pods() {
 		>"$work/out" 2>"$work/err" </dev/null
 }
 
-# The value of a key in the row of a pod.  "failure" leaves out what a bench
-# left: other tests may run some on this machine just now.
+# The value of a key in the row of a pod. "failure" leaves out processes of a
+# bench: other tests may run some on this machine now.
 value() {
 	python3 - "$work/out" "$1" "$2" <<-'END'
 	import json, sys
@@ -112,22 +113,22 @@ write_config "$(pod good good)" "$(pod busy busy)" "$(pod hidden hidden)" \
 
 check_pods --json --min-free 0 --timeout 60
 is "$?" 4 "some pods cannot be reached"
-is "$(wc -l <"$work/out")" 15 "one row a pod"
+is "$(wc -l <"$work/out")" 15 "one row per pod"
 sed 's/^/# /' "$work/out"
 for want in good:None mine:None here:None busy:gpu hidden:gpu broken:gpu \
 	none:gpu limited:environment sick:environment hangs:timeout \
 	stranger:hostkey locked:auth dead:ssh loud:gpu endless:environment; do
 	is "$(value "${want%:*}" failure)" "${want#*:}" "$want"
 done
-is "$(value good gpu)" "NVIDIA H100 80GB HBM3" "the GPU's name"
+is "$(value good gpu)" "NVIDIA H100 80GB HBM3" "the name of the GPU"
 is "$(value good driver)" "570.124.06" "its driver"
 check "a process on the GPU is named" \
 	grep -q 'python3 (pid 4242, 20480 MiB)' "$work/out"
-check "a broken driver is a matter of the GPU" \
+check "a broken driver is a failure of class gpu" \
 	grep -q 'nvidia-smi fails (exit status 9)' "$work/out"
-check "the exit status is judged before the text" \
+check "the exit status is checked before the text" \
 	grep -q 'status 7: Permission denied' "$work/out"
-check "a login shell that prints without end is named" \
+check "a login shell that prints endlessly is named" \
 	grep -q 'printed more than 1048576 bytes before it answered' "$work/out"
 check "a new host key is shown" grep -q 'not known: ssh-ed25519 SHA256:' \
 	"$work/out"
@@ -137,14 +138,14 @@ left=$!
 wait_for grep -q HGYM_JOB "/proc/$left/environ"
 check_pods --json --min-free 0 good
 got=$?
-is "$got" 3 "a pod that is not fit"
-check "what a bench left is named" grep -q '"job":"b7/3;"' "$work/out"
+is "$got" 3 "a pod that cannot be used"
+check "processes of a bench are named" grep -q '"job":"b7/3;"' "$work/out"
 kill "$left"
 wait "$left" 2>/dev/null
 check_pods --json --min-free 1e18 good
 is "$(value good failure)" disk "too little space"
 check_pods --json --min-free 0 --no-gpu none
-is "$(value none failure)" None "no GPU is wanted"
+is "$(value none failure)" None "no GPU is required"
 check_pods --json --min-free 0 --accept-new --no-gpu stranger
 is "$(value stranger failure)" None "a new host key is accepted on demand"
 
@@ -191,11 +192,11 @@ is "$(grep -c '"files":2' "$work/out")" 1 "init keeps the pods that are there"
 
 write_config "$(pod good good)"
 check_pods good
-check "a table for people" grep -q '^good .*570.124.06' "$work/out"
+check "a table for users" grep -q '^good .*570.124.06' "$work/out"
 check_pods --min-free many good
 is "$?" 2 "wrong use"
 check_pods nobody
-is "$?" 2 "a pod that is not there"
+is "$?" 2 "unknown pod"
 for name in good busy hidden broken limited sick hangs loud endless stranger; do
 	sh "$src/tests/support/sshd.sh" stop "$work/$name"
 done

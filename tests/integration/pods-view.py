@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The Pods view over a real sshd on loopback, in a real pseudo-terminal: the
-link and why it is refused, the preflight by its key, a shell on the pod and
-the way back; and logs on pods that the command line names."""
+"""The Pods view with a real sshd on loopback, in a real pseudo-terminal: the
+connection and why it is refused, the check of a pod by its key, a shell on the
+pod and the return from it; and logs on pods named on the command line."""
 import json
 import os
 import signal
@@ -36,12 +36,13 @@ def until(p, check, seconds=PATIENCE_S):
 
 
 def is_so(p, check, name):
-    """What is on the screen, or comes to it: a frame comes in pieces."""
+    """Wait until the text is on the screen: a frame may arrive in parts."""
     return ok(until(p, check), name, p.screen.text())
 
 
 def answers(p, keys, text, name):
-    """A shell's answer; it is asked again where a size or a signal was late."""
+    """The answer of a shell; asked again if a size or a signal arrived
+    late."""
     for _ in range(30):
         p.send(keys)
         if p.wait_for(text, 3):
@@ -81,62 +82,66 @@ def start(config, *args, width=120):
 
 def test_links(p):
     is_seen(p, "good        live", "a pod is live")
-    is_seen(p, "answers in", "its answer is timed")
-    is_seen(p, "refused", "another is refused")
+    is_seen(p, "answers in", "the response time is shown")
+    is_seen(p, "refused", "the other pod is refused")
     p.send("j")
-    is_seen(p, "link   refused: ", "why is said in words")
+    is_seen(p, "link   refused: ", "the reason is a sentence")
     p.send("ss")
     is_seen(p, "sorted by LINK, descending", "s sorts")
 
     def line(n):
         return p.screen.text().split("\n")[n]
     is_so(p, lambda: " bad " in line(3) and " good " in line(4),
-          "the one in trouble is first")
+          "the refused pod is the first row")
     is_so(p, lambda: "─ bad ─" in p.screen.text(),
-          "and selected")
+          "the refused pod is selected")
     p.send("g" if "good" in line(3) else "G")
 
 
 def test_check(p):
-    is_seen(p, "not checked yet; press c to check", "no check was made")
+    is_seen(p, "not checked yet; press c to check", "no check has run")
     p.send("c")
-    is_seen(p, "is being checked", "c begins one")
-    is_seen(p, "for a run, as of", "its end is kept, with its time")
-    is_seen(p, "gpu: ", "what is wrong, by class")
-    is_seen(p, "next: install the NVIDIA driver", "and the next step")
-    is_seen(p, "login in", "and what is known")
+    is_seen(p, "is being checked", "c starts a check")
+    is_seen(p, "for a run, as of", "the result of the check is shown with its "
+                                   "time")
+    is_seen(p, "gpu: ", "the failed step is shown")
+    is_seen(p, "next: install the NVIDIA driver", "the next step is shown")
+    is_seen(p, "login in", "known facts about the pod are shown")
     p.send("1")
     p.pump(0.3)
     p.send("7")
-    is_seen(p, "for a run, as of", "it is still there later")
+    is_seen(p, "for a run, as of", "the result is kept")
 
 
 def test_shell(p):
     p.send("$")
     is_seen(p, "$ ssh -t -i ", "$ shows the exact command")
-    is_seen(p, "type yes to continue", "and asks")
+    is_seen(p, "type yes to continue", "$ asks before it runs the command")
     p.send("no\r")
-    is_seen(p, "cancelled", "no is no")
+    is_seen(p, "cancelled", "no: nothing happens")
     p.send("$")
     p.wait_for("type yes to continue")
     p.send("yes\r")
-    is_so(p, lambda: not p.screen.alternate, "the screen is left")
-    is_seen(p, "good: $ ssh", "for the command")
+    is_so(p, lambda: not p.screen.alternate, "the screen of the program is "
+                                             "left")
+    is_seen(p, "good: $ ssh", "the command is shown")
     p.send("PS1='pod> '; stty size; echo in-$((40 + 2))\r")
     is_seen(p, "in-42", "a shell answers")
-    ok("36 120" in p.screen.text(), "on a terminal of the same size",
+    ok("36 120" in p.screen.text(), "the shell has a terminal of the same "
+                                    "size",
        p.screen.text())
     p.send("sleep 100\r")
     p.pump(1)
     answers(p, "\x03echo after-$((1 + 2))\r", "after-3",
-            "Ctrl-c is the shell's")
-    ok(p.poll() is None, "and not ours")
+            "Ctrl-c goes to the shell")
+    ok(p.poll() is None, "Ctrl-c does not end the program")
     p.resize(100, 30)
-    answers(p, "stty size\r", "30 100", "so is a new size")
+    answers(p, "stty size\r", "30 100", "a new size goes to the shell")
     p.send("exit 7\r")
-    is_seen(p, "shell on good exited with status 7", "its end is told")
+    is_seen(p, "shell on good exited with status 7", "the end of the shell is "
+                                                     "reported")
     is_so(p, lambda: p.screen.alternate and "─ good ─" in p.screen.text(),
-          "and the screen is back, as large as it is now")
+          "the screen is shown again in the current size")
     p.send("1")
     p.pump(0.3)
     p.send("7")
@@ -147,11 +152,11 @@ def test_stop(p):
     p.send("B")
     is_seen(p, "&& exit 3'", "B shows the stop_cmd")
     p.send("no\r")
-    is_seen(p, "cancelled", "it asks first")
+    is_seen(p, "cancelled", "B asks before it runs stop_cmd")
     p.send("B")
     p.wait_for("type yes to continue")
     p.send("yes\r")
-    is_seen(p, "stop_cmd on good exited with status 3", "yes runs it")
+    is_seen(p, "stop_cmd on good exited with status 3", "yes runs stop_cmd")
 
 
 def test_end(p):
@@ -164,22 +169,25 @@ def test_end(p):
     p.wait_for("still-2")
     os.kill(p.pid, 15)
     ok(p.end(120) == 143, "SIGTERM while a shell is open", p.status)
-    ok(not p.screen.alternate and p.screen.cursor, "leaves a sane terminal")
+    ok(not p.screen.alternate and p.screen.cursor, "SIGTERM while a shell is "
+                                                   "open: normal modes "
+                                                   "afterwards")
     p.close()
 
 
 def test_read_only(config):
     p = start(config, "--read-only")
     p.wait_for("DISK free")
-    is_seen(p, "c check", "--read-only shows the key for a check")
-    ok("$ shell" not in p.screen.text(), "and none for a shell",
+    is_seen(p, "c check", "--read-only: the key for a check is shown")
+    ok("$ shell" not in p.screen.text(), "--read-only: no key for a shell is "
+                                         "shown",
        p.screen.text())
     p.send("$")
-    is_seen(p, "--read-only", "and opens none")
+    is_seen(p, "--read-only", "--read-only: no shell is opened")
     p.send("c")
-    is_seen(p, "for a run, as of", "but checks: that reads")
+    is_seen(p, "for a run, as of", "--read-only: a check runs, it only reads")
     p.send("Q")
-    ok(p.end(120) == 0, "and can be left")
+    ok(p.end(120) == 0, "q ends the program")
     p.close()
 
 
@@ -190,13 +198,14 @@ def test_local():
     p.send("B")
     is_seen(p, "here has no stop_cmd in ", "no stop_cmd")
     p.send("$")
-    is_seen(p, "$ /bin/sh", "a local pod's shell is this machine's")
+    is_seen(p, "$ /bin/sh", "the shell of a local pod runs on this machine")
     p.send("yes\r")
     until(p, lambda: not p.screen.alternate)
     p.send("echo here-$((3 + 4)); exit\r")
-    is_seen(p, "shell on here exited with status 0", "there and back")
+    is_seen(p, "shell on here exited with status 0", "the shell of a local pod "
+                                                     "ends")
     p.send("Q")
-    ok(p.end(120) == 0, "and it can be left")
+    ok(p.end(120) == 0, "q ends the program")
     p.close()
 
 
@@ -228,14 +237,15 @@ def test_removed():
     is_seen(p, "0/2 pods", "two pods connect")
     write_config(pods[1:])
     p.send("\x12")
-    is_seen(p, "0/1 pods", "one is removed meanwhile")
+    is_seen(p, "0/1 pods", "one pod is removed meanwhile")
     before = log("NEWKEYS sent")
     relays["a"].thaw()
-    is_so(p, lambda: log("NEWKEYS sent") > before, "its host answers then")
+    is_so(p, lambda: log("NEWKEYS sent") > before, "then its host answers")
     relays["b"].thaw()
-    is_seen(p, "b: the host key of [", "the pod that stays asks about its host key")
+    is_seen(p, "b: the host key of [", "the remaining pod asks about its host "
+                                       "key")
     p.send("\x1b")
-    ok(p.wait_gone("A pod asks"), "and the removed one asks nothing",
+    ok(p.wait_gone("A pod asks"), "the removed pod asks nothing",
        p.screen.text())
     p.send("Q")
     p.end(120)
@@ -246,7 +256,7 @@ def test_removed():
 
 
 def parse(config, *args):
-    """The exit status, the rows without their host, and what was said."""
+    """The exit status, the rows without their host, and the messages."""
     run = subprocess.run([TUI, "--config", config, "parse", "--json", *args],
                          env=dict(os.environ, **home_dirs(home)), text=True,
                          stdin=subprocess.DEVNULL, capture_output=True)
@@ -254,7 +264,8 @@ def parse(config, *args):
 
 
 def test_places(config):
-    """HOST:PATH: the logs of a pod as if they lay here, and nothing kept."""
+    """HOST:PATH: a pod's logs are read like local ones, and nothing is
+    stored."""
     runs, kept = os.path.join(home, "runs"), home_dirs(home)
     row = "step:%d/99 train_loss:%.4f train_time:%dms step_avg:50.00ms\n"
 
@@ -269,10 +280,10 @@ def test_places(config):
        parse(config, "good:" + runs) == here == parse(
            config, f"good:{runs}/*.txt") == parse(
                config, f"good:{runs}/a:10.txt", f"good:{runs}/a:2.txt"),
-       "a pod's logs are parsed as those here", here)
+       "a pod's logs are parsed like local ones", here)
     ok(parse(config, f"bad:{runs}", f"good:{runs}/a:2.txt")[:2] ==
        (4, here[1].splitlines(True)[0]),
-       "one that cannot be reached hides no other")
+       "a pod that cannot be reached does not hide the others")
     gone = parse(config, f"good:{runs}/*.tyt", f"good:{runs}/a:2.txt")
     ok(gone[:2] == (0, here[1].splitlines(True)[0]) and
        f"good:{runs}/*.tyt: no log matches on the pod" in gone[2],
@@ -280,27 +291,28 @@ def test_places(config):
     new = "%s@127.0.0.1:%s:%s" % (read("user"), read("port"), runs)
     code, out, said = parse(config, new)
     ok(code == 4 and out == "" and "is not known" in said and
-       "--accept-new" in said, "a host that is not known is not trusted", said)
+       "--accept-new" in said, "an unknown host is not trusted", said)
     code, out, said = parse(config, f"good:{runs}/*.txt", runs)
     ok(code == 2 and "cannot be read together" in said,
-       "logs here and there are not mixed", said)
+       "local and remote logs are not mixed up", said)
     p = Program([TUI, "--config", config, f"good:{runs}/*.txt"], 120, 36,
                 dict(kept), home)
-    is_seen(p, "a:10", "the dashboard follows such logs")
-    is_so(p, lambda: "bad" not in p.screen.text(), "and no other pod")
+    is_seen(p, "a:10", "the dashboard follows remote logs")
+    is_so(p, lambda: "bad" not in p.screen.text(), "no other pod is shown")
     for _ in range(2):
         p.send("\x12")
-        is_seen(p, "configuration reloaded", "it reads the configuration again")
+        is_seen(p, "configuration reloaded", "the dashboard reloads its "
+                                             "configuration")
     write("a:10.txt", 77)
-    is_seen(p, "4.2300", "and goes on to follow them")
+    is_seen(p, "4.2300", "the remote logs are still followed")
     p.send("Q")
-    ok(p.end(120) == 0, "it can be left")
+    ok(p.end(120) == 0, "q ends the program")
     p.close()
     left = [f for f in os.listdir(home) if f.startswith("hgym-")]
     ok(not left and not os.path.exists(kept["XDG_STATE_HOME"] +
                                        "/hgym-tui/mirror") and
        not os.path.exists(kept["XDG_DATA_HOME"] + "/hgym-tui/history.db"),
-       "nothing is kept of them", left)
+       "nothing of the remote logs is stored", left)
 
 
 def main():

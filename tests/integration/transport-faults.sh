@@ -7,7 +7,7 @@
 
 relay=$build/tests/support/relay
 
-# Start a relay named $1 with those arguments; its port in $relay_port.
+# Start a relay named $1 with these arguments; sets $relay_port.
 start_relay() {
 	name=$1
 	shift
@@ -19,7 +19,7 @@ start_relay() {
 		>>"$rig/known_hosts"
 }
 
-# Start `t` in the background towards that port; result in $work/$1.rc.
+# Start `t` in the background on that port; its result is in $work/$1.rc.
 begin() {
 	id=$1
 	shift
@@ -31,8 +31,8 @@ begin() {
 	) &
 }
 
-# Wait for a background command: its exit status in $got, its
-# messages for `says`.
+# Wait for a background command: sets $got to its exit status, and its messages
+# for `says`.
 finish() {
 	n=0
 	while ! test -f "$work/$1.rc"; do
@@ -45,7 +45,7 @@ finish() {
 	cp "$work/$1.out" "$work/out"
 }
 
-# through ID COMMAND [OPTION...]: the same by the relay started last.
+# through ID COMMAND [OPTION...]: the same through the relay started last.
 through() {
 	id=$1
 	shift
@@ -55,7 +55,7 @@ through() {
 		"libssh2:$user@127.0.0.1:$relay_port" "$command"
 }
 
-# Kill every connection's sshd before what runs under it.
+# Kill the sshd of every connection before the processes below it.
 kill_conns() {
 	for pid in $(sh "$src/tests/support/sshd.sh" conns "$rig"); do
 		grand=$(pgrep -P "$pid")
@@ -77,7 +77,7 @@ test_rubbish() {
 		*) fail "a server that speaks $kind: $got" ;;
 		esac
 		kill "$(cat "$work/r$kind.pid")"
-		check "$kind: no control characters in the words" \
+		check "$kind: the message has no control characters" \
 			sh -c "! LC_ALL=C grep -q '[[:cntrl:]]' '$work/err'"
 		case $kind in
 		http) says "$kind: what it said" 'it sent "HTTP/1.0 400 Bad' ;;
@@ -93,8 +93,8 @@ test_reset() {
 	wait_for grep -q started "$work/reset.out"
 	kill -HUP "$(cat "$work/reset.pid")"
 	finish reset
-	is "$got" "$NET" "a reset is noticed"
-	says "the link says why" "link waiting: pod: "
+	is "$got" "$NET" "a connection reset is noticed"
+	says "a connection reset: the reason is shown" "link waiting: pod: "
 }
 
 test_killed_server() {
@@ -114,8 +114,8 @@ test_restart() {
 	sleep 1
 	sh "$src/tests/support/sshd.sh" restart "$rig"
 	finish restart
-	is "$got" 0 "a server that comes back is found again"
-	is "$(tail -n 1 "$work/out")" back "and the command runs there"
+	is "$got" 0 "a server that comes back is connected again"
+	is "$(tail -n 1 "$work/out")" back "a server that comes back runs the command"
 }
 
 test_black_holes() {
@@ -123,7 +123,7 @@ test_black_holes() {
 	kill -USR1 "$(cat "$work/hole.pid")"
 	through stop 'echo in' -I -c 2000
 	finish stop
-	is "$got" "$CANCELLED" "a command is cancelled while it connects"
+	is "$got" "$CANCELLED" "a command is cancelled during the connection"
 	start_relay thaw "$port"
 	through thaw 'echo in; sleep 2; echo out' -n 2
 	wait_for grep -q in "$work/thaw.out"
@@ -131,12 +131,12 @@ test_black_holes() {
 	sleep 3
 	kill -USR2 "$(cat "$work/thaw.pid")"
 	finish thaw
-	is "$got" 0 "a hole of three seconds loses nothing"
+	is "$got" 0 "an interruption of three seconds loses no byte"
 	is "$(grep -c out "$work/out")" 2 "not a byte"
 }
 
-# Nobody says anything on either connection; the clock says that the machine
-# slept, and only one of them is still there.
+# Both connections are silent; the clock says that the machine was suspended,
+# and only one of them still works.
 test_sleep() {
 	start_relay asleep "$port"
 	through asleep 'echo started; sleep 60' -I -Z 6000
@@ -144,13 +144,13 @@ test_sleep() {
 	wait_for grep -q started "$work/asleep.out"
 	kill -USR1 "$(cat "$work/asleep.pid")"
 	finish asleep
-	is "$got" "$TIMEOUT" "after a sleep a dead connection is noticed"
+	is "$got" "$TIMEOUT" "after a suspend a broken connection is noticed"
 	finish awake
-	is "$got" 0 "and a live one goes on"
+	is "$got" 0 "after a suspend a working connection continues"
 }
 
-# Both directions full on four channels while the relay stops and goes: half
-# sent packets must be repeated, and not a byte may be lost.
+# Both directions are full on four channels while the relay stops and
+# continues: partly sent packets must be sent again, and no byte may be lost.
 test_stop_and_go() {
 	start_relay go "$port"
 	head -c 20000000 /dev/urandom >"$work/blob"
@@ -170,12 +170,12 @@ test_stop_and_go() {
 		kill -USR2 "$(cat "$work/go.pid")"
 	done
 	finish go
-	is "$got" 0 "stop and go, both ways, four channels"
+	is "$got" 0 "a relay that stops and continues: four channels, both directions"
 	sums=$(cat "$work/blob" "$work/blob" | cksum)
 	sum=$(cksum <"$work/blob" | tr '\t' ' ')
 	is "$(cat "$work/out")" \
 		$((4 * 20000000 + ${#sums} + 1 + 3 * (${#sum} + 1))) \
-		"every byte came"
+		"a relay that stops and continues: every byte arrives"
 }
 
 signal_conns() {
@@ -185,9 +185,9 @@ signal_conns() {
 	done
 }
 
-# A silent command on a connection without other users: the connection sends
-# a probe by itself.  Its last word was written when its output was,
-# what became of it when its errors were.
+# A silent command on a connection without other users: the connection sends a
+# probe by itself. The time of the last output is that of the file out, the
+# time of the report that of the file err.
 test_frozen_connection() {
 	begin frozen libssh2:pod 'echo in; sleep 200'
 	wait_for grep -q in "$work/frozen.out"
@@ -197,14 +197,15 @@ test_frozen_connection() {
 	finish frozen
 	took=$(($(date +%s) - before))
 	signal_conns CONT "$pids"
-	is "$got" "$TIMEOUT" "a frozen connection is noticed without a command"
+	is "$got" "$TIMEOUT" "a frozen connection is noticed without other commands"
 	silent=$(($(stat -c %Y "$work/frozen.err") -
 		$(stat -c %Y "$work/frozen.out")))
-	check "not before 15 s of silence, here $silent" test "$silent" -ge 14
-	check "and not much later, here $took" test "$took" -le 60
+	check "a frozen connection: not before 15 s of silence, $silent s" test "$silent" -ge 14
+	check "a frozen connection: soon after, $took s" test "$took" -le 60
 }
 
-# Start another server with those lines in $work/$1 and an alias $1.
+# Start another server with the configuration lines in $work/$1 and an alias
+# $1.
 second() {
 	name=$1
 	shift
@@ -213,32 +214,32 @@ second() {
 		>>"$rig/ssh_config"
 }
 
-# As many lines of the file hold the words.
+# Does this number of lines of the file contain the text?
 lines_with() {
 	test "$(grep -c -- "$1" "$2")" = "$3"
 }
 
-# The commands last until all that is to be seen was seen.
+# The commands run until everything has been checked.
 test_max_sessions() {
 	stay="echo in; while test -e '$work/stay'; do sleep 0.1; done"
 	second sessions "MaxSessions 1"
 	touch "$work/stay"
 	begin one -n 3 libssh2:sessions "$stay"
-	check "MaxSessions 1: three commands run at once" \
+	check "MaxSessions 1: three commands run at the same time" \
 		wait_for lines_with in "$work/one.out" 3
 	rm "$work/stay"
 	finish one
-	is "$got" 0 "each on a connection of its own"
+	is "$got" 0 "MaxSessions 1: each has its own connection"
 	touch "$work/stay"
 	begin many -n 9 libssh2:sessions "$stay"
-	check "but there are not many: five of nine are told" \
+	check "MaxSessions 1: at most four connections, five of nine commands fail" \
 		wait_for lines_with MaxSessions "$work/many.err" 5
 	rm "$work/stay"
 	finish many
-	is "$(grep -c in "$work/out")" 4 "and the others run to their end"
+	is "$(grep -c in "$work/out")" 4 "MaxSessions 1: the other commands finish"
 	begin again -I libssh2:sessions 'echo in'
 	finish again
-	is "$got" 0 "one after the other works"
+	is "$got" 0 "MaxSessions 1: commands one after the other work"
 }
 
 test_max_startups() {
@@ -248,21 +249,22 @@ test_max_startups() {
 	done
 	for i in 1 2 3 4 5 6; do
 		finish "up$i"
-		is "$got" 0 "MaxStartups 1: login $i comes through"
+		is "$got" 0 "MaxStartups 1: login $i succeeds"
 	done
 }
 
-# The server asks for new keys every few megabytes, both ways busy.
+# The server changes keys every few megabytes while both directions are busy.
 test_rekey() {
 	test -f "$work/blob" || head -c 20000000 /dev/urandom >"$work/blob"
 	cat "$work/blob" | timeout -k 5 240 "$probe" -q -n 3 libssh2:rekey \
 		"cat '$work/blob'; wc -c" >"$work/out" 2>"$work/err"
-	is "$?" 0 "a server that wants new keys all the time"
-	is "$(cat "$work/out")" $((3 * 20000000 + 9 + 2 * 2)) "every byte came"
+	is "$?" 0 "a server that changes keys all the time"
+	is "$(cat "$work/out")" $((3 * 20000000 + 9 + 2 * 2)) "a server that changes keys all the time: every byte arrives"
 }
 
-# What only waits, beside the other tests, each with a server of its own.  One
-# probes the client and closes the connection after ten seconds without answer.
+# Commands that only wait, next to the other tests, each with its own server.
+# One server probes the client and closes the connection after ten seconds
+# without an answer.
 begin_waits() {
 	second rekey "RekeyLimit 2M 2s"
 	begin silence -I libssh2:rekey 'sleep 7; echo in'
@@ -278,20 +280,20 @@ begin_waits() {
 	begin halted libssh2:stopped 'echo in'
 }
 
-# waited ID NAME: a command of begin_waits was left alone.
+# waited ID NAME: a command of begin_waits ran without an interruption.
 waited() {
 	finish "$1"
 	is "$got" 0 "$2"
-	is "$(tail -n 1 "$work/out")" in "to the end of its command"
+	is "$(tail -n 1 "$work/out")" in "a command that waits reaches its end"
 }
 
 end_waits() {
-	waited silence "nothing breaks while keys change and nobody speaks"
-	waited alive "the server's questions are answered"
-	waited calm "a connection that only waits is left alone"
+	waited silence "keys change while nothing is sent: the connection stays"
+	waited alive "the server's probes are answered"
+	waited calm "a waiting connection is not closed"
 	finish black
-	is "$got" "$TIMEOUT" "a black hole is noticed while it connects"
-	says "the words say where" "the SSH handshake took longer"
+	is "$got" "$TIMEOUT" "a server that never answers is noticed"
+	says "a server that never answers: the failed step is named" "the SSH handshake took longer"
 	finish halted
 	is "$got" "$TIMEOUT" "a stopped server is noticed"
 }
@@ -301,7 +303,7 @@ test_garbage_shell() {
 	second shell 'ForceCommand head -c 100000 /dev/urandom; echo; eval "$SSH_ORIGINAL_COMMAND"'
 	t libssh2:shell 'echo in' </dev/null
 	is "$?" 0 "a login shell that prints garbage first"
-	is "$(tail -n 1 "$work/out")" in "what the command says comes after it"
+	is "$(tail -n 1 "$work/out")" in "a login shell that prints garbage first: the command's output follows"
 }
 
 test_rsa_server() {
@@ -311,36 +313,36 @@ test_rsa_server() {
 	t libssh2:rsa 'echo in' </dev/null
 	got=$?
 	if test "$got" = 0; then
-		pass "a server with an RSA host key only: this libssh2 can"
+		pass "a server with only an RSA host key: this libssh2 supports it"
 	else
-		says "a server with an RSA host key only: the way out" \
+		says "a server with only an RSA host key: the message has the next step" \
 			'"transport": "openssh"'
 	fi
 	t openssh:rsa 'echo in' </dev/null
-	is "$?" 0 "the child ssh can"
+	is "$?" 0 "a server with only an RSA host key: ssh connects"
 	second chacha "Ciphers chacha20-poly1305@openssh.com"
 	t libssh2:chacha 'echo in' </dev/null
-	check "a server with ciphers that libssh2 lacks: no hang" \
+	check "a server with ciphers that libssh2 lacks: an error, no hang" \
 		test "$?" -ne 124
 }
 
 test_openssh_faults() {
 	t openssh:nobody-there.invalid 'echo in' </dev/null
-	is "$?" "$NET" "openssh: a name that nobody knows"
+	is "$?" "$NET" "openssh: unknown host name"
 	: >"$work/empty"
 	t -k "$work/empty" openssh:pod 'echo in' </dev/null
-	is "$?" "$HOSTKEY" "openssh: an unknown host key"
+	is "$?" "$HOSTKEY" "openssh: unknown host key"
 	ssh-keygen -q -t ed25519 -N '' -f "$work/stranger"
 	t -i "$work/stranger" -k "$rig/known_hosts" \
 		"openssh:$user@127.0.0.1:$port" 'echo in' </dev/null
-	is "$?" "$AUTH" "openssh: a key the server does not know"
+	is "$?" "$AUTH" "openssh: a key that the server does not accept"
 	begin okill -I openssh:pod 'echo started; sleep 60'
 	wait_for grep -q started "$work/okill.out"
 	kill_conns
 	finish okill
 	is "$got" "$NET" "openssh: a killed sshd is noticed"
 	t openssh:pod 'exit 255' </dev/null
-	is "$?" 255 "openssh: a command that leaves with 255 is no lost link"
+	is "$?" 255 "openssh: exit status 255 of a command is not a lost connection"
 }
 
 stop_seconds() {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Host keys, user keys, ways there: what is accepted, what is refused, why.
+# Host keys, user keys and routes: which are accepted, which are refused, why.
 # shellcheck source=tests/support/transport-lib.sh
 . "${HGYM_SRC:-.}/tests/support/transport-lib.sh"
 
@@ -13,25 +13,25 @@ try() {
 test_host_keys() {
 	: >"$work/known"
 	try
-	is "$?" "$HOSTKEY" "an unknown host key is refused when nobody is asked"
-	says "with its fingerprint" \
+	is "$?" "$HOSTKEY" "an unknown host key without a question is refused"
+	says "an unknown host key: the message has its fingerprint" \
 		"$(ssh-keygen -lf "$rig/hk_ed25519.pub" | cut -d' ' -f2)"
-	is "$(cat "$work/known")" "" "and it is not remembered"
+	is "$(cat "$work/known")" "" "an unknown host key: it is not stored"
 	try -Y
-	is "$?" "$HOSTKEY" "a person says no"
-	is "$(cat "$work/known")" "" "and it is not remembered either"
+	is "$?" "$HOSTKEY" "the user answers no"
+	is "$(cat "$work/known")" "" "the user answers no: the key is not stored"
 	try -y
-	is "$?" 0 "a person says yes"
+	is "$?" 0 "the user answers yes"
 	is "$(cat "$work/known")" "$(cat "$rig/known_hosts")" \
-		"one line is remembered"
+		"the user answers yes: one line is stored"
 	printf '# no newline here' >"$work/known"
 	try -a
-	is "$?" 0 "--accept-new takes it"
+	is "$?" 0 "--accept-new accepts the key"
 	is "$(sed -n 2p "$work/known")" "$(cat "$rig/known_hosts")" \
-		"the line stands by itself"
-	is "$(wc -l <"$work/known")" 2 "and it is one"
+		"--accept-new: the key has its own line"
+	is "$(wc -l <"$work/known")" 2 "--accept-new: one line is stored"
 	try
-	is "$?" 0 "then it is known"
+	is "$?" 0 "--accept-new: then the key is known"
 }
 
 test_known_forms() {
@@ -51,25 +51,25 @@ test_known_forms() {
 	printf 'rubbish\n%s ssh-ed25519 !!!\n\0\001\n%s\n' "$host" \
 		"foo,$host,bar $good" >"$work/known"
 	try
-	is "$?" 0 "malformed lines are skipped, lists are read"
+	is "$?" 0 "known_hosts: malformed lines are skipped, lists are read"
 	printf '%s\n' "!$host,* $good" >"$work/known"
 	try
-	is "$?" "$HOSTKEY" "a negated name does not match"
+	is "$?" "$HOSTKEY" "known_hosts: a negated name does not match"
 	printf '%s\n' "$host $bad" >"$work/known"
 	try -a
 	is "$?" "$HOSTKEY" "a changed key is refused, whatever is accepted"
 	says "and it says so" "HAS CHANGED"
 	says "and how to remove the old one" "ssh-keygen -R '[127.0.0.1]:$port'"
 	try -y
-	is "$?" "$HOSTKEY" "nor is anybody asked"
-	is "$(wc -l <"$work/known")" 1 "nothing was written"
+	is "$?" "$HOSTKEY" "a changed host key: the user is not asked"
+	is "$(wc -l <"$work/known")" 1 "a changed host key: nothing is stored"
 	printf '%s\n' "$host $good" "@revoked * $good" >"$work/known"
 	try -a
-	is "$?" "$HOSTKEY" "a revoked key is refused"
-	says "and it says so" "revoked"
+	is "$?" "$HOSTKEY" "a revoked host key is refused"
+	says "a revoked host key: the message says so" "revoked"
 	printf '%s\n' "@cert-authority $host $good" >"$work/known"
 	try
-	is "$?" "$HOSTKEY" "an authority's key is no host key"
+	is "$?" "$HOSTKEY" "the key of a certificate authority is not a host key"
 	printf '127.0.0.1 %s\n' "$good" >"$work/known"
 	try
 	is "$?" "$HOSTKEY" "a name without the port is another host"
@@ -81,7 +81,7 @@ keep_other() {
 		ssh-keygen -q -t ed25519 -N '' -f "$work/other"
 }
 
-# allow KEY: that key alone may log in.
+# allow KEY: only that key may log in.
 allow() {
 	cp "$1.pub" "$rig/authorized_keys"
 }
@@ -102,15 +102,15 @@ test_user_keys() {
 	allow "$work/other"
 	make_key -t ecdsa -N ''
 	login
-	is "$?" 0 "an ecdsa key"
+	is "$?" 0 "an ECDSA key"
 	allow "$work/other"
 	login
-	is "$?" "$AUTH" "a key the server does not know"
-	says "the error names the file" "$key"
+	is "$?" "$AUTH" "a key that the server does not accept"
+	says "a key that the server does not accept: the message names its file" "$key"
 	rm -f "$key" "$key.pub"
 	login
-	is "$?" "$AUTH" "a key file that is not there"
-	says "and says so" "no key file found"
+	is "$?" "$AUTH" "a key file that does not exist"
+	says "a key file that does not exist: the message says so" "no key file found"
 	make_key -t ed25519 -N ''
 	for mode in 644 640 601 666; do
 		chmod $mode "$key"
@@ -120,49 +120,49 @@ test_user_keys() {
 	done
 	chmod 400 "$key"
 	login
-	is "$?" 0 "a key of mode 400"
+	is "$?" 0 "a key file with mode 400"
 	chmod 600 "$key"
 	echo nonsense >"$key"
 	login
-	is "$?" "$AUTH" "a key file that holds no key"
-	says "and says so" "$key (not a private key)"
+	is "$?" "$AUTH" "a key file without a key"
+	says "a key file without a key: the message says so" "$key (not a private key)"
 	make_key -t rsa -b 2048 -N ''
 	login
 	if test "$?" = 0; then
-		pass "an RSA key: this libssh2 can"
-		pass "(nothing to say)"
+		pass "an RSA key: this libssh2 supports it"
+		pass "an RSA key: no message"
 	else
 		says "an RSA key is refused" "ed25519 key, or"
-		says "the way out is named" '"transport": "openssh"'
+		says "an RSA key: the message has the next step" '"transport": "openssh"'
 	fi
 	t -i "$key" -k "$work/known" "openssh:$user@127.0.0.1:$port" \
 		'echo in' </dev/null
-	is "$?" 0 "the child ssh takes the RSA key"
+	is "$?" 0 "an RSA key: ssh accepts it"
 }
 
 test_encrypted() {
 	make_key -t ed25519 -N 'right one'
 	login
-	is "$?" "$AUTH" "an encrypted key and nobody to ask"
-	says "says what to do" "ssh-agent"
+	is "$?" "$AUTH" "an encrypted key without a terminal"
+	says "an encrypted key without a terminal: the message has the next step" "ssh-agent"
 	login -p 'right one'
-	is "$?" 0 "an encrypted key, the passphrase is asked for"
+	is "$?" 0 "an encrypted key: the passphrase is requested"
 	rm "$key.pub"
 	login -p 'right one'
-	is "$?" 0 "its public half is read from the key itself"
+	is "$?" 0 "an encrypted key without .pub: the public key is read from the file"
 	login -p wrong
 	is "$?" "$AUTH" "a wrong passphrase, then none"
-	says "it was asked again" "again"
+	says "a wrong passphrase: it is requested again" "again"
 	keep_other
 	allow "$work/other"
 	login -p 'right one'
-	is "$?" "$AUTH" "a key that the server does not want"
-	check "nobody is asked for its passphrase" \
+	is "$?" "$AUTH" "an encrypted key that the server does not accept"
+	check "an encrypted key that the server does not accept: no passphrase is requested" \
 		sh -c "! grep -q 'passphrase of' '$work/err'"
 	make_key -t ed25519 -N 'right one' -Z chacha20-poly1305@openssh.com
 	login -p 'right one'
 	is "$?" "$AUTH" "a key with a cipher that libssh2 lacks"
-	says "the way out is named" "cipher"
+	says "a key with a cipher that libssh2 lacks: the message has the next step" "cipher"
 }
 
 test_agent() {
@@ -177,15 +177,15 @@ test_agent() {
 		"libssh2:$user@127.0.0.1:$port" 'echo in' \
 		>"$work/out" 2>"$work/err" </dev/null
 	got=$?
-	# The rig's ssh_config has an alias only; the agent is ssh's default.
-	is "$got" 0 "a key of the agent"
+	# The test's ssh_config has only an alias; the agent is ssh's default.
+	is "$got" 0 "a key from the agent"
 	eval "$(ssh-agent -s)" >/dev/null
 	ssh-add -q "$agent_key" 2>/dev/null
 	kill -STOP "$SSH_AGENT_PID"
 	allow "$work/other"
 	t -k "$work/known" "libssh2:$user@127.0.0.1:$port" 'echo in' </dev/null
 	got=$?
-	says "an agent that hangs is named" "the agent, which does not answer"
+	says "an agent that does not answer is named" "the agent, which does not answer"
 	cat >>"$rig/ssh_config" <<-END
 	Host behind
 	HostName 127.0.0.1
@@ -200,22 +200,22 @@ test_agent() {
 	kill -CONT "$SSH_AGENT_PID"
 	kill "$SSH_AGENT_PID"
 	unset SSH_AUTH_SOCK SSH_AGENT_PID
-	is "$got" "$AUTH" "an agent that hangs is given up"
-	is "$quit" "$CANCELLED" "nor does it keep who quits meanwhile"
+	is "$got" "$AUTH" "an agent that does not answer: login without it"
+	is "$quit" "$CANCELLED" "an agent that does not answer does not delay the end"
 	key=$work/key
 }
 
 test_ways() {
 	allow "$rig/id_ed25519"
 	t libssh2:pod 'echo in' </dev/null
-	is "$?" 0 "an alias of ssh_config"
+	is "$?" 0 "an alias in ssh_config"
 	t -J pod -i "$rig/id_ed25519" -k "$work/known" \
 		"libssh2:$user@127.0.0.1:$port" 'echo in' </dev/null
 	is "$?" 0 "through a jump host"
 	t -J nobody-there.invalid -i "$rig/id_ed25519" -k "$work/known" \
 		"libssh2:$user@127.0.0.1:$port" 'echo in' </dev/null
-	is "$?" "$NET" "through a jump host that is not there"
-	says "its ssh is heard" "nobody-there.invalid"
+	is "$?" "$NET" "through a jump host that does not exist"
+	says "through a jump host: the message of its ssh is shown" "nobody-there.invalid"
 	cat >>"$rig/ssh_config" <<-END
 	Host viacommand
 	HostName 127.0.0.1
@@ -244,19 +244,19 @@ test_ways() {
 	t libssh2:aliased 'echo in' </dev/null
 	is "$?" 0 "a HostKeyAlias is looked up without a port"
 	t libssh2:deadcommand 'echo in' </dev/null
-	is "$?" "$NET" "through a ProxyCommand that fails"
-	says "its words are heard" "it is down"
+	is "$?" "$NET" "a ProxyCommand that fails"
+	says "a ProxyCommand that fails: its message is shown" "it is down"
 	t libssh2:nobody-there.invalid 'echo in' </dev/null
-	is "$?" "$NET" "a name that nobody knows"
+	is "$?" "$NET" "unknown host name"
 	t 'libssh2:-oProxyCommand=touch evil' 'echo in' </dev/null
-	is "$?" 105 "a name that looks like an option"
+	is "$?" 105 "a host name that looks like an option"
 	t "libssh2:127.0.0.1:1" 'echo in' </dev/null
-	is "$?" "$NET" "a port where nobody listens"
-	says "says so" "refused"
+	is "$?" "$NET" "a port without a server"
+	says "a port without a server: the message says so" "refused"
 }
 
-# A name with two addresses, the first of them dead: in a mount namespace
-# with an /etc/hosts of its own.
+# A name with two addresses, the first of which does not answer: in a mount
+# namespace with its own /etc/hosts.
 test_addresses() {
 	name="a name whose first address"
 	printf '::1 two\n127.0.0.1 two\n' >"$work/hosts"
@@ -299,7 +299,7 @@ test_addresses() {
 	two
 	is "$?" 0 "$name is silent"
 	took=$(($(date +%s) - before))
-	check "which is not waited for, here $took s" test "$took" -lt 15
+	check "the second address is tried early, after $took s" test "$took" -lt 15
 	kill "$(cat "$work/silent.pid")"
 }
 
@@ -310,7 +310,7 @@ two() {
 		>"$work/out" 2>"$work/err" </dev/null
 }
 
-# A server that shuts out, for a minute, who failed to log in.
+# A server that rejects a client for a minute after a failed login.
 test_penalty() {
 	name="a penalty after a failed login is named"
 	if ! sh "$src/tests/support/sshd.sh" start "$work/strict" \
@@ -326,8 +326,8 @@ test_penalty() {
 	says "$name" "refuses connections from this address for a while"
 }
 
-# A server that disconnects after the first key that it does not know: that is
-# its answer, and not a broken connection.
+# A server that disconnects after the first unknown key: that is its answer,
+# not a broken connection.
 test_one_try() {
 	sh "$src/tests/support/sshd.sh" start "$work/once" "MaxAuthTries 1" ||
 		return
@@ -338,7 +338,7 @@ test_one_try() {
 	says "the error names the file" "accepted none of the keys: $work/other"
 }
 
-# Connections that the server has seen.
+# Number of connections that the server has accepted.
 count_logins() {
 	grep -c "^Connection from" "$rig/log"
 }
@@ -357,7 +357,7 @@ has_refused() {
 	test "$(grep -c "link refused" "$work/$1.err")" -ge "$2"
 }
 
-# The server takes no key at first, then one is added to the pod.
+# The server accepts no key at first; then one is added on the pod.
 test_late_key() {
 	for transport in libssh2 openssh; do
 		allow "$work/other"
@@ -366,7 +366,7 @@ test_late_key() {
 			wait_for has_refused late 3
 		allow "$rig/id_ed25519"
 		wait "$pid"
-		is "$?" 0 "$transport: it works once the pod has it"
+		is "$?" 0 "$transport: it works once the pod has the key"
 		is "$(cat "$work/late.out")" in "$transport: the command runs"
 	done
 }
@@ -382,7 +382,7 @@ test_no_tight_loop() {
 	allow "$rig/id_ed25519"
 }
 
-# Whatever retries a refused key, it does not retry a host key.
+# Whatever retries a refused key must not retry a host key.
 test_host_key_is_final() {
 	bad="ssh-ed25519 $(cut -d' ' -f2 "$work/other.pub")"
 	for line in "" "[127.0.0.1]:$port $bad"; do

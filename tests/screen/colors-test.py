@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A log with colours of its own in the log view, in a real pseudo-terminal:
-with 256 and with 16 colours, without any, and in the light theme; what the
-configuration says of them; marks over them.  A golden is the screen and below
-it a letter a look.
+"""A log with its own colors in the log view, in a real pseudo-terminal: with
+256 and with 16 colors, without colors, and in the light theme; settings about
+them; search matches over them. A golden file is the screen, and below it one
+letter per style.
 
-HGYM_UPDATE=1 writes them anew; look at the difference before it is
-committed."""
+HGYM_UPDATE=1 writes the golden files again; look at the difference before you
+commit it."""
 import json
 import os
 import subprocess
@@ -63,14 +63,14 @@ def start(env=None, **conf):
 
 
 def settled(p):
-    """The first frame may be one before all lines are known."""
+    """The first frame may come before all lines are known."""
     p.wait_for("13 lines · following")
     p.settle(0.3)
 
 
 def end(p, name):
     ok(not p.screen.stray and not p.screen.osc,
-       name + ": no byte of the log is a control",
+       name + ": no byte of the log is a control character",
        p.screen.stray[:5] + p.screen.osc[:5])
     p.send("Q")
     p.end()
@@ -84,13 +84,13 @@ def name_of(look):
 
 
 def dump(screen):
-    """The rows of the log: their text and their looks."""
+    """The rows of the log: text and styles."""
     letters = {"none": " "}
     rows = []
     for row in screen.cells[1:-2]:
         line = ""
         for char, look in row:
-            # Of a blank only what fills it can be seen.
+            # Of a blank only its background is visible.
             name = name_of(look) if char != " " or look[2] else "none"
             letter = chr(ord("a") + len(letters) - 1)
             line += letters.setdefault(name, letter)
@@ -114,7 +114,7 @@ def hold(name, p):
 
 
 def looks_of(p, word, line=""):
-    """The looks of the first word of that on the screen."""
+    """The styles of the first word of that text on the screen."""
     for row in p.screen.cells:
         text = "".join(char or "\0" for char, _ in row)
         if word in text and line in text:
@@ -130,20 +130,20 @@ def test_marks():
     p.wait_for("▸")
     p.settle(0.3)
     mark = (227, False, True, False)
-    ok(looks_of(p, "all of") == {mark}, "a hit is marked over colours",
+    ok(looks_of(p, "all of") == {mark}, "a match is marked over colors",
        looks_of(p, "all of"))
     ok(looks_of(p, "reverse", "bold faint") == {(248, False, False, False)} and
        looks_of(p, " it") == {(178, True, False, False)},
-       "and nothing beside it is in reverse",
+       "only the match is in reverse",
        (looks_of(p, "reverse", "bold faint"), looks_of(p, " it")))
     p.send("/nd \\[36\r")
-    ok(p.wait_for("no match"), "an escape sequence is no text")
+    ok(p.wait_for("no match"), "an escape sequence is not searched as text")
     p.send("/RuntimeError: CUDA error: inv\r")
     ok(p.until(lambda: looks_of(p, "RuntimeError: CUDA error: inv") ==
-               {mark}), "a hit goes over several colours",
+               {mark}), "a match spans several colors",
        looks_of(p, "RuntimeError: CUDA error: inv"))
     p.send("&^black red\r")
-    ok(p.wait_for("& ^black red: 2 lines"), "a filter knows no colours")
+    ok(p.wait_for("& ^black red: 2 lines"), "a filter ignores colors")
     end(p, "marks")
 
 
@@ -153,10 +153,10 @@ def test_wrapped():
     p.send("w")
     ok(p.until(lambda: {look[0] for row in p.screen.cells for char, look in
                         row if char == "x"} - {248} == {71}),
-       "a colour goes on over the rows of a wrapped line")
+       "a color continues on the rows of a wrapped line")
     p.send("wl")
     ok(p.until(lambda: looks_of(p, "xxxxxx") == {(71, False, False, False)}),
-       "and from a column on", looks_of(p, "xxxxxx"))
+       "a color continues after scrolling to the right", looks_of(p, "xxxxxx"))
     end(p, "wrapped")
 
 
@@ -165,7 +165,7 @@ def test_off():
     settled(p)
     ok(looks_of(p, "green", "black") == {(248, False, False, False)} and
        looks_of(p, "RuntimeError") == {(203, True, False, False)},
-       "ui.log_colors false: a line looks as it is meant",
+       "ui.log_colors false: lines keep bold and faint text only",
        looks_of(p, "green", "black"))
     end(p, "off")
 

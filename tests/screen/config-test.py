@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The configuration's keys that the screen obeys, and SIGHUP while it is up:
-in a real pseudo-terminal over pods of this machine."""
+"""Settings that change the screen, and SIGHUP while it is shown: in a real
+pseudo-terminal, with pods on this machine."""
 import json
 import os
 import re
@@ -74,26 +74,26 @@ def test_theme():
         seen[theme] = colours(p.screen)
         leave(p)
     ok(74 in seen["dark"] and 74 not in seen["light"] | seen["contrast"],
-       "theme dark has its colours", seen)
+       "theme dark has its colors", seen)
     ok(24 in seen["light"] and 24 not in seen["dark"] | seen["contrast"],
-       "theme light has its colours", seen)
+       "theme light has its colors", seen)
     ok(123 in seen["contrast"] and 245 not in seen["contrast"],
-       "theme contrast has its colours", seen)
+       "theme contrast has its colors", seen)
     configure(ui={"theme": "light"})
     p = start(env={"NO_COLOR": "1"})
     p.wait_for("Runs (2)")
     p.settle(0.2)
-    ok(colours(p.screen) == {None}, "a theme has no colour under NO_COLOR",
+    ok(colours(p.screen) == {None}, "NO_COLOR: no theme has colors",
        colours(p.screen))
     p.send("T")
-    ok(p.wait_for("theme: contrast"), "T takes the next theme")
-    ok(colours(p.screen) == {None}, "and still no colour")
+    ok(p.wait_for("theme: contrast"), "T selects the next theme")
+    ok(colours(p.screen) == {None}, "NO_COLOR: the next theme has no colors")
     leave(p)
     configure(ui={"theme": "mauve"})
     p = start()
     ok(p.end() == 2 and "ui.theme" in p.screen.text() and
        "contrast" in p.screen.text(),
-       "a theme that is none is one sentence and exit 2", p.screen.text())
+       "an unknown theme: one sentence, exit status 2", p.screen.text())
     p.close()
 
 
@@ -108,14 +108,15 @@ def test_zone():
            p.screen.text())
         hours.append(int(m.group(1)) * 60 + int(m.group(2)) if m else 0)
         leave(p)
-    # The second one was asked some time later.
-    ok(300 < (hours[0] - hours[1]) % 1440 <= 330, "5:30 h apart", hours)
+    # The second program was asked a moment later.
+    ok(300 < (hours[0] - hours[1]) % 1440 <= 330, "the two time zones differ "
+                                                  "by 5:30 h", hours)
     configure()
     p = start(env={"TZ": "XST-5:30"})
     p.wait_for("Runs (2)")
     m = re.search(r"(\d\d):(\d\d):\d\d UTC", p.screen.text())
     ok(m and (int(m.group(1)) * 60 + int(m.group(2)) - hours[1]) % 1440 < 30,
-       "without it the time is UTC", p.screen.text())
+       "without ui.utc the time is UTC", p.screen.text())
     leave(p)
 
 
@@ -141,13 +142,13 @@ def test_escape():
         p.send("\x1b")
         p.pump(0.2)
         p.send("[B")
-        # Not so where this test itself was held up: once more.
+        # Not if this test itself was slow: try again.
         if time.monotonic() - begin < 0.9:
             break
         p.wait_gone("type to search")
     p.settle()
     ok("type to search" in p.screen.text(),
-       "and what comes meanwhile is one key", p.screen.text())
+       "Esc and the following key are one key", p.screen.text())
     p.send("\x1b")
     leave(p)
 
@@ -165,14 +166,14 @@ def board(groups, names):
 
 
 def are_groups(text, names):
-    """Has its board a row for each of the names?"""
+    """Does the board have a row for each of the names?"""
     rows = [line for line in text.split("\n") if re.match(r"│ +\d+ ", line)]
     return len(rows) == len(names) and \
         all(any(n.strip() in r for r in rows) for n in names)
 
 
 def test_groups():
-    """The board of the screen has the groups of the command `board`."""
+    """The board on the screen has the groups of the command `board`."""
     for groups, names in (
             (None, ("alpha", "beta", "gamma")),
             ({"by": "file"}, ("alpha/one.log", "alpha/two.log", "beta/one",
@@ -187,12 +188,13 @@ def test_groups():
         out = subprocess.run([TUI, "board", "--json"], env=env,
                              capture_output=True, text=True).stdout
         keys = [json.loads(line)["group"] for line in out.splitlines()]
-        ok(len(keys) == len(names), "and as many of the command board", keys)
+        ok(len(keys) == len(names), "the command board has the same number of "
+                                    "groups", keys)
 
 
 def test_reload():
     configure()
-    # Where no run of another pod is known from before.
+    # Before any run of another pod is known.
     fresh = os.path.join(home, "fresh")
     os.mkdir(fresh)
     p = start(top=fresh)
@@ -201,61 +203,65 @@ def test_reload():
     configure(pods=("a", "b"), ui={"theme": "light"},
               keys={"board": "F5", "help": "? F1"})
     os.kill(p.pid, signal.SIGHUP)
-    ok(p.wait_for("configuration reloaded"), "SIGHUP reads it")
+    ok(p.wait_for("configuration reloaded"), "SIGHUP reloads the "
+                                             "configuration")
     ok(p.wait_for("Runs (4)"), "a new pod's runs appear")
     ok(p.until(lambda: 24 in colours(p.screen) and
                74 not in colours(p.screen)),
-       "the theme is the new one", colours(p.screen))
+       "SIGHUP: the theme has changed", colours(p.screen))
     p.send("\x1b[15~")
-    ok(p.wait_for("RECIPE"), "and so are the keys")
+    ok(p.wait_for("RECIPE"), "SIGHUP: the keys have changed")
     p.send("1")
     p.wait_for("ms/step")
     p.send("\x1b[20~")
-    ok(p.wait_for("the mouse is"), "a key changes the mouse")
+    ok(p.wait_for("the mouse is"), "a key turns mouse support off")
     before = "off:" in p.screen.text()
     os.kill(p.pid, signal.SIGHUP)
     ok(p.wait_for("configuration reloaded"), "another reload")
     p.send("\x1b[20~")
     ok(p.wait_for("the mouse is on" if before else "the mouse is off"),
-       "keeps what the key chose", p.screen.text())
+       "a reload keeps the choice made by a key", p.screen.text())
     with open(conf, "w") as out:
         out.write('{"schema": "hgym-tui.config/1",\n "ui": {"theme": 3}}\n')
     os.kill(p.pid, signal.SIGHUP)
     ok(p.wait_for(("configuration not reloaded",
                    "config.json:2: ui.theme")),
-       "a broken one changes nothing and is told")
+       "an invalid configuration changes nothing and is reported")
     p.settle(0.3)
     ok("Runs (4)" in p.screen.text() and 24 in colours(p.screen),
-       "all is as before", p.screen.text())
+       "an invalid configuration: all settings stay", p.screen.text())
     p.send("!")
-    ok(p.wait_for("config.json:2: ui.theme"), "it stands in the events")
+    ok(p.wait_for("config.json:2: ui.theme"), "an invalid configuration is in "
+                                              "the events")
     p.send("\x1b")
     configure(pods=("b",), keys={"no-such-action": "F5"})
     os.kill(p.pid, signal.SIGHUP)
-    ok(p.wait_for("no-such-action"), "so does a key of no action")
+    ok(p.wait_for("no-such-action"), "an unknown action in keys is in the "
+                                     "events")
     configure(pods=("b",))
     p.send("\x12")
     p.send("!")
     ok(p.wait_for(("a: removed from the configuration", "1/1 pods")),
-       "Ctrl-r reads it too; a pod is let go")
+       "Ctrl-r reloads too; a removed pod is no longer followed")
     p.send("\x1b")
     ok(p.until(lambda: 74 in colours(p.screen)),
-       "and what is not said is the default again", colours(p.screen))
-    ok(not p.screen.stray, "no stray byte", p.screen.stray)
-    ok(leave(p) == 0, "and it can be left")
+       "a removed setting has its default again", colours(p.screen))
+    ok(not p.screen.stray, "no stray byte on the screen", p.screen.stray)
+    ok(leave(p) == 0, "q ends the program")
     p = start()
     p.wait_for("Runs (")
     pid, fd = p.pid, p.fd
-    os.close(fd)  # the terminal goes away
+    os.close(fd)  # the terminal is closed
     until(lambda: p.poll() is not None)
-    ok(p.poll() == 129, "the end of the terminal still ends it", p.poll())
+    ok(p.poll() == 129, "the program ends when its terminal is closed", p.poll())
     if p.poll() is None:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
 
 
 def test_track():
-    """Runs without BPB are held to no rule of BPB, unless one is named."""
+    """Runs without BPB are ranked by no rule for BPB, unless a track is
+    chosen."""
     folder = os.path.join(home, "speedrun")
     os.makedirs(folder)
     for seed in (1, 2):
@@ -298,16 +304,16 @@ def test_track():
        "t takes the next track", found)
     leave(p)
     ok("cap" not in seen[None] and "0 alerts" in seen[None],
-       "without BPB there is no cap to be over", seen[None])
+       "without BPB no run exceeds the size cap", seen[None])
     run = subprocess.run([TUI, "board", folder, "--json"], text=True,
                          env=dict(os.environ, **home_dirs(home)),
                          capture_output=True)
     ok('"track":"open"' in run.stdout.replace(": ", ":"),
-       "board finds the same", run.stdout[:400] + run.stderr)
+       "the command board has the same order", run.stdout[:400] + run.stderr)
     p = Program([TUI, "--track", "mauve", folder], env=home_dirs(home),
                 cwd=home)
     ok(p.end() == 2 and 'unknown track "mauve"' in p.screen.text(),
-       "an unknown track is reported with exit 2", p.screen.text())
+       "an unknown track: exit status 2", p.screen.text())
     p.close()
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The demonstration from its begin to its end: what its recordings hold, what
-is read of them, and that nothing of it is left behind."""
+"""The demonstration from start to end: its recordings, what is read of them,
+and that it leaves no file behind."""
 import glob
 import json
 import os
@@ -23,10 +23,10 @@ from tap import finish, ok, skip  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
 
 RECORDINGS = os.path.join(SRC, "src/app/demo")
-END_S = 2000  # of the demo's time: all recordings are over by then
+END_S = 2000  # seconds of the demo: all recordings have ended by then
 home = None
 
-# What becomes of whom; the rest is up to the generator.
+# What happens to which run; the generator decides the rest.
 CAST = {
     "naive-base/train_vast-e_s1337.log": ("finished", "roundtrip"),
     "naive-base/train_h200-d_s42.log": ("finished", "roundtrip"),
@@ -52,7 +52,7 @@ def folders():
 
 
 class Demo:
-    """One that plays a script which we hold the other end of."""
+    """A demo that plays a script through a pipe of this test."""
 
     def __init__(self, **more):
         self.process = subprocess.Popen(
@@ -63,7 +63,7 @@ class Demo:
         self.folder = folders()[0]
 
     def does(self, *lines):
-        """Play them; the screen after that."""
+        """Play these lines. Returns the screen afterwards."""
         shots = [os.path.join(home, name) for name in ("shot", "after")]
         for shot in shots:
             if os.path.exists(shot):
@@ -71,7 +71,7 @@ class Demo:
         lines += ("size 120x40", "save " + shots[0], "save " + shots[1])
         self.process.stdin.write("\n".join(lines) + "\n")
         self.process.stdin.flush()
-        # The first is complete when the second is started.
+        # The first is complete when the second starts.
         until(lambda: os.path.exists(shots[1]), 600)
         with open(shots[0], encoding="utf-8") as text:
             return text.read()
@@ -93,12 +93,12 @@ def test_cast():
     screen = demo.does("key 1")
     logs = sorted(glob.glob(demo.folder + "/*/train_*.log"))
     ok(len(logs) == 12 and "Runs (12)" in screen and "5/5 pods" in screen,
-       "it begins with twelve runs on five pods", (logs, screen))
+       "it starts with twelve runs on five pods", (logs, screen))
     screen = demo.does("wait 45")
-    ok("4/5 pods" in screen, "a link fails", screen)
+    ok("4/5 pods" in screen, "a connection fails", screen)
     screen = demo.does("wait 60")
     ok("out of memory" in screen and "RuntimeError" in screen,
-       "a run is out of memory, one crashes by its exception", screen)
+       "one run is out of memory, one crashes with an exception", screen)
     screen = demo.does("key !")
     for what in ("vast-e wide-mlp s42: out of GPU memory",
                  "h200-d conv-stem s42: crashed",
@@ -107,26 +107,26 @@ def test_cast():
                  "vast-e hot-muon s9: loss is NaN",
                  "h100-c gate-lqer s1234: ",
                  "vast-e big-embed s42: artifact is"):
-        ok(what in screen, "the events have: " + what, screen)
+        ok(what in screen, "the events contain " + what, screen)
     demo.does("key Esc", "wait %d" % END_S)
     rows = parse(sorted(glob.glob(demo.folder + "/*/train_*.log")))
-    ok(set(rows) == set(CAST), "all runs come", sorted(rows))
+    ok(set(rows) == set(CAST), "all runs appear", sorted(rows))
     for name, (status, stage) in CAST.items():
         row = rows.get(name, {})
         ok(row.get("status") == status and row.get("final_class") == stage,
            "%s: %s" % (name, status), row)
     dialects = {name for row in rows.values() for name in row["formats"]}
     ok(dialects >= {"parameter-golf", "nanogpt-speedrun"},
-       "in several dialects", dialects)
+       "the logs have several formats", dialects)
     ok(sum(row["source_lines"] is not None for row in rows.values()) >= 4,
-       "some print their source")
+       "some logs contain the source")
     screen = demo.does("key 1", "key 8")
-    ok("finished" in screen, "HarnessGym's run is over", screen)
-    ok(demo.end() == 0 and not folders(), "nothing is left", folders())
+    ok("finished" in screen, "the HarnessGym run ends", screen)
+    ok(demo.end() == 0 and not folders(), "no file is left", folders())
 
 
 def test_same_bytes():
-    """Logs are what was recorded, without its times."""
+    """Logs equal the recordings without their times."""
     demo = Demo()
     demo.does("wait %d" % END_S)
     logs = 0
@@ -141,13 +141,13 @@ def test_same_bytes():
         with open(os.path.join(demo.folder, name), newline="",
                   encoding="utf-8") as log:
             logs += log.read() == text
-    ok(logs == len(CAST), "each log has its bytes", logs)
+    ok(logs == len(CAST), "each log has the recorded bytes", logs)
     demo.end()
 
 
 def test_made():
-    """The recordings are those of record-demo; their times are no figures of
-    another floating point."""
+    """The recordings equal the output of record-demo. Their times differ with
+    other floating-point arithmetic, so they are not compared."""
     if platform.machine() != "x86_64":
         skip("made anew, the recordings are the same",
              "needs x86-64: other processors round differently")
@@ -157,7 +157,7 @@ def test_made():
                         fresh], check=True)
         made = sorted(os.listdir(fresh))
         kept = set(os.listdir(RECORDINGS)) - {"home.rec", "bench.rec"}
-        ok(set(made) == kept, "record-demo makes all recordings",
+        ok(set(made) == kept, "record-demo writes all recordings",
            set(made) ^ kept)
         differ = []
         for name in made:
@@ -165,23 +165,25 @@ def test_made():
                     open(os.path.join(RECORDINGS, name), "rb") as other:
                 if one.read() != other.read():
                     differ.append(name)
-        ok(not differ, "made anew, they are the same", differ)
+        ok(not differ, "record-demo writes the same recordings", differ)
 
 
 def test_ended():
-    """Ended by what no program can catch, and by what this one does not."""
-    # Who started us in the background may have SIGINT ignored, or SIGHUP.
+    """Ended by a signal that no program can catch, and by one that it does
+    not."""
+    # The caller may have set SIGINT or SIGHUP to be ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     for signum in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM,
                    signal.SIGKILL):
         demo = Demo()
-        demo.does("key 1")  # it plays: who sweeps up after it is there
+        demo.does("key 1")  # the demo plays, so the process that deletes its folder runs
         demo.process.send_signal(signum)
         ok(demo.process.wait(PATIENCE_S) == -signum,
            "%s ends it" % signum.name,
            demo.process.returncode)
-        ok(until(lambda: not folders()), "and its folder goes", folders())
+        ok(until(lambda: not folders()),
+           "%s: its folder is deleted" % signum.name, folders())
         demo.process.stdin.close()
 
 
@@ -199,16 +201,18 @@ def limit_files():
 def test_no_room():
     done = run_demo(preexec_fn=limit_files)
     ok(done.returncode == 1 and done.stderr.count("\n") == 1 and
-       "File too large" in done.stderr, "a full disk is one sentence",
+       "File too large" in done.stderr, "a full disk: one sentence",
        done)
-    ok(not folders(), "and nothing is left", folders())
+    ok(not folders(), "a full disk: no file is left", folders())
     done = run_demo(env={"TMPDIR": "/no/such/place"})
     ok(done.returncode == 1 and done.stderr.count("\n") == 1 and
-       "/no/such/place" in done.stderr, "so is a place that is none", done)
+       "/no/such/place" in done.stderr, "a folder that does not exist: one "
+                                        "sentence", done)
 
 
 def test_alone():
-    """It reads no configuration of the user's and writes nothing there."""
+    """The demo does not read the user's configuration and writes nothing
+    there."""
     config = os.path.join(home, "config/hgym-tui")
     os.makedirs(config)
     with open(config + "/config.json", "w") as broken:
@@ -216,10 +220,11 @@ def test_alone():
     before = sorted(os.walk(home))
     done = run_demo()
     ok(done.returncode == 0 and "Runs (12)" in done.stdout,
-       "a broken configuration does not matter", done)
+       "an invalid configuration of the user is ignored", done)
     done = run_demo(env={"HGYM_TUI_CONFIG": config + "/config.json"})
-    ok(done.returncode == 0, "nor one that is named", done.stderr)
-    ok(sorted(os.walk(home)) == before, "and nothing is written",
+    ok(done.returncode == 0, "an invalid configuration with --config is "
+                             "ignored", done.stderr)
+    ok(sorted(os.walk(home)) == before, "no file is written",
        sorted(os.walk(home)))
 
 

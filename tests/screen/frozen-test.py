@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A terminal that takes no output, as of an SSH client asleep: the program
-goes on beside it, can be ended, and its screen is whole when it awakes."""
+"""A terminal that reads no output, like an SSH client that is suspended: the
+program continues, can be ended, and the screen is complete when the terminal
+reads again."""
 import base64
 import fcntl
 import json
@@ -35,13 +36,13 @@ home = None
 
 
 class Sleeper(Program):
-    """One whose terminal can fall asleep."""
+    """A program whose terminal can stop reading."""
 
     def __init__(self, argv, width=250, height=60, **more):
         super().__init__(argv, width, height,
                          home_env(home, HGYM_TUI_CONFIG=home + "/config.json",
                                   **more), home)
-        # An end of it of our own, so that it outlives the program.
+        # Another descriptor of the terminal, so that it outlives the program.
         self.tty = fcntl.ioctl(self.fd, TIOCGPTPEER, os.O_RDWR |
                                os.O_NOCTTY | os.O_NONBLOCK)
 
@@ -53,7 +54,7 @@ class Sleeper(Program):
         return not select.select([], [self.tty], [], 0)[1]
 
     def fall_asleep(self):
-        """Frames until the terminal has no room for more."""
+        """Draw frames until the terminal's buffer is full."""
         def full():
             if self.is_full():
                 return True
@@ -106,7 +107,7 @@ class Log:
 
 
 def stored_steps(name="a.log"):
-    """What another process finds of a log in the database."""
+    """The log in the database, as another process sees it."""
     done = subprocess.run([TUI, "runs", "--json"], capture_output=True,
                           env=home_env(home), text=True)
     if done.returncode not in (0, 5):
@@ -126,21 +127,22 @@ def test_follows():
         p.send("g")
         p.wait_for("f follows")
         p.screen.osc.clear()
-        ok(p.fall_asleep(), "a terminal that takes nothing more")
+        ok(p.fall_asleep(), "a terminal that reads no output")
         p.send("y" + REPAINT + "y" + REPAINT)
         first = log.step
         ok(until(lambda: stored_steps() > first, PATIENCE_S),
-           "its program still reads and stores",
+           "the program still reads and stores",
            (first, stored_steps(), log.step))
         before = p.cpu_s()
         time.sleep(4)
         used = p.cpu_s() - before
-        ok(used < 1.5, "and does not spin", used)
+        ok(used < 1.5, "the program uses little CPU", used)
         second = log.step
         ok(until(lambda: stored_steps() > second, PATIENCE_S),
-           "for as long as that lasts",
+           "the program uses little CPU for a longer time",
            (second, stored_steps(), log.step))
-        ok(p.is_full() and p.poll() is None, "the terminal still sleeps")
+        ok(p.is_full() and p.poll() is None, "the terminal still reads no "
+                                             "output")
         awakes(p, log)
         ends(p, log, signal.SIGTERM, 143)
     finally:
@@ -154,10 +156,10 @@ def awakes(p, log):
     p.wait_for(" %d " % (log.step + 1))
     copies = 2 * [b"52;c;" + base64.b64encode(LINE)]
     ok(p.until(lambda: p.screen.osc == copies, what="two copies"),
-       "awake again, it gets what was copied, whole",
+       "it reads again: the copied text is complete",
        [(len(o), o[:40], o[-40:]) for o in p.screen.osc])
     ok(not p.screen.stray and not p.screen.pending,
-       "and no sequence is torn", (p.screen.stray[:5], p.screen.pending[:40]))
+       "it reads again: no sequence is cut", (p.screen.stray[:5], p.screen.pending[:40]))
     p.settle()
     for _ in range(20):
         shown = page(p)
@@ -168,26 +170,26 @@ def awakes(p, log):
         if page(p) == shown:
             break
     ok(page(p) == shown and "train_loss" in shown,
-       "the screen is what a new one would be", p.screen.text())
+       "it reads again: the screen equals a new one", p.screen.text())
 
 
 def page(p):
-    """The screen without what says how late it is."""
+    """The screen without the time of day."""
     return "\n".join(p.screen.text().split("\n")[1:-3])
 
 
 def ends(p, log, signum, status):
-    """Asleep again; the log's end is stored all the same."""
+    """It stops reading again; the end of the log is stored."""
     p.fall_asleep()
     os.kill(p.pid, signum)
     began = time.monotonic()
     ok(until(lambda: p.poll() is not None, PATIENCE_S) and p.poll() == status,
-       "%s ends it asleep" % signum.name, p.poll())
+       "%s ends it although the terminal does not read" % signum.name, p.poll())
     took = time.monotonic() - began
-    ok(took < 60, "without waiting for it", took)
-    ok(p.is_sane(), "what awakes is a sane terminal", p.state())
+    ok(took < 60, "%s: it does not wait for the terminal" % signum.name, took)
+    ok(p.is_sane(), "the terminal has its normal modes afterwards", p.state())
     if log:
-        ok(stored_steps() == log.step, "and all is stored",
+        ok(stored_steps() == log.step, "everything is stored",
            (stored_steps(), log.step))
 
 
@@ -211,11 +213,11 @@ def test_signals():
     os.close(p.tty)
     os.close(p.fd)
     ok(until(lambda: p.poll() is not None, PATIENCE_S) and p.poll() == 129,
-       "and so does the end of the terminal", p.poll())
+       "closing the terminal ends it, too", p.poll())
 
 
 def test_keys():
-    """What needs the terminal itself, asleep."""
+    """Functions that hand over the terminal, while it reads no output."""
     if not os.path.exists("/bin/bash"):
         skip("keys asleep", "needs bash")
         return
@@ -224,40 +226,41 @@ def test_keys():
     p.wait_for("shell>")
     p.send("%s\r" % TUI)
     p.wait_for("1 Fleet")
-    ok(p.fall_asleep(), "asleep under a shell")
+    ok(p.fall_asleep(), "a terminal that does not read, under a shell")
     p.send("7$")
     time.sleep(1)
     p.send("yes\r")
     ok(until(lambda: not p.is_full(), PATIENCE_S),
-       "a shell on a pod has room")
-    # What is typed before it reads is the program's, and no line.
+       "a shell on a pod gets the terminal")
+    # Keys that are typed before the shell reads belong to the program.
     p.until(lambda: termios.tcgetattr(p.tty)[3] & termios.ICANON and
             not p.screen.alternate, what="a shell on the pod")
     p.settle()
     p.send("echo $((6 * 7))7\r")
-    ok(p.wait_for("427") and not p.screen.alternate, "and one to itself",
+    ok(p.wait_for("427") and not p.screen.alternate, "the shell on a pod gets "
+                                                     "its keys",
        p.screen.text())
     p.send("exit 3\r")
-    ok(p.wait_for("exited with status 3"), "and gives it back")
+    ok(p.wait_for("exited with status 3"), "the shell on a pod ends")
     ok(p.wait_for("7 Pods") and p.screen.alternate and not p.screen.stray,
-       "to a whole screen",
+       "the screen of the program is complete",
        (p.screen.alternate, p.screen.stray[:5],
         p.screen.text()[:2000]))
     p.fall_asleep()
     p.send("\x1a")
     ok(until(lambda: not p.is_full(), PATIENCE_S) and p.wait_for("Stopped"),
-       "Ctrl-z gives back the shell", p.screen.text())
-    ok(p.at_shell() and not p.screen.alternate, "on its own screen",
+       "Ctrl-z returns to the shell", p.screen.text())
+    ok(p.at_shell() and not p.screen.alternate, "the shell has its own screen",
        p.state())
     p.send("fg\r")
     ok(p.until(lambda: p.screen.alternate and "8 Harness" in
-               p.screen.text()), "fg brings all back")
+               p.screen.text()), "fg shows the screen again")
     p.fall_asleep()
     p.send("Q")
     until(lambda: not p.is_full(), PATIENCE_S)
     p.at_shell()
     p.send("echo $((6 * 7))$?\r")
-    ok(p.wait_for("420") and not p.screen.alternate, "Q leaves",
+    ok(p.wait_for("420") and not p.screen.alternate, "Q ends the program",
        p.state())
     p.send("exit\r")
     p.end()
@@ -265,7 +268,7 @@ def test_keys():
 
 
 def test_collect():
-    """Without a screen: lines that nobody takes, as behind a Ctrl-s."""
+    """Without a screen: messages that nobody reads, as after Ctrl-s."""
     log = Log(os.path.join(home, "logs/b.log"))
     told = "configuration reloaded"
     p = Sleeper([TUI, "collect"])
@@ -273,18 +276,20 @@ def test_collect():
         until(lambda: stored_steps("b.log") > 0, PATIENCE_S)
         p.send("\x13")
         ok(until(p.is_full, PATIENCE_S),
-           "collect in a terminal that was stopped")
-        # Two that wait at once are one: each is taken before the next comes.
+           "collect in a stopped terminal")
+        # Two pending signals are one: wait until each is handled before the
+        # next.
         for _ in range(3):
             os.kill(p.pid, signal.SIGHUP)
             first = log.step
             ok(until(lambda: stored_steps("b.log") > first, PATIENCE_S),
-               "it still reads and stores", (first, log.step))
+               "collect still reads and stores", (first, log.step))
         p.pump(0.2)
-        ok(told not in p.screen.text(), "though nothing is seen of it")
+        ok(told not in p.screen.text(), "collect: nothing is printed "
+                                        "meanwhile")
         p.send("\x11")
         ok(p.until(lambda: p.screen.text().count(told) == 3),
-           "what it said comes later")
+           "collect: the messages come later")
         p.send("\x13")
         until(p.is_full, PATIENCE_S)
         os.kill(p.pid, signal.SIGHUP)
@@ -292,14 +297,14 @@ def test_collect():
         os.kill(p.pid, signal.SIGTERM)
         ok(until(lambda: p.poll() is not None, PATIENCE_S) and
            p.poll() == 143,
-           "and it can be ended", p.poll())
+           "collect can be ended", p.poll())
     finally:
         log.end()
         p.close()
 
 
 def test_demo():
-    """The same screen as without a terminal."""
+    """The screen as a program without a terminal draws it."""
     script = "size 250x60\nkey 7\nsave -\n"
     want = subprocess.run([TUI, "demo", "--script", "-"], input=script,
                           env=home_env(home, LC_ALL="C.UTF-8"),
@@ -317,9 +322,9 @@ def test_demo():
     p.wait_for("DISK free")
     ok(p.until(lambda: plain(p.screen.text()) == plain(want)) and
        not p.screen.stray,
-       "after keys that nobody saw, the screen is the last one's", want)
+       "after keys during the pause, the screen is the last one", want)
     p.send("Q")
-    ok(p.end() == 0 and p.is_sane(), "and it can be left", p.state())
+    ok(p.end() == 0 and p.is_sane(), "the program can be ended", p.state())
     p.close()
 
 
@@ -334,13 +339,13 @@ def test_two_terminals():
                                           LC_ALL="C.UTF-8"))
     p.wait_for("ms/step")
     ok(not termios.tcgetattr(stdin)[3] & (termios.ICANON | termios.ECHO),
-       "the terminal of the keys hands on each of them")
+       "the terminal of the keys: each key is handled")
     os.write(keys, b"7")
-    ok(p.wait_for("DISK free"), "to the one that shows them")
+    ok(p.wait_for("DISK free"), "the other terminal shows the screen")
     os.write(keys, b"Q")
     ok(p.until(lambda: child.poll() is not None, what="its end") and
        p.is_sane() and termios.tcgetattr(stdin)[:4] == modes[:4],
-       "and both are left as they were", p.state())
+       "both terminals have their normal modes afterwards", p.state())
     child.kill()
     child.wait()
     p.close()
@@ -349,7 +354,7 @@ def test_two_terminals():
 
 
 def test_other_users():
-    """A terminal that cannot be opened once more."""
+    """A terminal that cannot be opened a second time."""
     if os.getuid() != 0 or not shutil.which("setpriv"):
         skip("a terminal of another user", "needs root and setpriv")
         return
@@ -378,13 +383,13 @@ def other_user(folder, name, before):
     p.send("G")
     p.settle(0.2)
     p.screen.osc.clear()
-    ok(p.fall_asleep(), "asleep, as another user's " + name, p.state())
+    ok(p.fall_asleep(), "does not read, belongs to another user: " + name, p.state())
     p.send("y")
     time.sleep(1)
     p.send("Q")
     ok(until(lambda: not p.is_full(), PATIENCE_S),
-       "it can be left: " + name)
-    ok(p.end() == 0 and p.is_sane(), "sane: " + name, p.state())
+       "it can be ended: " + name)
+    ok(p.end() == 0 and p.is_sane(), "normal modes afterwards: " + name, p.state())
     p.close()
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every view at three sizes, in UTF-8 and in the C locale, as text, and the
-styles of its cells: the demo's screens are the same bytes each time.  What
-colours a terminal makes of the styles is held by looks-test.py.
+"""Every view at three sizes, in UTF-8 and in the C locale, as text and as the
+styles of its cells: the demo's screens have the same bytes each time.
+looks-test.py compares the colors that a terminal shows for the styles.
 
-HGYM_UPDATE=1 writes them anew; look at the difference before it is
-committed."""
+HGYM_UPDATE=1 writes the golden files again; look at the difference before you
+commit it."""
 import difflib
 import os
 import re
@@ -36,7 +36,7 @@ def hold(name, got, status):
 
 
 def play(folder, size, keys, lc_all):
-    """The screen and its styles, what would differ each time replaced."""
+    """The screen and its styles, without what differs each time."""
     files = [os.path.join(folder, "shot.txt"),
              os.path.join(folder, "shot.styles")]
     script = "size %s\n%s\nsave %s\nstyles %s\n" % (
@@ -68,7 +68,7 @@ def main():
                     if locale == "utf8" and size not in SMALL:
                         hold("%s-%s.styles" % (view, size), styles, status)
         left = [f for f in os.listdir(folder) if f.startswith("hgym-demo")]
-        ok(not left, "the demo leaves nothing behind", left)
+        ok(not left, "the demo leaves no file behind", left)
     return finish()
 
 

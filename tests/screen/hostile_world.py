@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""All that the dashboard reads, and none of it means well: logs, pods, benches,
-HarnessGym runs, GPUs and programs that name pods.  It goes on while it is
-watched; everything lies in one folder, and a seed tells what happens."""
+"""Everything that the dashboard reads, with hostile contents: logs, pods,
+benches, HarnessGym runs, GPUs and discovery programs. It changes while the
+dashboard is shown; all is in one folder, and a seed decides what happens."""
 import glob
 import json
 import os
@@ -17,8 +17,8 @@ SRC = os.environ.get("HGYM_SRC", ".")
 BUILD = os.environ.get("HGYM_BUILD", "build")
 LOG_MAX = 2 << 20
 
-# A shell whose output is changed on its way: what it says still looks like a
-# follower, a check of the pod or a HarnessGym run, but for some bytes.
+# A shell whose output is changed on its way: it still looks like a follower, a
+# check of the pod or a HarnessGym run, except for some bytes.
 LIAR = """#!%s
 import os, random, subprocess, sys
 folder, rate, seed = sys.argv[1], float(sys.argv[2]), sys.argv[3]
@@ -57,7 +57,7 @@ PIECES = [b"", b"\n", b"\0", b"-", b"1e999", b"99999999999999999999", b"nan",
 
 
 def spoil(rng, data):
-    """The bytes, changed in a place or two."""
+    """The bytes, changed in one or two places."""
     for _ in range(rng.choice((1, 1, 2, 8))):
         at = rng.randrange(len(data) + 1)
         to = at + rng.choice((0, 1, 1, 4, 40, len(data)))
@@ -66,7 +66,7 @@ def spoil(rng, data):
 
 
 class Tree:
-    """A folder of files that are spoilt, taken away and put right again."""
+    """A folder whose files are damaged, removed and restored."""
 
     def __init__(self, folder):
         self.true = {}
@@ -153,7 +153,7 @@ class World:
             (i, loss, i * 50) for i in range(first, first + 20))
 
     def words(self):
-        """What a log gets more of."""
+        """Text that is appended to a log."""
         rng = self.rng
         return rng.choice((
             self.rows, self.rows, self.rows,
@@ -194,7 +194,7 @@ class World:
                 with open(path, "wb" if dice > 0.95 else "ab") as file:
                     file.write(self.words())
             except OSError:
-                os.unlink(path)  # a link to itself, or to nothing
+                os.unlink(path)  # a link to itself or to nothing
 
     def gpus(self):
         rng = self.rng
@@ -212,13 +212,13 @@ class World:
         self.put("names", spoil(rng, pods) if rng.random() < 0.5 else pods)
 
     def go_on(self):
-        """Something happens."""
+        """One random event."""
         rng = self.rng
         rng.choice((self.log, self.log, self.log, self.gpus, self.names,
                     lambda: rng.choice(self.trees).change(rng)))()
 
     def end(self):
-        """Kill what still runs of it: benches and audits outlive a screen."""
+        """Kill what still runs: benches and audits outlive the screen."""
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open("/proc/%s/environ" % pid, "rb") as stream:

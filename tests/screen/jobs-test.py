@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What people do with thirty runs of ten groups with long names, in so many
-keys; and that to look for a row of a list does nothing else."""
+"""Common tasks with thirty runs of ten groups with long names, in a limited
+number of keys; and a search in a list must not trigger an action."""
 import csv
 import glob
 import os
@@ -35,7 +35,7 @@ def folder(group):
 
 
 def log(group, seed):
-    """A run of 2000 steps in a minute; groups and seeds differ a little."""
+    """A run of 2000 steps in a minute; groups and seeds differ slightly."""
     ms = 90 if (group, seed) == SLOW else 30
     end = 1.2 + group * 0.01 + seed % 10 * 0.001
     if (group, seed) == BEST:
@@ -69,7 +69,7 @@ def write_logs():
 
 
 class Desk(Program):
-    """Somebody at the keys, who counts them."""
+    """A user whose keys are counted."""
 
     def __init__(self, *args, width=120, height=40):
         super().__init__([TUI] + list(args or ["records"]), width, height,
@@ -90,7 +90,7 @@ class Desk(Program):
         return lines[at + 1 + n]
 
     def job(self, keys, most, done, what):
-        """Do it from the fleet; in so many keys at most."""
+        """Do it, starting in Fleet, in at most this number of keys."""
         self.send("Q" if done is None else "\x1b")
         self.settle(0.1)
         self.send("\x1b")
@@ -104,7 +104,7 @@ class Desk(Program):
 
     def leave(self):
         self.send("Q")
-        ok(self.end() == 0 and not self.screen.stray, "it can be left")
+        ok(self.end() == 0 and not self.screen.stray, "q ends the program")
         self.close()
 
 
@@ -114,18 +114,18 @@ def test_jobs():
     ok(p.until(lambda: all("try%d" % g in p.screen.text()
                            for g in (9, 8, 7)) and
                "2026-04-23" not in p.row(0)),
-       "names tell the groups apart", p.screen.text())
+       "short names distinguish the groups", p.screen.text())
     p.press("!")
     ok(p.wait_for("Alerts and events") and
        not re.search(r"event .*(finished|crashed)", p.screen.text()),
-       "what lay there is no news", p.screen.text())
+       "existing logs raise no events", p.screen.text())
     p.job("s", 2, lambda: "try%d" % BEST[0] in p.row(0) and
           " %d " % BEST[1] in p.row(0) and "1.1000" in p.row(0),
           "the best run")
     p.job("ss", 3, lambda: "ms/step▲" in p.screen.text(), "sorted by ms/step")
     p.press("S")
     ok(p.until(lambda: "try%d" % SLOW[0] in p.row(0) and "90" in p.row(0)),
-       "the slow one is first then", p.row(0))
+       "the slowest run is first", p.row(0))
     p.press("/try9\r")
     ok(p.until(lambda: "(3 shown)" in p.screen.text() and
                "3 of 30" in p.screen.text()), "a filter of a list",
@@ -148,21 +148,22 @@ def test_jobs():
     p.press("d")
     ok(p.until(lambda: "+width = " in p.screen.text() and
                "-width = " in p.screen.text() and
-               "matrix_lr" in p.screen.text()), "and what differs",
+               "matrix_lr" in p.screen.text()), "the differences are listed",
        p.screen.text())
     p.press("/matrix\r")
     ok(p.until(lambda: "matrix_lr" in p.screen.text() and
-               "+width" not in p.screen.text()), "can be filtered",
+               "+width" not in p.screen.text()), "the list of differences can "
+                                                 "be filtered",
        p.screen.text())
     p.send("\x1b")
-    ok(p.wait_for("+width = "), "Esc shows all of it again", p.screen.text())
+    ok(p.wait_for("+width = "), "Esc shows all differences again", p.screen.text())
     p.send("\x1b")
-    ok(p.wait_for("gap now"), "and then the runs", p.screen.text())
+    ok(p.wait_for("gap now"), "Esc shows the runs again", p.screen.text())
     p.leave()
 
 
 def test_board():
-    """Three marked seeds against scores that are typed."""
+    """Three marked seeds against scores that are typed in."""
     p = Desk()
     p.wait_for("Runs (30)")
     text = "pub=1.31,1.32,1.33"
@@ -178,12 +179,13 @@ def test_board():
     p.press("B\x15pub=1.1,x\r")
     ok(p.wait_for('"x" is not a positive number') and
        "pub=1.1,x" in p.screen.text(),
-       "a wrong one is one sentence, and stays to be put right")
+       "an invalid score: one sentence, and the text stays")
     p.press("\x15name\r")
-    ok(p.wait_for("expected name=v1,v2,v3"), "so is one without scores")
+    ok(p.wait_for("expected name=v1,v2,v3"), "a baseline without scores: one "
+                                             "sentence")
     p.press("\x15\r*")
     ok(p.wait_gone("◆ pub") and p.wait_for("try5"),
-       "none again, and all runs")
+       "no baseline again: all runs are shown")
     p.press("g\rj jj ")
     ok(p.until(lambda: p.screen.text().count("+ seed") == 1),
        "seeds are marked on the board", p.screen.text())
@@ -196,7 +198,7 @@ def exported(name):
 
 
 def test_export():
-    """What a view shows, as what, where, and over what is there or not."""
+    """Export what a view shows, in a format, to a new or existing file."""
     evil = "a<b>&c,d" + "\x1b[31m"
     os.makedirs(os.path.join(home, "evil", evil))
     for seed in (1, 2):
@@ -210,45 +212,46 @@ def test_export():
     svg = ElementTree.fromstring(exported("hgym-fleet.svg"))
     ok(svg.tag.endswith("}svg") and any("BPB" in (t.text or "")
                                         for t in svg.iter()),
-       "is a picture, whatever the run is called")
+       "the exported curve is an SVG, whatever the run is called")
     p.press("x\r")
-    ok(p.wait_for("saved hgym-fleet.csv"), "a table")
+    ok(p.wait_for("saved hgym-fleet.csv"), "a table is exported")
     rows = list(csv.reader(exported("hgym-fleet.csv").splitlines()))
     at = {name: i for i, name in enumerate(rows[0])}
     ok(len(rows) == 3 and sorted(r[at["SEED"]] for r in rows[1:]) ==
        ["1", "2"] and all(r[at["FILE"]].endswith("=s%s.log" % r[at["SEED"]])
                           for r in rows[1:]) and
        "1.211" in [r[at["→FINAL"]] for r in rows[1:]],
-       "has seeds, files and numbers in full", rows)
+       "the table has seeds, files and full numbers", rows)
     p.press("g j 4x\x1b[B\x1b[B\r")
-    ok(p.wait_for("saved hgym-compare.csv"), "the curves of a comparison")
+    ok(p.wait_for("saved hgym-compare.csv"), "the curves of a comparison are "
+                                             "exported")
     rows = list(csv.reader(exported("hgym-compare.csv").splitlines()))
     ok(rows[0] == ["run", "seed", "file", "series", "train_s", "value"] and
        {r[1] for r in rows[1:]} == {"1", "2"} and
        all(len(r) == 6 and float(r[5]) > 1 for r in rows[1:]) and
-       len(rows) > 80, "each point with its run, seed and file", rows[:3])
+       len(rows) > 80, "each point has its run, seed and file", rows[:3])
     with open(os.path.join(home, "kept.csv"), "w", encoding="utf-8") as out:
         out.write("mine")
     to_mine = "\x15kept.csv\r"
     p.press("x" + to_mine)
     ok(p.wait_for("file exists: y overwrite, n save as kept-1.csv"),
-       "a file that is there is asked about")
+       "an existing file: the user is asked")
     p.press("\x1b[200~y\x1b[201~\x1b")
     p.settle(0.1)
     ok(exported("kept.csv") == "mine" and p.wait_gone("file exists"),
-       "nothing that is pasted answers", p.screen.text())
+       "pasted text is not an answer", p.screen.text())
     p.press("x" + to_mine + "n")
     ok(p.wait_for("saved kept-1.csv") and exported("kept.csv") == "mine",
-       "n leaves it as it is")
+       "n keeps the file")
     p.press("x" + to_mine + "y")
     ok(p.wait_for("saved kept.csv") and "gap now" in exported("kept.csv") and
-       len(glob.glob(os.path.join(home, "kept*"))) == 2, "y writes over it")
+       len(glob.glob(os.path.join(home, "kept*"))) == 2, "y overwrites the file")
     p.press("x\x15none/x.csv\r")
     ok(p.wait_for("cannot write none/x.csv") and
-       p.wait_for("File: none/x.csv"), "what fails stays, to be put right")
+       p.wait_for("File: none/x.csv"), "a failed export keeps the text")
     p.press("\x1b")
     ok(p.wait_gone("File: none/x.csv") and "gap now" in p.screen.text(),
-       "and Esc is one layer back")
+       "Esc closes one layer")
     for key, name in (("2", "run.svg"), ("3", "board.csv"),
                       ("5", "logs.txt"), ("7", "pods.csv")):
         p.press(key + "x\r")
@@ -257,21 +260,21 @@ def test_export():
     p.press("8x\r")
     ok(p.wait_for("saved hgym-harness.csv") and
        exported("hgym-harness.csv").count("\n") == 1,
-       "a list without rows is its head")
+       "a list without rows exports its header")
     p.press("6x\x1b[A\r")
     ok(p.wait_for("nothing saved: there is no data yet"),
-       "what there is none of is not written")
+       "a missing picture is not written")
     p.leave()
 
 
 def kept():
-    """The files of what was chosen."""
+    """The files of the chosen set."""
     return glob.glob(os.path.join(home, "**", "screen-*.json"),
                      recursive=True)
 
 
 def test_chosen():
-    """What was chosen is there at the next start."""
+    """Choices are kept for the next start."""
     p = Desk()
     p.wait_for("Runs (30)")
     p.press("1ss jR jXTB\x15pub=1.31,1.32,1.33\r")
@@ -285,12 +288,12 @@ def test_chosen():
     ok(p.until(lambda: p.screen.text().count("│ + ") == 2 and
                "over step" in p.screen.text() and
                "BPB▲" in p.screen.text()),
-       "marks, x axis and order of the fleet", p.screen.text())
+       "marks, x axis and sort order of Fleet are kept", p.screen.text())
     p.press("3")
     ok(p.until(lambda: p.screen.text().split("\n")[1:5] == before),
-       "baseline and order of the board", (before, p.screen.text()))
+       "baseline and sort order of Board are kept", (before, p.screen.text()))
     p.press("T")
-    ok(p.wait_for("theme: contrast"), "and the theme")
+    ok(p.wait_for("theme: contrast"), "the theme is kept")
     p.leave()
     for text in ("", "[]", '{"runs": [1, "x"], "orders": {"Fleet": {}, '
                  '"Pods": "no"}, "x_axis": 99, "theme": "x", "baseline": "x"}'):
@@ -298,7 +301,7 @@ def test_chosen():
             with open(path, "w", encoding="utf-8") as out:
                 out.write(text)
         p = Desk()
-        ok(p.wait_for("Runs (30)"), "what is kept may be anything")
+        ok(p.wait_for("Runs (30)"), "a damaged file of choices is ignored")
         p.leave()
 
 
@@ -335,7 +338,8 @@ def test_words():
 
 
 def test_search_does_nothing():
-    """In each view: typed, pasted, kept and left, a search starts nothing."""
+    """In each view: a search that is typed, pasted, kept and cancelled starts
+    no action."""
     p = Desk("demo", "--speed", "0.001")
     p.wait_for("Runs (12)")
     p.settle(0.1)
@@ -351,28 +355,28 @@ def test_search_does_nothing():
         text = p.screen.text()
         ok(p.poll() is None and alerts in text and "type yes" not in text and
            "wrote" not in text and "ref " not in text.split("\n")[0],
-           "a search in view %s does nothing else" % key, text)
+           "a search in view %s starts no action" % key, text)
         for _ in range(3):
             p.send("\x1b")
             p.settle(0.1)
         ok("Runs (12)" in p.screen.text() and "/S" not in p.screen.text(),
-           "and Esc three times is the fleet", p.screen.text())
+           "Esc three times shows Fleet", p.screen.text())
     p.press("!/Smear")
-    ok(p.wait_for("no match for Smear"), "/ finds in the events as well")
+    ok(p.wait_for("no match for Smear"), "/ also searches the events")
     p.press("\x1ba")
-    ok(p.wait_for("0 alerts"), "where a acknowledges")
+    ok(p.wait_for("0 alerts"), "in the events a acknowledges")
     ok(not glob.glob(os.path.join(home, "hgym-*.md")), "no file was written")
     p.press("\x1b1")
     p.press("2q")
     ok(p.wait_for("Runs (12)") and p.poll() is None,
-       "q goes back to the fleet")
+       "q returns to Fleet")
     p.press("q")
-    ok(p.end() == 0, "and leaves from there")
+    ok(p.end() == 0, "q in Fleet ends the program")
     p.close()
 
 
 def test_escape():
-    """From wherever random keys lead, Esc three times is the fleet."""
+    """After random keys, Esc three times shows Fleet."""
     rng = random.Random(4)
     p = Desk("demo", "--speed", "0.001")
     p.wait_for("Runs (12)")
@@ -387,7 +391,7 @@ def test_escape():
         p.settle(0.05)
         if not re.search(r"─ Runs \(\d+( shown)?\)", p.screen.text()):
             missed.append((typed, p.screen.text()))
-    ok(not missed, "Esc three times leads to the fleet", missed[:1])
+    ok(not missed, "Esc three times shows Fleet", missed[:1])
     p.leave()
 
 
@@ -397,7 +401,7 @@ def click(p, x, y):
 
 
 def test_lists():
-    """Every list: the same keys, and clicks on heads and hints."""
+    """Every list: the same keys, and clicks on headers and hints."""
     p = Desk("demo", "--speed", "0.001")
     p.wait_for("Runs (12)")
     for key, title in (("1", "BPB"), ("3", "MEAN"), ("6", "STATE"),
@@ -414,13 +418,14 @@ def test_lists():
         is_least = ", ascending" in p.screen.text()
         click(p, x, y)
         ok(p.wait_for("descending" if is_least else "ascending"),
-           "and another turns it round")
+           "a second click reverses the order")
         p.press("/zzz\r")
-        ok(p.wait_for("no match for zzz"), "/ finds nothing that is not")
+        ok(p.wait_for("no match for zzz"), "/ without a match shows no row")
         p.press("jkgG\rs")
-        ok(p.poll() is None and p.wait_for("zzz"), "where keys do no harm")
+        ok(p.poll() is None and p.wait_for("zzz"), "keys in an empty list do "
+                                                   "no harm")
         p.press("\x1b")
-        ok(p.wait_gone("zzz"), "and Esc shows all")
+        ok(p.wait_gone("zzz"), "Esc shows all rows")
     p.press("1")
     lines = p.screen.text().split("\n")
     y = next(i for i, line in enumerate(lines) if "? help" in line)
@@ -428,15 +433,16 @@ def test_lists():
     ok(p.wait_for("◆"), "a hint can be clicked", p.screen.text())
     p.press("?")
     ok(p.wait_for("Help: Fleet") and "mark" in p.screen.text().split(
-        "description")[1].split("\n")[1], "help begins with this view")
+        "description")[1].split("\n")[1], "the help starts with the current "
+                                          "view")
     p.press("compare curves")
-    ok(p.wait_for("curves of the marked runs"), "and finds by words")
+    ok(p.wait_for("curves of the marked runs"), "the help can be searched")
     p.press("\x1b")
     p.leave()
 
 
 def test_advice():
-    """A run that is behind, beside ten that ended."""
+    """A slow run next to ten that ended."""
     os.makedirs(os.path.join(home, "sweep"))
     for seed in range(10, 21):
         lines = log(0 if seed < 20 else 2, seed)
@@ -453,13 +459,13 @@ def test_advice():
                "0 of 5 earlier runs this far behind still finished ahead "
                "(error <= 46 %)" in
                " ".join(p.screen.text().replace("│", " ").split())),
-       "a run that is behind is told what became of such ones",
+       "a slow run: the outcome of similar runs is shown",
        p.screen.text())
     p.leave()
 
 
 def write_seed(where, seed, off, upto=2000, ms=30):
-    """A log with a row every tenth step, as far as it has come."""
+    """A log with a row every tenth step, up to a step."""
     lines = ["seed:%d" % seed]
     for step in range(10, upto + 1, 10):
         loss = 2.8 + 3 / (1 + step / 50) + off
@@ -486,7 +492,7 @@ def x_end(p):
 
 
 def test_reference():
-    """A run beside one that ended, and its seeds."""
+    """A run next to one that ended, and its seeds."""
     for seed in range(4):
         write_seed("band/ref", seed, 0.02 * seed)
     write_seed("band/two", 1, 0.1)
@@ -506,42 +512,43 @@ def test_reference():
     loss = 2.8 + 3 / 11
     ok(p.wait_for("reference %.4f val BPB at step 500: this run %.4f, " %
                   ((loss + 0.02 * ref) / 2.5, (loss + 0.5) / 2.5)) and
-       p.wait_for("±0.0000 behind"), "a run and its reference at one step",
+       p.wait_for("±0.0000 behind"), "a run and its reference at the same "
+                                     "step",
        p.screen.text())
-    ok(x_end(p) == 2000, "the reference is shown whole",
+    ok(x_end(p) == 2000, "the reference is shown completely",
        p.screen.text())
     p.press("v.")
     ok(p.wait_for("· replay") and 0 < x_end(p) <= 500,
-       "then as far as this run has come", p.screen.text())
+       "the reference is shown up to the step of this run", p.screen.text())
     write_seed("band/live", 9, 0.5, 1000)
     ok(p.wait_for("val BPB at step 1,000: ") and
        p.until(lambda: 500 < x_end(p) <= 1000),
-       "which goes on with the run", p.screen.text())
+       "the reference grows with the run", p.screen.text())
     p.press(".")
     ok(p.wait_for("other curves are shown whole") and
        p.until(lambda: x_end(p) == 2000),
-       "and whole again", p.screen.text())
+       "the reference is shown completely again", p.screen.text())
     p.press("4")
-    ok(p.wait_for("next seed, 95 % (4 seeds)"), "Compare has the band",
+    ok(p.wait_for("next seed, 95 % (4 seeds)"), "Compare shows the band",
        p.screen.text())
     p.press("1\x1b/ref\r")
     p.wait_for("(4 shown)")
     p.press("gj2")
     ok(p.wait_for("next seed, 95 % (3 seeds)"),
-       "a seed is held against the others alone", p.screen.text())
+       "a seed is compared only with the others", p.screen.text())
     p.press("1\x1b/ two\r")
     p.wait_for("(2 shown)")
     p.press("gR\x1b/live\r")
     p.wait_for("(1 shown)")
     p.press("g2")
     ok(p.wait_for("no band (2 seeds)") and
-       "next seed," not in p.screen.text(), "two seeds make none",
+       "next seed," not in p.screen.text(), "two seeds are no band",
        p.screen.text())
     p.leave()
 
 
 def test_no_gap():
-    """Runs that have no point in common have no gap, and no axis of one."""
+    """Runs without a common point have no gap, and no axis for it."""
     for name, lines in (("curve", log(1, 42)), ("score", log(2, 42)[-1:])):
         os.makedirs(os.path.join(home, "apart", name))
         with open(os.path.join(home, "apart", name, "train.log"), "w",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The log view over real files in a real pseudo-terminal: a log of a million
-lines, lines that want to break the screen, filters, and files that grow, are
-rotated or written anew while they are looked at."""
+"""The log view with real files in a real pseudo-terminal: a log of a million
+lines, lines that could damage the screen, filters, and files that grow, are
+rotated or rewritten while they are shown."""
 import json
 import os
 import re
@@ -47,10 +47,10 @@ def start(*paths, **kw):
 
 def end(program, name):
     ok(not program.screen.stray and not program.screen.osc,
-       name + ": no byte of it is a control",
+       name + ": no byte of the log is a control character",
        program.screen.stray[:5] + program.screen.osc[:5])
     program.send("Q")
-    ok(program.end() == 0, name + ": it can be left", program.status)
+    ok(program.end() == 0, name + ": it can be ended", program.status)
     program.close()
 
 
@@ -66,7 +66,7 @@ def write(name, data, mode="wb"):
 
 
 def run(*words):
-    """What a command says, with the home of the others."""
+    """The output of a command with the same home."""
     return subprocess.run([TUI] + list(words), env=dict(
         os.environ, **home_dirs(home)), stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, check=False).stdout.decode()
@@ -87,81 +87,85 @@ def test_big():
                 out.write("the needle near the end\n")
     p = start(log)
     is_seen(p, "step:%d/" % (LINES - 1), "a long log opens at its end")
-    is_seen(p, "{:,} lines".format(LINES + 2), "its lines are counted")
+    is_seen(p, "{:,} lines".format(LINES + 2), "the lines are counted")
     p.send("/the needle\r")
-    is_seen(p, "▸the needle near the end", "a hit near the end")
-    is_seen(p, "%d ▸the needle" % (LINES - 997), "with its number")
+    is_seen(p, "▸the needle near the end", "a match near the end")
+    is_seen(p, "%d ▸the needle" % (LINES - 997), "the match has its line "
+                                                 "number")
     p.send("/the thimble\r")
-    is_seen(p, "no more matches below; back to the first", "a search goes round")
-    is_seen(p, "▸the thimble at the begin", "to a hit above it, far away")
+    is_seen(p, "no more matches below; back to the first", "a search wraps around")
+    is_seen(p, "▸the thimble at the begin", "a match far above")
     p.send("N")
-    is_seen(p, "no more matches above; back to the last", "and back")
+    is_seen(p, "no more matches above; back to the last", "a search upwards wraps "
+                                                          "around")
     p.send("/the n(ee\r")
-    is_seen(p, "missing closing parenthesis", "a wrong pattern is named")
-    ok("): the n(ee" in p.screen.text(), "and stays to be put right",
+    is_seen(p, "missing closing parenthesis", "an invalid pattern is reported")
+    ok("): the n(ee" in p.screen.text(), "an invalid pattern can be corrected",
        p.screen.text())
     p.send("\x7f\x7fone)\r")
-    is_seen(p, "no match", "as here")
+    is_seen(p, "no match", "no match: the same line stays")
     p.send("n")
     p.send("G")
     is_seen(p, "following", "G follows again")
     p.send("&needle|thimble\r")
-    is_seen(p, "thimble: 2 lines ─", "a filter comes to its end")
+    is_seen(p, "thimble: 2 lines ─", "a filter finishes")
     ok("the needle near" in p.screen.text() and
        "the thimble at" in p.screen.text() and
-       "step:7/" not in p.screen.text(), "and shows its lines alone",
+       "step:7/" not in p.screen.text(), "a filter shows only matching lines",
        p.screen.text())
     p.send("&needle|thimble & !end$ & the\r")
-    is_seen(p, "& the: 1 line ─", "several at once")
+    is_seen(p, "& the: 1 line ─", "several filters")
     p.send("&\x1b[A\t\r")
-    is_seen(p, "& !end$ & #the: 1 line ─", "one of them switched off")
+    is_seen(p, "& !end$ & #the: 1 line ─", "one filter is switched off")
     p.send("&\x1b[A\x01\t\t\x05\t\r")
-    is_seen(p, "& !end$ & the: 1 line ─", "and on again")
+    is_seen(p, "& !end$ & the: 1 line ─", "the filter is switched on again")
     p.send("&\x1b[A\x01\t\x1b[C\x1b[C" + "\x1b[C" * 16 + "\t\x05\t\r")
-    is_seen(p, "following ─", "all of them off are none")
+    is_seen(p, "following ─", "all filters off: all lines")
     p.send("&\\#\r")
-    is_seen(p, "& \\#: 0 lines ─", "a # that is looked for")
+    is_seen(p, "& \\#: 0 lines ─", "a literal # in a filter")
     p.send("&\x15#needle\r")
     is_seen(p, ("a filter starting with # is disabled; to match a #, type \\#",
-                "following ─"), "a # that is none")
+                "following ─"), "a # that switches a filter off")
     p.send("&\x1b[A\x1b[A\x1b[A\x01\t\r")
-    is_seen(p, "thimble & #!end$ & #the: 2 lines ─", "each has its switch")
+    is_seen(p, "thimble & #!end$ & #the: 2 lines ─", "each filter has its own "
+                                                     "switch")
     p.send("&\x15needle|thimble\r")
-    is_seen(p, "thimble: 2 lines ─", "and the one before")
+    is_seen(p, "thimble: 2 lines ─", "the previous filter")
     p.send("q")
-    is_seen(p, "showing all lines; & and Up", "back ends the filters first")
+    is_seen(p, "showing all lines; & and Up", "backspace removes the filters "
+                                              "first")
     p.send("&!step:\r")
-    is_seen(p, "& !step:: 2 lines ─", "what a filter leaves out")
+    is_seen(p, "& !step:: 2 lines ─", "a filter that excludes lines")
     p.send("\x1b")
-    is_seen(p, "following ─", "as Esc does")
+    is_seen(p, "following ─", "Esc removes the filter")
     p.send("&^step:[0-9]*7/\r")
     is_seen(p, "step:%d/" % (LINES - 3), "a filter with many lines")
-    is_seen(p, "7/: {:,} lines ─".format(LINES // 10), "all are found")
+    is_seen(p, "7/: {:,} lines ─".format(LINES // 10), "all lines are found")
     p.send("g")
-    is_seen(p, "step:7/", "to its first line")
+    is_seen(p, "step:7/", "the first matching line")
     p.send("& \x7f\r")
-    is_seen(p, "step:9/", "all lines again, at the same place")
+    is_seen(p, "step:9/", "without the filter: all lines at the same place")
     p.send("g ")
     is_seen(p, "1◆▸step:0/", "a line is marked")
     p.send("/the needle\r")
     is_seen(p, "▸the needle", "another")
     p.send(" ")
-    is_seen(p, "◆▸the needle", "is marked too")
+    is_seen(p, "◆▸the needle", "a second line is marked")
     p.send("'")
-    is_seen(p, "1◆▸step:0/", "the next one is the first")
+    is_seen(p, "1◆▸step:0/", "the next mark is the first")
     p.send(" '")
-    is_seen(p, "◆▸the needle", "one that is not marked any more is not found")
+    is_seen(p, "◆▸the needle", "a removed mark is not found")
     end(p, "a long log")
 
 
 def test_search_stops():
     p = start(path("big.log"))
     p.wait_for("following")
-    # Nothing is found, and looking for it takes long.
+    # Nothing matches, and the search takes long.
     p.send("/(\\S+\\s*)*never\r")
-    is_seen(p, "Esc stops", "a search that takes long says so")
+    is_seen(p, "Esc stops", "a long search shows how to stop it")
     p.send("\x1b")
-    is_seen(p, "search stopped", "Esc stops it")
+    is_seen(p, "search stopped", "Esc stops a search")
     end(p, "a stopped search")
 
 
@@ -180,26 +184,26 @@ def test_long_lines():
     log = write("long.log", LONG.encode() + BYTES +
                 (ROW % (2, 4.9, 200)).encode())
     p = start(log, width=100, height=30)
-    is_seen(p, "step:2/", "a log of odd lines is shown")
+    is_seen(p, "step:2/", "a log of unusual lines is shown")
     text = p.screen.text()
     ok("100%|#####" in text and " 99%|" not in text,
        "a progress bar shows its last state", text)
-    ok("a       b       longer text     end" in text, "tabs are tabs", text)
-    ok("red and plain" in text, "escape sequences are out", text)
+    ok("a       b       longer text     end" in text, "tabs are expanded", text)
+    ok("red and plain" in text, "escape sequences are removed", text)
     ok("bad ���� ··· · utf" in text.replace("�", "�"),
-       "bad bytes are marked", text)
+       "invalid bytes are marked", text)
     ok(all(len(line) <= 100 for line in text.split("\n")),
-       "nothing passes the edge", text)
+       "no line passes the right edge", text)
     p.send("/middle\r")
-    is_seen(p, "middle yyy", "a hit far to the right is brought into view")
+    is_seen(p, "middle yyy", "a match far to the right is scrolled into view")
     ok("from column 2999" in title(p) or "from column 3000" in title(p),
-       "and the title says where", title(p))
+       "the title shows the column", title(p))
     p.send("/^head\r")
-    is_seen(p, "▸head xxx", "and back to the left")
+    is_seen(p, "▸head xxx", "back to the first column")
     p.send("l")
-    is_gone(p, "▸head", "l goes to the right")
+    is_gone(p, "▸head", "l scrolls to the right")
     p.send("h")
-    is_seen(p, "▸head xxx", "h to the left")
+    is_seen(p, "▸head xxx", "h scrolls to the left")
     p.send("w")
     p.send("G")
     is_seen(p, "step:2/", "lines are wrapped, and the end is followed")
@@ -209,7 +213,7 @@ def test_long_lines():
         p.send(keys)
         p.settle(0.1)
     p.send("G")
-    is_seen(p, "following", "and there and back")
+    is_seen(p, "following", "wrapping off and on again")
     end(p, "odd lines")
 
 
@@ -218,27 +222,28 @@ def test_growing():
     p = start(log)
     is_seen(p, "step:99/", "a log that grows is followed")
     write("grow.log", "a line without its e", "ab")
-    is_seen(p, "without its e", "also a line that has no end yet")
+    is_seen(p, "without its e", "a last line without its newline is shown")
     p.send("&line|fresh\r")
-    is_seen(p, ": 1 line ", "a filter over it")
+    is_seen(p, ": 1 line ", "a filter over a growing log")
     write("grow.log", "nd\nfresh line\n" + ROW % (100, 5, 1), "ab")
-    is_seen(p, "fresh line", "passes what comes")
+    is_seen(p, "fresh line", "a new matching line is shown")
     ok("a line without its end" in p.screen.text() and
-       "2 lines" in title(p), "and what is complete now, once",
+       "2 lines" in title(p), "the completed line is shown once",
        p.screen.text())
     p.send("&\r")
-    is_seen(p, "step:100/", "all again")
+    is_seen(p, "step:100/", "all lines again")
     p.send("kkk")
-    is_seen(p, "f follows", "scrolled up it stays")
+    is_seen(p, "f follows", "scrolled up: the view stays")
     write("grow.log", ROW % (101, 5, 1), "ab")
-    is_seen(p, "104 lines", "one more line is counted")
-    ok("step:101/" not in p.screen.text(), "where it is", p.screen.text())
+    is_seen(p, "104 lines", "scrolled up: a new line is counted")
+    ok("step:101/" not in p.screen.text(), "scrolled up: the same lines are "
+                                           "shown", p.screen.text())
     p.send("f")
-    is_seen(p, "step:101/", "f goes to the end")
+    is_seen(p, "step:101/", "f jumps to the end")
     # Truncated and rewritten in place.
     write("grow.log", "".join(ROW % (i, 4, i) for i in range(7000, 7005)))
-    is_seen(p, "step:7004/", "truncated: what is new is shown")
-    is_gone(p, "step:101/", "and nothing of what was")
+    is_seen(p, "step:7004/", "truncated: the new lines are shown")
+    is_gone(p, "step:101/", "truncated: the old lines are gone")
     # Rotated: another file under the same name.
     os.rename(log, log + ".1")
     write("grow.log", "".join(ROW % (i, 3, i) for i in range(60)))
@@ -249,23 +254,23 @@ def test_growing():
     os.rename(log, log + ".2")
     write("grow.log", "".join(ROW % (i, 2, i) for i in range(80, 99)))
     is_seen(p, "rotated, f shows the new log",
-            "who reads the old one is left alone")
+            "scrolled up in the old log: the view stays")
     p.send("f")
     is_seen(p, "step:98/", "until f")
     p.send("K")
-    is_seen(p, "an older log, f shows the newest", "K goes to the old one")
-    is_seen(p, "step:59/", "which is shown")
+    is_seen(p, "an older log, f shows the newest", "K selects the older log")
+    is_seen(p, "step:59/", "the older log is shown")
     p.send("f")
-    is_seen(p, "step:98/", "and f to the newest again")
+    is_seen(p, "step:98/", "f shows the newest log again")
     os.unlink(log)
     p.pump(1)
     p.send("g")
-    is_seen(p, "step:80/", "removed: what is open stays")
+    is_seen(p, "step:80/", "deleted: the open log is still shown")
     end(p, "a growing log")
 
 
 def first_frame(program, text):
-    """The first frame that shows the text, whatever came behind it."""
+    """The first frame that contains the text, even if more follows."""
     frames = []
     program.until(lambda: text in program.screen.text() and
                   not frames.append(program.screen.text()), what=text)
@@ -273,8 +278,8 @@ def first_frame(program, text):
 
 
 def test_numbers():
-    """What comes has its number as soon as it is shown, and so has another
-    log that a key chooses."""
+    """A new line has its number as soon as it is shown; so have the lines of
+    another log that is selected."""
     log = write("numbers.log", "".join(ROW % (i, 5, i) for i in range(50)))
     p = start(log, write("other.log", "just a line\nand one without an end"))
     p.wait_for("step:49/")
@@ -286,7 +291,7 @@ def test_numbers():
         if "%d  step:%d/" % (i + 1, i) not in frame or \
                 " %d lines " % (i + 1) not in frame.split("\n")[1]:
             late.append(frame)
-    ok(not late, "a line that comes has its number, and is counted", late)
+    ok(not late, "a new line has its number and is counted", late)
     for keys in "AAJK":
         before = title(p)
         p.send(keys)
@@ -295,13 +300,14 @@ def test_numbers():
             late.append(title(p))
     ok(not late, "the lines of another log are counted at once", late)
     p.send("J")
-    is_seen(p, "2  and one without an end", "a last line without its end")
-    ok("other · 2 lines" in title(p), "is a line", title(p))
+    is_seen(p, "2  and one without an end", "a last line without a newline")
+    ok("other · 2 lines" in title(p), "a last line without a newline is "
+                                      "counted", title(p))
     end(p, "numbers")
 
 
 def marks(program):
-    """What is marked, a text for each row."""
+    """The marked cells, one text per row."""
     return [text for text in (
         "".join(char for char, look in row if look == (227, False, True, False))
         for row in program.screen.cells) if text]
@@ -320,15 +326,15 @@ def test_marks():
            marks(p))
     p.send("l")
     ok(p.until(lambda: marks(p) == [" " + "word " * 13 + "w…"]),
-       "a mark that begins left of the screen", marks(p))
+       "a match that starts left of the screen", marks(p))
     p.send("hw")
     ok(p.until(lambda: "".join(marks(p)) == "word " * 60),
-       "marks over wrapped rows", marks(p))
+       "matches over wrapped rows", marks(p))
     p.send("/^word\r")
     ok(p.until(lambda: marks(p) == ["word"]),
-       "the begin of a row is not that of a line", marks(p))
+       "^ matches the start of a line, not of a row", marks(p))
     ok("   1  step:1/" in p.screen.text() and "4  step:2/" in p.screen.text(),
-       "a short log stays on the screen whole", p.screen.text())
+       "a short log is shown completely", p.screen.text())
     end(p, "marks")
 
 
@@ -343,7 +349,7 @@ def test_title():
     is_seen(p, "f follows · & step:.*9/: 50 lines ─",
             "a long name leaves room in the title")
     ok("-long · 500 lines" in title(p) and "─ a-run" in title(p),
-       "and keeps its begin and its end", title(p))
+       "a long name keeps its start and its end", title(p))
     end(p, "a title")
 
 
@@ -351,13 +357,13 @@ def test_none():
     p = start(write("none.log", ""), ready="starting, 0 lines")
     is_seen(p, "This log has no lines yet.", "a log of 0 bytes")
     p.send("y")
-    is_seen(p, "no line to copy", "has no line to copy")
+    is_seen(p, "no line to copy", "an empty log has no line to copy")
     p.send("A")
-    is_seen(p, "These logs have no lines yet.", "nor have all of it")
+    is_seen(p, "These logs have no lines yet.", "the merged view has no lines")
     write("none.log", ROW % (1, 5, 1), "ab")
-    is_seen(p, "step:1/", "until one comes")
+    is_seen(p, "step:1/", "the merged view gets a line")
     end(p, "none")
-    # Keys that come together: nothing was drawn in between.
+    # Keys that arrive together: no frame is drawn between them.
     write("none.log", "")
     write("none.json", json.dumps({"pods": [
         {"name": "n", "transport": "local", "logs": [path("none.log")]}]}))
@@ -366,12 +372,12 @@ def test_none():
                     home_dirs(home), home)
         p.wait_for("starting, 0 lines")
         p.send(keys)
-        is_seen(p, "no line to ", "nor has one of a pod")
+        is_seen(p, "no line to ", "an empty log of a pod has no line to copy")
         end(p, "none of a pod")
 
 
 def test_pod():
-    """The same over the mirror of a pod that is followed."""
+    """The same with the local copy of a pod's log."""
     os.makedirs(path("pod"))
     log = write("pod/train.log", "".join(ROW % (i, 5, i) for i in range(99)))
     config = write("pod.json", json.dumps({
@@ -379,33 +385,34 @@ def test_pod():
         "pods": [{"name": "here", "transport": "local",
                   "logs": [path("pod/*.log")]}]}))
     p = start("--config", config)
-    is_seen(p, "step:98/", "a pod's log is shown from its mirror")
+    is_seen(p, "step:98/", "a pod's log is shown from its local copy")
     write("pod/train.log", ROW % (99, 5, 99), "ab")
-    is_seen(p, "step:99/", "and followed")
+    is_seen(p, "step:99/", "a pod's log is followed")
     os.rename(log, log + ".1")
     write("pod/train.log", "".join(ROW % (i, 3, i) for i in range(60)))
-    is_seen(p, "step:59/", "over a rotation")
-    is_gone(p, "step:99/", "to the new file alone")
-    # The mirror is taken away, as pruning does, while it is looked at.
+    is_seen(p, "step:59/", "a pod's log is followed after a rotation")
+    is_gone(p, "step:99/", "only the new file is shown")
+    # The local copy is deleted while it is shown, as pruning does.
     mirrors = os.path.join(home, "state/hgym-tui")
     gone = [os.path.join(d, f) for d, _, files in os.walk(mirrors)
             for f in files if f.endswith(".log")]
     for name in gone:
         os.unlink(name)
     p.send("g")
-    is_seen(p, "step:0/", "what is open stays, though its copy is gone")
+    is_seen(p, "step:0/", "the open log is still shown without its copy")
     p.send("A")
     p.settle()
     p.send("A")
     is_seen(p, "The local copy of this log was deleted.",
-            "opened again it says so")
+            "opened again: the deleted copy is reported")
     ok(gone and "step:" not in p.screen.text(),
-       "and shows no line that it cannot read", gone)
+       "opened again: no line is shown", gone)
     end(p, "a pod's log")
 
 
 def test_fast():
-    """10,000 lines a second, over SSH: four frames a second, no key lost."""
+    """10,000 lines per second, over SSH: four frames per second, no key is
+    lost."""
     log = write("fast.log", "".join(ROW % (i, 5, i) for i in range(100)))
     p = start(log, env={"SSH_TTY": "/dev/pts/9"})
     p.wait_for("step:99/")
@@ -425,12 +432,12 @@ def test_fast():
     p.drain()
     frames = p.screen.frames - frames
     took = time.monotonic() - begin
-    # At most one in each started quarter of a second.
-    ok(2 <= frames <= took * 4 + 2, "at most four frames a second",
+    # At most one frame in each started quarter of a second.
+    ok(2 <= frames <= took * 4 + 2, "at most four frames per second",
        "%d in %.2f s" % (frames, took))
     is_seen(p, "step:%d/" % (step - 1), "the end is shown")
     p.send("kkkkkkkkkk")
-    is_seen(p, "step:%d/" % (step - 11 - 24), "ten keys are ten lines")
+    is_seen(p, "step:%d/" % (step - 11 - 24), "ten keys scroll ten lines")
     end(p, "a fast log")
 
 
@@ -445,33 +452,34 @@ def test_folds():
                 "".join(ROW % (i, 5, i * 100) for i in range(1, 30000)))
     p = start(log)
     p.wait_for("step:29999/")
-    is_seen(p, "33,0", "all is read")
+    is_seen(p, "33,0", "all lines are read")
     p.settle()
     p.send("g")
     is_seen(p, ("lines of source code", "step:1/"),
-            "source far above is folded into a line")
+            "source code far above is folded into one line")
     p.send("/x1500 = \r")
-    is_seen(p, "▸    x1500 = 1500", "a hit in it unfolds it")
+    is_seen(p, "▸    x1500 = 1500", "a match in folded source unfolds it")
     p.send("o")
     p.send("g")
     is_seen(p, ("lines of source code", "step:1/"), "o folds it again")
-    # All in one read, as of a program that was held up.
+    # All in one read, as for a program that was delayed.
     p.send("Gg/x[78]00 = \r")
-    is_seen(p, "▸    x700 = 700", "the first of two hits in it, behind a g")
+    is_seen(p, "▸    x700 = 700", "g and a search: the first of two matches "
+                                  "in it")
     p.send("o")
-    is_seen(p, "lines of source code", "o folds it")
+    is_seen(p, "lines of source code", "o folds the source")
     p.send("n")
-    is_seen(p, "▸    x800 = 800", "n goes on in what is folded")
+    is_seen(p, "▸    x800 = 800", "n finds the next match in folded source")
     p.send("o")
     p.send("G")
     is_seen(p, "following", "to the end")
     p.send("E")
-    is_seen(p, "no match", "code that raises errors is no error")
+    is_seen(p, "no match", "source that raises errors is not an error")
     write("source.log", "RuntimeError: CUDA error: gone\n" + ROW % (9, 5, 1),
           "ab")
-    is_seen(p, "step:9/", "an error comes")
+    is_seen(p, "step:9/", "an error line arrives")
     p.send("E")
-    is_seen(p, "▸RuntimeError: CUDA", "E finds it")
+    is_seen(p, "▸RuntimeError: CUDA", "E finds the error line")
     end(p, "folds")
 
 
@@ -485,24 +493,24 @@ def test_merged():
     p = start(path("a/train.log"), path("b/train.log"), path("c.log"))
     p.send("A")
     is_seen(p, "All logs, merged", "all logs are merged")
-    is_seen(p, "in order of arrival", "it says in which order")
+    is_seen(p, "in order of arrival", "the title shows the order")
     p.send("&last of\r")
-    is_seen(p, "3 lines", "a filter over all")
+    is_seen(p, "3 lines", "a filter over all logs")
     ok(all("last of " + x in p.screen.text() for x in "abc"),
-       "finds those of each", p.screen.text())
+       "the filter matches lines of each log", p.screen.text())
     p.send("/of b\r")
-    is_seen(p, "▸last of b", "a search in it")
+    is_seen(p, "▸last of b", "a search in all logs")
     p.send("&\r")
     p.send("A")
     for _ in range(3):
         p.send("J")
         p.settle(0.2)
-    is_seen(p, "· 4 lines ·", "J goes to the logs without a run, too")
+    is_seen(p, "· 4 lines ·", "J includes logs without a run")
     end(p, "merged")
 
 
 def test_by_time():
-    """Two logs of 20,000 lines with times, one a quarter second later."""
+    """Two logs of 20,000 lines with times, one a quarter of a second later."""
     for name, late in (("a", 0.0), ("b", 0.25)):
         os.makedirs(path("t" + name), exist_ok=True)
         write("t%s/train.log" % name, "".join(
@@ -512,7 +520,7 @@ def test_by_time():
     p = start(path("ta/train.log"), path("tb/train.log"))
     p.wait_for("step:19999/")
     p.send("A")
-    is_seen(p, "by time", "logs with times are merged by them")
+    is_seen(p, "by time", "logs with times are merged by time")
 
     def in_order():
         rows = [re.search(r"(\d+\.\d\d) step:(\d+)", line)
@@ -520,15 +528,15 @@ def test_by_time():
         rows = [(float(m.group(1)), int(m.group(2))) for m in rows if m]
         return len(rows) > 20 and rows == sorted(rows) and \
             rows[-1] == (1776163913.25, 19999)
-    ok(p.until(in_order), "in their order")
+    ok(p.until(in_order), "the merged lines are in order")
     write("ta/train.log", "1776163914.00 a is done\n", "ab")
     write("tb/train.log", "1776163914.25 b is done\n", "ab")
-    is_seen(p, "b is done", "what comes is taken in")
+    is_seen(p, "b is done", "new lines are merged")
     p.send("&more of\r")
     is_seen(p, "& more of: 400 lines · by time ─",
-            "a filter goes back to the begin")
+            "a filter jumps to the start")
     p.send("g")
-    is_seen(p, "more of a 0", "as its first line says")
+    is_seen(p, "more of a 0", "the first line shows it")
     p.send("&\r")
     p.send("G")
     p.settle(0.3)
@@ -536,15 +544,17 @@ def test_by_time():
     is_seen(p, ("▸more of b 300", "step:301/"), "a search far above")
     text = p.screen.text()
     ok(text.find("more of a 300") < text.find("more of b 300") <
-       text.find("step:301/"), "lines without a time stay behind their own",
+       text.find("step:301/"), "lines without a time follow their previous "
+                               "line",
        text)
     p.send("g")
-    is_seen(p, "step:0/", "to the begin")
+    is_seen(p, "step:0/", "jump to the start")
     end(p, "by time")
 
 
 def test_learn():
-    """Rules of a line by a key: shown, asked for, written, never over."""
+    """Rules made from a line by a key: shown, confirmed, written, never
+    overwritten."""
     log = write("own.log", "setting up\n" + "".join(
         "Step %d | loss %.4f | odd %.2f\n" % (i * 10, 9 - i / 7, i / 3)
         for i in range(1, 30)) + "all done\n")
@@ -553,50 +563,52 @@ def test_learn():
     p = start(log, ready="train loss")
     p.wait_for("all done")
     p.send("/all done\ri")
-    is_seen(p, "cannot create a rule from this line", "a line that is no row")
+    is_seen(p, "cannot create a rule from this line", "a line without values")
     p.send("/Step 100 \r")
-    is_seen(p, "▸Step 100 ", "a line that is one")
+    is_seen(p, "▸Step 100 ", "a line with values")
     p.send("i")
-    is_seen(p, "This writes a file", "it is asked before rules are written")
+    is_seen(p, "This writes a file", "rules are written after a confirmation")
     is_seen(p, "29 rows of training: \"Step\" (step), \"loss\" (train_loss),",
-            "what they are made of is shown")
-    is_seen(p, "formats/own.log.json", "and where they go")
+            "the rules are explained")
+    is_seen(p, "formats/own.log.json", "the file is named")
     p.send("no\r")
-    is_seen(p, "cancelled", "no is no")
-    ok(not os.path.exists(file), "and writes nothing")
+    is_seen(p, "cancelled", "no: nothing happens")
+    ok(not os.path.exists(file), "no: no file is written")
     p.send("iyes\r")
-    is_seen(p, "takes effect after a restart", "yes writes them")
+    is_seen(p, "takes effect after a restart", "yes: the rules are written")
     p.send("i")
-    is_seen(p, "own.log.json already exists", "once, and not over it")
+    is_seen(p, "own.log.json already exists", "an existing file is not "
+                                              "overwritten")
     end(p, "rules of a line")
     told = run("formats", "check", "own.log", log)
-    ok("row-1  train     29" in told, "the next start reads by them", told)
+    ok("row-1  train     29" in told, "the next start uses the rules", told)
     with open(file, "w") as out:
         out.write("no rules")
-    ok("own.log.json" in run("formats", "list"), "a broken one is named")
+    ok("own.log.json" in run("formats", "list"), "invalid rules are reported "
+                                                 "with their file")
     ok("own.log.json" not in run("parse", "--json", log),
-       "parse reads no configuration")
+       "parse does not read the configuration")
     os.unlink(file)
 
 
 def test_piped():
-    """Standard input is followed as it comes; its copy goes with us, also
-    when the terminal does."""
+    """Standard input is followed; its copy is deleted at the end, also when
+    the terminal is closed."""
     os.mkdir(path("piped"))
     write("piped/src", b"seed:7\n" + (ROW % (1, 4.5, 100)).encode())
     for how in ("left", "hung up"):
         p = Program(["/bin/sh", "-c", "tail -n +1 -f piped/src | exec %s -" %
                      TUI], env=dict(home_dirs(home), TMPDIR=path("piped")),
                     cwd=home, width=120, height=30)
-        is_seen(p, "stdin", "a log is piped in")
+        is_seen(p, "stdin", "a log is read from a pipe")
         write("piped/src", (ROW % (77, 3.25, 7700)).encode(), "ab")
-        is_seen(p, "3.2500", "what comes is shown")
+        is_seen(p, "3.2500", "new lines are shown")
         if how == "left":
             p.send("Q")
             until(lambda: os.listdir(path("piped")) == ["src"], 60, p.pump)
         p.close()
         ok(until(lambda: os.listdir(path("piped")) == ["src"]),
-           how + ": its copy is gone", os.listdir(path("piped")))
+           how + ": its copy is deleted", os.listdir(path("piped")))
 
 
 def main():

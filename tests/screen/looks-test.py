@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a terminal makes of each view, at three sizes: with 256 and with 16
-colours, without any, and in the C locale.  The text must be the golden's;
-the look of each cell must be what the theme says of its golden's style."""
+"""The colors that a terminal shows for each view, at three sizes: with 256 and
+with 16 colors, without colors, and in the C locale. The text must equal the
+golden file; the look of each cell must be what the theme defines for the
+golden file's style."""
 import os
 import re
 import subprocess
@@ -24,7 +25,7 @@ home = None
 
 
 def theme():
-    """Of each style its attributes, and its colours in the dark theme."""
+    """The attributes of each style, and its colors in the dark theme."""
     text = open(os.path.join(SRC, "ui/theme.h"), encoding="utf-8").read()
     rows = re.findall(r"X\((\w+), ([^,]+), (-?\d+), (-?\d+), [-\d, ]+\)",
                       text)
@@ -36,7 +37,7 @@ STYLES = theme()
 
 
 def look_of(style, colours):
-    """(colour, bold, reverse, dim) as the terminal is to show it."""
+    """(color, bold, reverse, dim) that the terminal must show."""
     name, *more = style.split()
     attributes, c256, c16 = STYLES[name]
     ink = {256: c256, 16: c16, 0: -1}[colours]
@@ -47,7 +48,7 @@ def look_of(style, colours):
 
 
 def styles_of(name, height):
-    """A golden of styles: its rows, and the style of each letter."""
+    """A golden file of styles: its rows, and the style of each letter."""
     lines = golden(name).split("\n")
     legend = {line[0]: line[2:] for line in lines[height:] if line}
     legend[" "] = "NORMAL"
@@ -61,7 +62,7 @@ def wrong_looks(screen, name, colours):
         for x, (char, look) in enumerate(row):
             letter = rows[y][x:x + 1] or " "
             want = look_of(legend.get(letter, "NORMAL"), colours)
-            # Of a blank only what fills it can be seen.
+            # Of a blank only its background is visible.
             if char == "" or (char == " " and not want[2] and not look[2]):
                 continue
             if look != want:
@@ -71,7 +72,7 @@ def wrong_looks(screen, name, colours):
 
 
 def plain(text):
-    """Without what is another one each time: the demo's folder."""
+    """The screen without what differs each time: the demo's folder."""
     text = re.sub(r"hgym-demo-\w{6}", "hgym-demo-XXXXXX", text)
     return "\n".join(line.rstrip() for line in
                      text.replace(home, "/tmp/hgXXXXXXXX").split("\n"))
@@ -120,7 +121,7 @@ def walk(name, size, colours, env, locale):
 
 def main():
     global home
-    # As long as the name that the goldens have for it.
+    # As long as the name in the golden files.
     with tempfile.TemporaryDirectory(prefix="hg", dir="/tmp") as folder:
         home = folder
         made = subprocess.run(["tic", "-x", "-o", home + "/terminfo", "-"],

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The views show no figure that `parse` and `board` do not have of the same
-bytes: real logs, whole and cut at random lines, as they lie there and as they
-would grow.  What is provisional is marked.
+"""The views show no number that `parse` and `board` do not print for the same
+bytes: real logs, complete and cut at random lines, as existing files and as
+growing ones. A provisional number is marked.
 
-HGYM_CUTS (26): how many of them; HGYM_SEED (3): which."""
+HGYM_CUTS (26): the number of cut logs; HGYM_SEED (3): which ones."""
 import glob
 import json
 import os
@@ -49,7 +49,7 @@ def logs():
 
 
 def cut(rng, source, path):
-    """A log as it was at some moment; one in four is whole."""
+    """A log as it was at some moment; one in four is complete."""
     with open(source, "rb") as log:
         lines = log.readlines()
     if rng.randrange(4):
@@ -60,7 +60,7 @@ def cut(rng, source, path):
 
 
 def parsed(paths, home):
-    """By folder what `parse` says; those with one run alone."""
+    """The output of `parse` by folder, for logs with one run."""
     out = subprocess.run([TUI, "parse", "--json"] + paths, text=True,
                          env=dict(os.environ, **home_dirs(home)),
                          capture_output=True).stdout
@@ -88,7 +88,8 @@ def table(screen, columns):
 
 
 def is_number(cell, value, decimals, part=1):
-    """Whether a cell is that value; None: that it has none, or no column."""
+    """Does a cell show that value? None: the run has no value, or no
+    column."""
     cell = (cell or "—").rstrip("!").replace("−", "-")
     if cell == "—" or value is None:
         return cell == "—" and value is None
@@ -122,7 +123,7 @@ def pace(row):
 
 
 def own_loss(row):
-    """The series that stands for the loss of a run that has none of ours."""
+    """The series shown as loss of a run without a known loss."""
     if first(row["last_train_loss"], row["last_val_loss"],
              row["last_val_bpb"]) is not None:
         return None
@@ -135,7 +136,7 @@ def fleet_differences(row, cells, grows):
     score, last = row["final_bpb"], row["last_val_bpb"]
     ms, rate, _ = pace(row)
     wrong = []
-    # "3.4877@0" is a figure of an earlier step.
+    # "3.4877@0" is a value of an earlier step.
     cells = {key: cell.split("@")[0] for key, cell in cells.items()}
     if cells.get("final", "—")[0] != "~" and not is_number(
             cells.get("final"), score, 4):
@@ -167,7 +168,7 @@ def fleet_differences(row, cells, grows):
 
 
 def fleet_bad(want, got, grows):
-    """What is shown otherwise than it is parsed."""
+    """What is shown differently from what is parsed."""
     bad = []
     for name, row in want.items():
         # A growing log may not contain a run yet.
@@ -180,7 +181,7 @@ def fleet_bad(want, got, grows):
     return bad
 
 
-# What stands in a run's facts: its label, the figure, and its decimals.
+# Cells of a run's facts: label, value, number of decimals.
 FACTS = (("seed", "seed", 0, 1), ("GPUs", "n_gpus", 0, 1),
          ("step", "steps", 0, 1), ("of", "planned_steps", 0, 1),
          ("train", "train", 1, 1000), ("mean", "ms", 2, 1),
@@ -196,7 +197,7 @@ FACTS = (("seed", "seed", 0, 1), ("GPUs", "n_gpus", 0, 1),
 
 
 def run_bad(screen, name, row, grows):
-    """The facts over the charts of a run."""
+    """The facts above the charts of a run."""
     lines = screen.text().split("\n")
     facts = [fact for line in lines[2:6]
              for fact in line.strip().split("   ")]
@@ -217,7 +218,7 @@ def run_bad(screen, name, row, grows):
 
 
 def runs_bad(p, want, grows):
-    """Through all runs, as J goes; those that `parse` has as one."""
+    """All runs, in the order of J; those for which `parse` finds one run."""
     seen, bad = set(), []
     n = int(re.search(r"Runs \((\d+)\)", p.screen.text()).group(1))
     p.send("2" + "K" * n)
@@ -282,7 +283,7 @@ def compare_bad(want, got, base):
 
 
 def settled(p, check, what):
-    """What is still wrong when nothing changes any more."""
+    """The differences that are left when nothing changes any more."""
     try:
         p.until(lambda: not check(), seconds=20, what=what)
     except Exception:  # pylint: disable=broad-except
@@ -300,22 +301,22 @@ def show(rng, sources, home, grows):
         if not grows:
             os.utime(path, (LONG_AGO, LONG_AGO))
     want = parsed(paths, home)
-    ok(len(want) > CUTS / 2, "there are runs", len(want))
+    ok(len(want) > CUTS / 2, "the logs have runs", len(want))
     p = Program([TUI] + paths, 200, 3 * CUTS + 90, home_dirs(home), home)
     p.wait_for("Runs (")
     bad = settled(p, lambda: fleet_bad(want, table(p.screen, ROW_COLUMNS),
-                                       grows), "the figures of parse")
-    ok(not bad, "%s: the fleet shows what parse has" % when, bad)
+                                       grows), "the numbers of parse")
+    ok(not bad, "%s: Fleet shows the numbers of parse" % when, bad)
     seen, bad = runs_bad(p, want, grows)
     ok(not bad and len(seen) > CUTS / 2,
-       "%s: so does each run" % when, "\n".join(map(str, bad)) or seen)
+       "%s: Run shows the numbers of parse" % when, "\n".join(map(str, bad)) or seen)
     if not grows:
         groups = ranked(paths, home)
         p.send("3")
         p.wait_for("RECIPE")
         bad = settled(p, lambda: board_bad(
-            groups, table(p.screen, BOARD_COLUMNS)), "the figures of board")
-        ok(groups and not bad, "the board shows what board has", bad)
+            groups, table(p.screen, BOARD_COLUMNS)), "the numbers of board")
+        ok(groups and not bad, "Board shows the numbers of board", bad)
     p.send("1")
     p.wait_for("Runs (")
     p.send("g")
@@ -330,7 +331,7 @@ def show(rng, sources, home, grows):
             NAME.search(line)]
     bad = compare_bad(want, got, base[0] if base else None)
     ok(base and len(got) >= MARKED - 1 and not bad,
-       "%s: so does the comparison" % when,
+       "%s: Compare shows the numbers of board" % when,
        "\n".join(map(str, bad)) or p.screen.text())
     p.send("Q")
     p.end()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Charts in pixels: what the terminal is asked, whatever it answers, and what
-xterm shows of a chart, pixel by pixel."""
+"""Charts in pixels: the questions to the terminal, any kind of answer, and a
+chart in xterm, compared pixel by pixel."""
 import os
 import re
 import shutil
@@ -32,7 +32,8 @@ def is_braille(char):
 
 
 class Terminal(Program):
-    """Is asked what it can, and answers so or not at all."""
+    """A terminal that gives this answer to the question what it can do, or
+    none."""
 
     def __init__(self, answer=b"", env=None, width=120, height=40):
         self.answer = answer
@@ -59,7 +60,7 @@ class Terminal(Program):
         self.send("\x1b\x1b\x1bQ")
         ok(self.end() == 0 and not self.screen.stray and
            not self.screen.outside and not self.screen.alternate,
-           "%s: it ends, the terminal is as before" % name,
+           "%s: it ends, the terminal has its old modes" % name,
            [self.status, self.screen.stray, self.screen.outside])
         self.close()
 
@@ -70,14 +71,14 @@ SIXEL = b"\x1b[4;640;960t\x1b[?62;1;4;22c"
 def test_sixel():
     p = Terminal(SIXEL)
     p.wait_for("Runs (1)")
-    ok(p.until(p.is_shown), "sixel: pictures in place of braille")
+    ok(p.until(p.is_shown), "sixel: pictures replace braille")
     first = p.screen.pictures[0]
-    ok(first.startswith(b"\x1bP0;1q\"1;1;"), "as sixel", first[:40])
+    ok(first.startswith(b"\x1bP0;1q\"1;1;"), "sixel: the pictures are sixel", first[:40])
     note("bytes of a picture: %s" % [len(x) for x in p.screen.pictures[:4]])
     p.settle()
     n = len(p.screen.pictures)
-    p.pump(2.5)  # two ticks of the clock
-    ok(len(p.screen.pictures) == n, "none is sent again that did not change",
+    p.pump(2.5)  # two updates of the clock
+    ok(len(p.screen.pictures) == n, "an unchanged picture is not sent again",
        [n, len(p.screen.pictures)])
     p.send("?")
     p.wait_for("type to search")
@@ -85,11 +86,13 @@ def test_sixel():
     p.wait_gone("type to search")
     n = len(p.screen.pictures)
     p.send("\x0c")  # redraws everything
-    ok(p.until(lambda: len(p.screen.pictures) > n), "Ctrl-l sends them again")
+    ok(p.until(lambda: len(p.screen.pictures) > n), "Ctrl-l sends the "
+                                                    "pictures again")
     n = len(p.screen.pictures)
     p.resize(100, 30)
     os.kill(p.pid, signal.SIGWINCH)
-    ok(p.until(lambda: len(p.screen.pictures) > n), "and so does a new size")
+    ok(p.until(lambda: len(p.screen.pictures) > n), "a new size sends the "
+                                                    "pictures again")
     p.send("C")
     ok(p.until(p.braille), "C: braille again")
     p.leave("sixel")
@@ -104,13 +107,14 @@ def test_kitty():
     p = Terminal(b"\x1b[4;640;960t\x1b[?62;c",
                  {"TERM": "xterm-kitty", "TERMINFO": home + "/terminfo"})
     p.wait_for("Runs (1)")
-    ok(p.until(p.is_shown), "kitty: pictures in place of braille")
+    ok(p.until(p.is_shown), "kitty: pictures replace braille")
     sent = p.screen.pictures
-    ok(sent[0].startswith(b"\x1b_Ga=T,"), "by its own protocol", sent[0][:40])
+    ok(sent[0].startswith(b"\x1b_Ga=T,"), "kitty: the pictures use its "
+                                          "protocol", sent[0][:40])
     note("bytes of a picture: %s" % [len(x) for x in sent[:4]])
     p.send("5")
     ok(p.until(lambda: sent[-1].startswith(b"\x1b_Ga=d,")),
-       "another view takes them away")
+       "another view removes the pictures")
     p.leave("kitty")
 
 
@@ -123,11 +127,11 @@ def test_none():
                          ("cells of a pixel",
                           b"\x1b[4;40;120t\x1b[?62;4c")):
         p = Terminal(answer)
-        ok(p.wait_for(NONE), "%s: it is said" % name)
+        ok(p.wait_for(NONE), "%s: reported" % name)
         ok(p.until(p.braille) and not p.screen.pictures,
-           "%s: and braille is drawn" % name)
+           "%s: braille is drawn" % name)
         p.send("?")
-        ok(p.wait_for("type to search"), "%s: keys are keys" % name)
+        ok(p.wait_for("type to search"), "%s: keys still work" % name)
         p.leave(name)
 
 
@@ -136,25 +140,25 @@ def test_late():
     p.wait_for(NONE)
     p.send(SIXEL)
     p.send("CCC")
-    ok(p.until(p.is_shown), "a late answer: C finds the pixels")
+    ok(p.until(p.is_shown), "a late answer: C turns pictures on")
     p.leave("late")
 
 
 def test_pieces():
-    """What is typed between the pieces of an answer."""
+    """Keys that are typed between the parts of an answer."""
     p = Terminal()
     p.wait_for("Runs (1)")
     p.send("?")
     p.wait_for("type to search")
-    # In one go: the program gives an answer a second.
+    # Sent at once: the program waits one second for the rest of an answer.
     p.send(b"".join((b"\x1b[?6", b"l", b"2;1", b"e", b";", b"ad", b"4;22",
                      b"er", b"c")))
-    ok(p.wait_for("> leader"), "between pieces of an answer no key is lost")
+    ok(p.wait_for("> leader"), "no key is lost between the parts of an answer")
     p.send(b"\x1b[4;640;960t")
     p.send("\x1b")
     p.wait_gone("type to search")
     p.send("CCC" if NONE in p.screen.text() or p.braille() else "")
-    ok(p.until(lambda: p.screen.pictures), "and the answer counts")
+    ok(p.until(lambda: p.screen.pictures), "the answer is used")
     p.leave("pieces")
     p = Terminal()
     p.wait_for("Runs (1)")
@@ -162,7 +166,7 @@ def test_pieces():
     p.pump(1.5)
     p.send("2")
     ok(p.wait_for("events in this log"),
-       "an answer that has no end takes no later key")
+       "an answer without an end swallows no later key")
     p.leave("no end")
 
 
@@ -176,8 +180,7 @@ def write_log():
 
 
 def columns_of(path, width, height, color):
-    """Of each column of the screen, in a file of xwd, the rows that are about
-    of that colour."""
+    """For each column of a screen dump (xwd), the rows of about that color."""
     with open(path, "rb") as screen:
         data = screen.read()
     head = struct.unpack(">25I", data[:100])
@@ -197,8 +200,8 @@ def columns_of(path, width, height, color):
 
 
 def falling(rows):
-    """The longest way to the right on which a colour goes down, as the rows
-    of its columns: a border, which stays where it is, is none."""
+    """The longest way to the right on which a color goes down, as the rows of
+    its columns. A border stays at its row, so it is not found."""
     ways, best = {}, (0, None)
     for x in sorted(rows):
         now = {}
@@ -217,7 +220,8 @@ def falling(rows):
 
 
 def start_server():
-    """Xvfb with a number of its own choice, its screen in a file; None."""
+    """Xvfb with a display number of its choice and its screen in a file, or
+    None."""
     read, write = os.pipe()
     server = subprocess.Popen(
         ["Xvfb", "-displayfd", str(write), "-screen", "0", "1300x900x24",
@@ -246,7 +250,7 @@ def test_xterm():
         env=home_env(home, DISPLAY=display, LC_ALL="C.UTF-8", TERM="xterm"),
         stderr=log)
     screen = os.path.join(home, "Xvfb_screen0")
-    # SERIES_1 of the dark theme is number 74 of the 256 colours.
+    # SERIES_1 of the dark theme is number 74 of the 256 colors.
     color, line = (95, 175, 215), []
 
     def is_drawn():
@@ -257,12 +261,12 @@ def test_xterm():
         ok(until(is_drawn) and line, "xterm: a line is drawn",
            open(log.name, encoding="utf-8").read())
         ok(len(set(line)) > 40,
-           "it falls by single pixels, as no character does", line)
+           "xterm: the line falls by single pixels, as no character does", line)
         slope = (line[-1] - line[0]) / max(len(line) - 1, 1) if line else 0
         off = max([abs(line[0] + slope * i - y)
                    for i, y in enumerate(line)] or [99])
-        # Behind its beginning, where the mean of the line follows late.
-        ok(off <= 6, "and is straight: %.1f pixels off" % off, line)
+        # After the start, where the mean of the line lags.
+        ok(off <= 6, "xterm: the line is straight (%.1f pixels off)" % off, line)
     finally:
         for process in (xterm, server):
             process.terminate()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The program in a real pseudo-terminal: keys, colours, sizes, signals, and
-that no byte of a log reaches the terminal as anything but text.
+"""The program in a real pseudo-terminal: keys, colors, sizes, signals, and
+that every byte of a log reaches the terminal only as text.
 
-HGYM_SCRIPT_KEYS (10000): how many random keys are played without a terminal;
-random-test.py plays them in one."""
+HGYM_SCRIPT_KEYS (10000): the number of random keys without a terminal;
+random-test.py sends them in a terminal."""
 import base64
 import glob
 import json
@@ -44,9 +44,9 @@ def colours(program):
 
 def test_walk():
     p = start(width=120, height=40)
-    ok(p.wait_for("Runs (12)"), "the first screen comes")
+    ok(p.wait_for("Runs (12)"), "the first screen appears")
     ok(p.screen.alternate and p.screen.paste and not p.screen.cursor,
-       "on the alternate screen, the cursor hidden")
+       "it uses the alternate screen and hides the cursor")
     for key, text in (("2", "events in this log"), ("3", "RECIPE"),
                       ("4", "Nothing to compare"), ("5", "following"),
                       ("6", "bench"), ("7", "DISK free"),
@@ -56,16 +56,17 @@ def test_walk():
     p.send("?")
     ok(p.wait_for("type to search"), "help opens")
     p.send("leaderboard\r")
-    ok(p.wait_for("RECIPE"), "Enter in the help does what is selected")
+    ok(p.wait_for("RECIPE"), "Enter in the help runs the selected action")
     p.send(":")
     ok(p.wait_for("Go to"), "the palette opens")
     p.send("logs\r")
-    ok(p.wait_for("following"), "and goes there")
+    ok(p.wait_for("following"), "the palette runs an action")
     p.send("/val_bpb\r")
-    ok(p.wait_for("▸"), "a search marks its hit")
+    ok(p.wait_for("▸"), "a search marks its match")
     p.send("/(\r")
-    ok(p.wait_for("invalid pattern: "), "a wrong pattern is one sentence")
-    ok(p.wait_for("search (PCRE2, Esc: cancel): ("), "and stays, to be put right")
+    ok(p.wait_for("invalid pattern: "), "an invalid pattern: one sentence")
+    ok(p.wait_for("search (PCRE2, Esc: cancel): ("), "an invalid pattern can "
+                                                     "be corrected")
     p.send("\x1b")
     p.wait_gone("search (PCRE2")
     p.send("\x1b[5~\x1b[A\x1bOA")
@@ -79,7 +80,7 @@ def test_walk():
     p.send("x")
     ok(p.wait_for("Export: table (CSV)  [Up/Down: other format, Esc: "
                   "cancel]  File: hgym-fleet.csv"),
-       "x asks what to write, and where")
+       "x asks for format and file")
     p.send("\r")
     ok(p.wait_for("saved hgym-fleet.csv") and
        os.path.exists(os.path.join(home, "hgym-fleet.csv")),
@@ -89,23 +90,23 @@ def test_walk():
     p.send("x\x1b[A")
     p.wait_for("table (Markdown)")
     p.send("\r")
-    ok(p.wait_for("saved hgym-pods.md"), "and of a list its table")
+    ok(p.wait_for("saved hgym-pods.md"), "x in a list writes its table")
     with open(os.path.join(home, "hgym-pods.md"), encoding="utf-8") as table:
         lines = table.read().splitlines()
     ok("| POD |" in lines[0] and "| h100-a |" in lines[2] and
-       "| DISK free |" in lines[0], "with all columns and rows", lines[:3])
-    ok(not p.screen.stray, "no stray byte", p.screen.stray)
-    ok(p.screen.ever_cleared <= 2, "the screen is not cleared again",
+       "| DISK free |" in lines[0], "the table has all columns and rows", lines[:3])
+    ok(not p.screen.stray, "no stray byte on the screen", p.screen.stray)
+    ok(p.screen.ever_cleared <= 2, "the screen is cleared only once",
        p.screen.ever_cleared)
     p.send("Q")
-    ok(p.end() == 0, "Q leaves with 0", p.status)
+    ok(p.end() == 0, "Q ends with exit status 0", p.status)
     ok(not p.screen.alternate and p.screen.cursor and not p.screen.paste,
-       "and a sane terminal")
+       "the terminal has its old modes afterwards")
     p.close()
 
 
 def test_pod_to_log():
-    """Enter goes from a pod to its runs, to the first of them, to its log."""
+    """Enter leads from a pod to its runs, to its first run, to its log."""
     p = start(("demo", "--speed", "0.001"), width=100, height=30)
     p.wait_for("ms/step")
     p.send("7")
@@ -113,16 +114,16 @@ def test_pod_to_log():
     p.send("j\r")
     p.wait_for("/h100-b  2 of 12")
     p.send("\r")
-    ok(p.wait_for("pod h100-b"), "the run is one of that pod",
+    ok(p.wait_for("pod h100-b"), "the run belongs to that pod",
        p.screen.text())
     p.send("\r")
-    ok(p.wait_for("gate-lqer s314 · 396 lines"), "and the log its own",
+    ok(p.wait_for("gate-lqer s314 · 396 lines"), "the log belongs to that run",
        p.screen.text())
     p.close()
 
 
 def test_esc_is_named():
-    """Each overlay says how it is left."""
+    """Each overlay shows how to close it."""
     p = start(("demo", "--speed", "0.001"))
     p.wait_for("ms/step")
     for key, words in (("?", "Help"), (":", "Go to"), ("!", "Alerts"),
@@ -130,19 +131,19 @@ def test_esc_is_named():
         p.send(key)
         ok(p.wait_for((words, "Esc")), key + " names Esc", p.screen.text())
         p.send("\x1b")
-        ok(p.wait_gone("Esc"), "and Esc leaves it", p.screen.text())
+        ok(p.wait_gone("Esc"), "Esc closes it", p.screen.text())
     p.send("5")
     p.wait_for("following")
     for key in "&/":
         p.send(key)
         ok(p.wait_for("Esc: cancel):"), key + " of Logs names Esc")
         p.send("\x1b")
-        ok(p.wait_gone("Esc"), "and Esc leaves it", p.screen.text())
+        ok(p.wait_gone("Esc"), "Esc closes it", p.screen.text())
     p.close()
 
 
 def test_same_as_text():
-    """What curses made of the cells is what the cells were."""
+    """The terminal must show what the program put into the cells."""
     script = "size 100x30\nkey 7\nsave -\n"
     text = subprocess.run([TUI, "demo", "--script", "-"], input=script,
                           env=home_env(home, LC_ALL="C.UTF-8"),
@@ -155,12 +156,12 @@ def test_same_as_text():
     def plain(screen):
         return re.sub(r"\d\d:\d\d:\d\d", "", screen)
     ok(p.until(lambda: plain(p.screen.text()) == plain(text)),
-       "the terminal shows what the cells say", text)
+       "the terminal shows the cells", text)
     p.close()
 
 
 def make_terminal():
-    """A description of 16 colours: not every system has one."""
+    """A terminal type with 16 colors: not every system has one."""
     folder = os.path.join(home, "terminfo")
     made = subprocess.run(["tic", "-x", "-o", folder, "-"], input=SIXTEEN,
                           capture_output=True, text=True)
@@ -178,30 +179,30 @@ def test_colours():
             ("8 colours", {"TERM": "xterm"}, (),
              lambda c: c and not any(b"38;5" in x for x in c)),
             ("vt100", {"TERM": "vt100"}, (), lambda c: not c)):
-        # As on a terminal that has no synchronized output.
+        # Like on a terminal without synchronized output.
         p = start(args + ("demo", "--speed", "1"), env=env, answers=False)
         seen = p.wait_for("h100-a")
         p.settle(0.2, 3)
         ok(seen and check(colours(p)), name, colours(p) or p.screen.text())
         stray = p.screen.stray + p.screen.outside
-        ok(not stray, name + ": no stray byte", stray)
+        ok(not stray, name + ": no stray byte on the screen", stray)
         p.close()
     p = start(env={"LC_ALL": "C"})
-    ok(p.wait_for("h100-a"), "the C locale has a screen")
+    ok(p.wait_for("h100-a"), "the C locale: a screen appears")
     p.settle(0.2, 3)
     ok(all(ord(c) < 0x80 for c in p.screen.text()),
-       "the C locale is ASCII alone", p.screen.text())
+       "the C locale: ASCII only", p.screen.text())
     p.close()
-    # What curses itself leaks there is no news.
+    # Memory that curses itself does not free is not reported.
     p = start(env={"TERM": "no-such-terminal",
                    "ASAN_OPTIONS": "detect_leaks=0"})
     ok(p.end() == 2 and "TERM" in p.screen.text(),
-       "an unknown terminal is one sentence and exit 2", p.screen.text())
+       "an unknown terminal: one sentence, exit status 2", p.screen.text())
     p.close()
 
 
 def mouse(p, *events):
-    """What the hand does, and where: (what, x, y) from 0."""
+    """A mouse event and its place: (event, x, y), counted from 0."""
     codes = {"press": (0, "M"), "move": (32, "M"), "release": (0, "m"),
              "over": (35, "M"),
              "up": (64, "M"), "down": (65, "M")}
@@ -223,57 +224,57 @@ def test_mouse():
     p.wait_for("h100-a")
     p.settle()
     ok({b"1000", b"1002", b"1006"} <= p.screen.modes,
-       "the terminal tells of buttons and of their motion", p.screen.modes)
+       "the terminal reports buttons and motion", p.screen.modes)
     mouse(p, ("press", 17, 0), ("release", 17, 0))
-    ok(p.wait_for("RECIPE"), "a click on a tab goes there")
+    ok(p.wait_for("RECIPE"), "a click on a tab shows its view")
     p.send("1")
     p.wait_for("ms/step")
     mouse(p, ("press", 20, 4), ("release", 20, 4))
     ok(p.until(lambda: reversed_at(p, 20, 4)), "a click selects a row")
     mouse(p, ("press", 20, 4), *[("move", 20, y) for y in range(5, 9)])
     ok(p.until(lambda: reversed_at(p, 20, 8) and not reversed_at(p, 20, 4)),
-       "a drag takes the selection along")
+       "a drag moves the selection")
     mouse(p, ("release", 20, 8), ("over", 20, 10))
     p.settle()
-    ok(reversed_at(p, 20, 8), "until the button is up", p.screen.text())
+    ok(reversed_at(p, 20, 8), "the drag ends with the button", p.screen.text())
     p.send("g")
     p.settle()
     mouse(p, ("down", 20, 8))
-    ok(p.until(lambda: reversed_at(p, 20, 6)), "the wheel moves in a list")
+    ok(p.until(lambda: reversed_at(p, 20, 6)), "the wheel scrolls a list")
     p.send("g2")
     p.wait_for("over train time")
     p.settle()
     before = y_axis(p)
     mouse(p, ("press", 20, 10), ("move", 25, 10), ("move", 32, 11))
     ok(p.until(lambda: reversed_at(p, 26, 9) and not reversed_at(p, 40, 9)),
-       "a drag in a chart shows what it takes")
+       "a drag in a chart shows its range")
     mouse(p, ("release", 32, 11))
-    ok(p.wait_for("4.08x"), "and at its end that is shown")
+    ok(p.wait_for("4.08x"), "at its end the range is zoomed")
     p.settle()
-    ok(y_axis(p) != before, "y is by what is shown", p.screen.text())
+    ok(y_axis(p) != before, "the y axis fits the visible points", p.screen.text())
     p.send("H")
-    ok(p.wait_for("y fixed"), "H holds y")
-    ok(p.until(lambda: y_axis(p) == before), "by all of x", before)
+    ok(p.wait_for("y fixed"), "H fixes the y axis")
+    ok(p.until(lambda: y_axis(p) == before), "H: the y axis fits all points", before)
     p.send("H0")
     p.settle()
     mouse(p, ("up", 30, 10))
     ok(p.wait_for("2x"), "the wheel zooms a chart")
     mouse(p, ("down", 30, 10))
     ok(p.until(lambda: "2x" not in p.screen.text().split("\n")[6]),
-       "and back again")
+       "the wheel zooms out again")
     mouse(p, ("press", 30, 10), ("move", 31, 10), ("release", 31, 10))
     ok(p.until(lambda: re.search(r"· \d+s: \d\.\d+ bits/byte",
                                  p.screen.text())),
-       "a click in it asks for the value there")
+       "a click in a chart shows the value there")
     p.send("\x1b[20~")
     ok(p.wait_for("the mouse is off") and p.until(
         lambda: not {b"1000", b"1002", b"1003", b"1006"} & p.screen.modes),
-       "F9 gives the mouse back to the terminal", p.screen.modes)
+       "F9 gives the mouse to the terminal", p.screen.modes)
     p.send("\x1b[20~")
     ok(p.wait_for("the mouse is on") and
        p.until(lambda: b"1002" in p.screen.modes),
-       "F9 again takes it", p.screen.modes)
-    ok(not p.screen.stray, "no stray byte", p.screen.stray)
+       "F9 takes the mouse again", p.screen.modes)
+    ok(not p.screen.stray, "no stray byte on the screen", p.screen.stray)
     p.send("Q")
     ok(p.end() == 0 and not {b"1000", b"1002", b"1006", b"2004"} &
        p.screen.modes, "no mode is left on", p.screen.modes)
@@ -291,17 +292,17 @@ def test_hostile():
                  "!", "\x1b", ":", "\x1b", "?", "\x1b"):
         p.send(keys)
         p.settle(0.15)
-    ok(p.poll() is None, "and nothing falls over")
-    ok(not p.screen.stray, "no byte of it is a control", p.screen.stray[:5])
-    ok(not p.screen.osc, "none is a sequence", p.screen.osc[:5])
+    ok(p.poll() is None, "a hostile log: the program runs")
+    ok(not p.screen.stray, "a hostile log: no byte is a control character", p.screen.stray[:5])
+    ok(not p.screen.osc, "a hostile log: no byte starts a sequence", p.screen.osc[:5])
     p.send("Q")
-    ok(p.end() == 0, "the way out is open")
+    ok(p.end() == 0, "a hostile log: the program can be ended")
     p.close()
 
 
 def test_slow_terminal():
-    """Nothing is lost when the terminal takes its time, and the flags that
-    the shell shares with us are as they were."""
+    """A slow terminal gets every byte, and the flags that the shell shares
+    with the program are not changed."""
     line = b"x" * 70000
     with open(os.path.join(home, "long.log"), "wb") as log:
         log.write(b"step:1/100 train_loss:5.0 step_avg:100.00ms\n" + line +
@@ -320,11 +321,11 @@ def test_slow_terminal():
     time.sleep(1)
     copy = [b"52;c;" + base64.b64encode(line)]
     ok(p.wait_for("copied") and p.until(lambda: p.screen.osc == copy),
-       "a long copy arrives whole at a slow terminal",
+       "a slow terminal gets a long copy completely",
        [(len(o), o[:40], o[-40:]) for o in p.screen.osc])
     p.send("Q")
     ok(p.end() == 0 and "waits" in p.screen.text(),
-       "and the shell behind it reads as before", p.screen.text())
+       "a slow terminal: the shell's flags are not changed", p.screen.text())
     p.close()
 
 
@@ -340,11 +341,12 @@ def test_resize():
     p.settle(0.3, 20)
     p.resize(120, 40)
     p.send("1")
-    ok(p.wait_for("Runs (12)"), "after a storm of sizes the screen is whole")
+    ok(p.wait_for("Runs (12)"), "after many changes of size the screen is "
+                                "complete")
     p.resize(50, 12)
-    ok(p.wait_for("enlarge to 60x15"), "a tiny one says so")
+    ok(p.wait_for("enlarge to 60x15"), "a very small terminal gets a message")
     p.send("Q")
-    ok(p.end() == 0, "and it can be left")
+    ok(p.end() == 0, "a very small terminal: the program can be ended")
     p.close()
 
 
@@ -353,29 +355,29 @@ def folders():
 
 
 def test_signals():
-    ok(until(lambda: not folders()), "those that were killed left nothing",
+    ok(until(lambda: not folders()), "killed programs left no file",
        folders())
     for signum, status in ((signal.SIGTERM, 143), (signal.SIGHUP, 129),
                            (signal.SIGINT, 130)):
         p = start()
         p.wait_for("h100-a")
         os.kill(p.pid, signum)
-        ok(p.end() == status, "%s ends it with %d" % (signum.name, status),
+        ok(p.end() == status, "%s: exit status %d" % (signum.name, status),
            p.status)
         ok(not p.screen.alternate and p.screen.cursor,
-           "%s leaves a sane screen" % signum.name)
+           "%s: the screen is restored" % signum.name)
         try:
             after = termios.tcgetattr(p.fd)
-            ok(p.before[3] == after[3], "%s: the modes are back" %
+            ok(p.before[3] == after[3], "%s: the modes are restored" %
                signum.name, (p.before, after))
         except termios.error:
             pass
         p.close()
-    ok(not folders(), "the demo's folders are gone", folders())
+    ok(not folders(), "the demo's folders are deleted", folders())
 
 
 def test_suspend():
-    """As under a shell with job control: only such a job can be stopped."""
+    """Under a shell with job control: only such a job can be stopped."""
     if not os.path.exists("/bin/bash"):
         skip("Ctrl-z", "needs bash")
         return
@@ -387,12 +389,12 @@ def test_suspend():
     p.wait_for("h100-a")
     p.send("\x1a")
     ok(p.wait_for("Stopped") and not p.screen.alternate and p.at_shell(),
-       "Ctrl-z gives the shell back", p.screen.text())
+       "Ctrl-z returns to the shell", p.screen.text())
     p.send("fg\r")
     ok(p.until(lambda: p.screen.alternate and
-               "ms/step" in p.screen.text()), "fg brings all back")
+               "ms/step" in p.screen.text()), "fg shows the screen again")
     p.settle()
-    # The shell does not know which modes a job had that was stopped so.
+    # The shell does not know the modes of a job that was stopped this way.
     child = subprocess.run(["pgrep", "-P", str(p.pid)], capture_output=True,
                            text=True).stdout.split()[0]
     modes = termios.tcgetattr(p.fd)
@@ -401,37 +403,37 @@ def test_suspend():
     p.at_shell()
     p.send("fg\r")
     ok(p.until(lambda: termios.tcgetattr(p.fd)[:4] == modes[:4], what=modes)
-       and p.wait_gone("Stopped"), "and so it does behind a kill -STOP",
+       and p.wait_gone("Stopped"), "the same after kill -STOP",
        termios.tcgetattr(p.fd))
     p.send("q")
-    ok(p.until(lambda: not p.screen.alternate) and p.at_shell(), "q leaves")
+    ok(p.until(lambda: not p.screen.alternate) and p.at_shell(), "q ends the program")
     p.send("exit\r")
     p.end()
     p.close()
 
 
 def test_bench():
-    """The bench of the demo, by its key, to its verdict."""
+    """The bench of the demo, started by its key, until its verdict."""
     p = start(width=120, height=40)
     p.wait_for("h100-a")
     p.send("6")
     ok(p.wait_for(("packed: FASTER by", "padded: SAME within", "18 of 30")),
-       "a bench that is over has its verdicts")
+       "a finished bench shows its verdicts")
     p.send("jb")
     ok(p.wait_for(("type yes to continue", "$ hgym-tui bench run")),
        "b shows the exact command and asks")
     p.send("no\r")
-    ok(p.wait_for("cancelled"), "anything but yes starts nothing")
+    ok(p.wait_for("cancelled"), "any answer except yes starts nothing")
     p.send("byes\r")
     frames = []
     ok(p.until(lambda: "no verdict yet" in p.screen.text() and
                not frames.append(p.screen.text())) and
-       "fused: FASTER" not in frames[0], "no verdict word while it runs",
+       "fused: FASTER" not in frames[0], "no verdict is shown while it runs",
        frames)
     ok(p.until(lambda: "block 1 of 6 is next" in p.screen.text() or
                "fused: FASTER by" in p.screen.text()),
-       "what the next look needs")
-    ok(p.wait_for("fused: FASTER by"), "yes runs it to a verdict")
+       "it shows what the next decision needs")
+    ok(p.wait_for("fused: FASTER by"), "yes runs it until a verdict")
     ok(p.wait_for(("median", "faster by %", "check ")) and
        any(why in p.screen.text() for why in
            ("· stopped early", "· completed all blocks")),
@@ -439,17 +441,18 @@ def test_bench():
     p.send("\r")
     ok(p.wait_for("paired by block"), "Enter shows the report")
     p.send("Q")
-    ok(p.end() == 0, "and it can be left")
+    ok(p.end() == 0, "q ends the program")
     p.close()
     p = start(("--read-only", "demo", "--speed", "1"))
     p.wait_for("h100-a")
     p.send("6jb")
-    ok(p.wait_for("--read-only"), "--read-only starts nothing")
+    ok(p.wait_for("--read-only"), "--read-only starts no bench")
     p.close()
 
 
 def fill(p, values):
-    """The form's fields, one after another; None leaves one as it is."""
+    """Fill in the form's fields, one after another; None leaves a field
+    unchanged."""
     for value in values:
         if value is not None:
             p.send("\x15" + value)
@@ -458,7 +461,7 @@ def fill(p, values):
 
 
 def test_bench_form():
-    """From marked pods to a bench that was typed, and an audit of them."""
+    """From marked pods to a bench by the form, and an audit."""
     p = start(width=120, height=40)
     p.wait_for("h100-a")
     folder = glob.glob(os.path.join(home, "hgym-demo-*", "bench"))[0]
@@ -467,9 +470,9 @@ def test_bench_form():
        "b on a pod offers bench files")
     p.send("\r")
     ok(p.wait_for(("New bench", "h100-a")),
-       "and a form, with the marked pod")
+       "b on a pod offers a form with the marked pod")
     p.send("\r")
-    ok(p.wait_for("folder: where"), "which says what is missing")
+    ok(p.wait_for("folder: where"), "the form names missing fields")
     fill(p, ["typed", None, folder, "sh run.sh", "old STEP_MS=1198",
              "new STEP_MS=1150", None, None, None, "3", "no", None])
     p.send("\r")
@@ -477,8 +480,8 @@ def test_bench_form():
                    "limit     60 minutes")),
        "Enter shows the exact commands and the cost")
     p.send("yes\r6")
-    ok(p.wait_for(("no verdict yet", "typed")), "yes starts it")
-    ok(p.wait_for("new: FASTER by"), "to a verdict")
+    ok(p.wait_for(("no verdict yet", "typed")), "yes starts the bench")
+    ok(p.wait_for("new: FASTER by"), "the bench runs until its verdict")
     p.send("j")
     p.wait_for("18 of 30 runs")
     p.send("7a")
@@ -490,19 +493,20 @@ def test_bench_form():
     p.send("g")
     ok(p.wait_for("A/A: the same code"), "an audit names no winner")
     p.send("7")
-    ok(p.wait_for("with 6 blocks"), "and stands beside the pod then")
+    ok(p.wait_for("with 6 blocks"), "the result of the audit is shown with "
+                                    "the pod")
     p.send("8b")
     ok(p.wait_for(("type yes to continue", "checkpoint")),
        "b on a HarnessGym run shows its bench")
     p.send("\x1b")
     p.wait_gone("type yes to continue")
     p.send("Q")
-    ok(p.end() == 0, "and it can be left")
+    ok(p.end() == 0, "q ends the program")
     p.close()
 
 
 def left_behind():
-    """Processes whose environment names this test's folder."""
+    """Processes whose environment contains this test's folder."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -515,7 +519,7 @@ def left_behind():
 
 
 def test_bench_dash():
-    """The same over a configured pod: an audit, and its end by a key."""
+    """The same for a configured pod: an audit, and a key that ends it."""
     folder = os.path.join(home, "config", "hgym-tui")
     os.makedirs(folder, exist_ok=True)
     config = os.path.join(folder, "config.json")
@@ -529,16 +533,16 @@ def test_bench_dash():
     p.wait_for("mine")
     p.send("a")
     ok(p.wait_for(("type yes to continue", "awk", "1.50 USD an hour")),
-       "a pod's audit asks first")
+       "an audit of a pod asks first")
     p.send("yes\r6")
-    ok(p.wait_for("no verdict yet"), "and begins")
+    ok(p.wait_for("no verdict yet"), "the audit starts")
     p.send("B")
-    ok(p.wait_for("bench abort"), "B asks before it ends it")
+    ok(p.wait_for("bench abort"), "B asks before it ends the audit")
     p.send("yes\r")
     ok(p.wait_for(("NOT JUDGED (0 blocks", "aborted")),
-       "and ends it without a verdict")
+       "B ends the audit without a verdict")
     p.send("Q")
-    ok(p.end() == 0, "and it can be left")
+    ok(p.end() == 0, "q ends the program")
     p.close()
     os.unlink(config)
     ok(until(lambda: not left_behind()), "no process is left",
@@ -546,7 +550,7 @@ def test_bench_dash():
 
 
 def test_still_up():
-    """A bench that leaves its pod up says so; a key stops it."""
+    """A bench that leaves its pod running shows that; a key stops the pod."""
     folder = os.path.join(home, "up")
     os.makedirs(folder)
     said = os.path.join(folder, "stopped")
@@ -577,23 +581,24 @@ def test_still_up():
     p.send("b")
     p.wait_for("type yes to continue")
     p.send("yes\r1")
-    ok(p.wait_for("0_mine_"), "the run that it makes is in Fleet")
+    ok(p.wait_for("0_mine_"), "the current run is in Fleet")
     p.send("5")
-    ok(p.wait_for("step:8/8 train_loss:4.0"), "and its log in Logs")
+    ok(p.wait_for("step:8/8 train_loss:4.0"), "the log of the current run is "
+                                              "in Logs")
     open(folder + "/go", "w").close()
     p.send("6!")
     ok(p.wait_for("bench leaver: still up: mine (2.50 USD an hour)"),
-       "a bench that leaves its pod up is told")
+       "a bench that leaves its pod running is reported")
     p.send("\x1b")
     p.wait_for("n 1, median")
     p.send("B")
     ok(p.wait_for(("type yes to continue", "bench stop leaver")) and
-       not os.path.exists(said), "B asks")
+       not os.path.exists(said), "B asks before it stops the pod")
     p.send("yes\r")
     ok(until(lambda: os.path.exists(said)) and
-       p.wait_gone("an hour): bench-stop"), "and stops it")
+       p.wait_gone("an hour): bench-stop"), "B stops the pod")
     p.send("Q")
-    ok(p.end() == 0, "and it can be left")
+    ok(p.end() == 0, "q ends the program")
     p.close()
     p = start((), width=140, height=32)
     p.wait_for("Fleet")
@@ -601,7 +606,7 @@ def test_still_up():
     p.wait_for("leaver")
     p.send("!")
     ok(p.wait_for("mine: live") and "still up" not in p.screen.text(),
-       "what ended before is no news", p.screen.text())
+       "runs that ended before raise no alert", p.screen.text())
     p.close()
     os.unlink(config)
 
@@ -615,7 +620,7 @@ def test_crash():
     os.kill(p.pid, signal.SIGSEGV)
     p.end()
     ok(p.status == -signal.SIGSEGV and not p.screen.alternate and
-       p.screen.cursor, "a crash leaves a sane terminal", p.status)
+       p.screen.cursor, "a crash restores the terminal", p.status)
     p.close()
 
 
@@ -640,19 +645,20 @@ def test_random_script():
     ok(run.returncode == 0, "%d random keys without a terminal" % SCRIPT_KEYS,
        run.stderr[-3000:])
     ok(not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", run.stdout),
-       "and no control in the screen")
+       "no control character on the screen")
 
 
 def test_no_terminal():
     run = subprocess.run([TUI, "demo"], capture_output=True, text=True,
                          env=home_env(home, LC_ALL="C.UTF-8"))
     ok(run.returncode == 0 and "Runs (12)" in run.stdout and
-       "\x1b" not in run.stdout, "demo into a pipe prints one screen",
+       "\x1b" not in run.stdout, "demo with a pipe as stdout prints one "
+                                 "screen",
        (run.returncode, run.stdout, run.stderr))
     run = subprocess.run([TUI, "/nonexistent.log"], capture_output=True,
                          text=True, env=home_env(home))
     ok(run.returncode != 0 and "nonexistent" in run.stderr,
-       "a log that is not there is one sentence", run.stderr)
+       "a log that does not exist: one sentence", run.stderr)
 
 
 def main():

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Random keys, mouse events, typed words, pastes, sizes and broken UTF-8 in a
-real pseudo-terminal, over the demo, over hostile logs, and over a whole hostile
-world: nothing falls over, and of the whole stream to the terminal every byte is
-text or a sequence that has business there.
+real pseudo-terminal: with the demo, with hostile logs, and with a whole
+hostile environment. The program must keep running, and every byte that it
+sends to the terminal must be text or a known sequence.
 
-HGYM_KEYS (10000): how many events; HGYM_SEED (11): of which kind.  The same
-seed sends the same events.  HGYM_WALKS: the names of those to take; else all
-of them."""
+HGYM_KEYS (10000): the number of events; HGYM_SEED (11): the same seed sends
+the same events. HGYM_WALKS: names of the walks to run; default: all."""
 import os
 import random
 import re
@@ -29,7 +28,7 @@ KEYS = int(os.environ.get("HGYM_KEYS", "10000"))
 SEED = int(os.environ.get("HGYM_SEED", "11"))
 home = None
 
-# Ctrl-c, Ctrl-z, q and Q leave; x writes a file each time.
+# Ctrl-c, Ctrl-z, q and Q end the program; x writes a file each time.
 PLAIN = [chr(c) for c in range(32, 127) if chr(c) not in "qQx"]
 KEYS_OF_CURSES = [
     "\r", "\t", "\x1b", "\x7f", "\x04", "\x15", "\x0c", "\x01", "\x05",
@@ -43,7 +42,7 @@ BROKEN = [b"\xff", b"\xc0\x80", b"\xe2\x28\xa1", b"\xf0\x9f", b"\xed\xa0\x80",
 
 
 def mouse(rng):
-    """One event, or a whole drag in one piece."""
+    """One event, or a complete drag."""
     def at():
         return rng.randrange(1, 121), rng.randrange(1, 41)
     kind = rng.randrange(4)
@@ -66,7 +65,7 @@ def paste(rng):
 
 
 def typed(rng):
-    """An action that asks for words, and words; often the right ones."""
+    """An action that asks for words, and words, often valid ones."""
     words = ("yes", "no", "0", "-1", "4294967296", "1e999", "nan", "%n%s", "(",
              "a & !b", "x=1,2,3", "[", "\\", "日本", "e\u0301", "z" * 200, "liar1",
              "loss", "local", "here", "b=true", "")
@@ -82,7 +81,7 @@ def event(rng):
     elif dice < 0.50:
         keys = rng.choice(PLAIN)
     elif dice < 0.60:
-        # What opens something is to be closed as often.
+        # What opens an overlay should be closed as often.
         keys = rng.choice(("\x1b", "\x1b", "\r"))
     elif dice < 0.80:
         keys = rng.choice(KEYS_OF_CURSES)
@@ -96,7 +95,7 @@ def event(rng):
 
 
 def send(p, data):
-    """Neither side may wait for the other for good."""
+    """Neither side may wait for the other forever."""
     while data and p.poll() is None:
         if select.select([], [p.fd], [], 0.01)[1]:
             try:
@@ -131,11 +130,11 @@ def reports():
 
 
 def leave(p):
-    """Out of whatever is open; the exit status."""
+    """Leave every overlay and end the program. Returns the exit status."""
     for keys in (b"\x1b[201~", b"\x1b", b"\x1b", b"\x1b", b"\x03"):
         send(p, keys)
         p.pump(0.2)
-    # Once the shell's screen is back, the same byte would be a signal.
+    # Once the shell's screen is shown, the same byte would be a signal.
     if p.poll() is None and p.screen.alternate:
         send(p, b"\x03")
     return p.end()
@@ -166,7 +165,8 @@ def walk(name, args, n, seed, world=None):
             p.resize(120, 40)
         p.pump(0.005)
         if p.poll() is not None:
-            # The help and the palette may well run what leaves.
+            # The help and the palette may run the action that ends the
+            # program.
             statuses.append(p.poll())
             check_stream(p, stray, osc, modes)
             p.close()
@@ -180,19 +180,19 @@ def walk(name, args, n, seed, world=None):
         check_stream(p, stray, osc, modes)
         ok(not p.screen.alternate and p.screen.cursor and
            not {b"1000", b"1002", b"1006", b"2004"} & p.screen.modes,
-           name + ": a sane terminal is left", p.screen.modes)
+           name + ": the terminal has its old modes afterwards", p.screen.modes)
         p.close()
     ok(played >= n and set(statuses) == {0},
        "%s: %d random events in the terminal" % (name, played),
        "%s\n%s" % (statuses, reports()))
-    ok(not stray, name + ": no stray byte in the stream", stray[:8])
+    ok(not stray, name + ": no stray byte", stray[:8])
     asked = re.compile(rb"52;c;[A-Za-z0-9+/=]*$|9;|777;notify;|[02];|104$")
     odd = [o for o in osc if not asked.match(o)]
-    ok(not odd, name + ": no sequence that nobody asked for", odd[:8])
+    ok(not odd, name + ": no unknown sequence", odd[:8])
     ok(modes <= {b"1", b"7", b"12", b"25", b"1000", b"1002", b"1006",
                  b"1049", b"2004", b"2026", b"2026$"},
-       name + ": no mode that nobody asked for", modes)
-    ok(not reports(), name + ": the sanitizers say nothing", reports())
+       name + ": no unknown mode", modes)
+    ok(not reports(), name + ": no report of a sanitizer", reports())
 
 
 def walk_demo():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The views whose screens are held, and where."""
+"""The views with golden files, and where the files are."""
 import os
 
 SRC = os.environ.get("HGYM_SRC", ".")
@@ -8,8 +8,8 @@ SIZES = ["80x24", "120x40", "200x60", "60x15", "40x10"]
 SMALL = ("60x15", "40x10")
 SMALL_VIEWS = ("fleet", "logs", "help")
 
-# Name, keys from the first screen, keys back to the start of the next.
-# In this order one program can show them all; what marks runs is the last.
+# Name, keys from the first screen, keys back to the start of the next. In this
+# order one program can show all of them; the view that marks runs is the last.
 VIEWS = [
     ("fleet", ["1"], []),
     ("run", ["2"], []),
@@ -29,7 +29,7 @@ VIEWS = [
 
 
 def golden(name):
-    """The text of a golden; empty when there is none."""
+    """The text of a golden file; empty if it does not exist."""
     path = os.path.join(GOLDEN, name)
     if not os.path.exists(path):
         return ""

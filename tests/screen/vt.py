@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A terminal small enough to read: what a program's bytes make of a screen,
-and every byte of them that has no business there."""
+"""A small terminal emulator: the screen that the program's bytes produce, and
+every byte that is neither text nor a known sequence."""
 import codecs
 import errno
 import fcntl
@@ -23,14 +23,14 @@ from wait import PATIENCE_S, wait_limit_s, waited_in_vain  # noqa: E402
 CSI = re.compile(rb"\x1b\[([0-9;?$]*)([@-~])")
 CANCELLED = re.compile(rb"\x1b([()]?|[\[\]P][^\x07\x18\x1b]*)\x18")
 OSC = re.compile(rb"\x1b\]([^\x07\x1b]*)(\x07|\x1b\\)")
-# Sixel and kitty's, as charts are sent; their beginnings.
+# The starts of sixel and kitty pictures, which charts use.
 PICTURE = re.compile(rb"\x1b(?:P0;1q|_G)([ -~]*)\x1b\\")
 PICTURES = (b"\x1bP0;1q", b"\x1b_G")
 
 
 def states_of(pid, group, is_first=False):
-    """The states of the threads of a process and of all below it, as far as
-    they are of that process group; of the first one in any case."""
+    """The states of all threads of a process and its children that belong to
+    the process group; those of the first process in any case."""
     states = []
     try:
         tasks = os.listdir("/proc/%d/task" % pid)
@@ -50,7 +50,7 @@ def states_of(pid, group, is_first=False):
     return states
 
 
-# How a cell looks: colour (None: the terminal's own), bold, reverse, dim.
+# The look of a cell: color (None: the terminal's default), bold, reverse, dim.
 PLAIN = (None, False, False, False)
 BLANK = (" ", PLAIN)
 
@@ -80,7 +80,7 @@ def change_look(look, params):
     return colour, bold, reverse, dim
 
 
-# A terminal of 16 colours: not every system has one.
+# A terminal type with 16 colors: not every system has one.
 SIXTEEN = r"""xterm-of-16|a terminal of 16 colours,
 	colors#16, pairs#256,
 	setaf=\E[%?%p1%{8}%<%t%p1%{30}%+%e%p1%{82}%+%;%dm,
@@ -88,7 +88,7 @@ SIXTEEN = r"""xterm-of-16|a terminal of 16 colours,
 	use=xterm-256color,
 """
 
-# Lines of a log that would like to be more than text.
+# Lines of a log with control characters and escape sequences.
 HOSTILE = (
     b"step:1/100 train_loss:5.0 train_time:100ms step_avg:100.00ms\n"
     b"\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b[2J\x1b[31mred\x1b[0m\n"
@@ -105,12 +105,13 @@ class Screen:
     def __init__(self, width, height):
         self.pending = b""
         self.decode = codecs.getincrementaldecoder("utf-8")("strict").decode
-        # Outside: while the shell's screen is shown, where keys are echoed.
+        # Outside: bytes while the shell's screen is shown, where keys are
+        # echoed.
         self.stray, self.outside, self.osc, self.sgr = [], [], [], set()
-        # Pictures, and questions of what the terminal is.
+        # Pictures, and questions about the terminal.
         self.pictures, self.questions = [], []
         self.alternate = self.cursor = self.paste = self.sync = False
-        self.asked = False  # whether it has synchronized output
+        self.asked = False  # whether it was asked for synchronized output
         self.frames, self.is_frame_last = 0, False
         self.on_frame = lambda: None
         self.ever_cleared = 0
@@ -234,7 +235,8 @@ class Screen:
             self.scroll_down(one)
         elif final == b"r":
             self.top = one - 1
-            # What was sent before it heard of a smaller size is no crime.
+            # Bytes that were sent before it knew of a smaller size are
+            # accepted.
             self.bottom = min(n[1] if len(n) > 1 and n[1] else self.h,
                               self.h) - 1
             self.top = min(self.top, self.bottom)
@@ -249,7 +251,7 @@ class Screen:
             self.complain(b"\x1b[" + params + final)
 
     def escape(self, data, i):
-        """Behind the sequence at i; None when it is not whole yet."""
+        """The index after the sequence at i, or None if it is incomplete."""
         m = CANCELLED.match(data, i)
         if m:
             return m.end()
@@ -270,7 +272,7 @@ class Screen:
             return None
         two = data[i:i + 2]
         if len(two) < 2 or two in (b"\x1b[", b"\x1b]"):
-            # A copy is long; nothing else is.
+            # Only a copy to the clipboard may be long.
             most = 200000 if two == b"\x1b]" else 200
             return None if len(data) - i < most else self.odd(data, i)
         if two in (b"\x1b(", b"\x1b)"):
@@ -294,7 +296,7 @@ class Screen:
         return i + 1
 
     def feed(self, data):
-        """Take bytes; on_frame is told of the end of each frame in them."""
+        """Handle bytes; on_frame is called at the end of each frame."""
         data = self.pending + data
         self.pending = b""
         self.is_frame_last = False
@@ -324,7 +326,7 @@ class Screen:
                 self.x = min((self.x // 8 + 1) * 8, self.w - 1)
             elif byte in (0x07, 0x0E, 0x0F, 0x00):
                 pass
-            elif byte == 0x18:  # ends what was cut short, in UTF-8 too
+            elif byte == 0x18:  # ends an incomplete sequence, in UTF-8 too
                 self.decode = codecs.getincrementaldecoder("utf-8")(
                     "strict").decode
             elif byte < 0x20 or byte == 0x7F:
@@ -343,16 +345,17 @@ class Screen:
 
 
 def has_asan(program):
-    """Whether a sanitizer is in it, which reports a crash itself."""
+    """Was the program compiled with a sanitizer, which reports a crash
+    itself?"""
     with open(program, "rb") as file:
         return b"__asan_init" in file.read()
 
 
 class Program:
-    """A program in a pseudo-terminal of its own, and its screen.
+    """A program in a separate pseudo-terminal, and its screen.
 
-    The terminal answers that it has synchronized output (mode 2026): what is
-    between two marks is one frame, and no check sees half of it."""
+    The terminal reports that it has synchronized output (mode 2026): the bytes
+    between two marks are one frame, and no check sees half of it."""
 
     def __init__(self, argv, width=80, height=24, env=None, cwd=None,
                  answers=True):
@@ -371,7 +374,7 @@ class Program:
         self.fd, tty = os.openpty()
         fcntl.ioctl(tty, termios.TIOCSWINSZ,
                     struct.pack("HHHH", height, width, 0, 0))
-        # As it was before the program could change it.
+        # The modes before the program could change them.
         self.before = termios.tcgetattr(tty)
         self.pid = os.fork()
         if self.pid == 0:
@@ -389,7 +392,7 @@ class Program:
         self.status = None
 
     def take(self):
-        """What is there to be read; False when there is no more to come."""
+        """Read what is available; False if no more can come."""
         try:
             data = os.read(self.fd, 65536)
         except OSError as e:
@@ -407,7 +410,8 @@ class Program:
         return True
 
     def pump(self, seconds):
-        """Take output for so long; False when the program is gone."""
+        """Read output for this number of seconds; False if the program has
+        ended."""
         end = time.monotonic() + seconds
         while True:
             left = end - time.monotonic()
@@ -419,15 +423,15 @@ class Program:
                 return False
 
     def drain(self, quiet=0):
-        """Take all that is there, however long that takes."""
+        """Read all available output, however long that takes."""
         while select.select([self.fd], [], [], quiet)[0]:
             if not self.take():
                 return False
         return True
 
     def is_idle(self):
-        """Those in front at the terminal sleep, each thread of them; not so
-        while one is stopped, or would run if it had a processor."""
+        """All threads of the foreground processes sleep; false if one is
+        stopped, or waits for a processor."""
         try:
             group = os.tcgetpgrp(self.fd)
         except OSError:
@@ -436,7 +440,7 @@ class Program:
                    states_of(self.pid, group, True))
 
     def is_whole(self):
-        """No half of a frame is shown."""
+        """The screen does not show half of a frame."""
         s = self.screen
         return not s.sync and (s.is_frame_last or
                                (self.is_idle() and not select.select(
@@ -444,12 +448,13 @@ class Program:
                                 self.is_idle()))
 
     def look(self):
-        """At each frame, for those that stay but a while."""
+        """Called at each frame, for texts that are shown only briefly."""
         if self.wanted and not self.is_met:
             self.is_met = bool(self.wanted())
 
     def until(self, check, seconds=PATIENCE_S, what=""):
-        """True as soon as check() holds, or held of a whole frame."""
+        """Wait until check() is true; it is also called for every complete
+        frame."""
         seconds = wait_limit_s(seconds)
         end = time.monotonic() + seconds
         self.wanted, self.is_met = check, False
@@ -472,7 +477,8 @@ class Program:
         return False
 
     def wait_for(self, text, seconds=PATIENCE_S):
-        """Until a frame shows the text, or all of several texts at once."""
+        """Wait until a frame shows the text, or all of several texts at
+        once."""
         texts = (text,) if isinstance(text, str) else text
 
         def shown():
@@ -481,12 +487,12 @@ class Program:
         return self.until(shown, seconds, repr(text))
 
     def wait_gone(self, text, seconds=PATIENCE_S):
-        """Until no part of the screen is that text."""
+        """Wait until no part of the screen is that text."""
         return self.until(lambda: text not in self.screen.text(), seconds,
                           "no %r" % text)
 
     def at_shell(self, prompt="shell>"):
-        """True as soon as the program, a shell, waits for a line."""
+        """Wait until the program, a shell, waits for a line."""
         def prompted():
             row = self.screen.cells[self.screen.y]
             return os.tcgetpgrp(self.fd) == self.pid and \
@@ -494,7 +500,8 @@ class Program:
         return self.until(prompted, what="the shell")
 
     def settle(self, quiet=0.4, seconds=PATIENCE_S):
-        """Until nothing came for `quiet` seconds in which it could have."""
+        """Wait until nothing arrived for `quiet` seconds in which it could
+        have."""
         end = time.monotonic() + seconds
         count = 0
         while count * 0.05 < quiet and time.monotonic() < end:
@@ -535,7 +542,7 @@ class Program:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
             self.status = "hung"
-        self.drain()  # what it wrote last
+        self.drain()  # its last output
         return self.status
 
     def close(self):

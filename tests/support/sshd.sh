@@ -5,13 +5,12 @@
 #   sshd.sh start DIR [CONFIG-LINE...]   make keys (once) and start; 77: cannot
 #   sshd.sh stop DIR                     stop it and all its connections
 #   sshd.sh restart DIR                  stop, start again on the same port
-#   sshd.sh conns DIR                    pids of its connections, one a line
+#   sshd.sh conns DIR                    pids of its connections, one per line
 #
-# DIR holds, after start: port, user, id_ed25519 (a key that may log in),
-# known_hosts (its host keys), log, sshd.pid, ssh_config (Host pod), and
-# bin/ssh, an ssh that reads that configuration, and home, the home of who
-# logs in.  DIR gets absolute.
-# A first CONFIG-LINE wins over ours, as in sshd_config.
+# After start DIR contains: port, user, id_ed25519 (a key that may log in),
+# known_hosts (the server's host keys), log, sshd.pid, ssh_config (Host pod),
+# bin/ssh, which reads that configuration, and home, the home directory of
+# logins.  A CONFIG-LINE has precedence over the script's own lines.
 set -eu
 umask 077
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# TAP of the tests in sh, to be sourced: a line a check, the plan at the end.
+# TAP for tests in sh: one line per check, the plan at the end.  Source this.
 # shellcheck shell=sh
 count=0
 failed=0

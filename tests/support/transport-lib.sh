@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Sourced by the tests of the transports: a rig, a probe, TAP.
-# $work is a fresh directory, gone at the end; $rig/port etc. as of sshd.sh.
+# For tests of the transports, which source this: a server, t-transport, TAP.
+# $work is a new directory that is deleted at the end; sshd.sh explains $rig.
 # shellcheck disable=SC2034 # used by those who source it
 set -u
 src=${HGYM_SRC:-.}
@@ -48,7 +48,7 @@ rig() {
 	export PATH
 }
 
-# The probe, at most 600 s of it; its output in $work/out and $work/err.
+# Run t-transport, for at most 600 s; its output is in $work/out and $work/err.
 t() {
 	timeout -k 5 "${limit:-600}" "$probe" "$@" >"$work/out" 2>"$work/err"
 }

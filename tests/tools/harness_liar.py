@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Plays HarnessGym with a real verifier and an agent that may lie."""
+"""Plays HarnessGym with a real verifier and an agent that may cheat."""
 import importlib.util
 import json
 import os
@@ -13,8 +13,8 @@ import time
 LIE = 1.5
 BASELINE = 140.0
 TRUE = (130.0, 110.0)  # of iteration 1, and of 2 and later
-# What follows the number in the kernel is printed as a kernel prints that runs
-# in the verifier's process: before THEN at once; with END it ends that.
+# Text after the number in the kernel is printed by the kernel, which runs in
+# the verifier's process: before THEN at once; END ends the process.
 VERIFIER = """import json, os, random, sys, time
 begun = time.time()
 value, _, more = open("kernel.txt").read().partition("\\n")
@@ -30,7 +30,7 @@ print(json.dumps({"best_us": float(value), "mode": "final", "device": "cpu",
                   "elapsed_seconds": time.time() - begun}))
 sys.stdout.write(more)
 """
-# One that leaves it to a module.
+# A verifier that leaves the measurement to a module.
 DIVIDED = """import json
 import reference
 value = reference.value(open("kernel.txt").read())
@@ -38,7 +38,7 @@ print(json.dumps({"best_us": value, "mode": "final", "status": "passed"}))
 """
 REFERENCE = "def value(text):\n    return float(text.split()[0])\n"
 PRINTED = '{"best_us": 1.5, "mode": "final", "status": "passed"}\n'
-# The same with all cases of the baseline, and with all that these have.
+# The same with all cases of the baseline, and with all their fields.
 CASES = json.dumps({**json.loads(PRINTED), "cases": [{"name": "small"},
                                                      {"name": "large"}]}) + "\n"
 FULL = json.dumps({**json.loads(PRINTED), "device": "cpu", "cases": [
@@ -52,7 +52,8 @@ POST = {"command": "python3 verifier.py", "status": "completed",
 
 
 def write(path, text):
-    """In place, as HarnessGym does; then the clock of files moves on."""
+    """Rewrite the file in place, as HarnessGym does; then wait until the clock
+    of the file system moves."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as out:
         out.write(text if isinstance(text, str) else json.dumps(text))
@@ -60,7 +61,7 @@ def write(path, text):
 
 
 def read(path):
-    """The object in it; {} where there is none."""
+    """The JSON object in the file, or {} if there is none."""
     try:
         with open(path, encoding="utf-8") as text:
             return json.load(text)
@@ -73,8 +74,8 @@ def stamp():
 
 
 class Run:
-    """One run: `lies` maps a moment to what is done then; `look` is called
-    with the moment's name and the run at every moment."""
+    """One run: `lies` maps a moment to what the agent does then; `look` is
+    called with the moment's name and the run at every moment."""
 
     def __init__(self, folder, lies=None, look=None, **config):
         self.work, self.lies, self.look = folder, lies or {}, look
@@ -94,11 +95,11 @@ class Run:
         self.n = 0
 
     def true(self):
-        """What the iteration's kernel is truly worth."""
+        """The true score of the iteration's kernel."""
         return TRUE[min(self.n, len(TRUE)) - 1]
 
     def path(self, name, n=None):
-        """A file of the iteration."""
+        """The path of a file of the iteration."""
         return os.path.join(self.dir, "iterations", str(n or self.n), name)
 
     def moment(self, name):
@@ -109,8 +110,8 @@ class Run:
             self.look("%s %d" % (name, self.n), self)
 
     def record(self, **more):
-        """What HarnessGym does: read result.json, whoever wrote it, and
-        write it with more in it."""
+        """Like HarnessGym: read result.json, whoever wrote it, and add
+        fields."""
         result = {**read(self.path("result.json")), **more,
                   "updated_at": stamp(), "iteration": self.n}
         write(self.path("result.json"), result)
@@ -124,7 +125,7 @@ class Run:
         self.record(phases=phases)
 
     def measure(self, out):
-        """Run the command; the record of it."""
+        """Run the command and return its record."""
         command = self.config["post_attempt_command"]
         begun = time.monotonic()
         done = subprocess.run(command, shell=True, cwd=self.work, check=False,
@@ -146,7 +147,7 @@ class Run:
                 "score_key": "best_us"}
 
     def keep(self, post, n):
-        """A better one becomes the checkpoint."""
+        """A better iteration becomes the checkpoint."""
         score = post["score"]
         if post["status"] != "completed" or not isinstance(
                 score, (int, float)) or (
@@ -162,7 +163,7 @@ class Run:
                "reason": "post_attempt_best_score"})
 
     def restore(self):
-        """The best files into the workspace, and measured again."""
+        """Restore the best files to the workspace and measure them again."""
         best = os.path.join(self.dir, "checkpoints", "best")
         if self.best is None or not os.path.isdir(best) or \
                 not self.config["restore_best"]:
@@ -247,10 +248,10 @@ class Run:
         return self
 
 
-# What an agent can write.
+# Forgeries of an agent.
 
 def forge_result(run, n=None, **more):
-    """A whole result.json, as if HarnessGym had measured 1.5."""
+    """A complete result.json, as if HarnessGym had measured 1.5."""
     done = {"phase": "attempt", "status": "completed", "return_code": 0,
             "timed_out": False, "duration_seconds": 1.1}
     write(run.path("result.json", n),
@@ -260,7 +261,7 @@ def forge_result(run, n=None, **more):
 
 
 def forge_output(run, n=None, ahead_s=0):
-    """The verifier's output, with a time of the agent's choice."""
+    """The verifier's output, with a time that the agent chose."""
     path = run.path("post_attempt.stdout.txt", n)
     write(path, FULL)
     then = time.time() + ahead_s
@@ -279,7 +280,7 @@ def forge_all(run, n):
 
 
 def forge_early(run):
-    """All that the end of an attempt leaves, before it has ended."""
+    """All files that the end of an attempt writes, before it has ended."""
     write(run.path("attempt.stdout.txt"), "session ended\n")
     forge_output(run, ahead_s=86400)
     forge_result(run)
@@ -318,13 +319,13 @@ def link_judge(run):
 
 
 def shadow_module(run):
-    """The verifier is as it was, but imports another json."""
+    """The verifier is unchanged, but imports another json."""
     write(os.path.join(run.work, "json.py"),
           "def dumps(_):\n    return %r\n" % FULL.strip())
 
 
 def rewrite_output(run):
-    """What the verifier printed, and every witness of it, set back in time."""
+    """The verifier's output and all files that prove it, set back in time."""
     path = run.path("post_attempt.stdout.txt")
     old = os.stat(path)
     write(path, FULL)
@@ -335,7 +336,7 @@ def rewrite_output(run):
 
 
 def replace_output(run):
-    """The same by a rename: another inode, with the old one's mtime."""
+    """The same by a rename: another inode with the old mtime."""
     path = run.path("post_attempt.stdout.txt")
     old = os.stat(path)
     write(path + ".new", FULL)
@@ -345,7 +346,7 @@ def replace_output(run):
 
 
 def link_output(run):
-    """HarnessGym writes through a link; the agent owns what it names."""
+    """HarnessGym writes through a link; the agent owns the target."""
     path = run.path("post_attempt.stdout.txt")
     os.symlink(os.path.join(run.work, "mine.txt"), path)
 
@@ -361,7 +362,7 @@ def worsen_baseline(run):
 
 
 def turn_direction(run):
-    """The worst becomes the best."""
+    """The worst iteration becomes the best."""
     path = os.path.join(run.dir, "run_config.json")
     old = os.stat(path)
     write(path, {**read(path), "higher_is_better": True})
@@ -369,7 +370,7 @@ def turn_direction(run):
 
 
 def add_command(run):
-    """A run that nothing measures gets a command, and what it printed."""
+    """A run without a verifier gets a command and an output."""
     path = os.path.join(run.dir, "run_config.json")
     old = os.stat(path)
     write(path, {**read(path), "post_attempt_command": "python3 verifier.py"})
@@ -379,13 +380,13 @@ def add_command(run):
 
 
 def judge_that_hides(run):
-    """The verifier puts the true one in its own place, then lies."""
+    """The verifier restores the true one in its place, then prints 1.5."""
     write(os.path.join(run.work, "verifier.py"),
           "open(__file__, 'w').write(%r)\n%s" % (VERIFIER, LIAR))
 
 
 def swap_judge_once_more(run):
-    """What lied is not what is left to be compared."""
+    """The changed verifier is not the file that remains to be compared."""
     write(os.path.join(run.work, "verifier.py"), LIAR + "# 2\n")
 
 
@@ -402,13 +403,13 @@ def point_nowhere(value):
 
 
 def touch_manifest(run):
-    """The checkpoint's date, behind what was put back into it."""
+    """The checkpoint's date is older than the file restored to it."""
     put_judge_back(run)
     os.utime(os.path.join(run.dir, "checkpoints", "best_manifest.json"))
 
 
 def claim_restore(run):
-    """As if HarnessGym itself had written the judge anew."""
+    """As if HarnessGym itself had written the judge again."""
     put_judge_back(run)
     result = read(run.path("result.json"))
     result["optimization"] = {"restored_best_checkpoint": {
@@ -423,7 +424,7 @@ def unshadow(run):
 
 
 def shadow_bytes(run):
-    """The module in the way is no source."""
+    """The module that hides another one has no source."""
     shadow_module(run)
     path = os.path.join(run.work, "json.py")
     py_compile.compile(path, path + "c")
@@ -437,8 +438,8 @@ def shadow_below(run):
 
 
 def old_run_newest(run):
-    """Another run's folder seems to be the newest, so that nobody holds the
-    workspace against the template of this one."""
+    """The folder of another run looks newer, so that the workspace is not
+    compared with the template of this one."""
     swap_judge(run)
     then = time.time() + 86400
     os.utime(os.path.join(os.path.dirname(run.dir), "before",
@@ -446,12 +447,12 @@ def old_run_newest(run):
 
 
 def begin_before(run):
-    """An honest run before it."""
+    """An honest run before the forged one."""
     Run(run.work, run_id="before", iterations=1).play()
 
 
 def edit_after_print(run):
-    """A process that the attempt left behind is quicker than HarnessGym."""
+    """A process left by the attempt is quicker than HarnessGym."""
     forge_output(run)
 
 
@@ -463,7 +464,7 @@ def edit_with_result(run):
 
 
 def forge_copy(run):
-    """All of an iteration, recorded so long ago that it seems a copy."""
+    """A whole iteration with times so old that it looks like a copy."""
     forge_all(run, run.n)
     then = "2020-01-01T00:00:00+00:00"
     for n in range(1, run.n + 1):
@@ -474,7 +475,7 @@ def forge_copy(run):
 
 
 def forge_end(run):
-    """The run is over, it says."""
+    """The files say that the run has ended."""
     write(os.path.join(run.dir, "summary.json"),
           {"run_id": run.id, "final_status": "solved", "solved": True,
            "iterations": [{"iteration": 1, "status": "solved"}],
@@ -482,14 +483,14 @@ def forge_end(run):
 
 
 def printed(lie):
-    """Nothing of it is in a file but the kernel's own."""
+    """The files contain only the kernel's own text."""
     lie.printed = True
     return lie
 
 
 @printed
 def print_long(run):
-    """What it printed last fills all that is kept of an output."""
+    """The last output fills all that is kept of an output."""
     said = json.dumps({**json.loads(FULL), "pad": ""})
     pad = 256 * 1024 - len(said) - 1
     kernel_prints(run, said[:-2] + "x" * pad + said[-2:] + "\n")
@@ -503,26 +504,26 @@ def kernel_prints(run, text):
 
 @printed
 def print_instead(run):
-    """The verifier's own sentence, and nothing of the verifier."""
+    """The verifier's sentence, printed without the verifier."""
     kernel_prints(run, PRINTED + "END")
 
 
 def link_iteration(run):
-    """The folder of an iteration is elsewhere."""
+    """The folder of an iteration is a link."""
     mine = os.path.join(run.work, "mine")
     shutil.move(os.path.dirname(run.path("x")), mine)
     os.symlink(mine, os.path.dirname(run.path("x")))
 
 
 def hard_link(run):
-    """The output has a second name."""
+    """The output has a hard link."""
     mine = os.path.join(run.work, "mine.txt")
     write(mine, "")
     os.link(mine, run.path("post_attempt.stdout.txt"))
 
 
 def renumber(run):
-    """The iterations change places."""
+    """The iterations are swapped."""
     one, two = (os.path.dirname(run.path("x", n)) for n in (1, 2))
     os.rename(one, one + "x")
     os.rename(two, one)
@@ -530,7 +531,7 @@ def renumber(run):
 
 
 def move_in(run):
-    """The folder of an iteration of another run."""
+    """The folder of an iteration comes from another run."""
     other = Run(run.work + "-other", run_id="other")
     other.n = 2
     forge_all(other, 2)
@@ -541,7 +542,7 @@ def move_in(run):
 
 
 def two_posts(run):
-    """result.json tells twice how the verifier ended."""
+    """result.json has the verifier's end twice."""
     text = json.dumps(read(run.path("result.json")))
     write(run.path("result.json"), text.replace(
         '"post_attempt":', '"post_attempt": %s, "post_attempt":' %
@@ -549,12 +550,12 @@ def two_posts(run):
 
 
 def print_score(text):
-    """The verifier's own sentence with another score in it."""
+    """The verifier's sentence with another score."""
     return prints(FULL.replace("1.5", text) + "END")
 
 
 def forge_run(run):
-    """A second run, with everything that a run has."""
+    """A second run with all files of a run."""
     other = Run(run.work, run_id="zz-better")
     other.n = 1
     write(os.path.join(other.dir, "run_config.json"), other.config)
@@ -568,7 +569,7 @@ def forge_run(run):
 
 
 def copy_output(run):
-    """What the verifier printed of iteration 2, as that of iteration 1."""
+    """The verifier's output of iteration 2 as that of iteration 1."""
     shutil.copyfile(run.path("post_attempt.stdout.txt", 2),
                     run.path("post_attempt.stdout.txt", 1))
 
@@ -585,19 +586,19 @@ def move_judge_back(run):
 
 
 def drop_template(run):
-    """Nothing is left that the judge could be held against."""
+    """Everything with which the judge could be compared is deleted."""
     swap_judge(run)
     shutil.rmtree(os.path.join(run.dir, "qualification"))
 
 
 def drop_all_but_name(run):
-    """Of the template its name is left, and nothing in it."""
+    """The template's folder is empty."""
     drop_template(run)
     os.makedirs(os.path.join(run.dir, "qualification", "workspace_template"))
 
 
 def drop_judge(run):
-    """The same, of that file alone."""
+    """The same for that file only."""
     swap_judge(run)
     os.remove(os.path.join(run.dir, "qualification", "workspace_template",
                            "verifier.py"))
@@ -609,8 +610,8 @@ def divide_judge(run):
 
 
 def compile_judge(mode):
-    """Byte code that python runs for its source: without a look at that, or
-    because it bears that one's date or hash."""
+    """Byte code that Python runs instead of its source: unchecked, or with the
+    source's date or hash."""
     def lie(run):
         path = os.path.join(run.work, "reference.py")
         with open(path, "rb") as text:
@@ -631,8 +632,8 @@ def compile_judge(mode):
 
 
 def compile_among(run):
-    """Forged byte code behind more of it than anybody compares, and beside
-    one that has no version."""
+    """Forged byte code next to more files than are compared, and next to one
+    without a version."""
     compile_judge("date")(run)
     write(os.path.join(run.work, "__pycache__", "reference.pyc"), "x")
     for n in range(80):
@@ -642,7 +643,7 @@ def compile_among(run):
 
 
 def shadow_package(run):
-    """A package without a source, where the verifier imports a module."""
+    """A package without source, where the verifier imports a module."""
     path = os.path.join(run.work, "reference")
     write(path + "/__init__.py", "def value(text):\n    return %s\n" % LIE)
     py_compile.compile(path + "/__init__.py", path + "/__init__.pyc")
@@ -650,13 +651,13 @@ def shadow_package(run):
 
 
 def customize(run):
-    """Python runs it before the verifier, where the command lets it."""
+    """Python runs it before the verifier, if the command allows it."""
     write(os.path.join(run.work, "sitecustomize.py"),
           "import os\nprint(%r, flush=True)\nos._exit(0)\n" % FULL.strip())
 
 
 def hide_module(run):
-    """A module in the way among more files than anybody lists."""
+    """A module that hides another one, among more files than are listed."""
     for n in range(4200):
         with open(os.path.join(run.work, "a%04d" % n), "wb"):
             pass
@@ -664,19 +665,19 @@ def hide_module(run):
 
 
 def begin_below(run):
-    """The verifier has a folder of its own."""
+    """The verifier is in a folder of its own."""
     write(os.path.join(run.work, "bench", "verifier.py"), VERIFIER)
     os.remove(os.path.join(run.work, "verifier.py"))
 
 
 def shadow_beside(run):
-    """Python looks for modules where the script lies."""
+    """Python searches modules in the script's folder."""
     write(os.path.join(run.work, "bench", "json.py"),
           "def dumps(_):\n    return %r\n" % FULL.strip())
 
 
 def link_compiled(run):
-    """The forged byte code is elsewhere, and python follows the link."""
+    """The forged byte code is elsewhere; Python follows the link."""
     compile_judge("date")(run)
     cache = os.path.join(run.work, "__pycache__")
     name = [name for name in os.listdir(cache)
@@ -686,7 +687,7 @@ def link_compiled(run):
 
 
 def begin_large(run):
-    """What is expected is a large file, and decides."""
+    """The expected result is a large file, and decides."""
     write(os.path.join(run.work, "verifier.py"), VERIFIER.replace(
         "float(value)", "(float(value) if open('expected.bin').read()[-1] "
         "== '0' else 1.5)"))
@@ -716,7 +717,7 @@ def add_output(run):
 
 
 def other_output(run):
-    """The output of another run of the same verifier, moved in."""
+    """The output of another run of the same verifier, moved to this one."""
     other = Run(run.work + "-other", run_id="other", iterations=1)
     other.lies = {"attempt": prints(FULL + "END")}
     other.play()
@@ -727,7 +728,7 @@ def other_output(run):
 
 
 def name_iteration(run):
-    """Numbers of other scripts and with more behind them."""
+    """Numbers in other scripts or followed by other text."""
     for name in "\u0662", "2\u0662", "2x", "2 ", "+2":
         shutil.copytree(os.path.dirname(run.path("x")), os.path.join(
             run.dir, "iterations", name))
@@ -740,7 +741,7 @@ def print_errors(run):
 
 
 def make_folder(run):
-    """A folder where the output should be, with another in it."""
+    """A folder in place of the output, with another folder in it."""
     path = run.path("post_attempt.stdout.txt")
     os.remove(path)
     write(os.path.join(path, "post_attempt.stdout.txt"), FULL)
@@ -754,7 +755,7 @@ def two_keys(run):
 
 
 def point_at_best(run):
-    """The manifest tells of a checkpoint that nothing printed."""
+    """The manifest names a checkpoint without a printed score."""
     path = os.path.join(run.dir, "checkpoints", "best_manifest.json")
     write(path, {**read(path), "iteration": 2, "score": LIE})
     write(os.path.join(run.dir, "checkpoints", "restored_best.stdout.txt"),
@@ -762,12 +763,13 @@ def point_at_best(run):
 
 
 def drop_checkpoint(run):
-    """The manifest stays, and tells of files that are not there."""
+    """The manifest names files that do not exist."""
     shutil.rmtree(os.path.join(run.dir, "checkpoints", "best"))
 
 
 def link_result(run):
-    """HarnessGym writes its record through a link; the agent owns it."""
+    """HarnessGym writes its record through a link; the agent owns the
+    target."""
     path, mine = run.path("result.json"), os.path.join(run.work, "mine.json")
     shutil.move(path, mine)
     os.symlink(mine, path)
@@ -779,14 +781,14 @@ def edit_linked(run):
 
 
 def same_number(run):
-    """Folders whose names may be taken for the iteration's number."""
+    """Folders whose names look like the iteration's number."""
     for name in "02", "0_2", "2_2":
         write(os.path.join(run.dir, "iterations", name,
                            "post_attempt.stdout.txt"), FULL)
 
 
 def print_in_log(run):
-    """The verifier's line where agents write, over what stood there."""
+    """The verifier's line in a file of the agent, over the earlier text."""
     write(run.path("build.stdout.txt"), "\x1b[2K\r" + FULL + json.dumps(
         {"type": "result", "total_cost_usd": -5, "num_turns": -1,
          "usage": {"input_tokens": -3}}) + "\n")
@@ -794,12 +796,12 @@ def print_in_log(run):
 
 @printed
 def print_over(run):
-    """For a reader of terminals it takes the place of the true line."""
+    """In a terminal it replaces the true line."""
     kernel_prints(run, "\x1b[1A\x1b[2K\r" + FULL)
 
 
 def pipe_output(run):
-    """Nothing can be read of it, and who opens it waits."""
+    """It cannot be read, and opening it blocks."""
     os.remove(run.path("post_attempt.stdout.txt"))
     os.mkfifo(run.path("post_attempt.stdout.txt"))
 
@@ -810,7 +812,7 @@ def change_key(run):
 
 
 def turn_clock(run):
-    """Times and durations that nothing can have."""
+    """Impossible times and durations."""
     result = read(run.path("result.json"))
     result["phases"]["attempt"]["duration_seconds"] = -9
     result["created_at"] = "2036-01-01T00:00:00+00:00"
@@ -818,7 +820,7 @@ def turn_clock(run):
 
 
 def prompt_again(run):
-    """The attempt begins after its score."""
+    """The attempt starts after its score."""
     write(run.path("attempt.prompt.txt"), "Make it faster.\n")
 
 
@@ -966,16 +968,16 @@ LIES = {
 
 
 def is_printed(name):
-    """Whether all of that lie is what the kernel prints: the next iteration
-    begins as if it had not been told."""
+    """Does the whole forgery consist of what the kernel prints? Then the next
+    iteration starts as if nothing had happened."""
     acts = LIES[name]
     return list(acts) == ["attempt 2"] and \
         getattr(acts["attempt 2"], "printed", False)
 
 
 def play_printed(folder, names, look):
-    """All these, from iteration 2 on, one after the other: each is taken for
-    the best by HarnessGym."""
+    """All these forgeries, one per iteration from 2 on: HarnessGym takes each
+    for the best."""
     def tell(run):
         if run.n > 1:
             run.best = TRUE[0]
@@ -993,7 +995,7 @@ def play(folder, name, look=None, **config):
         config.update(qualify_artifacts=False, restore_best=False)
     if not lies.pop("lives", False):
         return Run(folder, lies, look, **config).play()
-    # HarnessGym by its command line, as long as it plays.
+    # A process with HarnessGym's command line, as long as the run is played.
     with subprocess.Popen([sys.executable, "-c", "input()", "harnessgym",
                            "run", "--workspace", folder],
                           stdin=subprocess.PIPE) as program:

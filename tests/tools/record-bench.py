@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The finished bench of the demonstration: it is run for real on this machine,
-by the demo's own workload, and its results folder is recorded.
+"""Record the finished bench of the demonstration: run it on this machine with
+the demo's own workload, and store its results folder.
 
-	tests/tools/record-bench.py build/hgym-tui src/app/demo
+tests/tools/record-bench.py build/hgym-tui src/app/demo
 
-It takes ten minutes, and its noise is that of the day."""
+It takes ten minutes, and its noise differs each time."""
 import calendar
 import os
 import re
@@ -36,7 +36,7 @@ TOOLS = {
     "getconf": 'test "$1" = _NPROCESSORS_ONLN && echo 128',
     "uname": 'case $1 in -n) echo "$POD";; '
              '*) echo Linux 6.8.0-60-generic x86_64;; esac',
-    # Other benches of this machine are not this pod's.
+    # Benches of other programs on this machine are not this pod's.
     "grep": 'case $* in *HGYM_JOB=*) exit 1;; esac; exec /bin/grep "$@"',
 }
 TORCH = "import mmap, sys, time; f = open(sys.argv[1], 'rb'); " \
@@ -52,14 +52,14 @@ def write(path, text, mode=0o644):
 
 
 def workload(recordings):
-    """run.sh, as the demo has it."""
+    """run.sh of the demo."""
     with open(os.path.join(recordings, "home.rec"), encoding="utf-8") as rec:
         text = rec.read().split(">bench/run.sh\n")[1]
     return "".join(line[1:] + "\n" for line in text.split("\n>")[0].split("\n"))
 
 
 def run_bench(program, top, recordings):
-    """Run it below top; the results folder."""
+    """Run it below top. Returns the results folder."""
     packages = os.path.join(top, "lib/dist-packages")
     write(packages + "/torch/_C.so", "x" * 4096)
     write(packages + "/torch-2.10.0.dist-info/METADATA", "")
@@ -80,7 +80,7 @@ def run_bench(program, top, recordings):
 
 
 def shifted(text, by_s):
-    """Every time in a file of the folder, as if it had begun then."""
+    """Shift every time in a file of the folder, as if it had started then."""
     def ms(m):
         return "%s%d" % (m[1], int(m[2]) + by_s * 1000)
 
@@ -99,7 +99,7 @@ def shifted(text, by_s):
 
 
 def record(folder, top, to):
-    """The files of the folder as records; those with paths have them as @."""
+    """The files of the folder as records; those with paths have @ for them."""
     with open(folder + "/state.json", encoding="utf-8") as state:
         began = int(re.search(r'"started_ms":(\d+)', state.read())[1]) // 1000
     old = os.path.basename(folder)

@@ -10,112 +10,34 @@
 #define LABEL_WIDTH 13
 #define RIGHT_WIDTH 27
 #define MIN_PLOT    16
-#define LEAST_APART 6	   /* columns between two labels of the axis */
-#define DOT	    0x2022 /* bullet */
 
 /* The state of the drawing. */
 struct bench_pen {
 	const struct bench_live *live;
-	struct canvas *canvas;
-	struct rect rest, line; /* free part of the panel; current line */
-	struct scale axis;
+	struct strip strip;
 };
 
 #define bench_print(pen, style, ...) \
-	canvas_print_top((pen)->canvas, &(pen)->rest, (style), __VA_ARGS__)
+	canvas_print_top((pen)->strip.canvas, &(pen)->strip.rest, (style), __VA_ARGS__)
 
 static unsigned int bench_arm_style(const struct bench_live *live, size_t arm)
 {
 	return live->arms[arm].aa ? STYLE_DIM : theme_series((unsigned int)arm);
 }
 
-/* Start a line with a label left of the plot. False: the panel is full. */
-static bool bench_begin_line(struct bench_pen *pen, unsigned int style, const char *label)
-{
-	if (pen->rest.h <= 0)
-		return false;
-	struct rect left = pen->line = rect_take_top(&pen->rest, 1);
-	left.w = LABEL_WIDTH - 1;
-	canvas_print(pen->canvas, left, style, "%s", label);
-	return true;
-}
-
 /* Print right of the plot. */
 #define bench_print_right(pen, style, ...) \
-	canvas_print((pen)->canvas, bench_right_rect(pen), (style), __VA_ARGS__)
+	canvas_print((pen)->strip.canvas, strip_right(&(pen)->strip), (style), __VA_ARGS__)
 
-static struct rect bench_right_rect(const struct bench_pen *pen)
+/* Use the columns between label and text at the right, and forget the range. */
+static void bench_new_axis(struct bench_pen *pen)
 {
-	struct rect right = pen->line;
-
-	(void)rect_take_left(&right, pen->axis.at + pen->axis.size + 1 - right.x);
-	return right;
-}
-
-/* The columns of the plot, between label and text at the right. */
-static struct scale bench_new_axis(const struct bench_pen *pen)
-{
-	return (struct scale){ pen->rest.x + LABEL_WIDTH,
-			       int_max(pen->rest.w - LABEL_WIDTH - RIGHT_WIDTH, MIN_PLOT),
-			       (double)NAN, (double)NAN };
-}
-
-static void bench_put(struct bench_pen *pen, double value, unsigned int style, uint32_t cp)
-{
-	canvas_put(pen->canvas, scale_cell(&pen->axis, value), pen->line.y, style, cp);
-}
-
-/* Add 4 % at both ends; if all values are equal, 1 % of the value. */
-static void bench_pad_axis(struct scale *axis)
-{
-	double room = 0.04 * (axis->hi - axis->lo);
-
-	if (!(room > 0.0))
-		room = fabs(axis->hi) > 0.0 ? 0.01 * fabs(axis->hi) : 1.0;
-	axis->lo -= room;
-	axis->hi += room;
-}
-
-/* Put a dot; where dots coincide, their number, up to 9. */
-static void bench_put_dot(struct bench_pen *pen, double value, unsigned int style)
-{
-	int x = scale_cell(&pen->axis, value), y = pen->line.y;
-	uint32_t now, cp = DOT;
-
-	if (x >= pen->canvas->width || y >= pen->canvas->height)
-		return;
-	now = canvas_at(pen->canvas, x, y)->cp;
-	if (now == DOT)
-		cp = '2';
-	else if (now >= '2' && now <= '9')
-		cp = now < '9' ? now + 1 : now;
-	canvas_put(pen->canvas, x, y, style, cp);
-}
-
-/* Draw the line below a plot, with the name of the axis. */
-static bool bench_rule(struct bench_pen *pen, const char *text)
-{
-	if (!bench_begin_line(pen, STYLE_HEADER, text))
-		return false;
-	for (int i = 0; i < pen->axis.size; i++)
-		canvas_put(pen->canvas, pen->axis.at + i, pen->line.y, STYLE_AXIS, 0x2500);
-	return true;
-}
-
-/* Write a number of the axis at its column, moved inside the plot if necessary. */
-static void bench_tick(struct bench_pen *pen, double value, int decimals)
-{
-	struct fmt text = fmt_number(value, decimals);
-	int width = text_width(text.s), end = pen->axis.at + pen->axis.size;
-	int x = scale_cell(&pen->axis, value) - width / 2;
-
-	x = int_max(int_min(x, end - width), pen->axis.at);
-	(void)canvas_text(pen->canvas, x, pen->line.y, STYLE_DIM, text.s);
+	strip_axis(&pen->strip, int_max(pen->strip.rest.w - LABEL_WIDTH - RIGHT_WIDTH, MIN_PLOT));
 }
 
 static int bench_decimals(const struct bench_pen *pen)
 {
-	double range = pen->axis.hi - pen->axis.lo;
+	double range = pen->strip.axis.hi - pen->strip.axis.lo;
 
 	return range >= 100 ? 0 : range >= 10 ? 1 : range >= 1 ? 2 : 3;
 }
@@ -127,15 +49,15 @@ static void bench_draw_arm(struct bench_pen *pen, size_t arm)
 	unsigned int style = bench_arm_style(live, arm);
 	char bad[40] = "";
 
-	if (!bench_begin_line(pen, style, a->tag))
+	if (!strip_begin(&pen->strip, style, a->tag))
 		return;
 	array_each (run, live->runs, live->n_runs) {
 		if (run->arm != arm || !run->counted || isnan(run->y))
 			continue;
 		if (run->state == BENCH_LIVE_BAD)
-			bench_put(pen, run->y, STYLE_ALARM, 0x00D7);
+			strip_put(&pen->strip, run->y, STYLE_ALARM, 0x00D7);
 		else
-			bench_put_dot(pen, run->y, style);
+			strip_dot(&pen->strip, run->y, style);
 	}
 	if (a->n_bad > 0)
 		print_into(bad, " %zu bad,", a->n_bad);
@@ -148,20 +70,20 @@ static void bench_plot_runs(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
 
-	pen->axis = bench_new_axis(pen);
+	bench_new_axis(pen);
 	for (size_t i = 0; i < live->n_runs; i++)
 		if (live->runs[i].counted)
-			scale_widen(&pen->axis, live->runs[i].y);
-	if (isnan(pen->axis.lo)) {
+			scale_widen(&pen->strip.axis, live->runs[i].y);
+	if (isnan(pen->strip.axis.lo)) {
 		bench_print(pen, STYLE_DIM, "no block is complete yet");
 		return;
 	}
-	bench_pad_axis(&pen->axis);
+	strip_pad(&pen->strip);
 	for (size_t arm = 0; arm < live->n_arms; arm++)
 		bench_draw_arm(pen, arm);
-	if (bench_rule(pen, live->metric)) {
-		bench_tick(pen, pen->axis.lo, bench_decimals(pen));
-		bench_tick(pen, pen->axis.hi, bench_decimals(pen));
+	if (strip_rule(&pen->strip, live->metric)) {
+		strip_tick(&pen->strip, pen->strip.axis.lo, bench_decimals(pen));
+		strip_tick(&pen->strip, pen->strip.axis.hi, bench_decimals(pen));
 	}
 }
 
@@ -170,11 +92,11 @@ static bool bench_begin_difference(struct bench_pen *pen, unsigned int style, co
 {
 	double margin = pen->live->margin;
 
-	if (!bench_begin_line(pen, style, label))
+	if (!strip_begin(&pen->strip, style, label))
 		return false;
-	bench_put(pen, -margin, STYLE_AXIS, 0x250A);
-	bench_put(pen, margin, STYLE_AXIS, 0x250A);
-	bench_put(pen, 0, STYLE_AXIS, 0x2502);
+	strip_put(&pen->strip, -margin, STYLE_AXIS, 0x250A);
+	strip_put(&pen->strip, margin, STYLE_AXIS, 0x250A);
+	strip_put(&pen->strip, 0, STYLE_AXIS, 0x2502);
 	return true;
 }
 
@@ -182,16 +104,16 @@ static bool bench_begin_difference(struct bench_pen *pen, unsigned int style, co
 static void bench_draw_interval(struct bench_pen *pen, const struct bench_live_span *span,
 				unsigned int style)
 {
-	const struct scale *axis = &pen->axis;
+	const struct scale *axis = &pen->strip.axis;
 
 	if (isfinite(span->lo) && isfinite(span->hi)) {
 		for (int x = scale_cell(axis, span->lo); x <= scale_cell(axis, span->hi); x++)
-			canvas_put(pen->canvas, x, pen->line.y, style, 0x2500);
-		bench_put(pen, span->lo, style, span->lo < axis->lo ? '<' : 0x251C);
-		bench_put(pen, span->hi, style, span->hi > axis->hi ? '>' : 0x2524);
+			canvas_put(pen->strip.canvas, x, pen->strip.line.y, style, 0x2500);
+		strip_put(&pen->strip, span->lo, style, span->lo < axis->lo ? '<' : 0x251C);
+		strip_put(&pen->strip, span->hi, style, span->hi > axis->hi ? '>' : 0x2524);
 	}
 	if (isfinite(span->mean))
-		bench_put(pen, span->mean, style | STYLE_BOLD, 0x25CF);
+		strip_put(&pen->strip, span->mean, style | STYLE_BOLD, 0x25CF);
 	if (isnan(span->mean))
 		bench_print_right(pen, STYLE_DIM, "%s", FMT_ABSENT);
 	else if (isnan(span->lo))
@@ -212,7 +134,7 @@ static void bench_draw_contrast(struct bench_pen *pen, const struct bench_live_c
 		return;
 	for (size_t i = 0; i < c->all.n; i++)
 		if (isfinite(c->d[i]))
-			bench_put_dot(pen, c->d[i], style);
+			strip_dot(&pen->strip, c->d[i], style);
 	bench_print_right(pen, STYLE_DIM, "%zu block%s", c->all.n, c->all.n == 1 ? "" : "s");
 	if (bench_begin_difference(pen, style, ""))
 		bench_draw_interval(pen, &c->all, style);
@@ -229,9 +151,9 @@ static void bench_draw_contrast(struct bench_pen *pen, const struct bench_live_c
 static void bench_fit_differences(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
-	struct scale *axis = &pen->axis;
+	struct scale *axis = &pen->strip.axis;
 
-	*axis = bench_new_axis(pen);
+	bench_new_axis(pen);
 	scale_widen(axis, 1.3 * live->margin);
 	scale_widen(axis, -1.3 * live->margin);
 	for (size_t i = 0; i < live->n_contrasts; i++)
@@ -246,7 +168,7 @@ static void bench_fit_differences(struct bench_pen *pen)
 		if (all->hi < axis->hi + room)
 			scale_widen(axis, all->hi);
 	}
-	bench_pad_axis(axis);
+	strip_pad(&pen->strip);
 }
 
 static void bench_plot_differences(struct bench_pen *pen)
@@ -257,17 +179,14 @@ static void bench_plot_differences(struct bench_pen *pen)
 	for (size_t i = 0; i < live->n_contrasts; i++)
 		if (live->contrasts[i].all.n > 0)
 			bench_draw_contrast(pen, &live->contrasts[i]);
-	if (!bench_rule(pen, "faster by %"))
+	if (!strip_rule(&pen->strip, "faster by %"))
 		return;
-	/* Where the margins are next to zero, only zero has room for its label. */
-	if (scale_cell(&pen->axis, live->margin) - scale_cell(&pen->axis, 0) >= LEAST_APART) {
-		bench_tick(pen, -live->margin, 1);
-		bench_tick(pen, live->margin, 1);
-	}
-	bench_tick(pen, 0, 0);
+	strip_tick(&pen->strip, 0, 0);
+	strip_tick(&pen->strip, -live->margin, 1);
+	strip_tick(&pen->strip, live->margin, 1);
 	bench_print_right(pen, STYLE_DIM, "%s .. %s",
-			  fmt_number(pen->axis.lo, bench_decimals(pen)).s,
-			  fmt_number(pen->axis.hi, bench_decimals(pen)).s);
+			  fmt_number(pen->strip.axis.lo, bench_decimals(pen)).s,
+			  fmt_number(pen->strip.axis.hi, bench_decimals(pen)).s);
 }
 
 static unsigned int bench_verdict_style(const struct bench_live_contrast *c)
@@ -324,7 +243,7 @@ static void bench_print_verdicts(struct bench_pen *pen)
 		else if (c->all.n == 0)
 			bench_print(pen, STYLE_HINT, "%s: no verdict yet", tag);
 		else
-			canvas_print_top(pen->canvas, &pen->rest, STYLE_HINT,
+			canvas_print_top(pen->strip.canvas, &pen->strip.rest, STYLE_HINT,
 					 "%s: no verdict yet; partial results below", tag);
 	}
 }
@@ -385,10 +304,10 @@ static void bench_draw_schedule(struct bench_pen *pen, size_t pod)
 	static const unsigned int styles[] = { STYLE_DIM, STYLE_LIVE, STYLE_DONE, STYLE_ALARM,
 					       STYLE_DIM };
 	const struct bench_live *live = pen->live;
-	int x = pen->rest.x + LABEL_WIDTH, end = pen->rest.x + pen->rest.w;
+	int x = pen->strip.rest.x + LABEL_WIDTH, end = pen->strip.rest.x + pen->strip.rest.w;
 	size_t place = 0;
 
-	if (!bench_begin_line(pen, STYLE_NORMAL, live->pods[pod]))
+	if (!strip_begin(&pen->strip, STYLE_NORMAL, live->pods[pod]))
 		return;
 	for (size_t i = 0; i < live->n_runs && x < end; i++) {
 		const struct bench_live_run *run = &live->runs[i];
@@ -403,7 +322,7 @@ static void bench_draw_schedule(struct bench_pen *pen, size_t pod)
 			style = STYLE_WARN;
 		if (run->state == BENCH_LIVE_OVER)
 			style = run->counted ? bench_arm_style(live, run->arm) : STYLE_DIM;
-		canvas_put(pen->canvas, x++, pen->line.y, style, signs[run->state]);
+		canvas_put(pen->strip.canvas, x++, pen->strip.line.y, style, signs[run->state]);
 	}
 }
 
@@ -456,22 +375,24 @@ static void bench_draw_head(struct bench_pen *pen)
 
 int bench_panel_draw(const struct bench_live *live, struct canvas *canvas, struct rect rect)
 {
-	struct bench_pen pen = { .live = live, .canvas = canvas, .rest = rect };
+	struct bench_pen pen = {
+		.live = live, .strip = { .canvas = canvas, .rest = rect, .label = LABEL_WIDTH }
+	};
 	struct rect before = canvas_clip(canvas, rect);
 	bool roomy = rect.h >= 20;
 	AUTO_FACTS facts = { .n = 0 };
 
 	bench_draw_head(&pen);
 	bench_print_verdicts(&pen);
-	(void)rect_take_top(&pen.rest, roomy);
+	(void)rect_take_top(&pen.strip.rest, roomy);
 	for (size_t i = 0; (live->running || roomy) && i < live->n_pods; i++)
 		bench_draw_schedule(&pen, i);
-	(void)rect_take_top(&pen.rest, roomy);
+	(void)rect_take_top(&pen.strip.rest, roomy);
 	bench_plot_runs(&pen);
-	(void)rect_take_top(&pen.rest, roomy);
+	(void)rect_take_top(&pen.strip.rest, roomy);
 	if (live->n_contrasts > 0 && live->contrasts[0].all.n > 0)
 		bench_plot_differences(&pen);
-	(void)rect_take_top(&pen.rest, roomy);
+	(void)rect_take_top(&pen.strip.rest, roomy);
 	array_each (c, live->contrasts, live->n_contrasts) {
 		if (c->guards[0] != '\0')
 			facts_text(&facts, "check", c->invalid ? FACT_ALARM : FACT_WARN, "%s: %s",
@@ -483,9 +404,10 @@ int bench_panel_draw(const struct bench_live *live, struct canvas *canvas, struc
 	if (facts.n == 0 && live->n_over > 0)
 		facts_text(&facts, "check", FACT_DIM, "all passed");
 	bench_add_needs(live, &facts);
-	panel_facts(canvas, &pen.rest, &facts, &(const struct panel_facts){ 6, STYLE_DIM, true });
+	panel_facts(canvas, &pen.strip.rest, &facts,
+		    &(const struct panel_facts){ 6, STYLE_DIM, true });
 	canvas_unclip(canvas, before);
-	return pen.rest.y;
+	return pen.strip.rest.y;
 }
 
 void bench_panel_words(const struct bench_live *live, char *out, size_t size)

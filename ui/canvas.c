@@ -257,15 +257,10 @@ void canvas_print_top(struct canvas *canvas, struct rect *rest, unsigned int sty
 }
 
 void canvas_line_elided(struct canvas *canvas, struct rect rect, unsigned int style,
-			struct str text, size_t spare)
+			struct str text)
 {
 	int columns = (int)utf8_width(text);
 	uint32_t cp;
-
-	if (columns > rect.w) {
-		text = str_skip(text, spare);
-		columns = (int)utf8_width(text);
-	}
 	struct str end = text;
 
 	if (columns > rect.w && rect.w > 2) {

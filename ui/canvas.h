@@ -86,10 +86,9 @@ void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style, c
 /* The same into the first line of *rest, which is cut off; nothing if no line is left. */
 void canvas_print_top(struct canvas *canvas, struct rect *rest, unsigned int style, const char *fmt,
 		      ...) __attribute__((format(printf, 4, 5)));
-/* Draw a line; a text that is too long loses its first `spare` bytes, then its middle:
- * "big-em…eed42". */
+/* Draw a line; a text that is too long loses its middle: "big-em…eed42". */
 void canvas_line_elided(struct canvas *canvas, struct rect rect, unsigned int style,
-			struct str text, size_t spare);
+			struct str text);
 /* Draw a line aligned to the right. */
 void canvas_line_right(struct canvas *canvas, struct rect rect, unsigned int style,
 		       struct str text);

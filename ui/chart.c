@@ -8,9 +8,12 @@
 
 #include "base/xalloc.h"
 #include "model/reference.h"
+#include "report/fmt.h"
 #include "ui/picture.h"
 #include "ui/theme.h"
 
+#define Y_WIDER	  1.15	 /* how much wider the y axis may become to be even */
+#define STRIP_DOT 0x2022 /* bullet */
 /* Larger values are skipped: their differences could overflow. */
 #define HUGE_Y	     1e300
 #define LEGEND_LEAST 3 /* minimum height of a plot that spends a row on the legend */
@@ -32,12 +35,12 @@ struct dots {
 struct plot {
 	const struct chart *chart;
 	struct canvas *canvas;
-	struct rect in;		 /* cells */
-	int w, h;		 /* dots */
-	struct dots *cells;	 /* owned; in.w * in.h */
-	struct picture *picture; /* dots are its pixels; NULL: dots are in cells */
-	int dash;		 /* dots */
-	double x_lo, x_hi, y_lo, y_hi;
+	struct rect in;			       /* cells */
+	int w, h;			       /* dots */
+	struct dots *cells;		       /* owned; in.w * in.h */
+	struct picture *picture;	       /* dots are its pixels; NULL: dots are in cells */
+	int dash;			       /* dots */
+	double x_lo, x_hi, y_lo, y_hi, y_step; /* y_step: between ticks */
 };
 
 void chart_init(struct chart *chart, struct rect rect)
@@ -69,6 +72,83 @@ int scale_cell(const struct scale *scale, double value)
 	if (!(part > 0))
 		return scale->at;
 	return scale->at + (part >= 1 ? last : (int)lround(part * last));
+}
+
+void strip_axis(struct strip *strip, int columns)
+{
+	strip->axis = (struct scale){ strip->rest.x + strip->label, columns, NAN, NAN };
+}
+
+void strip_pad(struct strip *strip)
+{
+	struct scale *axis = &strip->axis;
+	double room = 0.04 * (axis->hi - axis->lo);
+
+	if (!(room > 0.0))
+		room = fabs(axis->hi) > 0.0 ? 0.01 * fabs(axis->hi) : 1.0;
+	axis->lo -= room;
+	axis->hi += room;
+}
+
+bool strip_begin(struct strip *strip, unsigned int style, const char *label)
+{
+	if (strip->rest.h <= 0)
+		return false;
+	struct rect left = strip->line = rect_take_top(&strip->rest, 1);
+	left.w = strip->label - 1;
+	canvas_line_elided(strip->canvas, left, style, str_from(label));
+	return true;
+}
+
+struct rect strip_right(const struct strip *strip)
+{
+	struct rect right = strip->line;
+
+	(void)rect_take_left(&right, strip->axis.at + strip->axis.size + 1 - right.x);
+	return right;
+}
+
+void strip_put(struct strip *strip, double value, unsigned int style, uint32_t cp)
+{
+	canvas_put(strip->canvas, scale_cell(&strip->axis, value), strip->line.y, style, cp);
+}
+
+void strip_dot(struct strip *strip, double value, unsigned int style)
+{
+	int x = scale_cell(&strip->axis, value), y = strip->line.y;
+	uint32_t now, cp = STRIP_DOT;
+
+	if (x >= strip->canvas->width || y >= strip->canvas->height)
+		return;
+	now = canvas_at(strip->canvas, x, y)->cp;
+	if (now == STRIP_DOT)
+		cp = '2';
+	else if (now >= '2' && now <= '9')
+		cp = now < '9' ? now + 1 : now;
+	canvas_put(strip->canvas, x, y, style, cp);
+}
+
+bool strip_rule(struct strip *strip, const char *name)
+{
+	if (!strip_begin(strip, STYLE_HEADER, name))
+		return false;
+	for (int i = 0; i < strip->axis.size; i++)
+		canvas_put(strip->canvas, strip->axis.at + i, strip->line.y, STYLE_AXIS, 0x2500);
+	return true;
+}
+
+void strip_tick(struct strip *strip, double value, int decimals)
+{
+	struct fmt text = fmt_number(value, decimals);
+	int width = text_width(text.s), end = strip->axis.at + strip->axis.size;
+	int x = scale_cell(&strip->axis, value) - width / 2;
+
+	x = int_max(int_min(x, end - width), strip->axis.at);
+	for (int i = int_max(x - 1, 0); i <= x + width && i < strip->canvas->width; i++)
+		if (i < end && strip->line.y < strip->canvas->height &&
+		    str_is_digit((char)canvas_at(strip->canvas, i, strip->line.y)->cp))
+			return;
+	(void)canvas_text(strip->canvas, x, strip->line.y, STYLE_DIM, text.s);
 }
 
 void chart_x_range(const struct chart *chart, double *lo, double *hi)
@@ -316,7 +396,7 @@ static void draw_lines(struct plot *plot)
 	for (size_t i = 0; i < chart->n_series; i++)
 		if (chart->series[i].line == CHART_BAND)
 			draw_band(plot, &chart->series[i]);
-		else
+		else if (chart->series[i].sign == 0 || plot->picture != NULL)
 			chart_draw_series(plot, &chart->series[i]);
 }
 
@@ -338,6 +418,24 @@ static void put_cells(const struct plot *plot)
 				   : set == CHART_ASCII ? cell->glyph
 							: 0x2800U + bits);
 	}
+}
+
+/* Draw the signs of series that have one; a picture has crosses instead. */
+static void draw_signs(const struct plot *plot)
+{
+	double at[2];
+
+	for (size_t s = 0; plot->picture == NULL && s < plot->chart->n_series; s++)
+		for (size_t i = 0; i < plot->chart->series[s].n; i++) {
+			const struct chart_series *series = &plot->chart->series[s];
+
+			if (series->sign == 0 || !locate_point(plot, series, i, at) ||
+			    !(at[0] >= 0 && at[0] < plot->w && at[1] >= 0 && at[1] < plot->h))
+				continue;
+			canvas_put(plot->canvas, plot->in.x + (int)at[0] / plot->dash,
+				   plot->in.y + (int)at[1] * plot->in.h / plot->h, series->style,
+				   series->sign);
+		}
 }
 
 /* Round up to 1, 2, 2.5, 3 or 5 times 10^n, or to a usual step of a clock in seconds. */
@@ -406,14 +504,44 @@ static void put_y_tick(const struct plot *plot, int row, double y, int decimals)
 	canvas_line_right(plot->canvas, r, STYLE_DIM, str_from(text));
 }
 
-/* Draw the y axis with a round number at about every third row. On a logarithmic axis the ticks are
- * at fixed rows. */
+/* Choose the distance of the ticks of the y axis. If a little more range makes them a whole number
+ * of rows apart, widen it. */
+static void align_y_range(struct plot *plot)
+{
+	int last = plot->in.h - 1, most = last > 11 ? 6 : 3;
+	double range = plot->y_hi - plot->y_lo, best = range * Y_WIDER, from = plot->y_lo;
+	bool found = false;
+
+	plot->y_step = tick_step(plot->y_lo, plot->y_hi, int_max(plot->in.h / 3, 1), false);
+	for (int rows = last > 20 ? 3 : 2; rows <= most && last > 2 && !plot->chart->log_y; rows++) {
+		double step = round_up(range / last * rows, false), lo;
+
+		lo = floor(plot->y_lo * rows / step + 1e-6) * step / rows;
+		if (lo + step / rows * last < plot->y_hi - range * 1e-6) {
+			step = round_up(step * 1.01, false);
+			lo = floor(plot->y_lo * rows / step + 1e-6) * step / rows;
+		}
+		double span = step / rows * last;
+		if (span >= best || lo + span > plot->chart->y_ceiling ||
+		    lo + span < plot->y_hi - range * 1e-6)
+			continue;
+		found = true;
+		best = span;
+		from = lo;
+		plot->y_step = step;
+	}
+	if (found) {
+		plot->y_lo = from;
+		plot->y_hi = from + best;
+	}
+}
+
+/* Draw the y axis with round numbers. On a logarithmic axis the ticks are at fixed rows. */
 static void draw_y_axis(const struct plot *plot)
 {
 	int rows = plot->in.h, last = -1;
 	int n = int_max(rows > 12 ? rows / 3 : rows / 2, 1);
-	double range = plot->y_hi - plot->y_lo;
-	double step = tick_step(plot->y_lo, plot->y_hi, n, false);
+	double range = plot->y_hi - plot->y_lo, step = plot->y_step;
 
 	for (int row = 0; row < rows; row++)
 		canvas_put(plot->canvas, plot->in.x - 1, plot->in.y + row, STYLE_AXIS, 0x2502);
@@ -556,6 +684,7 @@ static void fill_cells(struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
 
+	align_y_range(plot);
 	plot->dash = dots[chart->charset].w;
 	plot->w = plot->in.w * plot->dash;
 	plot->h = plot->in.h * dots[chart->charset].h;
@@ -597,6 +726,7 @@ void chart_draw(const struct chart *chart, struct canvas *canvas)
 			draw_lines(&plot);
 		else
 			put_cells(&plot);
+		draw_signs(&plot);
 		struct rect line = { plot.in.x, plot.in.y - 1, plot.in.w, 1 };
 		for (size_t i = 0; over && i < chart->n_series && line.w > 4; i++)
 			if (chart->series[i].label != NULL)

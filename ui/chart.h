@@ -29,6 +29,7 @@ struct chart_series {
 	enum chart_line line;
 	const char *label; /* NULL: not in the legend */
 	const double *top; /* upper edge of a band */
+	uint32_t sign;	   /* character of each point, drawn over the lines; 0: none */
 };
 
 /* A vertical line with a label, for example where a stage starts. */
@@ -76,6 +77,31 @@ struct scale {
 void scale_widen(struct scale *scale, double value);
 /* The cell of a number; numbers outside of the range get the first or the last one. */
 int scale_cell(const struct scale *scale, double value);
+
+/* Lines of dots and intervals over one horizontal axis, each with a label at its left. */
+struct strip {
+	struct canvas *canvas;
+	struct rect rest, line; /* free part of the panel; current line */
+	int label;		/* columns of the labels */
+	struct scale axis;
+};
+
+/* Use `columns` after the labels for the axis; its range is unknown again. */
+void strip_axis(struct strip *strip, int columns);
+/* Add 4 % at both ends of the range; if all values are equal, 1 % of the value. */
+void strip_pad(struct strip *strip);
+/* Start a line with a label. False: the panel is full. */
+bool strip_begin(struct strip *strip, unsigned int style, const char *label);
+/* The part of the line right of the axis. */
+struct rect strip_right(const struct strip *strip);
+void strip_put(struct strip *strip, double value, unsigned int style, uint32_t cp);
+/* Put a dot; where dots coincide, their number, up to 9. */
+void strip_dot(struct strip *strip, double value, unsigned int style);
+/* Draw the line below the others, with the name of the axis. */
+bool strip_rule(struct strip *strip, const char *name);
+/* Write a number at its column of the current line, moved inside of the axis if necessary, unless
+ * it would touch another one. */
+void strip_tick(struct strip *strip, double value, int decimals);
 
 void chart_init(struct chart *chart, struct rect rect);
 void chart_draw(const struct chart *chart, struct canvas *canvas);

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,9 @@
 #include "base/xalloc.h"
 #include "ui/theme.h"
 
-#define NAMED_SCORE 1000 /* bonus for a match in the column `filtered` */
+#define NAMED_SCORE  1000 /* bonus for a match in the column `filtered` */
+#define NAME_WORDS   24
+#define NAME_LETTERS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /* Sort key of a row. */
 struct list_key {
@@ -39,7 +42,6 @@ static void get_cell(const struct list *list, size_t row, size_t column, struct 
 {
 	cell->number = (double)NAN;
 	cell->is_blank = false;
-	cell->spare = 0;
 	cell->also = NULL;
 	cell->style = STYLE_NORMAL;
 	cell->text[0] = '\0';
@@ -323,11 +325,70 @@ static int measure_columns(const struct list *list)
 	return sum > 0 ? sum - 1 : 0;
 }
 
+/* Find the word of a name at or after *at, which becomes its end; "" if there is none. */
+static struct str next_name_word(const char *name, size_t *at)
+{
+	struct str word = { name + *at + strcspn(name + *at, NAME_LETTERS), 0 };
+
+	word.len = strspn(word.p, NAME_LETTERS);
+	*at = (size_t)(word.p - name) + word.len;
+	return word;
+}
+
+static void count_words(struct list *list, const char *name)
+{
+	struct str word;
+
+	for (size_t at = 0; (word = next_name_word(name, &at)).len > 0;) {
+		uint16_t *n = &list->words[str_hash(word) % LIST_WORDS];
+
+		*n = (uint16_t)(*n + (*n < UINT16_MAX));
+	}
+}
+
+void list_cut_name(const struct list *list, char name[LIST_CELL_BYTES], int width)
+{
+	char whole[LIST_CELL_BYTES];
+	struct str words[NAME_WORDS];
+	unsigned int often[NAME_WORDS]; /* 0: removed */
+	size_t n = 0;
+
+	print_into(whole, "%s", name);
+	for (size_t at = 0; n < NAME_WORDS && (words[n] = next_name_word(whole, &at)).len > 0; n++)
+		/* Of equally frequent words, a number says less. */
+		often[n] = 2U * list->words[str_hash(words[n]) % LIST_WORDS] + 1 +
+			   (strspn(words[n].p, "0123456789") >= words[n].len);
+	while (text_width(name) > width) {
+		AUTO_BUF text = buf_new(LIST_CELL_BYTES - 1);
+		unsigned int least = UINT_MAX;
+		size_t worst = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			worst = often[i] > often[worst] ? i : worst;
+			least = often[i] > 0 && often[i] < least ? often[i] : least;
+		}
+		if (n == 0 || often[worst] <= least)
+			return;
+		often[worst] = 0;
+		for (size_t i = 0; i < n; i++) {
+			bool follows = i > 0 && often[i - 1] > 0;
+			/* With the separators before it, unless the word before is removed. */
+			const char *from = follows ? words[i - 1].p + words[i - 1].len : words[i].p;
+
+			if (often[i] > 0)
+				buf_append(&text, from, (size_t)(words[i].p + words[i].len - from));
+			else if (follows)
+				buf_append_str(&text, "…");
+		}
+		(void)snprintf(name, LIST_CELL_BYTES, "%s", text.data);
+	}
+}
+
 /*
  * Width that the texts of a column can use; 0 if all cells are empty, or all are the same and the
  * column hides then.
  */
-static int measure_texts(const struct list *list, size_t i)
+static int measure_texts(struct list *list, size_t i)
 {
 	const struct list_column *column = &list->ops->columns[i];
 	bool is_empty = column->title[0] != '\0', is_same = column->same_goes;
@@ -340,6 +401,8 @@ static int measure_texts(const struct list *list, size_t i)
 		format_cell(list, row, i, &cell);
 		if (row == 0)
 			first = cell;
+		if (column->name)
+			count_words(list, cell.text);
 		is_empty = is_empty && (cell.text[0] == '\0' || strcmp(cell.text, FMT_ABSENT) == 0);
 		is_same = is_same && strcmp(cell.text, first.text) == 0;
 		if (column->grow || column->fit)
@@ -354,9 +417,12 @@ static void fit_columns(struct list *list, int room)
 	const struct list_column *columns = list->ops->columns;
 	int uses[LIST_MAX_COLUMNS], growing = 0, extra;
 	size_t n = list->ops->n_columns;
+	bool is_stale = list->version == 0 || list->measured != list->version;
 
+	if (is_stale)
+		memset(list->words, 0, sizeof(list->words));
 	for (size_t i = 0; i < n; i++) {
-		if (list->version == 0 || list->measured != list->version)
+		if (is_stale)
 			list->uses[i] = measure_texts(list, i);
 		uses[i] = list->uses[i];
 		list->widths[i] = columns[i].fit ? uses[i] : uses[i] > 0 ? columns[i].width : 0;
@@ -464,12 +530,11 @@ static void draw_row(const struct list *list, struct canvas *canvas, struct rect
 		if (is_selected && (i > 0 || !list->ops->swatch))
 			cell.style = STYLE_STRONG;
 		r.w = list->widths[i];
-		struct str text = str_from(cell.text);
-		if (column->kind == FMT_TEXT && column->name)
-			canvas_line_elided(canvas, r, cell.style, text, cell.spare);
-		else
-			(column->kind != FMT_TEXT ? canvas_line_right
-						  : canvas_line)(canvas, r, cell.style, text);
+		if (column->name)
+			list_cut_name(list, cell.text, r.w);
+		(column->kind != FMT_TEXT ? canvas_line_right
+		 : column->name		  ? canvas_line_elided
+				: canvas_line)(canvas, r, cell.style, str_from(cell.text));
 		r.x += r.w + 1;
 	}
 	if (is_selected) {

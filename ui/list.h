@@ -26,7 +26,7 @@ struct list_column {
 	int decimals;
 	bool grow;
 	bool fit;	 /* as wide as its widest cell, at least `width` */
-	bool name;	 /* a text that is too long loses its middle */
+	bool name;	 /* a text that is too long loses the words that most rows have */
 	bool descending; /* when sorted by it, the greatest comes first */
 	bool same_goes;	 /* hidden if all rows have the same text */
 };
@@ -34,12 +34,12 @@ struct list_column {
 #define LIST_MAX_COLUMNS 24
 #define LIST_CELL_BYTES	 256
 #define LIST_FILTER_SIZE 256
+#define LIST_WORDS	 1024
 
 struct list_cell {
 	double number; /* absent: none, or unknown */
 	unsigned int style;
 	bool is_blank; /* show nothing instead of a dash for an absent number */
-	size_t spare;  /* bytes of a name, see canvas_line_elided() */
 	/* Static; a word that filters match too, or NULL; in the column `filtered`, "" matches
 	 * whole words instead of their letters. */
 	const char *also;
@@ -91,6 +91,7 @@ struct list {
 	uint64_t version;
 	uint64_t filled, measured;  /* hash of what the order and `uses` were computed from */
 	int uses[LIST_MAX_COLUMNS]; /* columns that the texts can use; 0: no text */
+	uint16_t words[LIST_WORDS]; /* how often words with this hash are in names */
 };
 
 /* Show n_rows rows; ops and user are borrowed. */
@@ -130,6 +131,10 @@ void list_export(const struct list *list, bool as_csv, struct buf *out);
 /* Set style and text of a cell. */
 void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Shorten a name to `width` columns: remove the words that most names of the list have, as long as
+ * rarer ones are left: "SP8192_QK5_LegalTTT_PClip12" becomes "QK5_LegalTTT…". */
+void list_cut_name(const struct list *list, char name[LIST_CELL_BYTES], int width);
 
 /*
  * How well the letters of `typed` match `name`, in order and ignoring case: 0: not at all; more

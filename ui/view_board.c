@@ -79,23 +79,22 @@ static size_t ranked_group(const struct board *board, size_t place)
 	return board->rank != NULL ? board->rank[place] : place;
 }
 
-/* Write the group's name: its runs' common folder name if they have one, else its title or key.
- * Returns the length of the leading date, which may be cut where space is short. */
-static size_t group_name(const struct board_view *view, const struct board_group *group,
-			 char out[FMT_LABEL])
+/* Write the group's name: its runs' common folder name if they have one, else its title or key. */
+static void group_name(const struct board_view *view, const struct board_group *group,
+		       char out[LIST_CELL_BYTES])
 {
 	const struct model *model = view->shared->model;
 
-	(void)snprintf(out, FMT_LABEL, "%s", group->title != NULL ? group->title : group->key);
+	(void)snprintf(out, LIST_CELL_BYTES, "%s",
+		       group->title != NULL ? group->title : group->key);
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
 
 		if (mr->name == NULL || mr->name_folder == 0 || strcmp(mr->group, group->key) != 0)
 			continue;
-		(void)snprintf(out, FMT_LABEL, "%.*s", (int)mr->name_folder, mr->name);
-		return mr->name_date;
+		(void)snprintf(out, LIST_CELL_BYTES, "%.*s", (int)mr->name_folder, mr->name);
+		return;
 	}
-	return 0;
 }
 
 static bool is_unfolded(const struct board_view *view, const struct board_group *group)
@@ -147,7 +146,7 @@ static void group_cell(const struct board_view *view, size_t line, size_t column
 	const struct board_group *group = &view->board.groups[view->lines[line].group];
 	double eval_total_s = board_mean(group, "eval_total_s");
 	bool has_mean = group->n_counted > 0 || group->is_values;
-	char name[FMT_LABEL];
+	char name[LIST_CELL_BYTES];
 	const double numbers[COLUMN_COUNT] = {
 		[COLUMN_N] = (double)(group->is_values ? group->stats.n : group->n_counted),
 		[COLUMN_SCORE] = has_mean ? group->stats.mean : RUN_ABSENT,
@@ -167,10 +166,9 @@ static void group_cell(const struct board_view *view, size_t line, size_t column
 			rank += view->lines[k].row == SIZE_MAX;
 		list_cellf(cell, STYLE_DIM, "%zu", rank);
 	} else if (column == COLUMN_RECIPE) {
-		size_t spare = group_name(view, group, name);
+		group_name(view, group, name);
 		list_cellf(cell, group->is_baseline ? STYLE_REFERENCE : STYLE_STRONG, "%s%s",
 			   group->is_baseline ? "◆ " : "", name);
-		cell->spare = group->is_baseline ? 0 : spare;
 	} else if (column == COLUMN_CAPS) {
 		caps_cell(group->caps, cell);
 	} else if (column == COLUMN_VERDICT) {
@@ -372,44 +370,33 @@ static bool has_scores(const struct board_group *group)
 	return run_has(group->stats.mean) && (group->n_counted > 0 || group->is_values);
 }
 
-/* The axis of scores. It covers the groups near the best; the others are named at its right end. */
-struct spread {
-	struct scale scale;
-	double far; /* groups with a mean above it are off the axis */
-};
-
 static bool row_counts(const struct board_group *group, const struct board_row *row)
 {
 	return run_has(row->score) && (group->is_values || row->use == BOARD_COUNTED);
 }
 
-static void spread_find_range(const struct board *board, struct spread *s)
+/* Widen the axis to the groups near the best. Returns the mean above which a group is off it. */
+static double spread_find_range(const struct board *board, struct scale *scale)
 {
-	struct scale *scale = &s->scale;
-	double best = INFINITY;
+	double best = INFINITY, far;
 
 	for (size_t i = 0; i < board->n_groups; i++)
 		if (has_scores(&board->groups[i]))
 			best = fmin(best, board->groups[i].stats.mean);
-	s->far = best + fabs(best) * FAR_BEHIND;
+	far = best + fabs(best) * FAR_BEHIND;
 	array_each (group, board->groups, board->n_groups) {
-		if (!has_scores(group) || group->stats.mean > s->far)
+		if (!has_scores(group) || group->stats.mean > far)
 			continue;
 		scale_widen(scale, group->stats.mean);
 		for (size_t k = 0; k < group->n_rows; k++)
 			if (row_counts(group, board->rows[group->rows[k]]))
 				scale_widen(scale, board->rows[group->rows[k]]->score);
 	}
-	if (!(scale->hi > scale->lo)) {
-		double room = fmax(fabs(scale->lo) * 1e-4, 1e-6);
-
-		scale->lo -= room;
-		scale->hi += room;
-	}
+	return far;
 }
 
 static void spread_draw_group(const struct board *board, const struct board_group *group,
-			      const struct spread *s, struct canvas *canvas, int y)
+			      double far, struct strip *strip)
 {
 	/* A score that exceeds a cap does not count, however good. */
 	bool broken = any_of(i, BOARD_CAP_COUNT, group->caps[i] == CAP_BROKEN);
@@ -418,19 +405,19 @@ static void spread_draw_group(const struct board *board, const struct board_grou
 						  : STYLE_SERIES_1;
 	char text[FMT_SIZE + 8];
 
-	if (group->stats.mean > s->far) {
+	if (group->stats.mean > far) {
 		print_into(text, "%s →", fmt_number(group->stats.mean, 5).s);
-		canvas_line_right(canvas, (struct rect){ s->scale.at, y, s->scale.size, 1 },
-				  STYLE_DIM, str_from(text));
+		canvas_line_right(strip->canvas, strip->line, STYLE_DIM, str_from(text));
 		return;
 	}
-	canvas_put(canvas, scale_cell(&s->scale, group->stats.mean), y, style, 0x2502);
+	strip_put(strip, group->stats.mean, style, 0x2502);
 	for (size_t k = 0; k < group->n_rows; k++) {
 		const struct board_row *row = board->rows[group->rows[k]];
 
-		if (row_counts(group, row))
-			canvas_put(canvas, scale_cell(&s->scale, row->score), y, style,
-				   broken ? 0x2717 : 0x25CF);
+		if (row_counts(group, row) && broken)
+			strip_put(strip, row->score, style, 0x2717);
+		else if (row_counts(group, row))
+			strip_dot(strip, row->score, style);
 	}
 }
 
@@ -440,34 +427,34 @@ static void draw_spread(const struct board_view *view, size_t selected, struct c
 			struct rect r)
 {
 	const struct board *board = &view->board;
-	struct spread s;
-	char name[FMT_LABEL];
+	struct strip strip = { .canvas = canvas };
+	char name[LIST_CELL_BYTES];
 
-	r = canvas_box(canvas, r, "Scores (%s) · ● seed  ✗ exceeds a cap  │ mean · left is better",
-		       unit_of(board, &board->groups[selected]));
-	int names = int_max(NAME_COLUMNS, r.w / 5);
-	if (r.w - names < 10)
+	strip.rest = canvas_box(canvas, r,
+				"Scores (%s) · • seed  ✗ exceeds a cap  │ mean · left is better",
+				unit_of(board, &board->groups[selected]));
+	strip.label = int_max(NAME_COLUMNS, strip.rest.w / 5);
+	if (strip.rest.w - strip.label < 10)
 		return;
-	s.scale = (struct scale){ r.x + names, r.w - names, (double)NAN, (double)NAN };
-	spread_find_range(board, &s);
-	for (size_t i = 0; i < board->n_groups && r.h > 1; i++) {
+	strip_axis(&strip, strip.rest.w - strip.label);
+	double far = spread_find_range(board, &strip.axis);
+	if (!(strip.axis.hi > strip.axis.lo))
+		strip_pad(&strip);
+	for (size_t i = 0; i < board->n_groups && strip.rest.h > 1; i++) {
 		size_t g = ranked_group(board, i);
 		const struct board_group *group = &board->groups[g];
 
 		if (!has_scores(group))
 			continue;
-		struct rect line = rect_take_top(&r, 1);
-		spread_draw_group(board, group, &s, canvas, line.y);
-		line.w = names - 1;
-		size_t spare = group_name(view, group, name);
-		canvas_line_elided(canvas, line, g == selected ? STYLE_STRONG : STYLE_HINT,
-				   str_from(name), spare);
+		group_name(view, group, name);
+		list_cut_name(&view->list, name, strip.label - 1);
+		(void)strip_begin(&strip, g == selected ? STYLE_STRONG : STYLE_HINT, name);
+		spread_draw_group(board, group, far, &strip);
 	}
-	struct rect axis = rect_take_top(&r, 1);
-	(void)rect_take_left(&axis, names);
-	canvas_fill(canvas, axis, STYLE_AXIS, 0x2500);
-	canvas_line_right(canvas, axis, STYLE_DIM, str_from(fmt_number(s.scale.hi, 5).s));
-	(void)canvas_text(canvas, axis.x, axis.y, STYLE_DIM, fmt_number(s.scale.lo, 5).s);
+	if (strip_rule(&strip, "")) {
+		strip_tick(&strip, strip.axis.lo, 5);
+		strip_tick(&strip, strip.axis.hi, 5);
+	}
 }
 
 /* The metric that ranks a run without the track's score. BPB: it has none. */

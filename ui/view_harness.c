@@ -12,7 +12,6 @@
 
 #define MIN_CHART_HEIGHT 7
 #define LABEL_WIDTH	 15
-#define AXIS_WIDTH	 11
 #define WORDS_MAX	 65536U
 #define TO_TOP		 (1 << 30) /* larger than any text */
 #define MAX_TEXTS	 16
@@ -320,184 +319,132 @@ static void add_facts(struct facts *facts, const struct harness_pick *pick)
 	harness_facts(facts, &pick->place->ws, pick->run, age.len > 0 ? age.data : NULL);
 }
 
-/* The scores of a run and the geometry of their chart. */
-struct scores {
-	struct harness_point points[HARNESS_MAX_ITERATIONS];
-	size_t n, off; /* off: hollow points outside of the range, not drawn */
-	enum harness_x by;
-	double last; /* end of x, which starts at 0 */
-	struct rect plot;
-	struct scale scale; /* y range; `at` and `size` are unused */
-};
-
 static bool is_filled(const struct harness_point *point)
 {
 	return point->kind == HARNESS_POINT_BASELINE || point->kind == HARNESS_POINT_VERIFIED;
 }
 
-/* Set the y range: all filled (verified) points, and those hollow points that are at most one
+/* Find the y range: all filled (verified) points, and those hollow points that are at most one
  * range's width away. A failed score of 10^18 must not flatten the rest. Without filled points, all
  * points count. */
-static void find_range(struct scores *s)
+static struct scale find_range(const struct harness_point *points, size_t n)
 {
-	struct scale filled = { 0, 0, (double)NAN, (double)NAN };
+	struct scale filled = { 0, 0, (double)NAN, (double)NAN }, range;
 
-	for (size_t i = 0; i < s->n; i++)
-		if (is_filled(&s->points[i]))
-			scale_widen(&filled, s->points[i].value);
+	for (size_t i = 0; i < n; i++)
+		if (is_filled(&points[i]))
+			scale_widen(&filled, points[i].value);
 	double span = filled.hi > filled.lo ? filled.hi - filled.lo : fabs(filled.hi) / 10;
-	s->scale = filled;
-	for (size_t i = 0; i < s->n; i++) {
-		double value = s->points[i].value;
-
-		if (value < filled.lo - span || value > filled.hi + span)
-			s->off++;
-		else
-			scale_widen(&s->scale, value);
-	}
+	range = filled;
+	for (size_t i = 0; i < n; i++)
+		if (!(points[i].value < filled.lo - span || points[i].value > filled.hi + span))
+			scale_widen(&range, points[i].value);
+	return range;
 }
 
-static int column_at(const struct scores *s, double x)
+static void score_x_text(int by, double x, double apart, char *out, size_t size)
 {
-	return s->plot.x + 1 + (int)(x * (s->plot.w - 3) / s->last);
+	if (by == HARNESS_X_WALL)
+		(void)snprintf(out, size, "%.*fm", apart < 1, x);
+	else if (by == HARNESS_X_COST)
+		(void)snprintf(out, size, "$%.2f", x);
+	else if (x > 0 && x == floor(x))
+		(void)snprintf(out, size, "%.0f", x);
+	else
+		(void)snprintf(out, size, x > 0 ? "" : "base");
 }
 
-static int row_at(const struct scores *s, double value)
+/* The best verified score up to each x, as a line with steps. Returns its points. */
+static size_t find_best_line(const struct harness_point *points, size_t n, enum harness_x by,
+			     bool higher, double *x, double *y)
 {
-	double part = (value - s->scale.lo) / (s->scale.hi - s->scale.lo);
-	int last = s->plot.h - 1;
+	size_t k = 0;
 
-	/* Equal values are drawn in the middle. */
-	return s->plot.y + last - (int)lround((isnan(part) ? 0.5 : part) * last);
-}
+	for (size_t i = 0; i < n; i++) {
+		const struct harness_point *p = &points[i];
 
-/* Draw the best verified score up to each x as a dim line. */
-static void draw_best_line(const struct scores *s, struct canvas *canvas, bool higher)
-{
-	double best = (double)NAN;
-	int x = s->plot.x, to;
-
-	for (size_t i = 0; i <= s->n; i++) {
-		const struct harness_point *p = &s->points[i];
-
-		if (i < s->n && !is_filled(p))
+		if (!is_filled(p) ||
+		    (k > 0 && !(higher ? p->value > y[k - 1] : p->value < y[k - 1])))
 			continue;
-		to = i < s->n ? column_at(s, p->x[s->by]) : s->plot.x + s->plot.w;
-		for (; x < to; x++)
-			if (isfinite(best))
-				canvas_put(canvas, x, row_at(s, best), STYLE_AXIS,
-					   0x2508 /* dashes */);
-		if (i < s->n && (!isfinite(best) || (higher ? p->value > best : p->value < best)))
-			best = p->value;
+		if (k > 0) {
+			x[k] = p->x[by];
+			y[k] = y[k - 1];
+			k++;
+		}
+		x[k] = p->x[by];
+		y[k++] = p->value;
 	}
+	return k;
 }
 
-static void draw_points(const struct scores *s, struct canvas *canvas)
+/* Draw scores by iteration, time or cost: verified ones filled, others hollow. */
+static void draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run,
+		       enum harness_x by, enum chart_charset charset)
 {
+	static const char *const names[] = { "iteration", "wall time", "agent cost" };
 	static const unsigned int styles[] = {
 		[HARNESS_POINT_BASELINE] = STYLE_REFERENCE, [HARNESS_POINT_VERIFIED] = STYLE_BETTER,
 		[HARNESS_POINT_INVALID] = STYLE_ALARM,	    [HARNESS_POINT_CLAIMED] = STYLE_WARN,
 		[HARNESS_POINT_SESSION] = STYLE_DIM,
 	};
-
-	/* Hollow points first, so that verified ones cover them. */
-	for (size_t k = 0; k < 2 * s->n; k++) {
-		const struct harness_point *p = &s->points[k % s->n];
-		bool filled = k >= s->n;
-
-		if (is_filled(p) != filled || p->value < s->scale.lo || p->value > s->scale.hi)
-			continue;
-		canvas_put(canvas, column_at(s, p->x[s->by]), row_at(s, p->value), styles[p->kind],
-			   filled ? 0x25C6 : 0x25CB);
-	}
-}
-
-/* Label an end of the y axis with as many digits as fit. */
-static void draw_label(struct canvas *canvas, struct rect label, double value)
-{
-	char text[STR_NUMBER_SIZE];
-
-	if ((int)strlen(str_number(value, 7, text)) > label.w)
-		(void)snprintf(text, sizeof(text), "%.4g", value);
-	canvas_line_right(canvas, label, STYLE_DIM, str_from(text));
-}
-
-static void draw_axes(const struct scores *s, struct canvas *canvas)
-{
-	const struct rect *plot = &s->plot;
-	struct rect label = { plot->x - AXIS_WIDTH, plot->y, AXIS_WIDTH - 1, 1 };
-	char text[FMT_SIZE];
-	double step = s->by == HARNESS_X_ITERATION ? 1 : s->last / 4;
-	int taken = 0;
-
-	draw_label(canvas, label, s->scale.hi);
-	label.y = plot->y + plot->h - 1;
-	draw_label(canvas, label, s->scale.lo);
-	for (int i = 0; i * step <= s->last; i++) {
-		int x = column_at(s, i * step), end = plot->x + plot->w;
-
-		if (s->by == HARNESS_X_WALL)
-			print_into(text, "%.*fm", i > 0 && i * step < 10, i * step);
-		else if (s->by == HARNESS_X_COST)
-			print_into(text, "$%.2f", i * step);
-		else if (i > 0)
-			print_into(text, "%.0f", i * step);
-		else
-			print_into(text, "base");
-		x = int_min(x, end - (int)strlen(text));
-		if (x >= taken)
-			taken = x + 1 + canvas_text(canvas, x, plot->y + plot->h, STYLE_DIM, text);
-	}
-}
-
-/* Collect the points that have an x, and find the end of the axis. */
-static void find_points(struct scores *s, const struct harness_run *run)
-{
-	size_t all = harness_view_points(run, s->points, HARNESS_MAX_ITERATIONS);
+	struct harness_point points[HARNESS_MAX_ITERATIONS];
+	struct chart_series series[HARNESS_MAX_ITERATIONS + 1];
+	double x[2 * HARNESS_MAX_ITERATIONS + 1], y[2 * HARNESS_MAX_ITERATIONS + 1];
+	size_t all = harness_view_points(run, points, HARNESS_MAX_ITERATIONS), n = 0, off = 0;
+	double last = by == HARNESS_X_ITERATION && run->n_iterations > 0
+			      ? run->iterations[run->n_iterations - 1].number
+			      : 0;
+	struct chart chart;
 
 	for (size_t i = 0; i < all; i++)
-		if (isfinite(s->points[i].x[s->by]))
-			s->points[s->n++] = s->points[i];
-	s->last = s->by == HARNESS_X_ITERATION && run->n_iterations > 0
-			  ? run->iterations[run->n_iterations - 1].number
-			  : 0;
-	for (size_t i = 0; i < s->n; i++)
-		s->last = fmax(s->last, s->points[i].x[s->by]);
+		if (isfinite(points[i].x[by]))
+			points[n++] = points[i];
+	for (size_t i = 0; i < n; i++)
+		last = fmax(last, points[i].x[by]);
 	/* On an axis of time or cost, the start alone is not a chart. */
-	if (s->last <= 0 && s->by != HARNESS_X_ITERATION)
-		s->n = 0;
-	s->last = s->last > 0 ? s->last : 1;
-}
+	if (last <= 0 && by != HARNESS_X_ITERATION)
+		n = 0;
+	struct scale range = find_range(points, n);
+	size_t k = find_best_line(points, n, by, run->higher_is_better == HARNESS_YES, x, y);
+	x[k] = last;
+	y[k] = k > 0 ? y[k - 1] : RUN_ABSENT;
+	series[0] = (struct chart_series){
+		.x = x, .y = y, .n = k + 1, .style = STYLE_AXIS, .line = CHART_DASHED
+	};
+	chart_init(&chart, canvas_box(canvas, r, "%s", ""));
+	chart.series = series;
+	chart.n_series = 1;
+	/* Hollow points first, so that verified ones cover them. */
+	for (size_t i = 0; i < 2 * n; i++) {
+		const struct harness_point *p = &points[i % n];
 
-/* Draw scores by iteration, time or cost: verified ones filled, others hollow. */
-static void draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run,
-		       enum harness_x by)
-{
-	static const char *const names[] = { "iteration", "wall time", "agent cost" };
-	struct scores s;
-
-	s.off = s.n = 0;
-	s.by = by;
-	find_points(&s, run);
-	find_range(&s);
-	struct rect inside = canvas_box(canvas, r, "%.40s by %s: ◆ verified  ○ unverified%s",
-					run->post_score_key != NULL ? run->post_score_key : "score",
-					names[by], s.off > 0 ? " (outliers hidden)" : "");
-	s.plot = inside;
-	(void)rect_take_left(&s.plot, AXIS_WIDTH);
-	(void)rect_take_bottom(&s.plot, 1);
-	if (s.plot.w < 8 || s.plot.h < 2)
-		return;
-	if (s.n == 0) {
-		canvas_print_top(canvas, &inside, STYLE_HINT,
-				 by == HARNESS_X_ITERATION
-					 ? "no measurement yet"
-					 : "no score has a known value on this axis");
-		return;
+		if (is_filled(p) != (i >= n))
+			continue;
+		if (p->value < range.lo || p->value > range.hi) {
+			off++;
+			continue;
+		}
+		series[chart.n_series++] =
+			(struct chart_series){ .x = &p->x[by],
+					       .y = &p->value,
+					       .n = 1,
+					       .style = styles[p->kind],
+					       .sign = is_filled(p) ? 0x25C6 : 0x25CB };
 	}
-	draw_best_line(&s, canvas, run->higher_is_better == HARNESS_YES);
-	draw_points(&s, canvas);
-	draw_axes(&s, canvas);
+	(void)canvas_box(canvas, r, "%.40s by %s: ◆ verified  ○ unverified%s",
+			 run->post_score_key != NULL ? run->post_score_key : "score", names[by],
+			 off > 0 ? " (outliers hidden)" : "");
+	chart.charset = charset;
+	chart.x_lo = 0;
+	chart.x_hi = last > 0 ? last : 1;
+	chart.x_kind = (int)by;
+	chart.x_text = score_x_text;
+	if (n > 0)
+		chart_draw(&chart, canvas);
+	else
+		canvas_print(canvas, chart.rect, STYLE_HINT,
+			     by == HARNESS_X_ITERATION ? "no measurement yet"
+						       : "no score has a known value on this axis");
 }
 
 static void add_number(struct facts *facts, struct harness_number number, enum fact_style style)
@@ -659,18 +606,6 @@ static void add_iteration(struct buf *out, const struct harness_run *run,
 	}
 }
 
-/* Draw the facts made by `add` at the top of *rest; `columns` is the width of the labels. */
-static void draw_facts(struct canvas *canvas, struct rect *rest, int columns,
-		       const struct harness_pick *pick,
-		       void (*add)(struct facts *facts, const struct harness_pick *pick))
-{
-	const struct panel_facts how = { columns, STYLE_HEADER, false };
-	AUTO_FACTS facts = { .n = 0 };
-
-	add(&facts, pick);
-	panel_facts(canvas, rest, &facts, &how);
-}
-
 static void draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 {
 	static const struct {
@@ -701,7 +636,9 @@ static void draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 		return;
 	}
 	if (h->detail != DETAIL_WORDS) {
-		draw_facts(canvas, &r, 0, pick, details[h->detail].add);
+		details[h->detail].add(&facts, pick);
+		panel_facts(canvas, &r, &facts,
+			    &(const struct panel_facts){ 0, STYLE_HEADER, false });
 		return;
 	}
 	add_facts(&facts, pick);
@@ -742,37 +679,51 @@ static void draw_compare(struct canvas *canvas, struct rect r,
 	}
 }
 
-/* Draw a list, with a bar at its left if it has the focus. */
-static void draw_table(struct harness *h, struct canvas *canvas, struct rect r, enum focus focus)
+/* Draw a list, with a bar at its left if it has the focus; in a frame if there is a title. */
+static void draw_table(struct harness *h, struct canvas *canvas, struct rect r, enum focus focus,
+		       const char *title)
 {
-	struct rect mark = rect_take_left(&r, 2);
+	struct rect mark = { r.x, r.y, 1, r.h };
 
-	mark.w = 1;
+	if (title != NULL) {
+		mark = (struct rect){ r.x, r.y + 1, 1, r.h - 2 };
+		r = canvas_box(canvas, r, "%s", title);
+	} else {
+		(void)rect_take_left(&r, 2);
+	}
 	list_draw(focus == FOCUS_RUNS ? &h->runs : &h->iterations, canvas, r);
 	if (h->focus == focus)
 		canvas_fill(canvas, mark, STYLE_LIVE, 0x2502 /* bar */);
 }
 
-static void draw_run(struct harness *h, struct canvas *canvas, struct rect r)
+static void draw_run(struct harness *h, struct canvas *canvas, struct rect r, bool framed,
+		     enum chart_charset charset)
 {
 	int room = r.h > 20 ? r.h - MIN_CHART_HEIGHT : r.h;
-	int rows = int_min((int)h->iterations.all + 1, room / 2);
-	struct rect words = r;
+	int rows = int_min((int)h->iterations.all + (framed ? 3 : 1), room / 2);
+	struct rect words;
+	AUTO_FACTS facts = { .n = 0 };
 
 	if (h->focus == FOCUS_TEXT) {
 		draw_detail(h, canvas, r);
 		return;
 	}
-	words.h = room - rows > 2 ? room - rows - 1 : 0;
-	draw_facts(canvas, &words, LABEL_WIDTH, &h->pick, add_facts);
-	(void)rect_take_top(&r, words.y + 1 - r.y);
-	draw_table(h, canvas, rect_take_top(&r, rows), FOCUS_ITERATIONS);
-	(void)rect_take_top(&r, 1);
+	add_facts(&facts, &h->pick);
+	int lines = int_min((int)facts.n + (framed ? 2 : 0), room - rows - !framed);
+	words = rect_take_top(&r, lines > 2 ? lines : 0);
+	if (framed && words.h > 0)
+		words = canvas_box(canvas, words, "%s", h->pick.run->id);
+	panel_facts(canvas, &words, &facts,
+		    &(const struct panel_facts){ LABEL_WIDTH, STYLE_HEADER, false });
+	(void)rect_take_top(&r, !framed);
+	draw_table(h, canvas, rect_take_top(&r, rows), FOCUS_ITERATIONS,
+		   framed ? "Iterations" : NULL);
+	(void)rect_take_top(&r, !framed);
 	if (r.h < 5)
 		return;
 	/* Chart and details side by side; a narrow screen has the details only. */
 	if (r.w >= 90)
-		draw_chart(canvas, rect_take_left(&r, r.w / 2), h->pick.run, h->x);
+		draw_chart(canvas, rect_take_left(&r, r.w / 2), h->pick.run, h->x, charset);
 	draw_detail(h, canvas, r);
 }
 
@@ -790,15 +741,18 @@ static void harness_draw(void *state, struct ui_shared *shared, struct canvas *c
 			    "the configuration");
 		return;
 	}
-	draw_table(h, canvas, rect_take_top(&r, int_min((int)h->runs.all + 1, int_max(r.h / 4, 3))),
-		   FOCUS_RUNS);
-	(void)rect_take_top(&r, 1);
+	bool framed = r.w >= 100 && r.h >= 28;
+	int lines = (int)h->runs.all + (framed ? 3 : 1);
+	draw_table(h, canvas, rect_take_top(&r, int_min(lines, int_max(r.h / 4, 3))), FOCUS_RUNS,
+		   framed ? "Runs" : NULL);
+	(void)rect_take_top(&r, !framed);
 	if (r.h < 3)
 		return;
 	if (h->pick.run != NULL)
-		draw_run(h, canvas, r);
+		draw_run(h, canvas, r, framed, shared->chart.charset);
 	else if (h->pick.place != NULL && h->pick.place->read && h->pick.place->is_compare)
-		draw_compare(canvas, r, &h->pick.place->compare);
+		draw_compare(canvas, framed ? canvas_box(canvas, r, "%s", h->pick.place->title) : r,
+			     &h->pick.place->compare);
 }
 
 /* Scroll the text. False: the action does not scroll. */

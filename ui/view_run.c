@@ -198,8 +198,7 @@ static void run_draw(void *state, struct ui_shared *shared, struct canvas *canva
 	struct run_state now = run_state_of(shared, shared->selected);
 	line = rect_take_top(&head, 1);
 	name = rect_take_left(&line, int_max(line.w - 2 - text_width(now.text), line.w / 2));
-	canvas_line_elided(canvas, name, STYLE_TITLE, str_from(label.s),
-			   shared->selected->name_date);
+	canvas_line_elided(canvas, name, STYLE_TITLE, str_from(label.s));
 	canvas_line_right(canvas, line, theme_fact(now.style), str_from(now.text));
 	add_facts(shared, &facts);
 	panel_facts_flow(canvas, head, &facts);

@@ -83,7 +83,6 @@ struct model_run {
 	char *group;	    /* owned; the folder of path */
 	char *name;	    /* owned; see run_names.h; NULL: not named yet */
 	size_t name_folder; /* bytes at its start that come from the folder */
-	size_t name_date;   /* bytes of a date at its start, which may be left out */
 	struct run run;	    /* as far as its log was read */
 	struct series *series[METRIC_COUNT]; /* NULL: none */
 	struct own_series own;		     /* those of run.series that are not a metric */

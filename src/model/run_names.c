@@ -18,7 +18,6 @@ struct named {
 	struct str folder; /* without a common name such as "/logs" at its end */
 	struct str name;   /* the end of the folder that differs from others */
 	struct str stem;   /* the file name without ".log" or ".txt" */
-	size_t date;	   /* bytes of a date at the start of name */
 };
 
 bool run_names_is_common(struct str name)
@@ -134,41 +133,6 @@ static bool name_folders(struct named *v, size_t n)
 	return !str_eq(v[0].folder, v[n - 1].folder);
 }
 
-/* The length of a date "2026-04-06_" at the start of a name, or 0. */
-static size_t get_date_length(struct str name)
-{
-	static const char date[] = "dddd-dd-dd_";
-
-	if (name.len < sizeof(date))
-		return 0;
-	for (size_t i = 0; date[i] != '\0'; i++)
-		if (date[i] == 'd' ? name.p[i] < '0' || name.p[i] > '9' : name.p[i] != date[i])
-			return 0;
-	return sizeof(date) - 1;
-}
-
-/* Do the names differ only by their dates? */
-static bool is_dated_twin(struct str a, struct str b)
-{
-	return str_eq(str_skip(a, get_date_length(a)), str_skip(b, get_date_length(b)));
-}
-
-/* Keep dates where names differ only by them; such names are next to each other. */
-static void find_dates(struct named *v, size_t n)
-{
-	for (size_t from = 0, to; from < n; from = to) {
-		size_t date = get_date_length(v[from].name);
-
-		for (to = from; to < n && str_eq(v[to].folder, v[from].folder); to++)
-			;
-		if ((from > 0 && is_dated_twin(v[from - 1].name, v[from].name)) ||
-		    (to < n && is_dated_twin(v[to].name, v[from].name)))
-			date = 0;
-		for (size_t i = from; i < to; i++)
-			v[i].date = date;
-	}
-}
-
 /* Length of the prefix that all names share, up to the end of a word. */
 static size_t common_prefix(const struct named *v, size_t n)
 {
@@ -206,7 +170,6 @@ static void name_alike(const struct model *model, struct named *v, size_t n, boo
 		if (!has_file || (is_folder && !run_names_is_common(v[i].name)))
 			buf_append(&name, v[i].name.p, v[i].name.len);
 		v[i].mr->name_folder = name.len;
-		v[i].mr->name_date = name.len > 0 ? v[i].date : 0;
 		if (has_file)
 			buf_appendf(&name, "%s%.*s", name.len > 0 ? "/" : "", (int)v[i].stem.len,
 				    v[i].stem.p);
@@ -253,7 +216,6 @@ void run_names_update(struct model *model)
 		v[i].name.p += prefix;
 		v[i].name.len -= prefix;
 	}
-	find_dates(v, n);
 	for (size_t from = 0, to; from < n; from = to) {
 		for (to = from + 1; to < n && compare_runs(&v[from], &v[to]) >= ALIKE_SEED; to++)
 			;

@@ -207,7 +207,7 @@ static struct picture *draw(struct canvas *canvas, int width, int height, int ce
 		top[i] = y[0][i] + 1;
 	}
 	series[0] =
-		(struct chart_series){ x, y[0], POINTS, STYLE_REFERENCE, CHART_BAND, NULL, top };
+		(struct chart_series){ x, y[0], POINTS, STYLE_REFERENCE, CHART_BAND, NULL, top, 0 };
 	for (size_t s = 0; s < n; s++)
 		series[s + 1] = (struct chart_series){ x,
 						       y[s],
@@ -216,7 +216,8 @@ static struct picture *draw(struct canvas *canvas, int width, int height, int ce
 							     : STYLE_INK_RED + (unsigned int)s,
 						       s % 3 == 1 ? CHART_DASHED : CHART_SOLID,
 						       s == 0 ? "a" : NULL,
-						       NULL };
+						       NULL,
+						       0 };
 	canvas_resize(canvas, width, height);
 	canvas->cell_w = cell_w;
 	canvas->cell_h = cell_h;
@@ -293,9 +294,9 @@ static void test_places(void)
 	canvas_init(&canvas);
 	struct picture *picture = draw(&canvas, 60, 20, 8, 16, 1);
 	for (int x = 0; x < picture->w; x++) {
-		/* y of the plot from the top, with a margin of 3 % at both ends. */
+		/* y of the plot from the top. The axis has 16 rows of 0.15, from -1.2. */
 		double wave = sin(x * 399.0 / (picture->w - 1) / 30);
-		double y = (1 - wave + 0.06) / 2.12 * (picture->h - 1);
+		double y = (1.2 - wave) / 2.4 * (picture->h - 1);
 		bool any = false;
 
 		for (int k = 0; k < picture->h; k++)

@@ -37,45 +37,8 @@ static void are_named(const char *what, const struct named *v)
 	model_release(&model);
 }
 
-/* A narrow column leaves out a date, unless it distinguishes names. */
-static void test_dates(void)
-{
-	static const struct {
-		const char *path, *name;
-		size_t date;
-	} v[] = {
-		{ "/w/2026-04-29_Muon/a.log", "2026-04-29_Muon", 11 },
-		{ "/w/2026-04-05_Smear/a.log", "2026-04-05_Smear", 0 },
-		{ "/w/2026-04-29_Smear/a.log", "2026-04-29_Smear", 0 },
-		{ "/w/2026-04-29_SmearX/a.log", "2026-04-29_SmearX", 11 },
-		{ "/w/2026-04-30_base/a.log", "2026-04-30_base", 11 },
-		{ "/w/base/a.log", "w/base", 0 },
-		{ "/w/2026-4-30_odd/a.log", "2026-4-30_odd", 0 },
-		{ "/w/2026-04-30_/a.log", "2026-04-30_", 0 },
-		{ "/w/x/2026-04-30_x.log", "x", 0 },
-	};
-	struct model model;
-	const struct model_run *runs[LENGTH(v)];
-
-	model_init(&model);
-	(void)model_pod_add(&model, "a", "a");
-	for (size_t i = 0; i < LENGTH(v); i++) {
-		struct model_run *mr = model_run_get(&model, 0, v[i].path, 0);
-
-		mr->run.seed = 1;
-		runs[i] = mr;
-	}
-	run_names_update(&model);
-	for (size_t i = 0; i < LENGTH(v); i++) {
-		is_str(runs[i]->name, v[i].name, "the whole name");
-		is_int((long long)runs[i]->name_date, (long long)v[i].date, v[i].name);
-	}
-	model_release(&model);
-}
-
 int main(void)
 {
-	test_dates();
 	are_named("directories of seeds",
 		  (const struct named[]){ { 0, "/w/gate-lqer/s1.log", 1, 0, "gate-lqer" },
 					  { 0, "/w/gate-lqer/s2.log", 2, 0, "gate-lqer" },

@@ -264,9 +264,6 @@ static void group_cell(void *user, size_t row, size_t column, struct list_cell *
 	(void)user;
 	if (column == 0)
 		list_cellf(cell, STYLE_NORMAL, "%s", names[row]);
-	/* In a wide list, columns that may be hidden stay. */
-	if (column == 0)
-		cell->spare = strlen("seed ") * (row == 1 || row == 0);
 	else if (column == 1)
 		cell->number = numbers[row];
 	else if (column == 2)
@@ -299,7 +296,7 @@ static void test_groups(void)
 	list_fill(&list, &ops, NULL, 5);
 	list_draw(&list, &canvas, rect);
 	is_screen(&canvas,
-		  "\nname           n\n-long-name     2\nseed 7         9\n"
+		  "\nname           n\ngamma…-name    2\nseed 7         9\n"
 		  "seed 42        8\nalpha          1\nseed 7         5\n\n",
 		  "a column of nothing or of one thing goes, a long name loses "
 		  "its middle");
@@ -337,6 +334,51 @@ static void test_groups(void)
 	canvas_release(&canvas);
 }
 
+static void date_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+{
+	(void)column;
+	list_cellf(cell, STYLE_NORMAL, "%s", ((const char *const *)user)[row]);
+}
+
+/* A name without room loses the words that other rows have too, and keeps those of its own. */
+static void test_names(void)
+{
+	static const char *const names[] = {
+		"2026-04-29_SP8192_Muon_PClip12",  "2026-04-05_SP8192_Smear_PClip12",
+		"2026-04-29_SP8192_Smear_PClip12", "2026-04-29_SP8192_QK5_Legal_PClip12",
+		"Größe_PClip12",
+	};
+	static const struct {
+		size_t row;
+		int width;
+		const char *want;
+	} v[] = {
+		{ 0, 40, "2026-04-29_SP8192_Muon_PClip12" },
+		{ 0, 9, "29…Muon…" },
+		{ 1, 12, "05…Smear…" },
+		{ 3, 14, "29…QK5_Legal…" },
+		{ 3, 4, "QK5_Legal…" },
+		{ 4, 9, "Größe…" },
+	};
+	static const struct list_column columns[] = { { "name", 8, .grow = true, .name = true } };
+	static const struct list_ops ops = { .columns = columns, .n_columns = 1, .cell = date_cell };
+	struct list list = { 0 };
+	struct canvas canvas;
+	char name[LIST_CELL_BYTES];
+
+	canvas_init(&canvas);
+	canvas_resize(&canvas, 12, 8);
+	list_fill(&list, &ops, (void *)(uintptr_t)names, LENGTH(names));
+	list_draw(&list, &canvas, (struct rect){ 0, 0, 12, 8 });
+	for (size_t i = 0; i < LENGTH(v); i++) {
+		print_into(name, "%s", names[v[i].row]);
+		list_cut_name(&list, name, v[i].width);
+		is_str(name, v[i].want, "a name is cut where it is not its own");
+	}
+	list_release(&list);
+	canvas_release(&canvas);
+}
+
 static void test_facts(void)
 {
 	static const struct facts_column columns[] = {
@@ -367,7 +409,7 @@ static void test_facts(void)
 static void test_chart(void)
 {
 	double x[100], y[100];
-	struct chart_series series = { x, y, 100, STYLE_SERIES_1, CHART_SOLID, "s", NULL };
+	struct chart_series series = { x, y, 100, STYLE_SERIES_1, CHART_SOLID, "s", NULL, 0 };
 	struct canvas canvas;
 	struct chart chart;
 	bool drawn = true;
@@ -550,6 +592,7 @@ int main(void)
 	test_list_id();
 	test_order();
 	test_groups();
+	test_names();
 	test_facts();
 	test_chart();
 	test_keymap();

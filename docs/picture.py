@@ -78,7 +78,9 @@ ARMS = {"─": "rl", "│": "ud", "┌": "rd", "┐": "ld", "└": "ur", "┘": 
         "┤": "uld", "├": "urd", "┬": "rdl", "┴": "url", "┼": "urdl",
         "┆": "ud", "━": "rl", "╌": "rl"}
 # Bars: their top, their height and how much narrower than a cell they are.
-BARS = {"█": (3, 11, 0), "░": (8, 2, 2)}
+BARS = {"░": (8, 2, 2)}
+BARS.update({chr(0x2580 + n): (14 - 11 * n / 8, 11 * n / 8, 0)
+             for n in range(1, 9)})
 
 
 def line_path(char, x):
@@ -112,7 +114,7 @@ class Row:
             self.path("d", ink, drawn)
         elif char in BARS and char:
             top, high, less = BARS[char]
-            self.path("b", ink, "M%d %dh%gv%dH%dz" % (
+            self.path("b", ink, "M%d %gh%gv%gH%dz" % (
                 x, top, CW + 0.1 - less, high, x))
             drawn = char
         elif char in ARMS and char:

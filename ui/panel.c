@@ -581,31 +581,3 @@ const char *panel_pod_symbol(const struct model_pod *pod, enum fact_style *style
 	*style = looks[pod->state].style;
 	return looks[pod->state].symbol;
 }
-
-void panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
-{
-	const struct model *model = shared->model;
-
-	for (size_t i = 0; i < model->n_pods && r.h > 0; i++) {
-		const struct model_pod *pod = &model->pods[i];
-		struct rect line = rect_take_top(&r, 1), part;
-		double age_s = model_pod_age_s(pod, shared->now_wall_ms);
-		bool is_old = age_s > MODEL_OLD_S;
-		double util = model_last_value(pod->telemetry, METRIC_GPU_UTIL);
-		double temp_c = model_last_value(pod->telemetry, METRIC_GPU_TEMP_C);
-		enum fact_style style;
-		const char *symbol = panel_pod_symbol(pod, &style);
-
-		canvas_print(canvas, rect_take_left(&line, 2), theme_fact(style), "%s", symbol);
-		part = rect_take_left(&line, 13);
-		part.w--;
-		canvas_print(canvas, part, STYLE_NORMAL, "%s", pod->name);
-		canvas_print(canvas, rect_take_left(&line, 13), theme_fact(style), "%s",
-			     pod_state_name(pod->state));
-		canvas_print(canvas, line, is_old ? STYLE_DIM : STYLE_NORMAL,
-			     "GPU %3s %% %3s °C  disk %s free%s%s%s", fmt_number(util, 0).s,
-			     fmt_number(temp_c, 0).s, fmt_bytes(pod->disk_free_bytes).s,
-			     is_old ? ", " : "", is_old ? fmt_age(age_s).s : "",
-			     is_old ? " ago" : "");
-	}
-}

@@ -26,8 +26,8 @@ unsigned int panel_line_style(enum line_class class);
 extern const enum fact_style panel_severities[];
 /* The newest alerts and events. */
 void panel_events(const struct ui_shared *shared, struct canvas *canvas, struct rect rect);
-/* One line per pod. */
-void panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct rect rect);
+/* The list of pods, one row per pod of the model; its user is the struct ui_shared. */
+extern const struct list_ops panel_pods_ops;
 /* Centered text for an empty view. */
 void panel_empty(struct canvas *canvas, struct rect rect, const char *text);
 

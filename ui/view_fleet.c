@@ -20,6 +20,7 @@ struct fleet_row {
 
 struct fleet {
 	struct list list;
+	struct list pods;	/* selected: that of the selected run */
 	struct fleet_row *rows; /* owned; in the order of the model */
 	size_t cap_rows;
 	uint64_t forecast_of;		/* model->generation of the forecasts; 0: none */
@@ -180,7 +181,6 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 		list_cellf(cell, STYLE_NORMAL, "%s", model_pod_name(model, mr->pod));
 	} else if (column == FLEET_RUN) {
 		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_name(mr));
-		cell->spare = mr->name_date;
 	} else if (column == FLEET_MS) {
 		const struct alert *alert = alerts_of_run(shared->alerts, mr);
 
@@ -299,46 +299,25 @@ static void draw_chart(struct ui_shared *shared, struct canvas *canvas, struct r
 	plot_draw(&request, shared, canvas);
 }
 
-/* Choose the metric of the second (which 0) or third (which 1) chart: one that the selected run has
- * and that the first chart does not show. False: there is none. */
-static bool other_metric(const struct ui_shared *shared, size_t which, struct chart_metric *out)
-{
-	static const enum plot_metric first[] = { PLOT_MS_STEP, PLOT_TOK_S, PLOT_BPB };
-	const struct chart_metric now = plot_metric_of(shared->selected, shared->chart.metric);
-	struct chart_metric choices[PLOT_CHOICES];
-	size_t n = plot_choices(shared->model, &shared->selected, 1, choices);
-
-	for (size_t i = 0; i < 3; i++)
-		for (size_t k = 0; k < n; k++) {
-			*out = choices[k];
-			if (out->id == first[i] && out->id != now.id && which-- == 0)
-				return true;
-		}
-	for (size_t k = 0; k < n; k++) {
-		*out = choices[k];
-		if (out->id != first[0] && out->id != first[1] && out->id != first[2] &&
-		    !plot_is_metric(out, &now) && which-- == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Draw the chosen metric and, next to it, up to `most` other metrics of the run. */
+/* Draw the chosen metric and, next to it, up to `most` other metrics of the run: the next ones. */
 static void draw_charts(struct ui_shared *shared, struct canvas *canvas, struct rect r, size_t most)
 {
-	struct chart_metric others[2];
-	size_t n = 0;
+	const struct chart_metric now = plot_metric_of(shared->selected, shared->chart.metric);
+	struct chart_metric choices[PLOT_CHOICES];
+	size_t n = plot_choices(shared->model, &shared->selected, 1, choices), at = 0, others;
 
-	while (n < most && other_metric(shared, n, &others[n]))
-		n++;
+	while (at < n && !plot_is_metric(&choices[at], &now))
+		at++;
+	others = n - (at < n);
+	others = others < most ? others : most;
 	draw_chart(shared, canvas,
-		   rect_take_left(&r, n == 0   ? r.w
-				      : n == 1 ? r.w * 6 / 10
-					       : r.w / 2),
+		   rect_take_left(&r, others == 0   ? r.w
+				      : others == 1 ? r.w * 6 / 10
+						    : r.w / 2),
 		   &shared->chart.metric, false);
-	for (size_t i = 0; i < n; i++)
-		draw_chart(shared, canvas, rect_take_left(&r, r.w / (int)(n - i)), &others[i],
-			   false);
+	for (size_t i = 0; i < others; i++)
+		draw_chart(shared, canvas, rect_take_left(&r, r.w / (int)(others - i)),
+			   &choices[(at + 1 + i) % n], false);
 }
 
 /* For about 80x24: without frames, to save lines. */
@@ -388,8 +367,8 @@ static void draw_boxes(struct fleet *fleet, struct ui_shared *shared, struct can
 		       struct rect r)
 {
 	bool is_large = r.w >= 170 && r.h >= 50;
-	struct rect log = rect_take_bottom(&r, is_large ? 12 : r.h >= 34 ? 5 : 0);
-	int most = is_large ? (r.h + log.h) / 3 : (r.h + log.h) * 2 / 5;
+	struct rect log = rect_take_bottom(&r, is_large ? 9 : r.h >= 34 ? 5 : 0);
+	int most = (r.h + log.h) * (is_large ? 9 : 8) / 20;
 	struct rect budget = rect_take_bottom(&r, is_large ? 9 : 7);
 
 	draw_runs(fleet, canvas, &r, most);
@@ -399,7 +378,9 @@ static void draw_boxes(struct fleet *fleet, struct ui_shared *shared, struct can
 
 		budget = rect_take_left(&pods, budget.w / 2);
 		log = rect_take_left(&events, log.w / 2);
-		panel_pods(shared, canvas, canvas_box(canvas, pods, "Pods"));
+		list_fill(&fleet->pods, &panel_pods_ops, shared, shared->model->n_pods);
+		list_select(&fleet->pods, shared->selected != NULL ? shared->selected->pod : 0);
+		list_draw(&fleet->pods, canvas, canvas_box(canvas, pods, "Pods"));
 		panel_events(shared, canvas, canvas_box(canvas, events, "Events · ! all"));
 	}
 	panel_budget(shared, canvas, selected_box(shared, canvas, budget, "Budget"));
@@ -487,7 +468,10 @@ static bool fleet_act(void *state, struct ui_shared *shared, enum action action,
 
 static void fleet_release(void *state)
 {
-	free(((struct fleet *)state)->rows);
+	struct fleet *fleet = state;
+
+	list_release(&fleet->pods);
+	free(fleet->rows);
 }
 
 const struct view_ops view_fleet = {

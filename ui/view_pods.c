@@ -5,28 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 
 #define LABEL_COLUMNS  7
-#define MAX_RUNS       6
-#define MAX_ALERTS     4
 #define CHART_COLUMNS  38 /* minimum for a readable chart */
 #define CHART_ROWS     8
 #define CHART_ROWS_MAX 20
 #define WINDOW_S       3600.0
-
-struct pods {
-	struct list list;
-	const struct ui_shared *shared; /* of the last fill; borrowed */
-};
+#define RUNS_SHOWN     3 /* in the line of runs */
+#define MEDIAN_PODS    64
+#define BARS	       12 /* of the last hour */
+#define BUCKETS	       60 /* of the window, for the strip and for the median of the other pods */
 
 enum pods_column {
 	PODS_SYMBOL,
 	PODS_NAME,
 	PODS_STATE,
 	PODS_LAG,
+	PODS_STRIP,
 	PODS_AGE,
 	PODS_UTIL,
 	PODS_MEM,
@@ -37,6 +36,7 @@ enum pods_column {
 	PODS_CHECK,
 	PODS_RUNS,
 	PODS_USD,
+	PODS_OPEN,
 	PODS_TARGET,
 	PODS_COLUMNS
 };
@@ -45,22 +45,113 @@ static const struct list_column pods_columns[PODS_COLUMNS] = {
 	[PODS_SYMBOL] = { "", 1, .drop = 0 },
 	[PODS_NAME] = { "POD", 11, .grow = true, .name = true },
 	[PODS_STATE] = { "LINK", 12, .descending = true },
-	[PODS_LAG] = { "LAG ms", 7, 6, FMT_NUMBER, .descending = true },
-	[PODS_AGE] = { "AGE", 6, 0, FMT_AGE, .descending = true },
+	[PODS_LAG] = { "LAG ms", 7, 13, FMT_NUMBER, .descending = true },
+	[PODS_STRIP] = { "last hour", BARS, .drop = 6 },
+	[PODS_AGE] = { "AGE", 6, 8, FMT_AGE, .descending = true },
 	[PODS_UTIL] = { "GPU %", 5, 0, FMT_NUMBER, .descending = true },
-	[PODS_MEM] = { "MEM GiB", 7, 3, FMT_NUMBER, .decimals = 1, .descending = true },
-	[PODS_POWER] = { "W", 4, 2, FMT_NUMBER, .decimals = 0 },
-	[PODS_TEMP] = { "°C", 3, 0, FMT_NUMBER, .descending = true },
-	[PODS_CLOCK] = { "SM MHz", 6, 4, FMT_NUMBER, .decimals = 0 },
-	[PODS_DISK] = { "DISK free", 9, 0, FMT_BYTES, .decimals = 0 },
-	[PODS_CHECK] = { "CHECK", 7, .drop = 5 },
-	[PODS_RUNS] = { "RUNS", 5, 0, FMT_NUMBER, .descending = true },
-	[PODS_USD] = { "$/h", 6, 7, FMT_NUMBER, .decimals = 2, .descending = true },
-	[PODS_TARGET] = { "TARGET", 16, .drop = 1, .grow = true },
+	[PODS_MEM] = { "MEM GiB", 7, 7, FMT_NUMBER, .decimals = 1, .descending = true },
+	[PODS_POWER] = { "W", 4, 12, FMT_NUMBER, .decimals = 0 },
+	[PODS_TEMP] = { "°C", 3, 3, FMT_NUMBER, .descending = true },
+	[PODS_CLOCK] = { "SM MHz", 6, 9, FMT_NUMBER, .decimals = 0 },
+	[PODS_DISK] = { "DISK free", 9, 5, FMT_BYTES, .decimals = 0 },
+	[PODS_CHECK] = { "CHECK", 7, .drop = 11 },
+	[PODS_RUNS] = { "RUNS", 16, .drop = 0, .grow = true, .descending = true },
+	[PODS_USD] = { "$/h", 6, 10, FMT_NUMBER, .decimals = 2, .descending = true },
+	[PODS_OPEN] = { "OPEN", 10, .drop = 4, .grow = true, .descending = true },
+	[PODS_TARGET] = { "TARGET", 16, .drop = 14, .grow = true },
 };
 
-static const unsigned char pods_sorts[] = { PODS_NAME, PODS_STATE, PODS_LAG,  PODS_UTIL, PODS_MEM,
-					    PODS_TEMP, PODS_DISK,  PODS_RUNS, PODS_USD,	 0 };
+static const unsigned char pods_sorts[] = { PODS_NAME, PODS_STATE, PODS_LAG,  PODS_UTIL,
+					    PODS_MEM,  PODS_TEMP,  PODS_DISK, PODS_RUNS,
+					    PODS_USD,  PODS_OPEN,  0 };
+
+/* Mean of a series in each minute of the last hour, the oldest first; absent: no value. */
+static void read_hour(const struct series *series, int64_t now_ms, double out[BUCKETS])
+{
+	size_t n[BUCKETS] = { 0 };
+
+	for (size_t i = 0; i < BUCKETS; i++)
+		out[i] = 0;
+	for (size_t i = series != NULL ? series_count(series) : 0; i-- > 0;) {
+		const struct series_point *point = series_at(series, i);
+		double ago = (double)(now_ms - point->wall_ms) / 1000;
+		size_t at = BUCKETS - 1 - (size_t)(fmax(ago, 0) * BUCKETS / WINDOW_S);
+
+		if (at >= BUCKETS)
+			break;
+		out[at] += point->value;
+		n[at]++;
+	}
+	for (size_t i = 0; i < BUCKETS; i++)
+		out[i] = n[i] > 0 ? out[i] / (double)n[i] : RUN_ABSENT;
+}
+
+/* Write the last hour of the GPU utilisation as bars, the newest at the right. */
+static void strip_cell(const struct model_pod *pod, int64_t now_ms, struct list_cell *cell)
+{
+	static const char *const bars[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	double hour[BUCKETS];
+	AUTO_BUF text = buf_new(LIST_CELL_BYTES);
+
+	read_hour(pod->telemetry[METRIC_GPU_UTIL], now_ms, hour);
+	for (size_t i = 0; i < BUCKETS; i += BUCKETS / BARS) {
+		double sum = 0;
+		size_t n = 0;
+
+		for (size_t k = i; k < i + BUCKETS / BARS; k++) {
+			sum += run_has(hour[k]) ? hour[k] : 0;
+			n += run_has(hour[k]);
+		}
+		buf_append_str(&text,
+			       n == 0 ? " " : bars[(int)fmin(fmax(sum / (double)n, 0) * 0.08, 7)]);
+	}
+	list_cellf(cell, STYLE_LIVE, "%s", text.data);
+}
+
+/* Describe up to `most` runs of a pod: the live ones, then, unless live_only, the newest ended
+ * ones. Returns how many there are. */
+static size_t describe_runs(const struct ui_shared *shared, size_t pod, bool live_only, size_t most,
+			    struct buf *out)
+{
+	const struct model *model = shared->model;
+	size_t n = 0;
+
+	for (size_t k = 0; k < (live_only ? 1 : 2) * model->n_runs; k++) {
+		const struct model_run *mr = model->runs[model->n_runs - 1 - k % model->n_runs];
+
+		if (mr->pod != pod || mr->live != (k < model->n_runs) ||
+		    (live_only && mr->run.status != RUN_RUNNING) || n++ >= most)
+			continue;
+		struct run_state state = run_state_of(shared, mr);
+		buf_appendf(out, "%s%s%s%s %s", out->len > 0 ? " · " : "",
+			    live_only ? "" : state.symbol, live_only ? "" : " ",
+			    plot_run_label(mr).s, mr->live ? state.text : "");
+	}
+	if (n > most)
+		buf_appendf(out, live_only ? " +%zu" : " · and %zu more (Enter)", n - most);
+	return n;
+}
+
+/* Count the open alerts of a pod by kind: "cap-bytes ×4 stall". Returns how many are open. */
+static size_t count_alerts(const struct ui_shared *shared, size_t pod, struct buf *out)
+{
+	const struct alerts *alerts = shared->alerts;
+	size_t n[ALERT_KIND_COUNT] = { 0 }, open = 0;
+
+	for (size_t i = 0; i < alerts->n; i++)
+		if (alerts->v[i].pod == pod && !alerts->v[i].acknowledged) {
+			n[alerts->v[i].kind]++;
+			open++;
+		}
+	for (size_t kind = 0; kind < ALERT_KIND_COUNT; kind++) {
+		if (n[kind] > 0)
+			buf_appendf(out, "%s%s", out->len > 0 ? " " : "",
+				    alert_name((enum alert_kind)kind));
+		if (n[kind] > 1)
+			buf_appendf(out, " ×%zu", n[kind]);
+	}
+	return open;
+}
 
 /* The latest value of a column; PODS_AGE shows how old it is. */
 static double pod_number(const struct model_pod *pod, size_t column, int64_t now_ms)
@@ -100,10 +191,9 @@ static bool is_odd(const struct ui_shared *shared, const struct model_pod *pod, 
 
 static void pods_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
-	const struct pods *pods = user;
-	const struct model *model = pods->shared->model;
-	const struct model_pod *pod = &model->pods[row];
-	int64_t now_ms = pods->shared->now_wall_ms;
+	const struct ui_shared *shared = user;
+	const struct model_pod *pod = &shared->model->pods[row];
+	int64_t now_ms = shared->now_wall_ms;
 
 	const struct model_check *check = &pod->check;
 	/* For sorting: the worst state has the highest grade. */
@@ -114,7 +204,7 @@ static void pods_cell(void *user, size_t row, size_t column, struct list_cell *c
 	enum fact_style style;
 	const char *symbol = panel_pod_symbol(pod, &style);
 
-	if (column == PODS_SYMBOL && ui_is_marked(&pods->shared->pod_marks, pod->name)) {
+	if (column == PODS_SYMBOL && ui_is_marked(&shared->pod_marks, pod->name)) {
 		list_cellf(cell, STYLE_KEY, "+");
 	} else if (column == PODS_SYMBOL) {
 		list_cellf(cell, theme_fact(style), "%s", symbol);
@@ -130,11 +220,19 @@ static void pods_cell(void *user, size_t row, size_t column, struct list_cell *c
 	} else if (column == PODS_CHECK) {
 		list_cellf(cell, check->is_fit ? STYLE_LIVE : STYLE_WARN,
 			   check->is_fit ? "fit" : "not fit");
+	} else if (column == PODS_STRIP) {
+		strip_cell(pod, now_ms, cell);
 	} else if (column == PODS_RUNS) {
-		cell->number = 0;
-		for (size_t i = 0; i < model->n_runs; i++)
-			cell->number += model->runs[i]->pod == row && model->runs[i]->live &&
-					model->runs[i]->run.status == RUN_RUNNING;
+		AUTO_BUF runs = buf_new(LIST_CELL_BYTES);
+
+		cell->number = (double)describe_runs(shared, row, true, 1, &runs);
+		list_cellf(cell, STYLE_NORMAL, "%s", runs.len > 0 ? runs.data : FMT_ABSENT);
+	} else if (column == PODS_OPEN) {
+		AUTO_BUF kinds = buf_new(LIST_CELL_BYTES);
+
+		cell->number = (double)count_alerts(shared, row, &kinds);
+		list_cellf(cell, kinds.len > 0 ? STYLE_WARN : STYLE_DIM, "%s",
+			   kinds.len > 0 ? kinds.data : FMT_ABSENT);
 	} else if (column == PODS_TARGET) {
 		list_cellf(cell, STYLE_DIM, "%s", pod->target);
 	} else {
@@ -143,22 +241,19 @@ static void pods_cell(void *user, size_t row, size_t column, struct list_cell *c
 		    (column >= PODS_AGE && column <= PODS_DISK &&
 		     model_pod_age_s(pod, now_ms) > MODEL_OLD_S))
 			cell->style = STYLE_DIM;
-		else if (is_odd(pods->shared, pod, column, cell->number))
+		else if (is_odd(shared, pod, column, cell->number))
 			list_cellf(cell, STYLE_WARN, "%.0f!", cell->number);
 	}
 }
 
+const struct list_ops panel_pods_ops = {
+	.columns = pods_columns, .n_columns = PODS_COLUMNS, .cell = pods_cell, .sorts = pods_sorts
+};
+
 static struct list *pods_list(void *state, struct ui_shared *shared)
 {
-	static const struct list_ops ops = { .columns = pods_columns,
-					     .n_columns = PODS_COLUMNS,
-					     .cell = pods_cell,
-					     .sorts = pods_sorts };
-	struct pods *pods = state;
-
-	pods->shared = shared;
-	list_fill(&pods->list, &ops, pods, shared->model->n_pods);
-	return &pods->list;
+	list_fill(state, &panel_pods_ops, shared, shared->model->n_pods);
+	return state;
 }
 
 static void add_link(const struct ui_shared *shared, const struct model_pod *pod,
@@ -172,13 +267,12 @@ static void add_link(const struct ui_shared *shared, const struct model_pod *pod
 	(void)panel_pod_symbol(pod, &style);
 	if (pod->lag_ms >= 0 && (pod->state == POD_LIVE || pod->state == POD_SILENT))
 		print_into(lag, ", answers in %lld ms", (long long)pod->lag_ms);
-	facts_text(facts, "link", style, "%s%s%s%s · %s", pod_state_name(pod->state), lag,
-		   why[0] != '\0' ? ": " : "", why, pod->target);
+	facts_text(facts, "link", style, "%s%s%s%s · %s%s%s", pod_state_name(pod->state), lag,
+		   why[0] != '\0' ? ": " : "", why, pod->target, pod->gpu_name != NULL ? " · " : "",
+		   pod->gpu_name != NULL ? pod->gpu_name : "");
 	if (wait_ms > 0)
 		facts_text(facts, "", FACT_HINT, "next try in %s; r tries now",
 			   fmt_age((double)wait_ms / 1000).s);
-	if (pod->gpu_name != NULL)
-		facts_text(facts, "GPU", FACT_PLAIN, "%s", pod->gpu_name);
 }
 
 static void add_check(const struct ui_shared *shared, const struct model_check *check,
@@ -202,7 +296,7 @@ static void add_check(const struct ui_shared *shared, const struct model_check *
 /* Add the measured noise of the pod, one line per class of runs. */
 static void add_noise(const struct model *model, const struct model_pod *pod, struct facts *facts)
 {
-	const char *label = "A/A";
+	const char *label = "noise";
 	char rank[64];
 
 	array_each (noise, model->noise, model->n_noise) {
@@ -212,64 +306,35 @@ static void add_noise(const struct model *model, const struct model_pod *pod, st
 		if (noise->rank > 0)
 			print_into(rank, ", rank %zu of %zu", noise->rank, noise->of);
 		facts_text(facts, label, FACT_PLAIN,
-			   "sd %.2f%%, smallest detectable difference %s%% with 6 blocks%s (%zu "
-			   "runs of %s)",
-			   noise->sd, fmt_number(noise->shows[1], 2).s, rank, noise->n_runs,
+			   "sd %.2f%%, 6 blocks detect %s%%%s (%zu A/A runs of %s)", noise->sd,
+			   fmt_number(noise->shows[1], 2).s, rank, noise->n_runs,
 			   noise->class_name);
 		label = "";
 	}
 }
 
-/* Add the newest open alerts of the pod, and the number of the others. */
+/* Add the open alerts of the pod by kind, with the text of the newest, and the acknowledged ones.
+ */
 static void add_alerts(const struct ui_shared *shared, size_t pod, struct facts *facts)
 {
 	const struct alerts *alerts = shared->alerts;
-	const char *label = "alerts";
-	size_t open = 0, acknowledged = 0;
+	const struct alert *newest = NULL;
+	size_t acknowledged = 0;
+	AUTO_BUF kinds = buf_new(LIST_CELL_BYTES);
 
-	for (size_t i = alerts->n; i-- > 0;) {
-		const struct alert *alert = &alerts->v[i];
-
-		if (alert->pod != pod)
+	for (size_t i = 0; i < alerts->n; i++) {
+		if (alerts->v[i].pod != pod)
 			continue;
-		acknowledged += alert->acknowledged;
-		open += !alert->acknowledged;
-		if (alert->acknowledged || open > MAX_ALERTS)
-			continue;
-		facts_text(facts, label, FACT_WARN, "%s  %s%s%s", alert_name(alert->kind),
-			   plot_run_label(alert->mr).s, alert->mr != NULL ? ": " : "", alert->text);
-		label = "";
+		acknowledged += alerts->v[i].acknowledged;
+		newest = alerts->v[i].acknowledged ? newest : &alerts->v[i];
 	}
-	if (open > MAX_ALERTS)
-		facts_text(facts, "", FACT_WARN, "and %zu more; ! shows all", open - MAX_ALERTS);
+	if (count_alerts(shared, pod, &kinds) > 0 && newest != NULL)
+		facts_text(facts, "alerts", FACT_WARN, "%s · newest: %s%s%s", kinds.data,
+			   plot_run_label(newest->mr).s, newest->mr != NULL ? ": " : "",
+			   newest->text);
 	if (acknowledged > 0)
-		facts_text(facts, label, FACT_DIM, "%zu acknowledged; ! shows them", acknowledged);
-}
-
-/* Add the live runs, then the newest ended ones. */
-static void add_runs(const struct ui_shared *shared, size_t pod, struct facts *facts)
-{
-	const struct model *model = shared->model;
-	const char *label = "runs";
-	size_t left = MAX_RUNS, more = 0;
-
-	for (size_t k = 0; k < 2 * model->n_runs; k++) {
-		bool live = k < model->n_runs;
-		const struct model_run *mr = model->runs[model->n_runs - 1 - k % model->n_runs];
-
-		if (mr->pod != pod || mr->live != live)
-			continue;
-		if (left == 0) {
-			more++;
-			continue;
-		}
-		left--;
-		struct run_state state = run_state_of(shared, mr);
-		facts_text(facts, label, state.style, "%s  %s", plot_run_label(mr).s, state.text);
-		label = "";
-	}
-	if (more > 0)
-		facts_text(facts, "", FACT_DIM, "and %zu more", more);
+		facts_text(facts, newest != NULL ? "" : "alerts", FACT_DIM,
+			   "%zu acknowledged; ! shows them", acknowledged);
 }
 
 static const struct {
@@ -297,13 +362,45 @@ static void ago_text(int kind, double x, double apart, char *out, size_t size)
 		(void)snprintf(out, size, "-%.0f s", -x);
 }
 
-static void draw_chart(const struct ui_shared *shared, const struct series *series, size_t which,
+/* The median of the other pods in each minute; returns the number of minutes that have one. */
+static size_t read_others(const struct ui_shared *shared, size_t pod, size_t which,
+			  double x[BUCKETS], double y[BUCKETS])
+{
+	const struct model *model = shared->model;
+	AUTO_FREE double *hours = xcalloc(model->n_pods + 1, BUCKETS * sizeof(*hours));
+	double values[MEDIAN_PODS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < model->n_pods; i++)
+		read_hour(i != pod ? model->pods[i].telemetry[charts[which].metric] : NULL,
+			  shared->now_wall_ms, &hours[i * BUCKETS]);
+	for (size_t k = 0; k < BUCKETS; k++) {
+		size_t have = 0;
+
+		for (size_t i = 0; i < model->n_pods && have < MEDIAN_PODS; i++) {
+			values[have] = hours[i * BUCKETS + k];
+			have += run_has(values[have]);
+		}
+		sort_doubles(values, have);
+		x[n] = -WINDOW_S * ((double)(BUCKETS - k) - 0.5) / BUCKETS;
+		y[n] = have > 0 ? (values[have / 2] + values[(have - 1) / 2]) / 2 *
+					  charts[which].scale
+				: 0;
+		n += have > 0;
+	}
+	return n;
+}
+
+/* Draw the last hour of a pod's GPUs, with the median of the other pods behind it in grey. */
+static void draw_chart(const struct ui_shared *shared, size_t pod, size_t which, double from_s,
 		       struct canvas *canvas, struct rect r)
 {
+	const struct series *series = shared->model->pods[pod].telemetry[charts[which].metric];
 	size_t n = series_count(series), from = 0;
 	AUTO_FREE double *x = xcalloc(n, sizeof(*x));
 	AUTO_FREE double *y = xcalloc(n, sizeof(*y));
-	struct chart_series line = { .style = STYLE_LIVE };
+	double others_x[BUCKETS], others_y[BUCKETS];
+	struct chart_series lines[2] = { { .style = STYLE_DIM }, { .style = STYLE_LIVE } };
 	struct chart chart;
 
 	for (size_t i = 0; i < n; i++) {
@@ -311,30 +408,37 @@ static void draw_chart(const struct ui_shared *shared, const struct series *seri
 
 		x[i] = (double)(point->wall_ms - shared->now_wall_ms) / 1000;
 		y[i] = point->value * charts[which].scale;
-		if (x[i] < -WINDOW_S)
+		if (x[i] < from_s)
 			from = i + 1;
 	}
-	line.x = x + from;
-	line.y = y + from;
-	line.n = n - from;
+	lines[0].x = others_x;
+	lines[0].y = others_y;
+	lines[0].n = read_others(shared, pod, which, others_x, others_y);
+	lines[1].x = x + from;
+	lines[1].y = y + from;
+	lines[1].n = n - from;
 	canvas_print_top(canvas, &r, STYLE_TITLE, "%s", charts[which].title);
 	chart_init(&chart, r);
 	chart.charset = shared->chart.charset;
-	chart.series = &line;
-	chart.n_series = 1;
+	chart.series = lines;
+	chart.n_series = 2;
 	chart.y_floor = charts[which].floor;
 	chart.y_ceiling = charts[which].ceiling;
+	chart.x_lo = from_s;
 	chart.x_hi = 0;
 	chart.x_is_time = true;
 	chart.x_text = ago_text;
-	if (line.n > 1)
+	if (lines[1].n > 1)
 		chart_draw(&chart, canvas);
 }
 
-/* Draw as many charts as fit, in one or two rows. */
-static void draw_charts(const struct ui_shared *shared, const struct model_pod *pod,
-			struct canvas *canvas, struct rect r)
+/* Draw as many charts as fit, in one or two rows, over the same time: from the oldest figure of the
+ * last hour until now. */
+static void draw_charts(const struct ui_shared *shared, size_t of, struct canvas *canvas,
+			struct rect r)
 {
+	const struct model_pod *pod = &shared->model->pods[of];
+	double from_s = 0;
 	int rows = r.h >= 2 * CHART_ROWS ? 2 : 1, columns, n = 0, drawn = 0;
 	struct rect at = { r.x, r.y, 0, r.h / rows };
 	size_t which[N_CHARTS];
@@ -342,8 +446,11 @@ static void draw_charts(const struct ui_shared *shared, const struct model_pod *
 	for (size_t i = 0; i < N_CHARTS; i++) {
 		const struct series *series = pod->telemetry[charts[i].metric];
 
-		if (series != NULL && series_count(series) > 1)
-			which[n++] = i;
+		if (series == NULL || series_count(series) < 2)
+			continue;
+		which[n++] = i;
+		from_s = fmin(from_s,
+			      (double)(series_at(series, 0)->wall_ms - shared->now_wall_ms) / 1000);
 	}
 	columns = int_min((n + rows - 1) / rows, r.w / CHART_COLUMNS);
 	if (at.h < CHART_ROWS || columns == 0)
@@ -353,8 +460,7 @@ static void draw_charts(const struct ui_shared *shared, const struct model_pod *
 	for (; drawn < n && drawn < rows * columns; drawn++) {
 		at.x = r.x + drawn % columns * (at.w + 1);
 		at.y = r.y + drawn / columns * at.h;
-		draw_chart(shared, pod->telemetry[charts[which[drawn]].metric], which[drawn],
-			   canvas, at);
+		draw_chart(shared, of, which[drawn], fmax(from_s, -WINDOW_S), canvas, at);
 	}
 }
 
@@ -364,17 +470,19 @@ static void draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *
 		     struct rect r)
 {
 	const struct model_pod *mp = &shared->model->pods[pod];
+	AUTO_BUF runs = buf_new(FACT_SIZE * 4);
 	AUTO_FACTS facts = { .n = 0 };
 
 	add_link(shared, mp, &facts);
-	add_check(shared, &mp->check, &facts);
-	add_noise(shared->model, mp, &facts);
 	add_alerts(shared, pod, &facts);
-	add_runs(shared, pod, &facts);
+	if (describe_runs(shared, pod, false, RUNS_SHOWN, &runs) > 0)
+		facts_text(&facts, "runs", FACT_PLAIN, "%s", runs.data);
+	add_noise(shared->model, mp, &facts);
+	add_check(shared, &mp->check, &facts);
 	panel_facts(canvas, &r, &facts,
 		    &(const struct panel_facts){ LABEL_COLUMNS, STYLE_DIM, true });
 	(void)rect_take_top(&r, 1);
-	draw_charts(shared, mp, canvas, r);
+	draw_charts(shared, pod, canvas, r);
 }
 
 static void pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas, struct rect r)
@@ -412,7 +520,7 @@ static bool pods_act(void *state, struct ui_shared *shared, enum action action, 
 		{ ACTION_AUDIT, COMMAND_BENCH_AUDIT },
 		{ ACTION_COPY, COMMAND_COPY },
 	};
-	struct list *list = &((struct pods *)state)->list;
+	struct list *list = state;
 	const struct model_pod *pod;
 
 	out->pod = list_row(list);
@@ -443,7 +551,7 @@ static bool pods_act(void *state, struct ui_shared *shared, enum action action, 
 const struct view_ops view_pods = {
 	.name = "Pods",
 	.open = ACTION_VIEW_PODS,
-	.state_size = sizeof(struct pods),
+	.state_size = sizeof(struct list),
 	.places = IN_PODS,
 	.watches = MODEL_PODS | MODEL_RUNS,
 	.copies = true,

@@ -67,6 +67,18 @@ void plot_x_text(int axis, double x, double apart, char *out, size_t size)
 		(void)snprintf(out, size, "%s", fmt_grouped(x).s);
 }
 
+void plot_x_name(enum chart_axis axis, double x, char out[FMT_LABEL])
+{
+	char text[FMT_SIZE];
+
+	plot_x_text((int)axis, x, 0.1, text, sizeof(text));
+	(void)snprintf(out, FMT_LABEL, "%s%s",
+		       axis == AXIS_STEP  ? "step "
+		       : axis == AXIS_ROW ? "row "
+					  : "",
+		       text);
+}
+
 /* The sources of a metric; the first one that the run has is drawn. */
 static const struct {
 	enum metric metric;
@@ -153,8 +165,7 @@ static const struct series *find_series(const struct model *model, const struct 
 	return series_of(model, mr, own, of_pod);
 }
 
-static double point_x(const struct model_run *mr, const struct series_point *p,
-		      enum chart_axis axis)
+double plot_point_x(const struct model_run *mr, const struct series_point *p, enum chart_axis axis)
 {
 	if (axis == AXIS_ROW)
 		return RUN_ABSENT;
@@ -177,7 +188,7 @@ static bool has_axis(const struct model *model, const struct model_run *mr,
 	if (series == NULL || series_count(series) == 0)
 		return false;
 	return axis == AXIS_ROW ? model_run_has_all(mr, series)
-				: run_has(point_x(mr, series_last(series), axis));
+				: run_has(plot_point_x(mr, series_last(series), axis));
 }
 
 enum chart_axis plot_axis_of(const struct model *model, const struct model_run *const *runs,
@@ -205,6 +216,15 @@ void plot_points_init(struct plot_points *points, const struct plot_request *req
 		      const struct model *model, const struct model_run *mr)
 {
 	const struct series *series = find_series(model, mr, request->metric, points);
+
+	plot_series_init(points, request, mr, series);
+	for (size_t i = 0; i < points->n; i++)
+		points->y[i] *= points->scale;
+}
+
+void plot_series_init(struct plot_points *points, const struct plot_request *request,
+		      const struct model_run *mr, const struct series *series)
+{
 	bool of_pod = is_of_pod(request->metric.id);
 	size_t count = series != NULL ? series_count(series) : 0;
 	bool by_row = request->axis == AXIS_ROW && count > 0 && model_run_has_all(mr, series);
@@ -221,12 +241,12 @@ void plot_points_init(struct plot_points *points, const struct plot_request *req
 		    (p->wall_ms < mr->first_byte_wall_ms - AROUND_MS ||
 		     (!mr->live && p->wall_ms > mr->last_byte_wall_ms + AROUND_MS)))
 			continue;
-		double x = by_row ? (double)i + 1 : point_x(mr, p, request->axis);
+		double x = by_row ? (double)i + 1 : plot_point_x(mr, p, request->axis);
 		if (!run_has(x))
 			continue;
 		/* Keep NaN and infinity: they interrupt the line. */
 		points->x[points->n] = x;
-		points->y[points->n++] = p->value * points->scale;
+		points->y[points->n++] = p->value;
 	}
 }
 
@@ -447,8 +467,9 @@ static void add_series(struct work *work, size_t i, unsigned int style, enum cha
 {
 	const struct plot_points *points = &work->points[i];
 
-	work->series[work->n_series++] =
-		(struct chart_series){ points->x, points->y, points->n, style, line, label, NULL };
+	work->series[work->n_series++] = (struct chart_series){ points->x, points->y, points->n,
+								style,	   line,      label,
+								NULL,	   0 };
 }
 
 /* Add the band of the reference's seeds, smoothed like the chart's lines. Seeds that the chart
@@ -480,8 +501,8 @@ static void add_band(struct work *work, const struct plot_request *request,
 	(void)snprintf(label, FMT_LABEL, "%s (%zu seeds)",
 		       used < SEEDS_LEAST ? "no band" : "next seed, 95 %", used);
 	work->series[work->n_series++] =
-		(struct chart_series){ work->band.x, work->band.lo, work->band.n, STYLE_REFERENCE,
-				       CHART_BAND,   label,	    work->band.hi };
+		(struct chart_series){ work->band.x, work->band.lo, work->band.n,  STYLE_REFERENCE,
+				       CHART_BAND,   label,	    work->band.hi, 0 };
 }
 
 /* Add the series, from back to front: band, raw points of the first run, smoothed lines of all
@@ -531,7 +552,7 @@ static void add_marks(struct work *work, const struct model_run *mr, enum chart_
 			.step = event->step,
 			.train_ms = forecast_time_at_step(mr, event->step),
 		};
-		double x = point_x(mr, &at, axis);
+		double x = plot_point_x(mr, &at, axis);
 
 		if (!run_has(event->step) || !run_has(x) || work->n_marks == CHART_MAX_MARKS)
 			continue;
@@ -550,7 +571,7 @@ static void add_changes(struct work *work, const struct plot_request *request)
 	for (size_t i = 0; changes != NULL && i < changes->n && work->n_marks < CHART_MAX_MARKS;
 	     i++) {
 		const struct step_change *change = &changes->v[i];
-		double x = point_x(changes->mr, &change->at, request->axis);
+		double x = plot_point_x(changes->mr, &change->at, request->axis);
 		int decimals = chart_decimals(fabs(change->after - change->before), 0.05, 3);
 
 		if (!run_has(x))
@@ -600,6 +621,7 @@ void plot_window(struct chart *chart, struct ui_shared *shared)
 	double cap = ui_caps(shared, shared->selected)->cap_train_s, lo, hi, span;
 
 	chart_x_range(chart, &lo, &hi);
+	const double data_hi = hi;
 	if (chart->x_kind == AXIS_TRAIN && run_has(cap) && hi <= cap * 1.1) {
 		lo = 0;
 		if (!settings->replay)
@@ -607,6 +629,8 @@ void plot_window(struct chart *chart, struct ui_shared *shared)
 	} else if (chart->x_kind != AXIS_WALL && lo > 0 && lo < hi * 0.1) {
 		lo = 0;
 	}
+	if (settings->x_from > 0 && data_hi > lo)
+		lo += (data_hi - lo) * settings->x_from;
 	if (settings->hold_y) {
 		chart->y_x_lo = lo;
 		chart->y_x_hi = hi;
@@ -747,6 +771,7 @@ static void add_title(const struct work *work, const struct chart *chart,
 {
 	const struct chart_settings *settings = &shared->chart;
 	const char *unit = work->unit != NULL ? work->unit : plot_infos[request->metric.id].unit;
+	char from[FMT_LABEL];
 
 	buf_clear(out);
 	buf_append_str(out, work->what != NULL ? work->what : plot_metric_name(&request->metric));
@@ -760,6 +785,10 @@ static void add_title(const struct work *work, const struct chart *chart,
 		buf_append_str(out, " · replay");
 	if (settings->log_y && without < 3)
 		buf_append_str(out, " · log y");
+	if (settings->x_from > 0 && without < 3) {
+		plot_x_name((enum chart_axis)chart->x_kind, chart->x_lo, from);
+		buf_appendf(out, " · from %s (0 all)", from);
+	}
 	if (settings->zoom > 1 && without < 4)
 		buf_appendf(out, " · %.3gx%s", settings->zoom, settings->hold_y ? ", y fixed" : "");
 	add_cursor(work, chart, unit, out);

@@ -76,6 +76,10 @@ void plot_points_release(struct plot_points *points);
  * equally. Returns false and changes nothing if `like` has few rows. */
 bool plot_points_smooth(struct plot_points *points, const struct plot_points *like, double weight);
 
+/* The x of a point on an axis; absent: it has none. */
+double plot_point_x(const struct model_run *mr, const struct series_point *p, enum chart_axis axis);
+/* Name a place on an axis: "step 1,000", "421.4s", "12:30:05". */
+void plot_x_name(enum chart_axis axis, double x, char out[FMT_LABEL]);
 /* Format an x of an axis with its unit, so that values `apart` from each other differ. */
 void plot_x_text(int axis, double x, double apart, char *out, size_t size);
 /* The axis for a metric: `axis`, unless more runs have points on another one. Telemetry has wall
@@ -118,6 +122,10 @@ struct plot_request {
 /* Make the points of a run for the request's metric and axis; n may be 0. */
 void plot_points_init(struct plot_points *points, const struct plot_request *request,
 		      const struct model *model, const struct model_run *mr);
+
+/* The same for one series of a run as printed; NULL: no points. */
+void plot_series_init(struct plot_points *points, const struct plot_request *request,
+		      const struct model_run *mr, const struct series *series);
 
 /* Replace metric and axis by ones that the request's runs have. */
 void plot_request_settle(struct plot_request *request, const struct ui_shared *shared);

@@ -34,6 +34,7 @@ struct chart_settings {
 	struct chart_metric metric;
 	unsigned int smoothing; /* index of plot_smoothing */
 	bool log_y;
+	double x_from; /* share of x at the start that is not drawn */
 	double zoom;   /* 1: all of x, 2: half of it, and so on */
 	double center; /* 0..1, middle of the visible range */
 	double cursor; /* 0..1 of the visible range; < 0: none */

@@ -12,24 +12,50 @@
 #include "ui/panel.h"
 #include "ui/theme.h"
 
-#define CHART_BEGIN 0.1 /* share of x at the start that is ignored when scaling the gaps */
-
 #define DIFF_MAX (32U << 20) /* in bytes */
+#define START	 0.1 /* share of the steps that is not drawn: the loss falls too fast there */
+
+/* What one run printed at the place of the comparison, and its difference from the base there. */
+struct figure {
+	double value, gap; /* absent: nothing there */
+	double noise;	   /* of the gap, from one row to the next; absent: unknown */
+	bool is_between;   /* interpolated: one of both has no row there */
+};
+
+enum figure_kind { FIGURE_CHART, FIGURE_VALIDATION, FIGURE_KINDS };
+
+enum compare_column {
+	COMPARE_SYMBOL,
+	COMPARE_RUN,
+	COMPARE_VALUE,
+	COMPARE_GAP,
+	COMPARE_VALIDATION,
+	COMPARE_VALIDATION_GAP,
+	COMPARE_FINAL,
+	COMPARE_DELTA,
+	COMPARE_STEP,
+	COMPARE_MS,
+	COMPARE_MS_DELTA,
+	COMPARE_STATE,
+	COMPARE_COLUMNS
+};
 
 struct compare {
 	struct list list;	       /* of runs, or of lines of the diff */
 	const struct model_run *of[2]; /* the two runs of the diff; NULL: none yet */
 	uint64_t generation;	       /* of the model when the diff was made */
 	bool is_diff;		       /* the diff is shown instead of the runs */
-	struct buf diff;	       /* text from run_diff_print() */
-	struct str *lines;	       /* owned; lines of the diff; NULL: not available */
+	bool is_whole;		       /* the charts show the start of the runs, too */
+	struct list_column columns[COMPARE_COLUMNS]; /* with titles of the last drawing */
+	struct list_ops ops;
+	struct buf diff;   /* text from run_diff_print() */
+	struct str *lines; /* owned; lines of the diff; NULL: not available */
 	size_t n_lines;
 	struct plot_request request; /* the runs of the last fill */
-	/* Value of each run at the charts' cursor, and its difference from the base; absent if the
-	 * run has no point there. */
-	double at[UI_MAX_MARKS + 2], apart[UI_MAX_MARKS + 2];
-	bool is_between[UI_MAX_MARKS + 2]; /* between printed rows: interpolated */
-	struct ui_shared *shared;	   /* of the last fill; borrowed */
+	/* As drawn last: the figures, what they are called and where they were printed. */
+	struct figure figures[UI_MAX_MARKS + 2][FIGURE_KINDS];
+	char titles[FIGURE_KINDS][SERIES_LABEL_BYTES], at[FIGURE_KINDS][FMT_LABEL];
+	struct ui_shared *shared; /* of the last fill; borrowed */
 };
 
 /* The run that all others are compared with: the reference, else the selected run. */
@@ -38,84 +64,84 @@ static const struct model_run *base_run(const struct ui_shared *shared)
 	return shared->reference != NULL ? shared->reference : shared->selected;
 }
 
-/* Write the gap as "−0.0031 ±0.0026"; colored only if it exceeds twice its error. */
-static void gap_cell(const struct compare *compare, const struct model_run *mr,
-		     struct list_cell *cell)
+/* Are there too few runs to compare? Then the view lists all runs, to mark some. */
+static bool is_choosing(const struct compare *compare)
 {
-	const struct model_run *base = base_run(compare->shared);
-	char where[FMT_LABEL];
-	struct gap gap = plot_gap(&compare->request, compare->shared->model, mr, base, where);
-
-	if (mr == base || !run_has(gap.at)) {
-		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
-		return;
-	}
-	cell->number = gap.at;
-	list_cellf(cell, theme_fact(plot_gap_style(&gap, compare->request.metric)), "%s ±%s",
-		   fmt_signed(gap.at, 4).s,
-		   /* Rounded up, so that a small error is not shown as 0. */
-		   fmt_number(ceil(gap.error * 1e4) / 1e4, 4).s);
+	return compare->request.n_runs < 2;
 }
 
-enum compare_column {
-	COMPARE_SYMBOL,
-	COMPARE_RUN,
-	COMPARE_STEP,
-	COMPARE_MS,
-	COMPARE_GAP,
-	COMPARE_CURSOR,
-	COMPARE_FINAL,
-	COMPARE_DELTA,
-	COMPARE_RATIO,
-	COMPARE_STATE,
-	COMPARE_COLUMNS
-};
+static const struct model_run *run_of_row(const struct compare *compare, size_t row)
+{
+	return is_choosing(compare) ? compare->shared->model->runs[row]
+				    : compare->request.runs[row];
+}
 
 static const struct list_column compare_columns[COMPARE_COLUMNS] = {
 	[COMPARE_SYMBOL] = { "", 1, .drop = 0 },
 	[COMPARE_RUN] = { "RUN", 18, .grow = true, .name = true },
-	[COMPARE_STEP] = { "STEP", 7, 3, FMT_GROUPED, .decimals = 0 },
-	[COMPARE_MS] = { "ms/step", 8, 0, FMT_NUMBER, .decimals = 2 },
-	[COMPARE_GAP] = { "gap now ±se", 16, 0, FMT_NUMBER, .decimals = 0 },
-	[COMPARE_CURSOR] = { "at cursor, Δ", 16, 0, FMT_NUMBER, .decimals = 0 },
-	[COMPARE_FINAL] = { "FINAL BPB", 10, 1, FMT_NUMBER, .decimals = 6 },
-	[COMPARE_DELTA] = { "Δ final", 10, 0, FMT_SIGNED, .decimals = 6 },
-	[COMPARE_RATIO] = { "BPB/nat", 7, 4, FMT_NUMBER, .decimals = 4 },
-	[COMPARE_STATE] = { "STATE", 13, .drop = 2 },
+	[COMPARE_VALUE] = { "value", 11, 0, FMT_NUMBER, .decimals = 4, .fit = true },
+	[COMPARE_GAP] = { "gap", 8, 0, FMT_NUMBER, .decimals = 4, .fit = true },
+	[COMPARE_VALIDATION] = { "validation", 9, 1, FMT_NUMBER, .decimals = 4, .fit = true },
+	[COMPARE_VALIDATION_GAP] = { "gap", 8, 1, FMT_NUMBER, .decimals = 4, .fit = true },
+	[COMPARE_FINAL] = { "FINAL BPB", 9, 2, FMT_NUMBER, .decimals = 6 },
+	[COMPARE_DELTA] = { "Δ final", 9, 2, FMT_SIGNED, .decimals = 6 },
+	[COMPARE_STEP] = { "STEP", 7, 6, FMT_GROUPED, .decimals = 0 },
+	[COMPARE_MS] = { "ms/step", 8, 4, FMT_NUMBER, .decimals = 2 },
+	[COMPARE_MS_DELTA] = { "Δ ms", 7, 5, FMT_NUMBER, .decimals = 1 },
+	[COMPARE_STATE] = { "STATE", 13, .drop = 3 },
 };
+
+/* A figure or its gap. A gap within twice its noise has no color; ~ marks what is interpolated. */
+static void figure_cell(const struct figure *figure, bool is_gap, struct chart_metric metric,
+			struct list_cell *cell)
+{
+	const struct gap gap = { .at = figure->gap, .error = figure->noise };
+	const char *mark = figure->is_between ? "~" : "";
+
+	cell->number = is_gap ? figure->gap : figure->value;
+	if (run_has(cell->number) && is_gap)
+		list_cellf(cell, theme_fact(plot_gap_style(&gap, metric)), "%s%s", mark,
+			   fmt_signed(cell->number, 4).s);
+	else if (run_has(cell->number) && figure->is_between)
+		list_cellf(cell, STYLE_HINT, "~%s", fmt_number(cell->number, 4).s);
+}
 
 static void compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct compare *compare = user;
 	const struct ui_shared *shared = compare->shared;
-	const struct model_run *mr = compare->request.runs[row];
+	const struct model_run *mr =
+		is_choosing(compare) ? shared->model->runs[row] : compare->request.runs[row];
 	const struct model_run *base = base_run(shared);
-	bool is_base = mr == base;
+	bool is_base = mr == base, is_alone = is_base || is_choosing(compare);
+	double ms = model_run_ms_per_step(mr), base_ms = model_run_ms_per_step(base);
 	const double numbers[COMPARE_COLUMNS] = {
 		[COMPARE_STEP] = mr->run.steps,
-		[COMPARE_MS] = model_run_ms_per_step(mr),
+		[COMPARE_MS] = ms,
 		[COMPARE_FINAL] = model_run_final_bpb(mr),
 		[COMPARE_DELTA] =
-			is_base ? RUN_ABSENT : model_run_final_bpb(mr) - model_run_final_bpb(base),
-		[COMPARE_RATIO] = forecast_bpb_per_nat(mr),
+			is_alone ? RUN_ABSENT : model_run_final_bpb(mr) - model_run_final_bpb(base),
+		[COMPARE_MS_DELTA] = is_alone ? RUN_ABSENT : 100 * (ms / base_ms - 1),
 	};
 	double stage = model_run_stage_bpb(mr);
 	struct run_state state;
 
 	if (column == COMPARE_SYMBOL) {
 		list_cellf(cell, is_base ? STYLE_REFERENCE : theme_series((unsigned int)row), "%s",
-			   is_base ? "◆" : "━");
+			   is_choosing(compare) ? (ui_is_marked(&shared->marks, mr) ? "+" : "")
+			   : is_base		? "◆"
+						: "━");
 	} else if (column == COMPARE_RUN) {
 		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_label(mr).s);
-		cell->spare = mr->name_date;
-	} else if (column == COMPARE_GAP) {
-		gap_cell(compare, mr, cell);
-	} else if (column == COMPARE_CURSOR) {
-		cell->number = compare->at[row];
-		if (run_has(cell->number))
-			list_cellf(cell, STYLE_NORMAL, "%s%.6g %s",
-				   compare->is_between[row] ? "~" : "", cell->number,
-				   is_base ? "" : fmt_signed(compare->apart[row], 4).s);
+	} else if (column >= COMPARE_VALUE && column <= COMPARE_VALIDATION_GAP) {
+		size_t kind = (column - COMPARE_VALUE) / 2;
+
+		if (!is_choosing(compare))
+			figure_cell(&compare->figures[row][kind],
+				    column == COMPARE_GAP || column == COMPARE_VALIDATION_GAP,
+				    kind == FIGURE_CHART ? compare->request.metric
+							 : (struct chart_metric){ PLOT_BPB, "" },
+				    cell);
 	} else if (column == COMPARE_STATE) {
 		state = run_state_of(shared, mr);
 		list_cellf(cell, theme_fact(state.style), "%s", state.text);
@@ -123,12 +149,14 @@ static void compare_cell(void *user, size_t row, size_t column, struct list_cell
 		list_cellf(cell, STYLE_HINT, "~%.6f", stage);
 	} else {
 		cell->number = numbers[column];
+		if (column == COMPARE_MS_DELTA && run_has(cell->number))
+			list_cellf(cell, theme_delta(cell->number), "%s %%",
+				   fmt_signed(cell->number, 1).s);
 	}
 }
 
-/* Explain whether the runs' losses can be compared: tokenizers differ, are the same, or are
- * unknown. */
-static void describe_losses(const struct compare *compare, char *out, size_t size)
+/* Warn if the runs' losses cannot be compared: tokenizers differ or are unknown. */
+static void describe_losses(const struct compare *compare, struct buf *out)
 {
 	double lo = INFINITY, hi = -INFINITY;
 	size_t unknown = 0;
@@ -136,64 +164,96 @@ static void describe_losses(const struct compare *compare, char *out, size_t siz
 	for (size_t i = 0; i < compare->request.n_runs; i++) {
 		double ratio = forecast_bpb_per_nat(compare->request.runs[i]);
 
-		if (!run_has(ratio)) {
-			unknown++;
-			continue;
-		}
+		unknown += !run_has(ratio);
 		lo = fmin(lo, ratio);
 		hi = fmax(hi, ratio);
 	}
 	if (unknown > 0)
-		(void)snprintf(out, size,
-			       "%zu of %zu logs have no val_bpb next to val_loss: their loss is in "
-			       "nats of an unknown tokenizer and is not drawn as BPB",
-			       unknown, compare->request.n_runs);
+		buf_appendf(out,
+			    " · %zu of %zu logs have no val_bpb next to val_loss: their loss is in "
+			    "nats of an unknown tokenizer",
+			    unknown, compare->request.n_runs);
 	else if (hi - lo > 1e-4)
-		(void)snprintf(out, size,
-			       "Tokenizers differ (%.4f to %.4f bits/byte per nat): compare BPB, "
-			       "not loss",
-			       lo, hi);
-	else
-		(void)snprintf(
-			out, size,
-			"One tokenizer (%.4f bits/byte per nat): loss and BPB are equivalent", lo);
+		buf_appendf(out,
+			    " · tokenizers differ (%.4f to %.4f bits/byte per nat): compare BPB, "
+			    "not loss",
+			    lo, hi);
 }
 
-/* Scale y to include 0 (the reference) and 98 % of the gaps. The start of the curves is ignored:
- * they are so steep there that the rest would become a flat line. */
+/* Scale y to include 0 (the reference) and 98 % of the gaps. */
 static void fit_gaps(struct chart *chart, const struct chart_settings *settings)
 {
-	double from = chart->x_lo;
-
-	if (settings->zoom <= 1)
-		from += (chart->x_hi - chart->x_lo) * CHART_BEGIN;
-	struct plot_spread y = plot_spread_of(chart, from, chart->x_hi, 0.01);
+	struct plot_spread y = plot_spread_of(chart, chart->x_lo, chart->x_hi, 0.01);
 	double lo = fmin(y.low, 0), hi = fmax(y.high, 0);
 	double air = (hi - lo) * 0.05;
+
 	if (air > 0 && !settings->hold_y) {
 		chart->y_lo = lo - air;
 		chart->y_hi = hi + air;
 	}
 }
 
-/* Store what each run printed at the cursor, and its difference from the base. */
-static void read_cursor(struct compare *compare, const struct plot_request *request, double x)
+/* The last row of a run that all runs with points have reached. */
+static double find_common_end(const struct plot_points *points, size_t n)
 {
-	const struct model *model = compare->shared->model;
-	struct plot_points base, points;
+	double end = INFINITY;
+	const struct plot_points *own = &points[0];
 
-	plot_points_init(&base, request, model, base_run(compare->shared));
+	for (size_t i = 0; i < n; i++)
+		if (points[i].n > 0)
+			end = fmin(end, points[i].x[points[i].n - 1]);
+	size_t rows = bisect(own->n, k, own->x[k] <= end);
+	return rows > 0 ? own->x[rows - 1] : RUN_ABSENT;
+}
+
+static void read_figure(const struct plot_points *own, const struct plot_points *base, double x,
+			struct figure *figure)
+{
+	bool is_base_between;
+
+	figure->value = plot_value_at(&own->curve, x, &figure->is_between);
+	figure->gap = RUN_ABSENT;
+	if (own == base)
+		return;
+	figure->gap = figure->value - plot_value_at(&base->curve, x, &is_base_between);
+	figure->is_between |= is_base_between;
+	figure->noise = find_gap_noise(&own->curve, &base->curve, x);
+}
+
+/* Read what each run printed at x, and at the last validation of the base before it. */
+static void read_figures(struct compare *compare, const struct plot_points *points, size_t base,
+			 double x)
+{
+	const struct plot_request *request = &compare->request;
+	const struct model_run *mr = request->runs[base];
+	enum metric metric = mr->series[METRIC_VAL_BPB] != NULL ? METRIC_VAL_BPB : METRIC_VAL_LOSS;
+	const struct series *series = mr->series[metric];
+	struct plot_request steps = *request;
+	struct plot_points vals[UI_MAX_MARKS + 2];
+	double step = RUN_ABSENT;
+
+	print_into(compare->titles[FIGURE_CHART], "%s", points[base].what);
+	print_into(compare->titles[FIGURE_VALIDATION],
+		   metric == METRIC_VAL_BPB ? "val BPB" : "val loss");
+	plot_x_name(request->axis, x, compare->at[FIGURE_CHART]);
+	compare->at[FIGURE_VALIDATION][0] = '\0';
+	for (size_t i = series != NULL ? series_count(series) : 0; i > 0 && !run_has(step); i--)
+		if (plot_point_x(mr, series_at(series, i - 1), request->axis) <= x)
+			step = series_at(series, i - 1)->step;
+	if (strcmp(compare->titles[FIGURE_CHART], compare->titles[FIGURE_VALIDATION]) == 0)
+		step = RUN_ABSENT;
+	if (run_has(step))
+		plot_x_name(AXIS_STEP, step, compare->at[FIGURE_VALIDATION]);
+	steps.axis = AXIS_STEP;
+	for (size_t i = 0; i < request->n_runs; i++)
+		plot_series_init(&vals[i], &steps, request->runs[i],
+				 request->runs[i]->series[metric]);
 	for (size_t i = 0; i < request->n_runs; i++) {
-		bool is_base_between;
-
-		plot_points_init(&points, request, model, request->runs[i]);
-		compare->at[i] = plot_value_at(&points.curve, x, &compare->is_between[i]);
-		compare->apart[i] =
-			compare->at[i] - plot_value_at(&base.curve, x, &is_base_between);
-		compare->is_between[i] |= is_base_between;
-		plot_points_release(&points);
+		read_figure(&points[i], &points[base], x, &compare->figures[i][FIGURE_CHART]);
+		read_figure(&vals[i], &vals[base], step, &compare->figures[i][FIGURE_VALIDATION]);
 	}
-	plot_points_release(&base);
+	for (size_t i = 0; i < request->n_runs; i++)
+		plot_points_release(&vals[i]);
 }
 
 /* Replace the points of each run by their difference from the base curve. Returns whether any
@@ -206,10 +266,11 @@ static bool subtract_base(const struct compare *compare, struct plot_points *poi
 	for (size_t i = 0; i < compare->request.n_runs; i++) {
 		struct plot_points *p = &points[i];
 
+		if (p->x == base->x)
+			continue;
 		for (size_t k = 0; k < p->n; k++)
 			p->y[k] -= curve_at(base, p->x[k]);
-		any = any || (compare->request.runs[i] != base_run(compare->shared) &&
-			      any_of(k, p->n, isfinite(p->y[k])));
+		any = any || any_of(k, p->n, isfinite(p->y[k]));
 	}
 	return any;
 }
@@ -218,40 +279,46 @@ static void draw_gaps(struct compare *compare, struct canvas *canvas, struct rec
 {
 	struct plot_request request = compare->request;
 	struct ui_shared *shared = compare->shared;
-	struct plot_points base, points[UI_MAX_MARKS + 2];
+	struct plot_points points[UI_MAX_MARKS + 2], base;
 	struct chart_series series[UI_MAX_MARKS + 3];
 	double smooth = plot_smoothing[shared->chart.smoothing], x[2];
 	int better = plot_infos[request.metric.id].better;
 	struct chart chart;
-	size_t n = 0;
+	size_t n = 0, of_base = 0;
 	bool any;
 
 	request.rect = r;
-	plot_points_init(&base, &request, shared->model, base_run(shared));
-	(void)plot_points_smooth(&base, &base, smooth);
 	for (size_t i = 0; i < request.n_runs; i++) {
 		struct plot_points *p = &points[i];
 
 		plot_points_init(p, &request, shared->model, request.runs[i]);
-		(void)plot_points_smooth(p, &base, smooth);
-		series[n] = (struct chart_series){
+		if (request.runs[i] == base_run(shared)) {
+			of_base = i;
+			continue;
+		}
+		series[n++] = (struct chart_series){
 			.x = p->x, .y = p->y, .n = p->n, .style = theme_series((unsigned int)i)
 		};
-		n += request.runs[i] != base_run(shared);
 	}
-	(void)canvas_box(canvas, r, "Gap to reference%s%s%s%s", base.unit[0] != '\0' ? " (" : "",
-			 base.unit, base.unit[0] != '\0' ? ")" : "",
-			 better < 0   ? ", − is better"
-			 : better > 0 ? ", + is better"
-				      : "");
 	plot_chart_init(&chart, &request, shared);
 	chart.series = series;
 	chart.n_series = n;
 	chart.sign = true;
 	plot_window(&chart, shared);
-	if (request.n_runs > 0)
-		plot_place_cursor(&chart, &points[0].curve, shared);
-	read_cursor(compare, &request, chart.cursor);
+	plot_place_cursor(&chart, &points[0].curve, shared);
+	read_figures(compare, points, of_base,
+		     isfinite(chart.cursor) ? chart.cursor
+					    : find_common_end(points, request.n_runs));
+	for (size_t i = 0; i < request.n_runs; i++)
+		if (i != of_base)
+			(void)plot_points_smooth(&points[i], &points[of_base], smooth);
+	base = points[of_base];
+	(void)plot_points_smooth(&base, &base, smooth);
+	(void)canvas_box(canvas, r, "Gap to reference%s%s%s%s", base.unit[0] != '\0' ? " (" : "",
+			 base.unit, base.unit[0] != '\0' ? ")" : "",
+			 better < 0   ? ", − is better"
+			 : better > 0 ? ", + is better"
+				      : "");
 	any = subtract_base(compare, points, &base.curve);
 	fit_gaps(&chart, &shared->chart);
 	/* The reference is a horizontal line at 0. */
@@ -267,7 +334,6 @@ static void draw_gaps(struct compare *compare, struct canvas *canvas, struct rec
 	else if (n > 0)
 		canvas_print(canvas, (struct rect){ r.x + 2, r.y + r.h / 2, r.w - 4, 1 }, STYLE_DIM,
 			     "no point to compare with the reference");
-	plot_points_release(&base);
 	for (size_t i = 0; i < request.n_runs; i++)
 		plot_points_release(&points[i]);
 }
@@ -338,10 +404,6 @@ static void diff_cell(void *user, size_t row, size_t column, struct list_cell *c
 
 static struct list *compare_list(void *state, struct ui_shared *shared)
 {
-	static const struct list_ops ops = { .columns = compare_columns,
-					     .n_columns = COMPARE_COLUMNS,
-					     .cell = compare_cell,
-					     .swatch = true };
 	static const struct list_column diff_columns[] = {
 		{ "differences", 30, .grow = true },
 	};
@@ -359,10 +421,18 @@ static struct list *compare_list(void *state, struct ui_shared *shared)
 		compare->request.metric = plot_metric_of(base_run(shared), shared->chart.metric);
 	plot_request_settle(&compare->request, shared);
 	compare->is_diff &= base_run(shared) == compare->of[0];
+	memcpy(compare->columns, compare_columns, sizeof(compare_columns));
+	compare->columns[COMPARE_VALUE].title = compare->titles[FIGURE_CHART];
+	compare->columns[COMPARE_VALIDATION].title = compare->titles[FIGURE_VALIDATION];
+	compare->ops = (struct list_ops){ .columns = compare->columns,
+					  .n_columns = COMPARE_COLUMNS,
+					  .cell = compare_cell,
+					  .swatch = true };
 	if (compare->is_diff)
 		list_fill(&compare->list, &diff_ops, compare, compare->n_lines);
 	else
-		list_fill(&compare->list, &ops, compare, compare->request.n_runs);
+		list_fill(&compare->list, &compare->ops, compare,
+			  is_choosing(compare) ? shared->model->n_runs : compare->request.n_runs);
 	return &compare->list;
 }
 
@@ -371,7 +441,7 @@ static void compare_draw(void *state, struct ui_shared *shared, struct canvas *c
 {
 	struct compare *compare = state;
 	struct list *list = compare_list(state, shared);
-	char why[200];
+	AUTO_BUF notes = buf_new(DIFF_MAX);
 
 	if (compare->is_diff) {
 		list_draw(list, canvas,
@@ -381,38 +451,41 @@ static void compare_draw(void *state, struct ui_shared *shared, struct canvas *c
 		return;
 	}
 	if (list->all < 2) {
-		panel_empty(canvas, r,
-			    "Nothing to compare yet.\n"
-			    "In the fleet, mark runs with Space or set a reference with R.");
+		panel_empty(canvas, r, "Nothing to compare yet.\nTwo runs are needed.");
 		return;
 	}
+	if (is_choosing(compare)) {
+		canvas_print_top(canvas, &r, STYLE_HINT, " Mark the runs to compare with Space");
+		list_draw(list, canvas, (struct rect){ r.x + 1, r.y, r.w - 2, r.h });
+		return;
+	}
+	struct rect title = rect_take_top(&r, 1);
 	struct rect table = rect_take_top(&r, int_min((int)list->all + 1, r.h / 3));
 	struct rect line = rect_take_top(&r, 1);
 	table.x = ++line.x;
 	table.w = line.w -= 2;
 	update_diff(compare);
-	describe_losses(compare, why, sizeof(why));
-	/* What the gaps of the list are about, for the first run that is not the base. */
-	const struct model_run *base = base_run(shared), *first = compare->request.runs[0];
-	char where[FMT_LABEL];
-	if (first == base)
-		first = compare->request.runs[1];
-	if (run_has(plot_gap(&compare->request, shared->model, first, base, where).at)) {
-		(void)rect_take_left(&line, canvas_textf(canvas, line.x, line.y, STYLE_HINT,
-							 "gap now: %s · ", where));
-	}
 	/* The first line of the diff is its summary. */
 	if (compare->n_lines > 0)
-		canvas_print(canvas, line, STYLE_HINT, "%.*s · %s", (int)compare->lines[0].len,
-			     compare->lines[0].p, why);
+		buf_appendf(&notes, "%.*s (d)", (int)compare->lines[0].len, compare->lines[0].p);
 	else
-		canvas_print(canvas, line, STYLE_HINT, "%s", why);
+		buf_append_str(&notes, "settings and source: not known yet");
+	describe_losses(compare, &notes);
+	canvas_print(canvas, line, STYLE_HINT, "%s", notes.data);
 	compare->request.rect =
 		r.w >= 100 ? rect_take_left(&r, r.w * 6 / 10) : rect_take_top(&r, r.h * 6 / 10);
 	/* The first chart places the cursor, the second reads it, and the list shows it. */
+	shared->chart.x_from = compare->is_whole || shared->chart.axis == AXIS_WALL ? 0 : START;
 	plot_draw(&compare->request, shared, canvas);
 	draw_gaps(compare, canvas, r);
-	list_draw(list, canvas, table);
+	shared->chart.x_from = 0;
+	list_draw(compare_list(state, shared), canvas, table);
+	title.x++;
+	title.w -= 2;
+	canvas_print(canvas, title, STYLE_HINT, "at %s%s%s (h l: other rows) · against ◆ %s",
+		     compare->at[FIGURE_CHART],
+		     compare->at[FIGURE_VALIDATION][0] != '\0' ? ", validation at " : "",
+		     compare->at[FIGURE_VALIDATION], plot_run_label(base_run(shared)).s);
 }
 
 static bool compare_act(void *state, struct ui_shared *shared, enum action action,
@@ -436,6 +509,14 @@ static bool compare_act(void *state, struct ui_shared *shared, enum action actio
 	}
 	if (compare->is_diff)
 		return action == ACTION_OPEN;
+	if (action == ACTION_MARK && row != SIZE_MAX) {
+		ui_toggle_mark(shared, &shared->marks, run_of_row(compare, row), UI_MAX_MARKS);
+		return true;
+	}
+	if (action == ACTION_ZOOM_RESET && shared->chart.zoom <= 1 && shared->chart.cursor < 0) {
+		compare->is_whole = !compare->is_whole;
+		return true;
+	}
 	/* One page is a tenth of the chart's width. */
 	if (action == ACTION_PAGE_UP || action == ACTION_PAGE_DOWN) {
 		double from = shared->chart.cursor < 0 ? 1 : shared->chart.cursor;
@@ -445,7 +526,7 @@ static bool compare_act(void *state, struct ui_shared *shared, enum action actio
 		return true;
 	}
 	if (action == ACTION_OPEN && row != SIZE_MAX) {
-		shared->selected = compare->request.runs[row];
+		shared->selected = run_of_row(compare, row);
 		shared->go = ACTION_VIEW_RUN;
 		return true;
 	}

@@ -105,28 +105,49 @@ static double find_scatter(const double *gaps, size_t n)
 	return n > 1 ? sqrt(sum / (double)(n - 1) / 2) : RUN_ABSENT;
 }
 
-struct gap find_gap(const struct curve *own, const struct curve *base)
+/* The gaps at the newest rows up to `last` that are not older than GAP_SCATTER, newest first.
+ * `near` of them are not older than GAP_NEAR. */
+static size_t read_gaps(const struct curve *own, const struct curve *base, double last,
+			double gaps[FORECAST_GAP_ROWS], double values[FORECAST_GAP_ROWS],
+			size_t *near)
 {
-	double gaps[FORECAST_GAP_ROWS], values[FORECAST_GAP_ROWS], first, last;
-	size_t n = 0, near = 0;
-	struct gap gap = { .at = RUN_ABSENT, .x = RUN_ABSENT };
+	double range = last - (own->n > 0 && base->n > 0 ? fmax(own->x[0], base->x[0]) : last);
+	size_t n = 0;
 
-	if (own->n == 0 || base->n == 0)
-		return gap;
-	last = fmin(own->x[own->n - 1], base->x[base->n - 1]);
-	first = fmax(own->x[0], base->x[0]);
-	for (size_t i = own->n; i-- > 0 && n < FORECAST_GAP_ROWS;) {
+	*near = 0;
+	for (size_t i = bisect(own->n, k, own->x[k] <= last); i-- > 0 && n < FORECAST_GAP_ROWS;) {
 		double x = own->x[i], at = curve_at(own, x) - curve_at(base, x);
 
 		/* Old rows do not show the current gap. */
-		if (x < last - (last - first) * GAP_SCATTER)
+		if (x < last - range * GAP_SCATTER)
 			break;
 		if (!isfinite(at))
 			continue;
 		gaps[n] = at;
 		values[n++] = own->y[i];
-		near += x >= last - (last - first) * GAP_NEAR;
+		*near += x >= last - range * GAP_NEAR;
 	}
+	return n;
+}
+
+double find_gap_noise(const struct curve *own, const struct curve *base, double x)
+{
+	double gaps[FORECAST_GAP_ROWS], values[FORECAST_GAP_ROWS];
+	size_t near;
+
+	return find_scatter(gaps, read_gaps(own, base, x, gaps, values, &near));
+}
+
+struct gap find_gap(const struct curve *own, const struct curve *base)
+{
+	double gaps[FORECAST_GAP_ROWS], values[FORECAST_GAP_ROWS], last;
+	size_t n, near;
+	struct gap gap = { .at = RUN_ABSENT, .x = RUN_ABSENT };
+
+	if (own->n == 0 || base->n == 0)
+		return gap;
+	last = fmin(own->x[own->n - 1], base->x[base->n - 1]);
+	n = read_gaps(own, base, last, gaps, values, &near);
 	gap = (struct gap){ .at = curve_at(own, last) - curve_at(base, last),
 			    .error = find_scatter(gaps, n),
 			    .value = curve_at(own, last),

@@ -50,5 +50,7 @@ struct gap {
 /* At the last x that both have: the mean over the newest rows if there are enough, else the gap at
  * that x, with the scatter of the rows before it as its error. */
 struct gap find_gap(const struct curve *own, const struct curve *base);
+/* The noise of a single gap: from the differences between neighbours of the last rows up to x. */
+double find_gap_noise(const struct curve *own, const struct curve *base, double x);
 /* From the last validations that both have, which have no batch noise; absent if these are old. */
 struct gap find_validation_gap(const struct model_run *mr, const struct model_run *base);

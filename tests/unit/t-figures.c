@@ -254,11 +254,11 @@ static void test_pod_alerts(void)
 	}
 	alerts_update(&alerts, &model, NULL, T0);
 	press('7');
-	ok(row_with("crash  8.log s42: crashed")[0] != '\0' &&
-		   row_with("crash  1.log")[0] == '\0' && row_with("more; ! shows all")[0] != '\0',
-	   "the newest open alerts are named: %s", row_with("crash "));
+	ok(row_with("crash ×10 · newest: 8.log s42: crashed")[0] != '\0' &&
+		   shows("pod-a   ", "crash ×10"),
+	   "open alerts are counted by kind, and the newest is named: %s", row_with("alerts "));
 	alerts_acknowledge(&alerts);
-	ok(row_with("crash  ")[0] == '\0' && row_with("acknowledged; ! shows them")[0] != '\0',
+	ok(row_with("crash ")[0] == '\0' && row_with("acknowledged; ! shows them")[0] != '\0',
 	   "acknowledged alerts are a number: %s", row_with("acknowledged"));
 	for (size_t i = 0; i < model.n_runs; i++)
 		if (model.runs[i]->run.status == RUN_CRASHED)
@@ -320,24 +320,33 @@ static void test_compare(void)
 	ui_shared(ui)->marks.v[ui_shared(ui)->marks.n++] = b;
 	ui_shared(ui)->marks.v[ui_shared(ui)->marks.n++] = c;
 	press('4');
-	press('0');
 	(void)row_with("x");
 	for (int i = 0; i < 3; i++)
 		press('h');
-	ok(row_with("train loss (nats) over step · 3,000: 4 nats")[0] != '\0',
+	ok(row_with("3,000: 4 nats")[0] != '\0',
 	   "the title has the third printed row from the right: %s", row_with("train loss"));
-	ok(shows("━ b.log", " 4.25 +0.2500"), "the list has the same step, as printed: %s",
+	ok(shows("━ b.log", " 4.2500  +0.2500"), "the list has the same step, as printed: %s",
 	   row_with("━ b.log"));
-	ok(shows("━ c.log", " 4.5 +0.5000"), "of all runs that printed it: %s",
+	ok(shows("━ c.log", " 4.5000  +0.5000"), "of all runs that printed it: %s",
 	   row_with("━ c.log"));
 	press('h');
-	ok(row_with("2,500: 4.1 nats")[0] != '\0' && shows("━ b.log", " 4.35 +0.2500"),
+	ok(row_with("2,500: 4.1 nats")[0] != '\0' && shows("━ b.log", " 4.3500  +0.2500"),
 	   "one key goes to the row before: %s", row_with("━ b.log"));
 	ok(shows("━ c.log", "~4."), "a value between two rows is marked: %s", row_with("━ c.log"));
-	ok(row_with("gap now: train loss")[0] != '\0', "the gap says what it is about");
+	ok(row_with("at step 2,500 (h l: other rows) · against ◆ a.log")[0] != '\0',
+	   "the title names the step");
 	press('l');
 	ok(row_with("3,000: 4 nats")[0] != '\0', "and another to the row after");
 	press('0');
+	ok(row_with("at step 3,500 (h l")[0] != '\0',
+	   "without a cursor, it is the last row that all have reached: %s", row_with("against"));
+	ok(row_with("· from step 400 (0 all)")[0] != '\0', "the start of the runs is not drawn");
+	press('0');
+	ok(row_with("(0 all)")[0] == '\0', "unless one asks for it");
+	press('0');
+	ui_shared(ui)->marks.n = 0;
+	ok(row_with("Mark the runs to compare")[0] != '\0' && row_with(" c.log")[0] != '\0',
+	   "with one run alone, the view lists all of them");
 	ui_shared(ui)->reference = NULL;
 	ui_shared(ui)->marks.n = 0;
 	ui_shared(ui)->chart.axis = AXIS_TRAIN;

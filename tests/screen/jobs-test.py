@@ -25,7 +25,7 @@ BEST = (7, 314)  # group and seed of the best run
 SLOW = (4, 42)
 CRASHED = (9, 1337)
 KEY = re.compile(r"\x1b\[[<0-9;]*[A-Za-z~]|.", re.S)
-LIST_VIEWS = {"1": "fleet", "3": "RECIPE", "4": "gap now", "6": "Bench",
+LIST_VIEWS = {"1": "fleet", "3": "RECIPE", "4": "against ◆", "6": "Bench",
               "7": "DISK free", "8": "HarnessGym"}
 home = None
 
@@ -141,7 +141,7 @@ def test_jobs():
                "try%d" % CRASHED[0] in p.row(0)),
        "columns are filtered by their names", p.screen.text())
     p.press("1\x1bg")
-    p.job(" ssj 4", 6, lambda: "gap now" in p.screen.text() and
+    p.job(" ssj 4", 6, lambda: "against ◆" in p.screen.text() and
           "2,000" in p.screen.text(), "two runs compared at a printed step")
     ok(p.wait_for("source differs in 1 line, 1 setting differs"),
        "their scripts and settings are", p.screen.text())
@@ -158,7 +158,7 @@ def test_jobs():
     p.send("\x1b")
     ok(p.wait_for("+width = "), "Esc shows all differences again", p.screen.text())
     p.send("\x1b")
-    ok(p.wait_for("gap now"), "Esc shows the runs again", p.screen.text())
+    ok(p.wait_for("against ◆"), "Esc shows the runs again", p.screen.text())
     p.leave()
 
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The views show no number that `parse` and `board` do not print for the same
-bytes: real logs, complete and cut at random lines, as existing files and as
-growing ones. A provisional number is marked.
+"""Fleet, Run, Board and Compare show the figures of `parse` and `board` for the
+same bytes: of real logs, whole and cut at random lines, that have ended, that
+may grow, and that grow to their end; of logs with one slow step, a validation
+from long ago, and evaluations of several stages.  A ~ marks provisional
+figures.
 
-HGYM_CUTS (26): the number of cut logs; HGYM_SEED (3): which ones."""
+HGYM_CUTS (26): number of real logs; HGYM_SEED (3): which ones."""
 import glob
 import json
 import os
@@ -48,15 +50,48 @@ def logs():
     return sorted(found)
 
 
-def cut(rng, source, path):
-    """A log as it was at some moment; one in four is complete."""
+def hard_logs():
+    """By folder the lines of logs whose figures were shown wrongly once, and
+    how many of them are written before the log grows."""
+    golf = ["seed:42", "train_batch_tokens:1000 train_seq_len:10 "
+            "iterations:5000"]
+    rows = ["step:%d/5000 train_loss:%.4f train_time:%dms step_avg:100.00ms" %
+            (step, 5 - step * 5e-4, step * 100)
+            for step in range(500, 5001, 500)]
+    val = ["step:%d/5000 val_loss:%.4f val_bpb:%.4f train_time:%dms "
+           "step_avg:100.00ms" % (step, 6 - step * 1e-3, 3.4877 - step * 5e-4,
+                                  step * 100) for step in (0, 5000)]
+    slow = ["step %05d/21400 (%.2f%%) | loss: %.6f | lrm: 1.00 | dt: %d.00ms "
+            "| tok/sec: %d | mfu: 40.00" %
+            (i, i / 214, 5 - i * 0.001, ms, 524288 / ms * 1000)
+            for i in range(500) for ms in [30000 if i == 400 else 477]]
+    stages = ["stopping_early: wallclock_cap train_time: 500000ms "
+              "step: 5000/5000",
+              "final_int6_sliding_window val_loss:2.0 val_bpb:1.1217 "
+              "stride:64 eval_time:70000ms"] + [
+        "  ttt_chunk [%d/1389] bpb=%.6f time=%.1fs" %
+        (i, 1.2 - i * 1e-4, i / 10 + 0.5) for i in range(1, 1389, 100)]
+    return {
+        "zs1": (["Total batch size 524,288 => gradient accumulation steps: 1"]
+                + slow, 402),
+        "zo2": (golf + val[:1] + rows + val[1:], 9),
+        "ze3": (golf + val[:1] + rows + val[1:] + stages, len(rows) + 9),
+    }
+
+
+def write_log(path, lines):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "ab") as out:
+        out.writelines(lines)
+
+
+def cut(rng, source):
+    """The lines of a log that exist at some moment and those after it; one
+    log in four is complete."""
     with open(source, "rb") as log:
         lines = log.readlines()
-    if rng.randrange(4):
-        lines = lines[:rng.randrange(1, len(lines) + 1)]
-    os.makedirs(os.path.dirname(path))
-    with open(path, "wb") as out:
-        out.writelines(lines)
+    n = rng.randrange(1, len(lines) + 1) if rng.randrange(4) else len(lines)
+    return lines[:n], lines[n:]
 
 
 def parsed(paths, home):
@@ -291,22 +326,46 @@ def settled(p, check, what):
     return "\n".join(map(str, check()))
 
 
+def write_logs(rng, sources, folder):
+    """Write all logs as they are at some moment; return what follows."""
+    rest = {}
+    for i in range(CUTS):
+        path = "%s/%s%s%d/x.log" % (folder, chr(97 + i % 26),
+                                    chr(97 + i * 7 % 26), i)
+        lines, rest[path] = cut(rng, rng.choice(sources))
+        write_log(path, lines)
+    for name, (lines, n) in hard_logs().items():
+        path = "%s/%s/x.log" % (folder, name)
+        lines = [line.encode() + b"\n" for line in lines]
+        rest[path] = lines[n:]
+        write_log(path, lines[:n])
+    return rest
+
+
 def show(rng, sources, home, grows):
-    paths = ["%s/%d/%s%s%d/x.log" % (home, grows, chr(97 + i % 26),
-                                     chr(97 + i * 7 % 26), i)
-             for i in range(CUTS)]
+    rest = write_logs(rng, sources, "%s/%d" % (home, grows))
+    paths = list(rest)
     when = "they may grow" if grows else "nothing grows"
     for path in paths:
-        cut(rng, rng.choice(sources), path)
         if not grows:
             os.utime(path, (LONG_AGO, LONG_AGO))
     want = parsed(paths, home)
-    ok(len(want) > CUTS / 2, "the logs have runs", len(want))
-    p = Program([TUI] + paths, 200, 3 * CUTS + 90, home_dirs(home), home)
+    ok(len(want) > CUTS / 2, "there are runs", len(want))
+    p = Program([TUI] + paths, 200, 3 * CUTS + 100, home_dirs(home), home)
     p.wait_for("Runs (")
     bad = settled(p, lambda: fleet_bad(want, table(p.screen, ROW_COLUMNS),
-                                       grows), "the numbers of parse")
-    ok(not bad, "%s: Fleet shows the numbers of parse" % when, bad)
+                                       grows), "the figures of parse")
+    ok(not bad, "%s: the fleet shows what parse has" % when, bad)
+    # First half of what follows, then the other half.
+    for part in (2, 1) if grows else ():
+        for path in paths:
+            n = len(rest[path]) // part
+            write_log(path, rest[path][:n])
+            rest[path] = rest[path][n:]
+        want = parsed(paths, home)
+        bad = settled(p, lambda: fleet_bad(want, table(p.screen, ROW_COLUMNS),
+                                           grows), "the figures of parse")
+        ok(not bad, "%s: so it does after they have grown" % when, bad)
     seen, bad = runs_bad(p, want, grows)
     ok(not bad and len(seen) > CUTS / 2,
        "%s: Run shows the numbers of parse" % when, "\n".join(map(str, bad)) or seen)

@@ -10,6 +10,7 @@
 #define LABEL_WIDTH 13
 #define RIGHT_WIDTH 27
 #define MIN_PLOT    16
+#define LEAST_APART 6 /* columns between two labels of the axis */
 
 /* The state of the drawing. */
 struct bench_pen {
@@ -181,12 +182,15 @@ static void bench_plot_differences(struct bench_pen *pen)
 			bench_draw_contrast(pen, &live->contrasts[i]);
 	if (!strip_rule(&pen->strip, "faster by %"))
 		return;
+	/* Where the margins are next to zero, only zero has room for its label. */
+	const struct scale *axis = &pen->strip.axis;
+	if (scale_cell(axis, live->margin) - scale_cell(axis, 0) >= LEAST_APART) {
+		strip_tick(&pen->strip, -live->margin, 1);
+		strip_tick(&pen->strip, live->margin, 1);
+	}
 	strip_tick(&pen->strip, 0, 0);
-	strip_tick(&pen->strip, -live->margin, 1);
-	strip_tick(&pen->strip, live->margin, 1);
-	bench_print_right(pen, STYLE_DIM, "%s .. %s",
-			  fmt_number(pen->strip.axis.lo, bench_decimals(pen)).s,
-			  fmt_number(pen->strip.axis.hi, bench_decimals(pen)).s);
+	bench_print_right(pen, STYLE_DIM, "%s .. %s", fmt_number(axis->lo, bench_decimals(pen)).s,
+			  fmt_number(axis->hi, bench_decimals(pen)).s);
 }
 
 static unsigned int bench_verdict_style(const struct bench_live_contrast *c)

@@ -144,10 +144,6 @@ void strip_tick(struct strip *strip, double value, int decimals)
 	int x = scale_cell(&strip->axis, value) - width / 2;
 
 	x = int_max(int_min(x, end - width), strip->axis.at);
-	for (int i = int_max(x - 1, 0); i <= x + width && i < strip->canvas->width; i++)
-		if (i < end && strip->line.y < strip->canvas->height &&
-		    str_is_digit((char)canvas_at(strip->canvas, i, strip->line.y)->cp))
-			return;
 	(void)canvas_text(strip->canvas, x, strip->line.y, STYLE_DIM, text.s);
 }
 
@@ -513,7 +509,8 @@ static void align_y_range(struct plot *plot)
 	bool found = false;
 
 	plot->y_step = tick_step(plot->y_lo, plot->y_hi, int_max(plot->in.h / 3, 1), false);
-	for (int rows = last > 20 ? 3 : 2; rows <= most && last > 2 && !plot->chart->log_y; rows++) {
+	for (int rows = last > 20 ? 3 : 2; rows <= most && last > 2 && !plot->chart->log_y;
+	     rows++) {
 		double step = round_up(range / last * rows, false), lo;
 
 		lo = floor(plot->y_lo * rows / step + 1e-6) * step / rows;

@@ -99,8 +99,7 @@ void strip_put(struct strip *strip, double value, unsigned int style, uint32_t c
 void strip_dot(struct strip *strip, double value, unsigned int style);
 /* Draw the line below the others, with the name of the axis. */
 bool strip_rule(struct strip *strip, const char *name);
-/* Write a number at its column of the current line, moved inside of the axis if necessary, unless
- * it would touch another one. */
+/* Write a number at its column of the current line, moved inside of the axis if necessary. */
 void strip_tick(struct strip *strip, double value, int decimals);
 
 void chart_init(struct chart *chart, struct rect rect);

@@ -244,13 +244,13 @@ def test_export():
     ok(p.wait_for("saved kept-1.csv") and exported("kept.csv") == "mine",
        "n keeps the file")
     p.press("x" + to_mine + "y")
-    ok(p.wait_for("saved kept.csv") and "gap now" in exported("kept.csv") and
+    ok(p.wait_for("saved kept.csv") and "Δ final" in exported("kept.csv") and
        len(glob.glob(os.path.join(home, "kept*"))) == 2, "y overwrites the file")
     p.press("x\x15none/x.csv\r")
     ok(p.wait_for("cannot write none/x.csv") and
        p.wait_for("File: none/x.csv"), "a failed export keeps the text")
     p.press("\x1b")
-    ok(p.wait_gone("File: none/x.csv") and "gap now" in p.screen.text(),
+    ok(p.wait_gone("File: none/x.csv") and "against ◆" in p.screen.text(),
        "Esc closes one layer")
     for key, name in (("2", "run.svg"), ("3", "board.csv"),
                       ("5", "logs.txt"), ("7", "pods.csv")):

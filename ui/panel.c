@@ -240,7 +240,8 @@ struct run_state run_state_of(const struct ui_shared *shared, const struct model
 	if (link == POD_RECONNECTING || link == POD_REFUSED)
 		return new_state(SYMBOL_FAILED, FACT_ALARM, "link %s", pod_state_name(link));
 	if (mr->blank && (!mr->live || silent_s > STARTING_S))
-		return lines_state(SYMBOL_IDLE, FACT_DIM, "no data", &mr->run);
+		return lines_state(SYMBOL_IDLE, FACT_DIM,
+				   mr->run.lines > 0 ? "no figures" : "no data", &mr->run);
 	if (!mr->live)
 		return new_state(SYMBOL_IDLE, FACT_DIM, "not followed");
 	if (mr->log != NULL && mr->log->behind_bytes > 0) {

@@ -116,8 +116,10 @@ static void add_facts(const struct ui_shared *shared, struct facts *facts)
 		facts_text(facts, "formats", FACT_PLAIN, "%s", run->formats);
 }
 
-static void draw_run_events(const struct run *run, struct canvas *canvas, struct rect r)
+static void draw_run_events(const struct model_run *mr, struct canvas *canvas, struct rect r)
 {
+	const struct run *run = &mr->run;
+
 	for (size_t i = run->n_events; i-- > 0 && r.h > 0;) {
 		const struct run_event *event = &run->events[i];
 		struct rect line = rect_take_top(&r, 1);
@@ -130,7 +132,11 @@ static void draw_run_events(const struct run *run, struct canvas *canvas, struct
 		canvas_print(canvas, line, STYLE_NORMAL, "%s", event->text);
 	}
 	if (run->n_events == 0)
-		canvas_print_top(canvas, &r, STYLE_DIM, "no events in this log");
+		canvas_print_top(
+			canvas, &r, STYLE_DIM,
+			mr->blank && run->lines > 0
+				? "no figures found: choose a row in Logs and learn its format"
+				: "no events in this log");
 }
 
 static void draw_chart(struct view_run_state *view, struct ui_shared *shared, struct canvas *canvas,
@@ -204,7 +210,7 @@ static void run_draw(void *state, struct ui_shared *shared, struct canvas *canva
 	panel_facts_flow(canvas, head, &facts);
 	draw_grid(view, shared, canvas, r, view->single ? 1 : columns, view->single ? 1 : rows);
 	if (events.h > 0)
-		draw_run_events(&shared->selected->run, canvas,
+		draw_run_events(shared->selected, canvas,
 				canvas_box(canvas, events, "Events of %s", label.s));
 }
 

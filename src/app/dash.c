@@ -149,6 +149,7 @@ static int open_paths(struct dash *dash, char *const *argv, size_t n, struct err
 		if (paths.v[i].table)
 			continue;
 		if (ingest_add_file(dash->ingest, pod, path, false, &why) == 0) {
+			model_log_get(&dash->model, pod, path)->is_named = paths.v[i].named;
 			opened++;
 			continue;
 		}

@@ -303,10 +303,12 @@ void sink_show_empty_row(struct ingest_log *log)
 	size_t n = model->n_runs;
 	bool grows = log->pod == NULL || log->parsed > log->news || log->fetched == 0;
 	bool live = log->end == UINT64_MAX && grows;
+	bool is_over = log->end != UINT64_MAX && (log->reader == NULL || log->parsed >= log->end);
 	struct model_run *mr;
 
 	if (log->n_runs > 0 || log->log == NULL ||
-	    (!log->has_row && (!live || fetch_bytes_behind(log) > 0 || n >= INGEST_POD_RUNS)))
+	    (!log->has_row && !(log->log->is_named && is_over) &&
+	     (!live || fetch_bytes_behind(log) > 0 || n >= INGEST_POD_RUNS)))
 		return;
 	mr = model_run_get(model, log->model_pod, log->name, sink_run_key(log->gen, 0));
 	/* The row comes from the database. */

@@ -112,6 +112,7 @@ struct model_log {
 	struct logcame came;	      /* when its bytes were read */
 	const struct model_log *next; /* the log that replaced it, or NULL */
 	bool is_bench;	      /* of a bench run in progress; the Bench view shows it afterwards */
+	bool is_named;	      /* by the user: it has a row even if it has no run */
 	bool is_preview;      /* fd has only the end, until the rest is loaded */
 	char *trouble;	      /* owned; why it cannot be read; NULL: it can */
 	int64_t gone_wall_ms; /* when the file on the pod was removed; 0: it exists */

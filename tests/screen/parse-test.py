@@ -405,6 +405,21 @@ def show(rng, sources, home, grows):
     p.close()
 
 
+def check_no_figures(home):
+    """A named log without a row is in the list, and the next step is there."""
+    path = os.path.join(home, "prose.log")
+    with open(path, "w") as log:
+        log.write("no row\n" * 3)
+    os.utime(path, (LONG_AGO, LONG_AGO))
+    p = Program([TUI, path], 120, 36, home_dirs(home), home)
+    ok(p.wait_for("no figures, 3 lines"), "a log without figures has a row",
+       p.screen.text())
+    p.send("2")
+    ok(p.wait_for("learn its format"), "its run leads to learning its format",
+       p.screen.text())
+    p.close()
+
+
 def main():
     sources = logs()
     if not sources:
@@ -414,6 +429,7 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         for grows in (False, True):
             show(rng, sources, home, grows)
+        check_no_figures(home)
     return finish()
 
 

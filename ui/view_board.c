@@ -28,6 +28,7 @@ struct board_line {
 enum board_column {
 	COLUMN_RANK,
 	COLUMN_RECIPE,
+	COLUMN_TARGET,
 	COLUMN_N,
 	COLUMN_SCORE,
 	COLUMN_SD,
@@ -60,6 +61,7 @@ struct board_view {
 static const struct list_column board_columns[COLUMN_COUNT] = {
 	[COLUMN_RANK] = { "#", 2, 0, FMT_NUMBER, .decimals = 0 },
 	[COLUMN_RECIPE] = { "RECIPE / seed", 16, .grow = true, .name = true },
+	[COLUMN_TARGET] = { "TARGET AT", 9, 0, FMT_GROUPED, .decimals = 0 },
 	[COLUMN_N] = { "n", 2, 0, FMT_NUMBER, .decimals = 0 },
 	[COLUMN_SCORE] = { "MEAN", 9, 0, FMT_NUMBER, .decimals = 5 },
 	[COLUMN_SD] = { "±sd", 8, 0, FMT_NUMBER, .decimals = 5 },
@@ -152,7 +154,8 @@ static void group_cell(const struct board_view *view, size_t line, size_t column
 		[COLUMN_SCORE] = has_mean ? group->stats.mean : RUN_ABSENT,
 		[COLUMN_SD] = group->stats.sd_sample,
 		[COLUMN_DELTA] = group->is_baseline ? RUN_ABSENT : group->verdict.delta,
-		[COLUMN_P] = group->verdict.tests[0].p,
+		[COLUMN_P] = run_has(group->track->target) ? group->verdict.target.p
+							   : group->verdict.tests[0].p,
 		[COLUMN_MS] = board_mean(group, "ms_per_step"),
 		[COLUMN_STEPS] = board_mean(group, "steps"),
 		[COLUMN_TRAIN] = board_mean(group, "train_ms") / 1000,
@@ -169,6 +172,12 @@ static void group_cell(const struct board_view *view, size_t line, size_t column
 		group_name(view, group, name);
 		list_cellf(cell, group->is_baseline ? STYLE_REFERENCE : STYLE_STRONG, "%s%s",
 			   group->is_baseline ? "◆ " : "", name);
+	} else if (column == COLUMN_TARGET) {
+		/* What ranks the groups that show the target. */
+		if (group->track->rank_by == TRACK_RANK_TRAIN_S && group->verdict.target.is_shown)
+			list_cellf(cell, STYLE_STRONG, "%.1f s", group->train_ms.mean / 1000);
+		else
+			cell->number = group->steps.is_shown ? group->steps.step : RUN_ABSENT;
 	} else if (column == COLUMN_CAPS) {
 		caps_cell(group->caps, cell);
 	} else if (column == COLUMN_VERDICT) {
@@ -201,8 +210,8 @@ static void seed_cell(const struct board_view *view, size_t line, size_t column,
 	};
 	const char *use = row->use != BOARD_COUNTED ? board_use_name(row->use) : "";
 
-	if (column == COLUMN_RANK || column == COLUMN_N || column == COLUMN_SD ||
-	    column == COLUMN_DELTA || column == COLUMN_P)
+	if (column == COLUMN_RANK || column == COLUMN_TARGET || column == COLUMN_N ||
+	    column == COLUMN_SD || column == COLUMN_DELTA || column == COLUMN_P)
 		cell->is_blank = true;
 	else if (column == COLUMN_RECIPE)
 		list_cellf(cell, STYLE_NORMAL, " %s seed %s",

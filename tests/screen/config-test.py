@@ -358,6 +358,8 @@ def test_database():
     p.send("3")
     ok(p.wait_for("TARGET SHOWN at step 2500"),
        "the dashboard shows the verdict of board", p.screen.text())
+    ok(re.search("RECIPE / seed +TARGET AT  n .*\n.* muon +2,500  3 ",
+                 p.screen.text()), "and the step first", p.screen.text())
     leave(p)
 
 

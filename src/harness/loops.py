@@ -52,7 +52,12 @@ def fitness_of(metrics):
 		sum(values.values()) / len(values))
 
 
+def pairs_in(text):
+	return dict(re.findall(r"([\w.]+)=([^,\s]+)", text))
+
+
 EVALUATED = re.compile(r"Evaluated program (\S+) in [\d.]+ ?s: (.*)")
+METRICS = re.compile(r"\bMetrics: (\S+=.*)")
 ITERATION = re.compile(r"Iteration (\d+): (?:Program|Child) (\S+)")
 
 
@@ -63,14 +68,20 @@ def openevolve(root):
 		"checkpoints/*/best_program_info.json",
 		"openevolve*/best/best_program_info.json",
 		"openevolve*/checkpoints/*/best_program_info.json")
-	rows, at, wrong = [], {}, []
+	rows, at, wrong, name = [], {}, [], None
 	for line in (end_of(logs[-1]) if logs else "").split("\n"):
 		named, scored = ITERATION.search(line), EVALUATED.search(line)
 		if named:
-			at[named.group(2)] = named.group(1)
+			name = named.group(2)
+			at[name] = named.group(1)
 		if scored:
-			pairs = re.findall(r"([\w.]+)=([^,\s]+)", scored.group(2))
-			rows.append((scored.group(1), fitness_of(dict(pairs))))
+			rows.append((scored.group(1), fitness_of(pairs_in(
+				scored.group(2)))))
+		# A worker process may log only to its parent.
+		elif METRICS.search(line) and name and \
+				all(name != row[0] for row in rows):
+			rows.append((name, fitness_of(pairs_in(
+				METRICS.search(line).group(1)))))
 	seen = [score for _, score in rows if score is not None]
 	for path in best:
 		info = object_in(path)

@@ -231,6 +231,8 @@ combined_score=0.5000, runs=1.0000
 2026-01-01 10:00:01,124 - INFO - Evaluated program bb in 0.52s: \
 combined_score=0.4000, runs=1.0000
 2026-01-01 10:00:02,124 - INFO - Evaluated program cc in 0.52s: error=1.0
+2026-01-01 10:00:02,200 - INFO - Iteration 2: Program ee (parent: aa) done
+2026-01-01 10:00:02,201 - INFO - Metrics: combined_score=0.6000, runs=1.0000
 2026-01-01 10:00:03,124 - INFO - Evaluated program dd in 0.52s: \
 combined_score=0.7500, runs=1.0000
 """
@@ -257,7 +259,8 @@ def test_loops(folder):
         "logs/openevolve_1.log": EVOLVE,
         "checkpoints/checkpoint_10/best_program_info.json": info % 0.75})
     ok((best, gain) == (0.75, 50) and run["contradictions"] == [] and
-       run["table"]["crashed"] == 1, "its best and gain", run["table"])
+       (run["table"]["rows"], run["table"]["crashed"]) == (5, 1),
+       "its best and gain", run["table"])
     run, best, gain = loop("openevolve-forged", {
         "logs/openevolve_1.log": EVOLVE,
         "best/best_program_info.json": info % 0.99})

@@ -348,7 +348,8 @@ static cJSON *make_workload(const struct arms *arms, const char *folder, const c
 	if (arms->freeze.len == 0)
 		return workload;
 	AUTO_TEXT prepare = xasprintf(
-		"f=%s; copy() { [ -d \"$2\" ] && mkdir \"$f.t/$1\" && tar -C \"$2\" "
+		"f=%s; copy() { [ -d \"$2\" ] || { echo \"no folder $2\" >&2; return 1; }; "
+		"mkdir \"$f.t/$1\" && tar -C \"$2\" "
 		"--exclude=./.harnessgym --exclude=./.git -cf - . | tar -C \"$f.t/$1\" -xf -; }; "
 		"[ -d \"$f\" ] || { rm -rf \"$f.t\" && mkdir \"$f.t\"%s && mv \"$f.t\" \"$f\"; }",
 		FROZEN, arms->freeze.data);

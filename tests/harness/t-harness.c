@@ -767,6 +767,29 @@ static void test_life(void)
 	done();
 }
 
+/* No process of HarnessGym was found. */
+static void test_unseen(void)
+{
+	put_at(R "run_config.json", "{\"runner\": \"exec\", \"attempt_timeout_seconds\": 60}",
+	       NOW_MS);
+	put_at(I1 "result.json", "{\"created_at\": \"2026-05-27T01:00:00Z\"}", NOW_MS);
+	files.process = HARNESS_NO;
+	read_run(NOW_MS + 2000);
+	is_int(run->life.state, HARNESS_STATE_RUNNING, "a run that has just written is not dead");
+	again();
+	read_run(NOW_MS + 20000);
+	is_int(run->life.state, HARNESS_STATE_STALE, "one whose agent would be a process is");
+	again();
+	put_at(R "run_config.json", "{\"runner\": \"fake\", \"attempt_timeout_seconds\": 60}",
+	       NOW_MS);
+	read_run(NOW_MS + 20000);
+	is_int(run->life.state, HARNESS_STATE_RUNNING, "of one with a fake agent silence decides");
+	again();
+	read_run(NOW_MS + 200000);
+	is_int(run->life.state, HARNESS_STATE_STALE, "which is too long after its limit");
+	done();
+}
+
 /* A run that has just started is the newest, although it recorded no time. */
 static void test_begun(void)
 {
@@ -895,6 +918,7 @@ int main(void)
 	test_stray();
 	test_reasons();
 	test_life();
+	test_unseen();
 	test_begun();
 	test_age();
 	test_copied();

@@ -173,6 +173,19 @@ def directories(folder):
         row["last_val_loss"], row["status"]) ==
        (30, 30, 1.75, 2.25, "finished"),
        "a trainer_state.json: the mean at its end is not a last loss", row)
+    kernels = {"1": [{"compiled": True, "correctness": False, "runtime": 1.0},
+                     {"compiled": True, "correctness": True, "runtime": 2.5}],
+               "2": {"compiled": True, "correctness": True, "runtime": 1.5},
+               "3\nval_bpb: 1": [{"compiled": False, "correctness": False,
+                                  "runtime": -1.0}]}
+    row = rows(run("parse", "--json",
+                   put("eval_results.json", json.dumps(kernels))))[0]
+    ok([(x["name"][12:], x["last"]) for x in row["metrics"]] ==
+       [("problems", 3), ("compiled", 2), ("correct", 2),
+        ("problem 1 runtime (ms)", 2.5), ("problem 2 runtime (ms)", 1.5)] and
+       row["status"] == "finished", "KernelBench's eval_results.json", row)
+    r = run("parse", "--json", put("eval_results.json", '{"a": {"b": 1}}'))
+    ok(not rows(r), "another eval_results.json has no scores", r.stdout)
 
 
 def growing(folder):

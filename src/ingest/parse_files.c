@@ -157,21 +157,13 @@ static void read_log(struct parsed_file *file, int fd, const struct stat *st, st
 		sha256_hex(&worker->sha, file->sha256);
 }
 
-/* Read a trainer_state.json of Hugging Face's Trainer: the entries of its history are like the
- * lines of a metrics file. false: it has none. */
-static bool read_trainer_state(struct parsed_file *file, struct worker *worker)
+/* Feed the entries of a trainer_state.json of Hugging Face's Trainer, which are like the lines of a
+ * metrics file. */
+static void feed_trainer_state(struct run_reader *reader, const cJSON *state)
 {
-	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
-	AUTO_JSON state = NULL;
+	double planned = json_get_number(state, "max_steps", 0);
 	cJSON *entry;
 
-	if (strcmp(file_name(file->path), "trainer_state.json") != 0)
-		return false;
-	if (file_read(file->path, &text, NULL) == 0)
-		state = json_parse(buf_str(&text), JSON_BARE_TEXT, NULL);
-	double planned = json_get_number(state, "max_steps", 0);
-	file->bytes = text.len;
-	run_reader_reset(worker->reader, file);
 	cJSON_ArrayForEach(entry, json_get(state, "log_history"))
 	{
 		AUTO_BUF line = buf_new(LINE_MAX_BYTES);
@@ -180,8 +172,67 @@ static bool read_trainer_state(struct parsed_file *file, struct worker *worker)
 			json_add_number(entry, "max_steps", planned);
 		json_print(&line, entry);
 		buf_append_char(&line, '\n');
-		run_reader_feed(worker->reader, line.data, line.len);
+		run_reader_feed(reader, line.data, line.len);
 	}
+}
+
+/* Feed the eval_results.json of KernelBench: for each problem a sample, or a list of samples. One
+ * correct sample solves it; its runtime is the shortest one of these. */
+static void feed_kernel_results(struct run_reader *reader, const cJSON *results)
+{
+	size_t n = 0, n_compiled = 0, n_correct = 0;
+	AUTO_BUF lines = buf_new(JSON_MAX_BYTES);
+
+	if (!cJSON_IsObject(results))
+		return;
+	json_each (problem, results) {
+		const cJSON *sample = cJSON_IsArray(problem) ? problem->child : problem;
+		bool is_compiled = false, is_correct = false, is_list = sample != problem;
+		double best = (double)INFINITY;
+
+		if (!cJSON_IsObject(sample) || json_get(sample, "correctness") == NULL)
+			return; /* of another program */
+		for (; sample != NULL; sample = is_list ? sample->next : NULL) {
+			is_compiled |= cJSON_IsTrue(json_get(sample, "compiled"));
+			if (!cJSON_IsTrue(json_get(sample, "correctness")))
+				continue;
+			is_correct = true;
+			double runtime = json_get_number(sample, "runtime", -1);
+			best = runtime > 0 ? fmin(best, runtime) : best;
+		}
+		n++;
+		n_compiled += is_compiled;
+		n_correct += is_correct;
+		if (isfinite(best) && str_has_only(str_from(problem->string), "0123456789"))
+			buf_appendf(&lines, "KernelBench problem %s runtime (ms): %.9g\n",
+				    problem->string, best);
+	}
+	AUTO_TEXT sums = xasprintf("KernelBench problems: %zu\nKernelBench compiled: %zu\n"
+				   "KernelBench correct: %zu\n",
+				   n, n_compiled, n_correct);
+	if (n > 0 && !lines.truncated) {
+		run_reader_feed(reader, sums, strlen(sums));
+		run_reader_feed(reader, lines.data, lines.len);
+	}
+}
+
+/* Read a file that is one JSON document, recognized by its name. false: it has no run. */
+static bool read_document(struct parsed_file *file, struct worker *worker)
+{
+	bool is_state = strcmp(file_name(file->path), "trainer_state.json") == 0;
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
+	AUTO_JSON root = NULL;
+
+	if (!is_state && strcmp(file_name(file->path), "eval_results.json") != 0)
+		return false;
+	if (file_read(file->path, &text, NULL) == 0)
+		root = json_parse(buf_str(&text), JSON_BARE_TEXT, NULL);
+	file->bytes = text.len;
+	run_reader_reset(worker->reader, file);
+	if (is_state)
+		feed_trainer_state(worker->reader, root);
+	else
+		feed_kernel_results(worker->reader, root);
 	run_reader_finish(worker->reader);
 	return file->n_runs > 0;
 }
@@ -222,7 +273,7 @@ static void *work_thread(void *user)
 		struct parsed_file *file = &work->files[i];
 		struct stat st;
 		int fd = -1;
-		if (!read_trainer_state(file, &worker) &&
+		if (!read_document(file, &worker) &&
 		    (fd = open_log(file->path, &st, &file->err)) >= 0)
 			read_log(file, fd, &st, &worker);
 		fd_close(&fd);

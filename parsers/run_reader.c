@@ -13,6 +13,7 @@
 #include "parsers/prefix_table.h"
 #include "parsers/run_apply.h"
 #include "parsers/scan.h"
+#include "parsers/score_table.h"
 #include "parsers/source_fold.h"
 
 struct run_reader {
@@ -35,7 +36,8 @@ struct run_reader {
 	struct source_fold fold;
 	struct metric_rows *rows;
 	bool has_metric_rows; /* they took a line */
-	struct marks marks;   /* of the whole log */
+	struct score_table table;
+	struct marks marks; /* of the whole log */
 	const struct mark_set *mark_set;
 	unsigned int kind; /* of the rule that matched the current line; see marks.h */
 	/* For rows without a rule; NULL once a rule has matched a training row. */
@@ -141,6 +143,7 @@ void run_reader_reset(struct run_reader *r, void *user)
 	source_fold_reset(&r->fold);
 	metric_rows_reset(r->rows);
 	r->has_metric_rows = false;
+	r->table = (struct score_table){ .has_title = false };
 	marks_init(&r->marks, r->mark_set, r->scanner);
 	templates_free(r->templates);
 	r->templates = templates_new(apply_generic, r);
@@ -666,6 +669,19 @@ static bool read_metrics(struct run_reader *r, const struct reading *line, enum 
 	return true;
 }
 
+/* A row of a table of scores. */
+static bool read_table(struct run_reader *r, const struct reading *line, enum line_class *class)
+{
+	struct record record;
+
+	if (!line->segment->ends_line || line->segment->cut ||
+	    !score_table_read(&r->table, line->prefix.exact, &record))
+		return false;
+	apply_record(r, &record, line->segment, &line->prefix);
+	*class = LINE_METRIC;
+	return true;
+}
+
 /* A row without a rule. */
 static bool read_row(struct run_reader *r, const struct reading *line, enum line_class *class)
 {
@@ -683,8 +699,8 @@ static enum line_class read_in_order(struct run_reader *r, const struct reading 
 	enum line_class class = LINE_PLAIN;
 
 	(void)(read_similar_row(r, line, &class) || read_similar_metrics(r, line, &class) ||
-	       read_by_rule(r, line, &class) || read_metrics(r, line, &class) ||
-	       read_row(r, line, &class));
+	       read_by_rule(r, line, &class) || read_table(r, line, &class) ||
+	       read_metrics(r, line, &class) || read_row(r, line, &class));
 	return class;
 }
 

@@ -106,6 +106,14 @@ CASES = [
      "trained model to ./out.\n", "finished", {"last_train_loss": 2.6}),
     ("LightGBM", "".join("[%d]\tvalid_0's binary_logloss: %.4f\n" % (
         i, 0.5 - i / 1000) for i in range(10, 101, 10)), None, {"steps": None}),
+    ("two tables of Triton",
+     "softmax-performance:\n         N       Triton        Torch\n"
+     "0    256.0   234.567890   123.456789\n1    384.0   345.678901          NaN\n"
+     "matmul-performance-fp16:\n         M       N       K      cuBLAS\n"
+     "0    256.0   256.0   256.0    4.096000\n", "finished",
+     {"metrics": [["softmax-performance/Triton", 345.678901],
+                  ["softmax-performance/Torch", 123.456789],
+                  ["matmul-performance-fp16/cuBLAS", 4.096]]}),
     ("a serving benchmark",
      "Request throughput (req/s):              8.10      \n"
      "P99 ITL (ms):                            40.00     \n", "finished", {}),
@@ -186,6 +194,8 @@ def main():
        "three fits of Keras are three runs", [x["status"] for x in fits])
     for i, (name, _, status, keys) in enumerate(CASES):
         want = dict(keys, status=status)
+        for run in runs.get(i, []):
+            run["metrics"] = [[m["name"], m["last"]] for m in run["metrics"]]
         got = [{k: x[k] for k in want} for x in runs.get(i, [])]
         ok(got == [want], name, "got %s, want %s: %s" % (
             got, want, [x["status_reason"] for x in runs.get(i, [])]))

@@ -242,7 +242,9 @@ static cJSON *make_table(const struct harness_run *run)
 			JNUM("other", t->outcomes[3]), JNUM("broken_lines", t->broken),
 			JTEXT("kind", t->kind), JNODE("baseline_claimed", make_score(&t->baseline)),
 			JNODE("best_kept_claimed", make_score(&run->best_unverified)),
-			ROUND("best_kept_pct", t->best_pct, 3), JNUM("baselines", t->baselines),
+			ROUND("best_kept_pct", t->best_pct, 3),
+			JNUM("rows_since_best", t->trend != NULL ? t->since_best : (double)NAN),
+			JTEXT("trend", t->trend), JNUM("baselines", t->baselines),
 			NUM("noise_floor", t->noise), RAW("run_log_score", t->logged),
 			JSOME("run_log_row", t->logged_row));
 }

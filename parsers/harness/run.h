@@ -176,9 +176,11 @@ struct harness_table {
 	unsigned int baselines;		/* number of its measurements */
 	struct harness_number noise;	/* their range; absent if there is only one */
 	struct harness_number best_pct; /* gain of the best kept row over the baseline */
-	struct harness_number logged;	/* last score in run.log */
-	unsigned int logged_row;	/* the row with that score; 0: none */
-	bool log_is_newer;		/* run.log belongs to an experiment not in the table */
+	unsigned int since_best;	/* number of rows after that one */
+	const char *trend;	      /* "improving", "plateau" or "crashing"; NULL: no score yet */
+	struct harness_number logged; /* last score in run.log */
+	unsigned int logged_row;      /* the row with that score; 0: none */
+	bool log_is_newer;	      /* run.log belongs to an experiment not in the table */
 };
 
 struct harness_restore {

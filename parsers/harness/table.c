@@ -341,6 +341,25 @@ static void make_iterations(const struct table *t)
 					 run->higher_is_better == HARNESS_YES);
 }
 
+#define RECENT	    5  /* a loop whose last rows all crashed does not work any more */
+#define PLATEAU_MIN 10 /* rows without an improvement */
+
+/* Does the loop still improve? */
+static void find_trend(const struct table *t)
+{
+	const struct harness_score *best = &t->b->run->best_unverified;
+	struct harness_table *table = t->b->run->table;
+	size_t crashed = 0;
+
+	while (crashed < t->n && t->rows[t->n - 1 - crashed].outcome == CRASHED)
+		crashed++;
+	table->since_best = best->present ? (unsigned int)t->n - best->iteration : 0;
+	if (crashed >= RECENT)
+		table->trend = "crashing";
+	else if (best->present)
+		table->trend = table->since_best >= PLATEAU_MIN ? "plateau" : "improving";
+}
+
 /* Report two scores of one commit that differ more than repetitions do. */
 static void check_commits(const struct table *t)
 {
@@ -406,6 +425,8 @@ static struct harness_number find_log_score(const struct harness_file *log, cons
 		for (const char *p; (p = memchr(line.p, '\r', line.len));)
 			line = str_trim((struct str){ p, (size_t)(line.p + line.len - p) });
 		*died |= str_starts_with(line, "Traceback (most recent call");
+		if (str_starts_with(line, "METRIC ")) /* as some loops print scores */
+			line = str_trim((struct str){ line.p + 7, line.len - 7 });
 		if (!str_starts_with(line, key))
 			continue;
 		line = str_trim((struct str){ line.p + n, line.len - n });
@@ -490,6 +511,7 @@ void harness_table_read(struct harness_build *b)
 		harness_dispute(b, "%s", cJSON_IsString(text) ? text->valuestring : "");
 	find_noise(&t);
 	make_iterations(&t);
+	find_trend(&t);
 	if (t.file->cut)
 		harness_dispute(b, "results.tsv is longer than 1 MB: later rows are ignored");
 	if (t.twin.len > 0)

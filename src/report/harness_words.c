@@ -653,8 +653,13 @@ static void add_claimed_baseline(struct buf *text, struct subject *s)
 
 static void add_kept(struct buf *text, struct subject *s)
 {
+	const struct harness_table *table = s->run->table;
+
 	add_claimed(text, &s->run->best_unverified);
-	add_gain(text, s->run->table->best_pct, "the baseline");
+	add_gain(text, table->best_pct, "the baseline");
+	if (table->trend != NULL && text->len > 0)
+		buf_appendf(text, "; %s, %u row%s since", table->trend, table->since_best,
+			    table->since_best == 1 ? "" : "s");
 }
 
 static void add_noise(struct buf *text, struct subject *s)

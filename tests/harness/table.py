@@ -207,6 +207,21 @@ def test_forms(folder):
        "a very large table: only the rows that were read count", table)
 
 
+def test_trend(folder):
+    """Whether the loop still improves."""
+    worse = "z\t0.999\t44\tdiscard\tworse"
+    crash = "z\t0\t0\tcrash\tout of memory"
+    for more, trend in (([worse] * 9, "improving"), ([worse] * 10, "plateau"),
+                        ([crash] * 4, "improving"), ([crash] * 5, "crashing"),
+                        ([crash] * 5 + [worse], "improving")):
+        put(folder, table_of(ROWS + more))
+        run, table = look(folder)
+        ok((table["trend"], table["rows_since_best"]) == (trend, len(more)),
+           "%s after %d rows" % (trend, len(more)), table)
+    put(folder, table_of(ROWS), "METRIC val_bpb=0.992913\n")
+    ok(look(folder)[1]["run_log_row"] == 6, "a METRIC line has the score")
+
+
 def test_kinds(folder):
     """Tables with the correctness instead of a status, and of several
     kernels, whose scores are not compared with each other."""
@@ -326,7 +341,7 @@ def test_dash(folder):
 def main():
     folder = tempfile.mkdtemp()
     try:
-        for test in (test_honest, test_liars, test_forms, test_kinds,
+        for test in (test_honest, test_liars, test_forms, test_trend, test_kinds,
                      test_loops, test_pod,
                      test_dash):
             test(os.path.join(folder, test.__name__))

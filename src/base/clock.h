@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/str.h"
 
 /* A source of time: the real one (clock_real), or one set by a test or the demo. Users borrow
@@ -20,6 +22,10 @@ extern const struct clock clock_real;
 int64_t clock_mono_ms(void);
 int64_t clock_boot_ms(void);
 int64_t clock_wall_ms(void);
+
+/* Only for tests: HGYM_TUI_TEST_CLOCK names a file with the milliseconds, as int64_t, by which all
+ * clocks are ahead of the real ones.  False without such a file. */
+bool clock_test_ahead(int64_t *ms);
 
 #define CLOCK_RFC3339_SIZE 32
 

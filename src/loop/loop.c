@@ -13,6 +13,8 @@
 #include "base/list.h"
 #include "base/xalloc.h"
 
+/* Interval at which a test's clock is read. */
+#define TEST_CLOCK_MS 20
 /* If a poll took this much longer than its timeout, the process was stopped meanwhile. */
 #define STALL_MS 1000
 
@@ -29,6 +31,8 @@ struct loop {
 	uint64_t polled_ms;   /* end of the last poll that was not stalled */
 	uint64_t poll_ms;     /* start of the last poll */
 	int wait_ms;	      /* its timeout; -1: none */
+	uv_timer_t clock;     /* active while a test sets the clocks */
+	int64_t ahead_ms;     /* of that clock, as the timers know it */
 	struct list posts;    /* struct post */
 	struct job_queue jobs[JOB_KIND_COUNT];
 };
@@ -130,6 +134,45 @@ static void on_poll_end(uv_check_t *check)
 		loop->polled_ms = now_ms;
 }
 
+/*
+ * After the process was stopped, its timers are due before it has read what arrived meanwhile, and
+ * a pod would seem silent.  Such a timer waits for the next poll, once.
+ */
+static void on_timer(uv_timer_t *handle)
+{
+	struct loop_timer *timer = handle->data;
+	const struct loop *loop = handle->loop->data;
+
+	timer->was_held = !timer->was_held && uv_now(&loop->uv) - loop->polled_ms > STALL_MS;
+	if (timer->was_held)
+		uv_timer_start(handle, on_timer, 1, uv_timer_get_repeat(handle));
+	else
+		timer->fn(timer->user);
+}
+
+/* Let timers expire that much earlier. */
+static void advance_timer(uv_handle_t *handle, void *moved_ms)
+{
+	uv_timer_t *timer = (uv_timer_t *)handle;
+
+	if (handle->type != UV_TIMER || handle->data == NULL || !uv_is_active(handle))
+		return;
+	int64_t left = (int64_t)uv_timer_get_due_in(timer) - *(int64_t *)moved_ms;
+	uv_timer_start(timer, on_timer, left > 0 ? (uint64_t)left : 0, uv_timer_get_repeat(timer));
+}
+
+static void on_test_clock(uv_timer_t *clock)
+{
+	struct loop *loop = clock->loop->data;
+	int64_t ahead, moved;
+
+	(void)clock_test_ahead(&ahead);
+	moved = ahead - loop->ahead_ms;
+	loop->ahead_ms = ahead;
+	if (moved > 0)
+		uv_walk(clock->loop, advance_timer, &moved);
+}
+
 struct loop *loop_new(struct err *err)
 {
 	struct loop *loop = xcalloc(1, sizeof(*loop));
@@ -162,6 +205,10 @@ struct loop *loop_new(struct err *err)
 	uv_check_init(&loop->uv, &loop->check);
 	uv_check_start(&loop->check, on_poll_end);
 	uv_unref((uv_handle_t *)&loop->check);
+	uv_timer_init(&loop->uv, &loop->clock);
+	if (clock_test_ahead(&loop->ahead_ms))
+		uv_timer_start(&loop->clock, on_test_clock, TEST_CLOCK_MS, TEST_CLOCK_MS);
+	uv_unref((uv_handle_t *)&loop->clock);
 	return loop;
 }
 
@@ -243,22 +290,6 @@ void loop_fd_close(struct loop_fd *watch)
 {
 	if (watch != NULL)
 		close_handle(&watch->poll);
-}
-
-/*
- * After the process was stopped, its timers are due before it has read what arrived meanwhile, and
- * a pod would seem silent.  Such a timer waits for the next poll, once.
- */
-static void on_timer(uv_timer_t *handle)
-{
-	struct loop_timer *timer = handle->data;
-	const struct loop *loop = handle->loop->data;
-
-	timer->was_held = !timer->was_held && uv_now(&loop->uv) - loop->polled_ms > STALL_MS;
-	if (timer->was_held)
-		uv_timer_start(handle, on_timer, 1, uv_timer_get_repeat(handle));
-	else
-		timer->fn(timer->user);
 }
 
 struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn, void *user)

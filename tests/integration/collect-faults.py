@@ -16,6 +16,7 @@ SRC = os.environ.get("HGYM_SRC", ".")
 SSHD = os.path.join(SRC, "tests/support/sshd.sh")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from clock import Clock  # noqa: E402
 from home import home_env  # noqa: E402
 from tap import finish, note, ok, skip_all  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
@@ -29,7 +30,8 @@ def sshd(*args):
 class Box:
     def __init__(self, top):
         self.top, self.rig = top, top + "/rig"
-        self.env = home_env(top)
+        self.clock = Clock(top + "/clock")
+        self.env = home_env(top, **self.clock.env)
         self.step = 0
 
     def configure(self, **more):
@@ -82,12 +84,13 @@ def main(top):
         for pid in sshd("conns", box.rig).stdout.split():
             os.kill(int(pid), signal.SIGSTOP)
         box.write(5)
-        start = time.monotonic()
-        ok(until(lambda: box.count("p: reconnecting") >= 1),
-           f"a frozen server is noticed ({time.monotonic() - start:.0f} s)")
-        ok(until(box.has_all) and time.monotonic() - start < 80,
-           "the log is read over another connection after "
-           f"{time.monotonic() - start:.0f} s")
+        ok(until(lambda: box.count("p: reconnecting") >= 1,
+                 between=lambda _: box.clock.forward(1)),
+           "a frozen server is noticed", box.said())
+        ok(until(box.has_all, between=lambda _: box.clock.forward(1)) and
+           box.clock.ahead_s < 80,
+           "a frozen server: the log is read over another connection",
+           (box.clock.ahead_s, box.said()))
         for pid in sshd("conns", box.rig).stdout.split():
             try:
                 os.kill(int(pid), signal.SIGKILL)

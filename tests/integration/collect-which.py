@@ -22,6 +22,7 @@ TUI = os.environ["HGYM_TUI"]
 SRC = os.environ.get("HGYM_SRC", ".")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from clock import Clock  # noqa: E402
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
@@ -55,7 +56,8 @@ class Pod:
         self.variant = variant
         self.top = tempfile.mkdtemp(prefix="collect-which.")
         self.logs = self.top + "/logs/"
-        self.env = home_env(self.top)
+        self.clock = Clock(self.top + "/clock")
+        self.env = home_env(self.top, **self.clock.env)
         if variant == "sh":
             put(self.top + "/bin/python3", "#!/bin/sh\nexit 1\n")
             os.chmod(self.top + "/bin/python3", stat.S_IRWXU)
@@ -177,11 +179,11 @@ def test_inside(pod):
     overwrite(pod, "seed:2025", "seed:3141")
     step = 400
 
-    def append(seconds):
+    def append(_):
         nonlocal step
         step += 1
         pod.put("a.log", steps(step, step), "a")
-        time.sleep(seconds)
+        pod.clock.forward(5)
 
     pod.ok(until(lambda: any(run[1:3] == (2, 3141) for run in pod.runs()), 600,
                  append), "another seed in the middle of a log that grows: a new run",

@@ -475,8 +475,32 @@ static void test_job_signals(void)
 	loop_free(loop);
 }
 
+/* An hour passes at once if a test sets the clock. */
+static void test_test_clock(int clock)
+{
+	const int64_t hour_ms = 3600 * 1000;
+	struct timed timed = { .left = 1 };
+	int64_t begun;
+
+	begin();
+	begun = clock_mono_ms();
+	timed.timer = loop_timer_new(loop, on_tick, &timed);
+	loop_timer_start(timed.timer, hour_ms, 0);
+	ok(pwrite(clock, &hour_ms, sizeof(hour_ms), 0) == sizeof(hour_ms), "a test sets the clock");
+	loop_run(loop);
+	is_str(trace, "tick ", "the clock is an hour ahead: a timer of an hour expires");
+	ok(clock_mono_ms() - begun >= hour_ms, "the clock is an hour ahead");
+	loop_free(loop);
+}
+
 int main(void)
 {
+	char path[] = "/tmp/t-loop.XXXXXX";
+	int clock = mkstemp(path);
+
+	if (clock < 0 || ftruncate(clock, sizeof(int64_t)) != 0)
+		return 1;
+	setenv("HGYM_TUI_TEST_CLOCK", path, 1);
 	test_timers();
 	test_stopped();
 	test_posts();
@@ -487,5 +511,8 @@ int main(void)
 	test_jobs();
 	test_waited_jobs();
 	test_job_signals();
+	test_test_clock(clock);
+	unlink(path);
+	close(clock);
 	return tap_done();
 }

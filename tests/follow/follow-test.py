@@ -36,13 +36,14 @@ def put(path, data, mode="ab"):
 class Tool:
     """The program follow-mirror, which follows the logs of a folder."""
 
-    def __init__(self, box, variant, *args, way="local"):
+    def __init__(self, box, variant, *args, way="local", env=None):
         self.out, self.said = box + "/out", box + "/said"
         os.makedirs(self.out, exist_ok=True)
         self.log = open(self.said, "ab")
         self.child = subprocess.Popen(
             [TOOL, "-v", variant, *args, way, self.out,
-             box + "/logs/*.log"], stdin=subprocess.PIPE, stdout=self.log)
+             box + "/logs/*.log"], stdin=subprocess.PIPE, stdout=self.log,
+            env=env)
 
     def say(self, line):
         self.child.stdin.write(line.encode() + b"\n")
@@ -184,10 +185,10 @@ os.execvp(sys.argv[1], sys.argv[1:])
 class Rotation:
     """A folder with two logs, and a program that follows them."""
 
-    def __init__(self, top, variant, way):
+    def __init__(self, top, variant, way, env=None):
         self.box = tempfile.mkdtemp(dir=top)
         self.logs = self.box + "/logs"
-        self.variant, self.way = variant, way
+        self.variant, self.way, self.env = variant, way, env
         os.mkdir(self.logs)
         os.chmod(self.box, 0o755)
         put(self.logs + "/steady.log", b"steady\n")
@@ -195,7 +196,7 @@ class Rotation:
 
     def start(self):
         self.tool = Tool(self.box, self.variant, "-r", *self.way[:-1],
-                         way=self.way[-1])
+                         way=self.way[-1], env=self.env)
 
     def stop(self):
         self.tool.stop()
@@ -246,11 +247,11 @@ NEIGHBORS = {
 }
 
 
-def test_rotated(top, variant, way, neighbor):
+def test_rotated(top, variant, way, neighbor, env=None):
     def name(text):
         return "%s, %s, next to %s: %s" % (variant, way[-1].split(":")[0],
                                            neighbor, text)
-    r = Rotation(top, variant, way)
+    r = Rotation(top, variant, way, env)
     NEIGHBORS[neighbor](r.logs)
     r.start()
     ok(r.has(FIRST) and r.counts(2, 2),
@@ -310,18 +311,17 @@ def test_rotations():
              for variant in ("py", "sh") for neighbor in NEIGHBORS]
     cases += [(test_unreadable, top, variant, local)
               for variant in ("py", "sh")]
-    path = os.environ["PATH"]
     if subprocess.run(["sh", SSHD, "start", rig, "ForceCommand %s/session" %
                        top]).returncode != 0:
         skip("rotated logs over ssh",
              "needs sshd (Debian package openssh-server)")
     else:
         ssh = ["-k", rig + "/known_hosts", "-i", rig + "/id_ed25519"]
-        os.environ["PATH"] = rig + "/bin:" + path
+        env = dict(os.environ, PATH=rig + "/bin:" + os.environ["PATH"])
         cases += [(test_rotated, top, "py", ssh + ["libssh2:pod"],
-                   "an unreadable file"),
+                   "an unreadable file", env),
                   (test_rotated, top, "sh", ssh + ["openssh:pod"],
-                   "a symlink to a log")]
+                   "a symlink to a log", env)]
     try:
         # They mostly wait, so run all of them at the same time.
         with ThreadPoolExecutor(len(cases)) as pool:
@@ -329,7 +329,6 @@ def test_rotations():
                 case.result()
     finally:
         subprocess.run(["sh", SSHD, "stop", rig])
-        os.environ["PATH"] = path
     shutil.rmtree(top)
 
 
@@ -389,16 +388,21 @@ def test_pty(box):
         sshd("stop")
 
 
-def main():
+def in_box(test, *args):
+    """Run a test in a folder of its own."""
     box = tempfile.mkdtemp(prefix="hgym-client-")
-    test_changed()
-    test_pty(box)
+    test(box, *args)
     shutil.rmtree(box)
-    test_rotations()
-    for variant in ("py", "sh"):
-        box = tempfile.mkdtemp(prefix="hgym-client-")
-        test(box, variant)
-        shutil.rmtree(box)
+
+
+def main():
+    # They mostly wait, so run them at the same time.
+    with ThreadPoolExecutor() as pool:
+        for case in [pool.submit(test_rotations), pool.submit(test_changed),
+                     pool.submit(in_box, test_pty),
+                     pool.submit(in_box, test, "py"),
+                     pool.submit(in_box, test, "sh")]:
+            case.result()
     return finish()
 
 

@@ -18,7 +18,7 @@ def end_of(path):
 def object_in(path):
 	try:
 		node = json.loads(end_of(path))
-	except ValueError:
+	except (ValueError, RecursionError):
 		node = None
 	return node if isinstance(node, dict) else {}
 
@@ -170,7 +170,10 @@ def popcorn(root):
 # The loop of a folder, or None: its experiments, and the files they are from.
 def loop_of(root):
 	for read in openevolve, kernelbench, popcorn:
-		loop = read(root)
+		try:
+			loop = read(root)
+		except OSError: # a file has just been removed
+			continue
 		if loop:
 			return loop
 	return None
@@ -185,7 +188,7 @@ def table_of(loop):
 			(score > old if loop["higher"] else score < old))
 		if is_kept:
 			best[kind] = score
-		lines.append("%s\t%s\t%s\t%s" % (kind, status or ("keep"
-			if is_kept else "discard"), "" if score is None else
-			"%.10g" % score, re.sub(r"\s+", " ", note)))
-	return "\n".join(lines) + "\n"
+		cells = kind, status or ("keep" if is_kept else "discard"), \
+			"" if score is None else "%.10g" % score, note
+		lines.append("\t".join(re.sub(r"\s+", " ", c) for c in cells))
+	return ("\n".join(lines) + "\n").encode("utf-8", "replace")

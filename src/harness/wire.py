@@ -504,7 +504,7 @@ def text_in(path, *keys):
 			node = json.load(f)
 		for key in keys:
 			node = node[key]
-	except (OSError, ValueError, LookupError, TypeError):
+	except (OSError, ValueError, LookupError, TypeError, RecursionError):
 		node = ""
 	return node if isinstance(node, str) else ""
 
@@ -705,9 +705,9 @@ def send_loop(root):
 	loop = loop_of(root)
 	if loop is None:
 		return
-	found = [st for st in map(look_at, loop["files"]) if st]
-	newest = max(found, key=lambda st: st.st_mtime_ns)
-	emit_text(TABLE[0], table_of(loop).encode(), newest)
+	found = [st for st in map(look_at, [root] + loop["files"]) if st]
+	newest = max(found[1:] or found, key=lambda st: st.st_mtime_ns)
+	emit_text(TABLE[0], table_of(loop), newest)
 	emit_report("loop.report", {key: loop[key] for key in
 		("loop", "score", "higher", "wrong")}, newest)
 

@@ -289,6 +289,17 @@ def test_loops(folder):
         "eval_results.json": json.dumps(bench)})
     ok((best, gain) == (3, 100) and run["higher_is_better"] is True,
        "a wrong result is no speedup", run["table"])
+    deep = '{"3": {"\\ud800\\t": {"compiled": true}}, "4": %s' % ("[" * 9999)
+    for text in deep, json.dumps({**bench, "a\tb\n": {"0": {
+            **one, "runtime": "1e999", "sample_id": "\ud800\tx"}}}):
+        own = os.path.join(folder, "hostile")
+        os.makedirs(own, exist_ok=True)
+        with open(own + "/eval_results.json", "w", encoding="utf-8") as out:
+            out.write(text)
+        done = told("harness", "--json", own)
+        ok(done.returncode == 5 or
+           json.loads(done.stdout)["table"]["crashed"] == 2,
+           "hostile results are no gain", done)
     text = "benchmark.0.mean: %s\nbenchmark.1.mean: %s\ncheck: %s\n"
     run, best, gain = loop("popcorn", {
         "1.txt": text % (400, 100, "pass") + text % (100, 100, "pass"),

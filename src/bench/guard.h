@@ -47,6 +47,7 @@
 	X(HOST_BOUND, "host-bound", "the GPU waits for the host")                                \
 	X(WHOLE, "whole runs", "whole runs do not gain what the window gains")                   \
 	X(LEFT, "left behind", "processes kept running after the run")                           \
+	X(SLOWED, "control slowed", "the control became slower once other arms had run")         \
 	X(SHARED, "shared files", "a run changed a file that the other arms read, too")
 
 enum guard {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/dist.h"
 #include "base/xalloc.h"
 #include "bench/judge_priv.h"
 #include "bench/power.h"
@@ -1018,6 +1019,7 @@ static unsigned int get_suffixes(const struct judge *judge, const struct judge_c
 		{ VERDICT_OTHER_CLOCK, guard_has(&c->hits, GUARD_SM_CLOCK) },
 		{ VERDICT_OTHER_CAP, guard_has(&c->hits, GUARD_POWER_CAP) },
 		{ VERDICT_NOT_WHOLE, guard_has(&c->hits, GUARD_WHOLE) },
+		{ VERDICT_SLOWED, guard_has(&c->hits, GUARD_SLOWED) },
 		{ VERDICT_UNPROVEN, judge->arms[c->arm].numerics_changed },
 	};
 	unsigned int suffixes = 0;
@@ -1220,6 +1222,37 @@ static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 	}
 }
 
+/* The control must be this much slower, and significantly so. */
+#define SLOWED_BY 0.03
+#define SLOWED_P  0.001
+
+/* A warning if the control is slower in all blocks than it was before any variant ran.  A drift
+ * also spreads the blocks' runs, and then shows nothing. */
+static void warn_if_slowed(const struct judge *judge, struct judge_contrast *c)
+{
+	AUTO_FREE double *ln = judge_new_array(judge);
+
+	array_each (first, judge->runs, judge->n_runs) {
+		const struct judge_run *run = NULL;
+		size_t n = 0;
+
+		if (first->counted || first->arm != 0 || !(first->y > 0.0) ||
+		    guard_hard(&first->hits) != NULL)
+			continue;
+		while ((run = judge_next(judge, 0, run)) != NULL)
+			if (run->pod == first->pod && judge_is_usable(run))
+				ln[n++] = log(run->y);
+		double by = stats_mean(ln, n) - log(first->y);
+		double se = stats_sd(ln, n) * sqrt(1.0 + 1.0 / (double)n);
+		if (n >= VERDICT_MIN_BLOCKS && by > SLOWED_BY &&
+		    dist_t_upper(by / se, (double)n - 1.0) < SLOWED_P)
+			guard_add(&c->hits, GUARD_SLOWED, false,
+				  "the control became %.1f%% slower once other arms had run: does "
+				  "one of them change what it reads?",
+				  stats_pct(by));
+	}
+}
+
 /* Two arms compared in the main blocks. */
 struct pair {
 	size_t a, b;
@@ -1402,8 +1435,10 @@ static void judge_decide(struct judge *judge)
 		array_each (c, judge->contrasts, judge->n_contrasts) {
 			if (judge->arms[c->arm].aa != (aa == 1))
 				continue;
-			if (aa == 0)
+			if (aa == 0) {
 				warn_if_aa_differs(judge, c);
+				warn_if_slowed(judge, c);
+			}
 			decide_contrast(judge, c);
 		}
 	find_best(judge);

@@ -38,7 +38,7 @@ struct judge_run {
 	size_t arm, pod, block;
 	size_t rep;   /* number among its arm's runs in the block, from 0 */
 	size_t pos;   /* place in the round; JUDGE_ANY: unknown */
-	bool counted; /* false: warm-up run, ignored */
+	bool counted; /* false: warm-up run of the control, before any variant ran */
 	bool fresh;   /* in one of the extra blocks that confirm the best variant; see judge_best */
 	enum run_state state;
 	/* Borrowed; NULL: unknown. */

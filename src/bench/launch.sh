@@ -334,6 +334,16 @@ if keys:
 ' "$kernel" "$2"
 }
 
+# A file by which python3 imports from the working folder, not from a copy of it.
+find_editable() {
+	sites=$(python3 -c 'import site
+print(*site.getsitepackages(), site.getusersitepackages())' 2>/dev/null)
+	for site in $sites "$HB_CWD"/.venv/lib/python*/site-packages \
+		"$HB_CWD"/venv/lib/python*/site-packages; do
+		grep -lsF -e "$HB_CWD" "$site"/*.pth "$site"/*.egg-link \
+			"$site"/__editable__*.py
+	done | head -n 1
+}
 # Copy the working folder and apply the variant's changes (ship_files).
 op_ship() {
 	copy=$HB_TOP/src.$HB_TAG
@@ -348,6 +358,7 @@ op_ship() {
 	}
 	output=$HB_TOP/ship.txt
 	if (cd "$copy.t" && ship_files) >"$output" 2>&1 </dev/null; then
+		find_editable >"$HB_TOP/editable"
 		mv "$copy.t" "$copy"
 		reply shipped
 	else

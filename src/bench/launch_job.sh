@@ -484,7 +484,11 @@ test ! -f alloc || test -f cut || test -f timedout ||
 	! is_over "$(cat alloc)" .. || moved=moved
 hashes >hash.after
 (shared "$(pwd -P)") >shared.after 2>/dev/null
-{ runtime && gpus; } >runtime
+{
+	runtime
+	gpus
+	test ! -s ../editable || echo "editable $(cat ../editable)"
+} >runtime
 # Find the process that adopts orphans, by making one.
 test -n "$adopts" ||
 	set -- $(sed 's/.*) //' "/proc/$(sleep 9 >/dev/null & echo $!)/stat")

@@ -97,6 +97,9 @@ static bool is_judged(const struct session *s, const struct bench_run *run)
 {
 	size_t first = run->pod * s->runs.per_pod + (run->round - run->rep) * s->runs.n_arms;
 
+	/* The first run of the control, before any variant ran. */
+	if (!run->counted && run->round == 0 && run->pos == 0 && run->arm == 0)
+		return run->end == RUN_END_EXITED;
 	if (run->end == RUN_END_NONE || !run->counted)
 		return false;
 	if (guard_hard(&run->hits) != NULL)
@@ -144,7 +147,7 @@ static struct judge_run to_judge(const struct session *s, const struct bench_run
 		.fresh = run->fresh,
 		/* A kernel bench times all arms at the same time: the place means nothing. */
 		.pos = s->plan->kernel ? 0 : run->pos,
-		.counted = true,
+		.counted = run->counted,
 		.name = run->id,
 		.path = run->has_log ? run->log.path : NULL,
 		.t0 = run->t0[0] != '\0' ? run->t0 : NULL,
@@ -306,7 +309,8 @@ static int write_results(struct session *s, struct err *err)
 		cJSON_Delete(root);
 	}
 	for (size_t i = 0; result == 0 && i < s->judge.n_runs; i++)
-		result = session_write_steps(s, &s->judge_runs[i], err);
+		if (s->judge_runs[i].counted)
+			result = session_write_steps(s, &s->judge_runs[i], err);
 	return result;
 }
 
@@ -448,6 +452,7 @@ static bool has_value(const struct session *s, const struct bench_run *run, stru
 	struct judge judge;
 
 	one.arm = 0;
+	one.counted = true;
 	judge_init(&judge, &s->plan->rule, s->arms, s->runs.n_arms, &one, 1);
 	judge_release(&judge);
 	const struct guard_hit *hit = guard_hard(&one.hits);

@@ -404,6 +404,12 @@ static void check_shared(const struct session *s, struct bench_run *run)
 		array_any(other, s->runs.v, s->runs.n,
 			  other->shared[0] != '\0' && plan_arm(s->plan, other->arm) == control);
 
+	const char *editable = strstr(run->runtime, "editable /");
+
+	if (editable != NULL && plan_needs_copies(s->plan))
+		guard_add(&run->hits, GUARD_SHARED, false,
+			  "%.90s imports from the common folder: all arms may run the same code",
+			  editable + strlen("editable "));
 	if (by != NULL && v != control)
 		guard_add(&run->hits, GUARD_SHARED, !control_too,
 			  "run %.40s changed %.80s, which the other arms read, too", by->id,

@@ -39,6 +39,7 @@ extern const char *const verdict_words[]; /* NULL-terminated */
 	X(OTHER_CLOCK, "other GPU clock")         \
 	X(OTHER_CAP, "other power cap")           \
 	X(NOT_WHOLE, "whole runs disagree")       \
+	X(SLOWED, "the control became slower")    \
 	X(UNPROVEN, "quality unproven")
 
 enum verdict_suffix {

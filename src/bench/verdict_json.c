@@ -293,8 +293,9 @@ cJSON *verdict_to_json(const struct judge *judge, const struct verdict_info *inf
 	for (size_t i = 0; i < info->n_schedule; i++)
 		cJSON_AddItemToArray(array, cJSON_CreateString(info->schedule[i]));
 	array = cJSON_AddArrayToObject(root, "runs");
-	for (size_t i = 0; i < judge->n_runs; i++)
-		add_run(json_add_row(array), judge, &judge->runs[i], info);
+	array_each (run, judge->runs, judge->n_runs)
+		if (run->counted)
+			add_run(json_add_row(array), judge, run, info);
 	add_arms(root, judge);
 	array = cJSON_AddArrayToObject(root, "contrasts");
 	for (size_t i = 0; i < judge->n_contrasts; i++)

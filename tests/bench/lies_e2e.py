@@ -353,7 +353,16 @@ def shared_files(rig):
     both = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     check_faster(both, "settings that every run writes: faster")
     ok("shared files" in str(both["guards"]), "and named", both["guards"])
-    rig.clean("shared", "both")
+    path = rig.bench(
+        "flag", [rig.pod("p1")],
+        {"env": {"STEP_MS": "1900"}, "command": "touch ~/flag; sh workload.sh"},
+        workload={"command": "test ! -e ~/flag || export STEP_MS=2300; "
+                             "sh workload.sh"},
+        design={"burn_in": 1})
+    flag = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
+    ok(flag["text"].endswith(", the control became slower"),
+       "a variant that slows the control by a file of its own", flag["text"])
+    rig.clean("shared", "both", "flag")
 
 
 LIAR = """\

@@ -432,7 +432,14 @@ def shipped(rig):
        "--dry-run shows how arms of one command differ", done.stdout)
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     check_faster(found, "an overlay in a separate copy: FASTER")
+    ok("imports from" not in str(found["guards"]), "no arm imports from the "
+       "common folder", found["guards"])
     rig.clean("ship")
+    site = os.path.join(rig.env["HOME"], ".local/lib/python%d.%d/site-packages"
+                        % sys.version_info[:2])
+    os.makedirs(site)
+    with open(os.path.join(site, "easy.pth"), "w") as stream:
+        stream.write(os.path.join(rig.dir, "work") + "\n")
     with open(os.path.join(rig.dir, "evil.sh"), "w") as stream:
         stream.write(open(WORK).read() + "\n# changed\n")
     path = rig.bench("evil", [rig.pod("p1")],
@@ -446,6 +453,8 @@ def shipped(rig):
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(found["text"] == "INVALID (judge files)",
        "a variant that changes its own check", found["text"])
+    ok("easy.pth imports from the common folder" in str(found["guards"]),
+       "an editable install of the common folder is named", found["guards"])
     rig.clean("evil")
 
 

@@ -540,6 +540,35 @@ static void test_arms_clocks(void)
 	done(b);
 }
 
+/* A first run of the control, and by how much its later runs are slower from one to the next. */
+static void test_slowed(void)
+{
+	static const struct {
+		double first, drift;
+		bool marked;
+		const char *what;
+	} cases[] = {
+		{ 28.0, 0.00, true, "the control became 18 % slower: in the sentence" },
+		{ 33.0, 0.00, false, "it did not" },
+		{ 40.0, 0.00, false, "its first run warmed up" },
+		{ 30.5, 0.02, false, "it drifts" },
+	};
+
+	array_each (it, cases, LENGTH(cases)) {
+		struct bench *b = make(1, MAX);
+
+		for (size_t i = 0; i < b->n; i++)
+			b->logs[i].score.value *= 1.0 + it->drift * (double)(i / 2);
+		add(b, 0, 0, 0, it->first);
+		b->runs[b->n - 1].counted = false;
+		const struct judge_contrast *c = judged(b);
+		ok((strstr(c->verdict.text, "the control became slower") != NULL) == it->marked &&
+			   c->n_blocks == BLOCKS,
+		   "%s", it->what);
+		done(b);
+	}
+}
+
 /* The GPU and its power limit, as the runs of each arm saw them. */
 static void test_gpus(void)
 {
@@ -1068,6 +1097,7 @@ int main(void)
 	test_outside();
 	test_blocks_of_rows();
 	test_arms_clocks();
+	test_slowed();
 	test_gpus();
 	test_arms_cores();
 	test_best();

@@ -20,9 +20,11 @@
 #define MAX_RUNS  (6 * 30)     /* arms, blocks */
 #define STALL_P	  (1.0 / 24.0) /* as observed on a GPU: one process in 24 stalls */
 #define STALL_BY  0.10
+#define WAVE	  0.01
 #define WHOLE_WAY 0.10 /* drift from the first to the last run, ln units */
 
-enum noise { NORMAL, T3, EXPONENTIAL, STALL, DRIFT, AR1 };
+/* SINE: a period of six runs.  CARRY: a run after one of the variant is slower. */
+enum noise { NORMAL, T3, EXPONENTIAL, STALL, DRIFT, AR1, SINE, CARRY };
 
 /* A row of the table. */
 struct row {
@@ -55,6 +57,10 @@ struct row {
 		name, noise, rho, 0, 0, 1, 1, 6, 0, 1, OBRIEN, 5.5, 0, 0, false, 0 \
 	}
 
+#define TOLD(name, noise, aa)                                                   \
+	{                                                                       \
+		name, noise, 0, 0, 0, 1, 1, 6, aa, 1, OBRIEN, 0, 0, 0, false, 0 \
+	}
 #define NOISY(name, spread, blocks)                                                            \
 	{                                                                                      \
 		name, NORMAL, 0, 0, 0, spread, 1, blocks, 1, 1, OBRIEN, 5.5, 94.5, 0, false, 0 \
@@ -69,6 +75,11 @@ static const struct row rows[] = {
 	BOTH("AR1 0.3", AR1, 0.3),
 	BOTH("AR1 0.5", AR1, 0.5),
 	BOTH("AR1 0.7", AR1, 0.7),
+	/* Shown as they are: no order of the runs cures a carry-over. */
+	TOLD("sine of 1 %, period of 6 runs", SINE, 1),
+	TOLD("sine of 1 %, period of 6 runs", SINE, 0),
+	TOLD("carry-over of 1 %", CARRY, 1),
+	TOLD("carry-over of 1 %", CARRY, 0),
 	{ "pods differ", NORMAL, 0, 0, .005, 1, 2, 3, 1, 1, OBRIEN, 5.5, 0, 0, false, 0 },
 	{ "pods differ", NORMAL, 0, 0, .005, 1, 2, 6, 1, 1, OBRIEN, 5.5, 0, 0, false, 0 },
 	{ "pods differ", NORMAL, 0, 0, .005, 1, 2, 3, 0, 1, OBRIEN, 5.5, 0, 0, false, 0 },
@@ -157,6 +168,8 @@ static double noise_of(struct sim *sim, double *before)
 		return *before = sim->row->rho * *before + fresh * z;
 	case NORMAL:
 	case DRIFT:
+	case SINE:
+	case CARRY:
 		break;
 	}
 	return z;
@@ -168,7 +181,7 @@ static void make_pod(struct sim *sim, size_t pod)
 	const struct row *row = sim->row;
 	size_t arms = 1 + sim->variants + row->aa, total = arms * row->blocks * row->reps;
 	unsigned char order[MAX_RUNS];
-	double before = normal(sim);
+	double before = normal(sim), phase = row->noise == SINE ? 2.0 * M_PI * uniform(sim) : 0.0;
 	double effect = sim->delta + row->pods_sd * normal(sim);
 
 	/* .00499 is ln 1.005. */
@@ -182,6 +195,10 @@ static void make_pod(struct sim *sim, size_t pod)
 			ln = ln * row->variant - effect;
 		if (row->noise == DRIFT)
 			ln += WHOLE_WAY * (double)i / (double)total;
+		if (row->noise == SINE)
+			ln += WAVE * sin(2.0 * M_PI * (double)i / 6.0 + phase);
+		if (row->noise == CARRY && i > 0 && order[i - 1] == 1)
+			ln += WAVE;
 		/* Blocks alternate between pods. */
 		k = (round * row->pods + pod) * arms + i % arms;
 		sim->logs[k] = *sim->log;

@@ -48,6 +48,7 @@ enum ui_overlay {
 	OVERLAY_BENCH,	  /* choose a plan, or the form */
 	OVERLAY_SORT,	  /* choose a column */
 	OVERLAY_COPY,	  /* choose a cell */
+	OVERLAY_TRACK,	  /* choose a track */
 	OVERLAY_OPTIONS,
 	OVERLAY_FORM,
 };
@@ -75,6 +76,7 @@ struct ui_choice {
 		CHOICE_COLUMN, /* sort by it */
 		CHOICE_CELL,   /* copy it */
 		CHOICE_OPTION, /* write it */
+		CHOICE_TRACK,  /* use it; see ui_shared.track_choice */
 		CHOICE_PLAN,
 		CHOICE_FORM,	   /* a bench by the form */
 		CHOICE_CHECKPOINT, /* of a HarnessGym run: bench its best checkpoint */
@@ -195,6 +197,7 @@ struct ui *ui_new(const struct ui_setup *setup)
 	ui_configure(ui, setup);
 	shared->model = setup->model;
 	shared->track = setup->track;
+	shared->tracks = setup->tracks;
 	shared->alerts = setup->alerts;
 	shared->read_only = setup->read_only;
 	shared->chart.zoom = 1;
@@ -626,6 +629,14 @@ static void describe_choice(const struct ui *ui, struct ui_choice choice,
 		(void)snprintf(name, LIST_CELL_BYTES, "%s: %s", options[choice.i].key,
 			       options[choice.i].value);
 		*help = str_from(options[choice.i].help);
+	} else if (choice.kind == CHOICE_TRACK) {
+		const struct track *track =
+			choice.i > 0 ? &ui->shared.tracks->v[choice.i - 1] : NULL;
+
+		(void)snprintf(name, LIST_CELL_BYTES, "%s",
+			       track != NULL ? track->name : "by the logs");
+		*help = str_from(track != NULL ? track->title
+					       : "each run has the track whose rows its log has");
 	} else if (choice.kind == CHOICE_COLUMN || choice.kind == CHOICE_CELL) {
 		size_t i = choice.i - (choice.kind == CHOICE_CELL);
 		const char *title = i < list->ops->n_columns ? list->ops->columns[i].title : "";
@@ -679,6 +690,15 @@ static void fill_choice_cell(void *user, size_t row, size_t column, struct list_
 			buf_append_str(&text, "events");
 	} else if (column == 3 && choice.kind == CHOICE_WORD && words_entry_at(choice.i, &entry)) {
 		buf_append(&text, entry.view.p, entry.view.len);
+	} else if (column == 3 && choice.kind == CHOICE_TRACK && choice.i > 0) {
+		const struct track *track = &ui->shared.tracks->v[choice.i - 1];
+		const struct model *model = ui->shared.model;
+		size_t n = 0;
+
+		for (size_t i = 0; i < model->n_runs; i++)
+			n += track_of_run(ui->shared.tracks, &model->runs[i]->run) == track;
+		if (n > 0)
+			buf_appendf(&text, "%zu log%s", n, n == 1 ? "" : "s");
 	}
 	list_cellf(cell, styles[column], "%s", text.data != NULL ? text.data : "");
 }
@@ -794,6 +814,22 @@ static bool open_sort(struct ui *ui)
 	return true;
 }
 
+/* Offer the tracks, each with its number of recognized logs. */
+static bool open_tracks(struct ui *ui)
+{
+	const struct track_set *set = ui->shared.tracks;
+
+	if (set == NULL)
+		return false;
+	clear_choices(ui, OVERLAY_TRACK);
+	add_choice(ui, (struct ui_choice){ CHOICE_TRACK, 0 });
+	for (size_t i = 0; i < set->n; i++)
+		if (strcmp(set->v[i].name, TRACK_METRIC) != 0)
+			add_choice(ui, (struct ui_choice){ CHOICE_TRACK, i + 1 });
+	fill_choices(ui);
+	return true;
+}
+
 /* Offer to copy the text of the command (taken over) or a cell of the selected row. */
 static void open_copy(struct ui *ui, struct command *command)
 {
@@ -866,6 +902,9 @@ static void take_choice(struct ui *ui)
 			list_cell_text(list, choice.i - 1, command.text);
 		}
 		run_command(ui, &command);
+	} else if (choice.kind == CHOICE_TRACK) {
+		ui->shared.track_choice = choice.i;
+		ui->wants |= UI_WANT_TRACK;
 	} else if (choice.kind == CHOICE_OPTION) {
 		command.id = COMMAND_OPTION;
 		command.name = xasprintf("%s.%s", options[choice.i].section, options[choice.i].key);
@@ -1122,6 +1161,7 @@ static int draw_choices(struct ui *ui, struct canvas *canvas, int *cursor_y)
 		[OVERLAY_BENCH] = "Choose a bench",
 		[OVERLAY_SORT] = "Sort by",
 		[OVERLAY_COPY] = "Copy",
+		[OVERLAY_TRACK] = "Choose a track",
 		[OVERLAY_OPTIONS] = "Options",
 	};
 	bool is_help = ui->overlay == OVERLAY_HELP;
@@ -1134,7 +1174,7 @@ static int draw_choices(struct ui *ui, struct canvas *canvas, int *cursor_y)
 				    is_help ? "q or " : "", is_help ? " · man hgym-tui" : "");
 	struct rect r = draw_dialog(canvas, is_help ? canvas->width : PICK_WIDTH, height, title);
 	struct rect line = rect_take_top(&r, 1);
-	if (is_help || ui->overlay == OVERLAY_SORT) {
+	if (is_help || ui->overlay == OVERLAY_SORT || ui->overlay == OVERLAY_TRACK) {
 		/* Below the list the selected choice in full, as a row may be too narrow for it. */
 		struct rect whole = rect_take_bottom(&r, int_min(EXPLAIN_LINES, r.h / 3));
 
@@ -1160,6 +1200,8 @@ static bool open_overlay(struct ui *ui, enum action action)
 		open_actions(ui, OVERLAY_PALETTE);
 	} else if (action == ACTION_SORT_BY) {
 		return open_sort(ui);
+	} else if (action == ACTION_TRACK) {
+		return open_tracks(ui);
 	} else if (action == ACTION_OPTIONS) {
 		clear_choices(ui, OVERLAY_OPTIONS);
 		for (size_t i = 0; i < LENGTH(options); i++)
@@ -1516,6 +1558,7 @@ static const struct {
 	[OVERLAY_QUESTION] = { handle_question_key, draw_question },
 	[OVERLAY_BENCH] = { handle_choice_key, draw_choices },
 	[OVERLAY_SORT] = { handle_choice_key, draw_choices },
+	[OVERLAY_TRACK] = { handle_choice_key, draw_choices },
 	[OVERLAY_COPY] = { handle_choice_key, draw_choices },
 	[OVERLAY_OPTIONS] = { handle_choice_key, draw_choices },
 	[OVERLAY_FORM] = { handle_form_key, draw_form },
@@ -1703,7 +1746,6 @@ static void run_frame_action(struct ui *ui, enum action action)
 		{ ACTION_MOUSE, NULL, UI_WANT_MOUSE },
 		{ ACTION_THEME, NULL, UI_WANT_THEME },
 		{ ACTION_RELOAD, NULL, UI_WANT_RELOAD },
-		{ ACTION_TRACK, NULL, UI_WANT_TRACK },
 	};
 
 	for (size_t i = 0; i < LENGTH(actions); i++) {

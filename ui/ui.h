@@ -14,7 +14,8 @@ struct ui;
 
 struct ui_setup {
 	const struct model *model;
-	const struct track *track; /* NULL: no caps */
+	const struct track *track;	/* NULL: no caps */
+	const struct track_set *tracks; /* to choose from; NULL: none */
 	struct alerts *alerts;
 	const struct ui_baseline *baseline; /* NULL: none */
 	const char *conf_path;		    /* of the configuration; borrowed */
@@ -37,7 +38,7 @@ enum ui_want {
 	UI_WANT_MOUSE = 1 << 3, /* switch it on or off */
 	UI_WANT_THEME = 1 << 4, /* use the next one */
 	UI_WANT_RELOAD = 1 << 5,
-	UI_WANT_TRACK = 1 << 6, /* use the next one */
+	UI_WANT_TRACK = 1 << 6, /* use shared->track_choice */
 };
 
 struct ui *ui_new(const struct ui_setup *setup);

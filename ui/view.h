@@ -68,7 +68,9 @@ struct ui_baseline {
 /* State shared by all views: the data, and the selection in it. */
 struct ui_shared {
 	const struct model *model;
-	const struct track *track; /* caps */
+	const struct track *track;	/* caps */
+	const struct track_set *tracks; /* NULL: none */
+	size_t track_choice;		/* 0: by the logs; else the index of a track + 1 */
 	const struct alerts *alerts;
 	const struct ui_baseline *baseline; /* NULL: none */
 	const char *conf_path;		    /* of the configuration, for messages */

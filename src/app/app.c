@@ -258,7 +258,7 @@ static bool handle_wants(struct app *app)
 	if (wants & UI_WANT_RELOAD)
 		reload_conf(app);
 	if (wants & UI_WANT_TRACK)
-		app_parts_next_track(&app->parts);
+		app_parts_use_track(&app->parts);
 	return false;
 }
 

@@ -491,6 +491,7 @@ static int fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keyma
 		parts->conf_path = conf_file(conf);
 	*ui = (struct ui_setup){ .model = parts->setup->model,
 				 .track = parts->setup->track,
+				 .tracks = &parts->setup->context->tracks,
 				 .alerts = &parts->alerts,
 				 .keymap = keymap,
 				 .conf_path = parts->conf_path,
@@ -574,30 +575,27 @@ void app_parts_release(struct app_parts *parts)
 	parts->ui = NULL;
 }
 
-void app_parts_next_track(struct app_parts *parts)
+void app_parts_use_track(struct app_parts *parts)
 {
 	struct context *context = parts->setup->context;
+	struct ui_shared *shared = ui_shared(parts->ui);
 	const struct track_set *set = &context->tracks;
+	size_t i = shared->track_choice;
+	struct err err = { ERR_NONE, "" };
 	struct track track;
 
-	/* After the last one, each run has the track of its log again. */
-	parts->track = parts->track_chosen ? parts->track + 1 : 0;
-	if (parts->track < set->n && strcmp(set->v[parts->track].name, TRACK_METRIC) == 0)
-		parts->track++;
-	parts->track_chosen = parts->track < set->n;
-	const char *name = parts->track_chosen ? set->v[parts->track].name : "open";
-	if (context_find_track(context, name, &track, NULL) != 0)
+	if (context_find_track(context, i > 0 ? set->v[i - 1].name : "open", &track, &err) != 0) {
+		ui_show_message(shared, "%s", err.text);
 		return;
+	}
 	track_release(&context->track);
 	context->track = track;
-	if (!parts->track_chosen)
+	if (i == 0)
 		context->track.by_logs = set;
-	ui_shared(parts->ui)->configured++;
+	shared->configured++;
 	model_note_change(parts->setup->model, MODEL_RUNS);
-	if (parts->track_chosen)
-		ui_show_message(ui_shared(parts->ui), "track: %s, %s", track.name, track.title);
-	else
-		ui_show_message(ui_shared(parts->ui), "track: the one that each log shows");
+	ui_show_message(shared, i > 0 ? "track: %s, %s" : "track: by the logs", track.name,
+			track.title);
 }
 
 void app_parts_update(struct app_parts *parts, int64_t mono_ms)

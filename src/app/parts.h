@@ -22,8 +22,6 @@ struct app_parts {
 	int (*shell)(void *user, const struct conf_pod *pod, const char *command, struct err *err);
 	void *user;
 	struct app_bench *bench; /* borrowed; NULL without a terminal */
-	size_t track;		 /* chosen by key if track_chosen */
-	bool track_chosen;
 	int64_t alerts_at_ms;
 	enum theme theme; /* chosen by key if theme_chosen */
 	bool theme_chosen;
@@ -39,8 +37,8 @@ void app_parts_configure(struct app_parts *parts);
 /* Save the state and free the parts. */
 void app_parts_release(struct app_parts *parts);
 
-/* Use the next track: first the built-in ones, then the configured ones. */
-void app_parts_next_track(struct app_parts *parts);
+/* Use the track of ui_shared.track_choice. */
+void app_parts_use_track(struct app_parts *parts);
 
 /* Update alerts and screen after the model changed or time passed; mono_ms paces the screen. */
 void app_parts_update(struct app_parts *parts, int64_t mono_ms);

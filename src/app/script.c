@@ -66,7 +66,7 @@ static void press_key(struct player *player, uint32_t code)
 	advance_time(player, 0);
 	unsigned int wants = ui_take_wants(player->parts.ui);
 	if (wants & UI_WANT_TRACK)
-		app_parts_next_track(&player->parts);
+		app_parts_use_track(&player->parts);
 	player->has_quit |= (wants & UI_WANT_QUIT) != 0;
 }
 

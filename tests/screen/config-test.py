@@ -293,15 +293,21 @@ def test_track():
     def track():
         named = re.findall(r"Board · track ([\w-]+)", p.screen.text())
         return named[0] if named else None
-    for _ in range(8):
+    p.send("t")
+    ok(p.wait_for("Choose a track") and
+       re.search("open +no caps, no record rule +2 logs", p.screen.text()),
+       "t lists the tracks, and how many logs each one has", p.screen.text())
+    p.send("\x1b")
+    for name in ("autoresearch", "nanochat", "medium", "optimization",
+                 "slowrun", "speedrun", "golf", "no caps"):
         before = track()
-        p.send("t")
+        p.send("t" + name + "\r")
         p.until(lambda: track() not in (None, before))
         found.add(track())
     ok(found == {"autoresearch-5min", "nanochat-gpt2", "nanogpt-medium",
                  "nanogpt-optimization", "nanogpt-slowrun",
                  "nanogpt-speedrun", "open", "parameter-golf-10min"},
-       "t takes the next track", found)
+       "each can be chosen", found)
     leave(p)
     ok("cap" not in seen[None] and "0 alerts" in seen[None],
        "without BPB no run exceeds the size cap", seen[None])

@@ -20,7 +20,7 @@ enum command_id {
 	COMMAND_CHECK,	   /* whether the pod is ready for a run */
 	COMMAND_EDIT,	   /* the file `name`, in the user's editor or pager */
 	COMMAND_INIT,	   /* add a pod to the configuration */
-	COMMAND_OPTION,	   /* write the key `name` ("ui.theme") with the JSON value `text` there */
+	COMMAND_OPTION,	   /* write `text` as the value of `name` ("ui.theme") there */
 
 	/* From here on a yes is needed, and --read-only disables the command. */
 	COMMAND_SHELL, /* on the pod */

@@ -271,7 +271,7 @@ static void add_link(const struct ui_shared *shared, const struct model_pod *pod
 		   why[0] != '\0' ? ": " : "", why, pod->target, pod->gpu_name != NULL ? " · " : "",
 		   pod->gpu_name != NULL ? pod->gpu_name : "");
 	if (wait_ms > 0)
-		facts_text(facts, "", FACT_HINT, "next try in %s; r tries now",
+		facts_text(facts, "", FACT_HINT, "next try in %s; r tries now, c shows what to do",
 			   fmt_age((double)wait_ms / 1000).s);
 }
 

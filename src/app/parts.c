@@ -122,13 +122,15 @@ static int set_option(struct app_parts *parts, const struct command *command, ch
 	AUTO_TEXT section = xstrndup(command->name, dot);
 	const char *key = command->name + dot + 1;
 	AUTO_JSON root = conf_edit(parts->conf_path, err);
-	cJSON *value = json_parse(str_from(command->text), JSON_BARE_REFUSED, err);
+	cJSON *value = json_parse(str_from(command->text), JSON_BARE_REFUSED, NULL);
 
 	if (root != NULL && !cJSON_HasObjectItem(root, section))
 		cJSON_AddObjectToObject(root, section);
 	cJSON *object = cJSON_GetObjectItem(root, section);
 	cJSON_DeleteItemFromObject(object, key);
-	if (value == NULL || !cJSON_AddItemToObject(object, key, value)) {
+	if (value == NULL)
+		value = cJSON_CreateString(command->text);
+	if (!cJSON_AddItemToObject(object, key, value)) {
 		cJSON_Delete(value);
 		return root != NULL ? err_set(err, ERR_CONFIG, "%s: %s is not an object",
 					      parts->conf_path, section)

@@ -62,7 +62,8 @@ for p in "$@"; do
 	d=${g%%[*?[]*}
 	d=${d%/*}/
 	while test ! -d "$d"; do d=$(dirname -- "$d"); done
-	${t:+timeout 5} find "$d" -maxdepth 2 -type f \( -name '*.log' \
+	test "$d" != / || continue
+	${t:+timeout 5} find "$d" -maxdepth 3 -type f \( -name '*.log' \
 		-o -name '*.txt' -o -name '*.out' \) 2>/dev/null | head -n 2000 |
 		sed 's,//*,/,g; s,/[^/]*\(\.[a-z]*\)$,/*\1,' |
 		sort | uniq -c | sort -rn | head -n 3 | sed 's/^ *//' | each near

@@ -32,6 +32,9 @@ struct fmt fmt_raw(double value)
 
 struct fmt fmt_number(double value, int decimals)
 {
+	/* No "-0.0" for what rounds to zero. */
+	if (fabs(value) < 0.5 * pow(10, -decimals))
+		value = 0;
 	return isnan(value) ? fmt_absent() : format_text("%.*f", decimals, value);
 }
 

@@ -369,6 +369,47 @@ def test_database():
     leave(p)
 
 
+def test_welcome():
+    """Without a configuration, Enter asks for a pod and follows it; then an
+    option is written, and a log opened in the editor."""
+    top = os.path.join(home, "welcome")
+    wrote = os.path.join(top, "config", "hgym-tui", "config.json")
+    edited = os.path.join(top, "edited")
+    os.makedirs(top)
+    with open(top + "/editor", "w") as script:
+        script.write('echo "$1" >%s\n' % edited)
+    p = Program([TUI], env=dict(home_dirs(top), VISUAL="sh %s/editor" % top),
+                cwd=home, width=120, height=40)
+    ok(p.wait_for("adds a pod to " + wrote), "without pods the screen shows "
+       "how to add one, and where they are written", p.screen.text())
+    p.send("\r")
+    ok(p.wait_for("Host of ~/.ssh/config"), "Enter asks for a host")
+    p.send("local\r")
+    p.wait_for("Pattern of its logs")
+    p.send(os.path.join(home, "a", "*", "*.txt") + "\r")
+    ok(p.wait_for("2 " + os.path.join(home, "a")), "a pattern without files "
+       "leads to one with files", p.screen.text())
+    p.send("\r")
+    ok(p.wait_for("Runs (2)"), "the pod is followed at once", p.screen.text())
+    with open(wrote) as out:
+        before = json.load(out)
+    p.send("\x1bOQ")
+    p.wait_for("Options · ")
+    p.send("times in the local\r")
+    ok(p.until(lambda: '"ui"' in open(wrote).read()), "F2 writes an option",
+       p.screen.text())
+    with open(wrote) as out:
+        ok(json.load(out) == dict(before, ui={"utc": False}),
+           "and keeps the pods", before)
+    p.send("5v")
+    ok(until(lambda: os.path.exists(edited) and
+             open(edited).read().endswith(".log\n")),
+       "v opens the log in $VISUAL")
+    p.send("1")
+    ok(p.wait_for("Runs (2)"), "and then the dashboard is back")
+    leave(p)
+
+
 def main():
     global home, conf
     with tempfile.TemporaryDirectory() as folder:
@@ -379,7 +420,8 @@ def main():
         write_log(home + "/b/beta/one.log", 1, 1.12)
         write_log(home + "/b/gamma/one.log", 1, 1.13)
         for test in (test_theme, test_track, test_zone, test_escape,
-                     test_groups, test_reload, test_database):
+                     test_groups, test_reload, test_database,
+                     test_welcome):
             test()
     return finish()
 

@@ -414,8 +414,11 @@ static void apply_train(const struct apply *a)
 	check_bar(a);
 	s->last = a->record->rule->last;
 	s->row_format = a->record->rule->format;
-	if (!record_has(a->record, METRIC_STEP) ||
-	    !(a->record->values[METRIC_STEP] <= s->run.last_step))
+	/* A bar may be drawn for the last time after the end. */
+	bool is_redrawn =
+		s->ended && a->record->rule->rounded && a->place->line - s->end_line <= BAR_LINES;
+	if (!is_redrawn && (!record_has(a->record, METRIC_STEP) ||
+			    !(a->record->values[METRIC_STEP] <= s->run.last_step)))
 		s->ended = s->left = false;
 	apply_row(a);
 	s->has_steps = s->has_steps || record_has(a->record, METRIC_STEP);
@@ -919,8 +922,14 @@ static enum run_status final_status(struct run_state *s)
 		return RUN_TRUNCATED;
 	}
 	if (s->ended) {
-		set_reason(s, "line %llu: %s", (unsigned long long)s->end_line,
-			   s->end_text != NULL ? s->end_text : "summary");
+		if (s->end_text != NULL)
+			set_reason(s, "line %llu: %s", (unsigned long long)s->end_line,
+				   s->end_text);
+		else if (s->end_line > 0)
+			set_reason(s, "the training ended in line %llu",
+				   (unsigned long long)s->end_line);
+		else
+			set_reason(s, "a summary of the whole run");
 		return RUN_FINISHED;
 	}
 	if (s->packed || (s->stopped && s->has_bpb)) {

@@ -16,6 +16,9 @@
 #include "parsers/score_table.h"
 #include "parsers/source_fold.h"
 
+/* The last state of a bar is at most this many lines after the end of the training. */
+#define EARLY_END_LINES 2
+
 struct run_reader {
 	struct scanner *scanner;
 	struct run_reader_cb cb;
@@ -50,6 +53,7 @@ struct run_reader {
 	int row_rank;		 /* of the training rows; -1: not known yet */
 	uint64_t matched;	 /* matched lines of this run */
 	uint64_t line;		 /* current line; a row may come from an earlier one */
+	uint64_t early_end;	 /* line of an end before the first row; 0: none */
 	struct buf formats;	 /* names of formats, "a,b" */
 	const char *last_format; /* added last */
 };
@@ -151,6 +155,7 @@ void run_reader_reset(struct run_reader *r, void *user)
 	r->has_run = false;
 	r->n_runs = 0;
 	r->row_rank = -1;
+	r->early_end = 0;
 	reset_run(r, 1, 0);
 }
 
@@ -310,8 +315,10 @@ static void apply_record(struct run_reader *r, const struct record *record,
 	if (r->has_run &&
 	    (row == ROW_STARTS_RUN || (kind == RULE_SETTING && setting_starts_run(r, record))))
 		next_run(r, segment, row == ROW_IN_RUN || !has_other_plan(&r->state, record));
-	if (!r->has_run && kind == RULE_END && !makes_run(record))
-		return; /* the end of something before the training */
+	if (!r->has_run && kind == RULE_END && !makes_run(record)) {
+		r->early_end = segment->line; /* of something before the training, */
+		return;
+	}
 	if (!r->has_run && makes_run(record)) {
 		r->has_run = true;
 		r->state.run.run_index = r->n_runs++;
@@ -321,6 +328,12 @@ static void apply_record(struct run_reader *r, const struct record *record,
 	if (row == ROW_REPEATED || (!r->has_run && kind != RULE_STEP))
 		return;
 	run_state_apply(&r->state, record, &place, &r->sink);
+	/* or of the training, if a bar with its last row is drawn after it */
+	if (r->early_end != 0 && kind == RULE_TRAIN && record->rule->rounded) {
+		r->state.ended = segment->line - r->early_end <= EARLY_END_LINES;
+		r->state.end_line = r->early_end;
+		r->early_end = 0;
+	}
 }
 
 /* Apply a row without a rule. Its segment may be gone, since rows are held back. */
@@ -542,10 +555,13 @@ static bool scan_after_bar(struct run_reader *r, const struct segment *segment,
 {
 	struct str rest = text_after_bar(prefix->rest);
 	struct line_prefix bar = *prefix;
+	int rank = -1;
 
 	if (rest.len == 0)
 		return false;
 	bar.rest.len -= rest.len;
+	/* The launcher does not end the line of the bar before its next prefix. */
+	rest = str_skip(rest, prefix_length(rest, &rank));
 	if (scanner_scan(r->scanner, bar.rest, record) && record->rule->kind == RULE_STEP &&
 	    prefix->rank <= 0)
 		apply_record(r, record, segment, &bar);

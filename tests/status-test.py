@@ -57,6 +57,17 @@ CASES = [
      "312.35it/s train_loss: 0.141\n                      val_loss: 0.242\n"
      "Trainer.fit stopped: max_epochs=4 reached.\n", "finished",
      {"last_train_loss": 0.141, "last_val_loss": 0.242}),
+    ("Lightning's Rich bar after the end",
+     "`Trainer.fit` stopped: `max_epochs=3` reached.\n"
+     "Epoch 2/2  \u2501\u2501\u2501\u2501 40/40 0:00:00 \u2022 0:00:00 "
+     "43.10it/s train_loss: 0.079\n                      val_loss: 0.072\n",
+     "finished", {"last_train_loss": 0.079, "last_val_loss": 0.072}),
+    ("torchrun's prefix inside a line",
+     "".join("[default0]:\n[default0]: %d%%|#### | %d/40 [00:00<00:01, 32.51it/s]"
+             "[default0]:{'loss': '%.1f', 'grad_norm': '4.2', 'learning_rate': "
+             "'3.8e-05', 'epoch': '0.2'}\n[default1]:\n" % (i * 10, i * 4, 8 - i / 10)
+             for i in range(1, 11)), "finished",
+     {"steps": 40, "last_train_loss": 7.0}),
     ("the rate of the official MLX trainer", GOLF.replace(
         "ms\n", "ms tok_s:17947\n", 2), "finished", {"tok_s_last": 17947}),
     ("nested plans", NESTED, "finished", {}),

@@ -806,6 +806,9 @@ void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
 	}
 	mr->last_byte_wall_ms = wall_ms;
 	mr->live = live;
+	for (size_t i = 0; !live && i < METRIC_COUNT; i++)
+		if (mr->series[i] != NULL)
+			series_trim(mr->series[i]);
 	model_note_change(model, MODEL_RUNS);
 }
 

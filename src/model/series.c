@@ -44,6 +44,17 @@ void series_free(struct series *series)
 	free(series);
 }
 
+/* Grow by a quarter instead of doubling: thousands of runs keep their series in memory. */
+static void append_point(struct series_point **points, size_t *n, size_t *room,
+			 const struct series_point *point)
+{
+	if (*n == *room) {
+		*room += *room / 4 + 8;
+		*points = xreallocarray(*points, *room, sizeof(**points));
+	}
+	(*points)[(*n)++] = *point;
+}
+
 /* Merge stretches in pairs: half the points, each for twice as many raw ones. */
 static void halve_old(struct series *series)
 {
@@ -95,19 +106,29 @@ static void push_open(struct series *series, const struct series_point *point)
 		return;
 	}
 	for (size_t i = 0; i < 2; i++)
-		xpush(series->old, series->n_old, series->room_old, series->open[i]);
+		append_point(&series->old, &series->n_old, &series->room_old, &series->open[i]);
 	series->n_open = 0;
 }
 
 void series_push(struct series *series, const struct series_point *point)
 {
 	if (series->n_tail < series->cap_tail) {
-		xpush(series->tail, series->n_tail, series->room_tail, *point);
+		append_point(&series->tail, &series->n_tail, &series->room_tail, point);
 		return;
 	}
 	push_open(series, &series->tail[series->head]);
 	series->tail[series->head] = *point;
 	series->head = (series->head + 1) % series->cap_tail;
+}
+
+void series_trim(struct series *series)
+{
+	if (series->n_old > 0)
+		series->old = xreallocarray(series->old, series->room_old = series->n_old,
+					    sizeof(*series->old));
+	if (series->n_tail > 0)
+		series->tail = xreallocarray(series->tail, series->room_tail = series->n_tail,
+					     sizeof(*series->tail));
 }
 
 static size_t open_count(const struct series *series)

@@ -30,6 +30,8 @@ static void test_exact_while_it_fits(void)
 		struct series_point p = point(i, i % 7);
 
 		series_push(series, &p);
+		if (i % 20 == 9)
+			series_trim(series);
 	}
 	is_int((long long)series_count(series), 60, "60 of 64 points are kept");
 	for (int i = 0; i < 60; i++)
@@ -57,6 +59,8 @@ static void test_bounded(size_t cap, int n)
 			value = -1e6;
 		p = point(i, value);
 		series_push(series, &p);
+		if (i % 37 == 5)
+			series_trim(series);
 		last[i % 16] = value;
 	}
 	count = series_count(series);

@@ -4,12 +4,19 @@
  * once a view or a forecast needs it.  An hgym-tui that finds another one writing the database only
  * shows what that one stores.  When the writer exits or dies, this process takes over and follows
  * the pods.
+ *
+ * Of many logs on this machine that are in no database, only the runs that were viewed last keep
+ * all points; those of another run are read from its log again.
  */
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "ingest/ingest_priv.h"
@@ -19,9 +26,10 @@
 
 /* Series of ended runs kept in memory, so that going back to a run is quick. */
 #define FETCHED_MAX 48
-/* Runs in progress that keep all their points: those that were looked at last. */
+/* Runs in progress, or in no database, that keep all their points: those that were viewed last. */
 #define LIVE_MAX       32
 #define SHOWING_MAX_MS 500
+#define READ_BYTES     ((size_t)65536)
 /* A reader looks for new rows this often, and at the writer's lock in each LOCK_EVERY-th look. */
 #define POLL_MS	   200
 #define LOCK_EVERY 10
@@ -37,11 +45,22 @@ struct series_request {
 	struct sample *samples; /* that were not committed when the series were requested */
 	size_t n, cap;
 	bool is_again; /* more was stored since: request the series once more */
+
+	/* Of a run that is in no database: its log is read. */
+	struct ingest *ingest;
+	struct job *job;
+	char *file; /* owned */
+	uint64_t inode, bytes;
+	unsigned int run_index;
+	bool is_live;
+	struct history_answer answer;
 };
 
 static void free_request(struct series_request *request)
 {
 	list_remove(&request->link);
+	history_answer_release(&request->answer);
+	free(request->file);
 	free(request->samples);
 	free(request);
 }
@@ -60,6 +79,67 @@ static void add_sample(void *user, const struct sample *sample)
 	struct series_request *request = user;
 
 	xpush(request->samples, request->n, request->cap, *sample);
+}
+
+/* ---- a run that is in no database */
+
+static void keep_sample(void *user, const struct run *run, const struct sample *sample)
+{
+	struct series_request *request = user;
+
+	if (run->run_index == request->run_index)
+		history_answer_add(&request->answer, sample);
+}
+
+/* On a worker thread: read the log as far as the model has it. */
+static void read_log(void *user)
+{
+	static const struct run_reader_cb cb = { .on_sample = keep_sample };
+	struct series_request *request = user;
+	AUTO_TEXT block = xmalloc(READ_BYTES);
+	uint64_t done = 0;
+	ssize_t n = 1;
+	struct stat st;
+	int fd = open(request->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 || fstat(fd, &st) != 0 || (request->inode != 0 && st.st_ino != request->inode))
+		err_set(&request->answer.err, ERR_IO, "%s was replaced", request->file);
+	struct run_reader *reader = run_reader_new(request->ingest->o.formats, &cb, request);
+	while (request->answer.err.code == ERR_NONE && n > 0 && done < request->bytes) {
+		uint64_t left = request->bytes - done;
+
+		n = read(fd, block, left < READ_BYTES ? (size_t)left : READ_BYTES);
+		if (n > 0)
+			run_reader_feed(reader, block, (size_t)n);
+		done += n > 0 ? (uint64_t)n : 0;
+	}
+	/* The last line of a log that grows may be incomplete. */
+	if (!request->is_live)
+		run_reader_finish(reader);
+	run_reader_free(reader);
+	fd_close(&fd);
+}
+
+static void on_log_read(void *user);
+
+static void read_from_log(struct ingest *ingest, struct model_run *mr)
+{
+	/* The few points of a log that was replaced are all that is left. */
+	if (mr->log == NULL || mr->log->file == NULL) {
+		mr->history = MODEL_WHOLE;
+		return;
+	}
+	struct series_request *request = xcalloc(1, sizeof(*request));
+	request->mr = mr;
+	request->ingest = ingest;
+	request->file = xstrdup(mr->log->file);
+	request->inode = mr->log->inode;
+	request->bytes = mr->log->read_bytes;
+	request->run_index = mr->run.run_index;
+	request->is_live = mr->live;
+	mr->history = MODEL_ASKED;
+	list_append(&ingest->requests, &request->link);
+	request->job = loop_job(ingest->o.loop, JOB_READ, read_log, on_log_read, request);
 }
 
 /* Request the part of a run's series that is not in memory. */
@@ -86,8 +166,15 @@ static void history_on_want(void *user, struct model_run *mr)
 	struct ingest *ingest = user;
 
 	mr->wanted = ++ingest->n_wants;
-	if (mr->history == MODEL_STORED)
+	if (mr->history == MODEL_STORED && mr->run_id == 0)
+		read_from_log(ingest, mr);
+	else if (mr->history == MODEL_STORED)
 		fetch_series(ingest, mr);
+}
+
+void history_serve(struct ingest *ingest)
+{
+	ingest->o.model->fetch = (struct model_fetch){ history_on_want, ingest };
 }
 
 /* Remember that a run's series are in memory; drop those that were viewed longest ago. */
@@ -113,8 +200,9 @@ static int64_t day_ago_ms(const struct ingest *ingest)
 	return ingest_wall_ms(ingest) - STORE_TELEMETRY_FULL_MS;
 }
 
-/* The run in progress that was viewed longest ago; NULL: there are at most LIVE_MAX. */
-static struct model_run *find_oldest_live(const struct model *model)
+/* The run that was viewed longest ago, of those in progress and of those whose log can be read
+ * again; NULL: there are at most LIVE_MAX. */
+static struct model_run *find_oldest(const struct model *model)
 {
 	struct model_run *oldest = NULL;
 	size_t n = 0;
@@ -122,7 +210,9 @@ static struct model_run *find_oldest_live(const struct model *model)
 	for (size_t i = 0; i < model->n_runs; i++) {
 		struct model_run *mr = model->runs[i];
 
-		if (!mr->live || mr->run_id == 0 || mr->history != MODEL_WHOLE)
+		bool is_in_log = mr->run_id == 0 && mr->log != NULL && mr->log->file != NULL;
+
+		if (!(mr->run_id != 0 ? mr->live : is_in_log) || mr->history != MODEL_WHOLE)
 			continue;
 		n++;
 		if (oldest == NULL || mr->wanted <= oldest->wanted)
@@ -135,9 +225,9 @@ void history_drop_points(struct ingest *ingest)
 {
 	struct model_run *mr;
 
-	if (ingest->fetch == NULL)
+	if (ingest->o.model->fetch.want == NULL)
 		return;
-	while ((mr = find_oldest_live(ingest->o.model)) != NULL)
+	while ((mr = find_oldest(ingest->o.model)) != NULL)
 		model_thin_series(ingest->o.model, mr);
 }
 
@@ -202,6 +292,18 @@ static void add_series(struct ingest *ingest, struct series_request *request,
 		fetch_series(ingest, mr);
 }
 
+static void on_log_read(void *user)
+{
+	struct series_request *request = user;
+
+	if (request->answer.err.code != ERR_NONE) {
+		request->mr->history = MODEL_WHOLE;
+		free_request(request);
+		return;
+	}
+	add_series(request->ingest, request, &request->answer);
+}
+
 static void history_on_answer(void *user, struct history_answer *answer)
 {
 	struct ingest *ingest = user;
@@ -249,6 +351,10 @@ void history_run_ended(struct ingest *ingest, struct model_run *mr)
 void history_stop(struct ingest *ingest)
 {
 	list_each_safe (struct series_request, request, &ingest->requests, link) {
+		if (request->job != NULL) {
+			loop_job_finish(request->job);
+			continue;
+		}
 		if (request->mr != NULL)
 			request->mr->history = MODEL_STORED;
 		free_request(request);
@@ -387,7 +493,7 @@ int history_start(struct ingest *ingest, struct err *err)
 			model_drop_series(model, model->runs[i]);
 	ingest->has_live = false;
 	ingest->fetch = history_new(ingest->o.loop, ingest->o.db_path, history_on_answer, ingest);
-	model->fetch = (struct model_fetch){ history_on_want, ingest };
+	history_serve(ingest);
 	ingest->has_writer = lock_is_held(ingest->o.db_path, &ingest->writer);
 	return load_all(ingest, err);
 }

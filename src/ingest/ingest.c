@@ -274,6 +274,8 @@ void ingest_use_loop(struct ingest *ingest, struct loop *loop)
 	ingest->o.loop = loop;
 	ingest->tick = loop_timer_new(loop, ingest_on_tick, ingest);
 	loop_timer_start(ingest->tick, TICK_MS, TICK_MS);
+	if (ingest->o.keep_view)
+		history_serve(ingest);
 	if (list_is_empty(&ingest->logs))
 		return;
 	ingest_watch_local(ingest);

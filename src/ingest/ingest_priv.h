@@ -336,6 +336,8 @@ void telemetry_stop(struct ingest_pod *pod);
 
 /* Load the runs of the database into the model; fetch series on demand from now on. */
 int history_start(struct ingest *ingest, struct err *err);
+/* Let views request the series of runs. */
+void history_serve(struct ingest *ingest);
 /* Stop fetching; unanswered requests can be made again. */
 void history_stop(struct ingest *ingest);
 /* Show a new sample, unless the run's series are not in memory: it comes from the database then. */
@@ -346,7 +348,8 @@ void history_run_ended(struct ingest *ingest, struct model_run *mr);
 void history_fetch_live(struct ingest *ingest, struct model_run *mr);
 /* Is the first screen still waiting for its series?  false after at most half a second. */
 bool history_is_showing(const struct ingest *ingest);
-/* If too many runs are in progress, keep few points of those that were not viewed lately. */
+/* If there are too many runs in progress or in no database, keep few points of those that were not
+ * viewed lately. */
 void history_drop_points(struct ingest *ingest);
 /* Once per second. */
 void history_tick(struct ingest *ingest);

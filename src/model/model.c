@@ -508,7 +508,7 @@ void model_request_series(const struct model *model, const struct model_run *mr)
 {
 	const struct model_fetch *fetch = &model->fetch;
 
-	if (mr->run_id == 0 || fetch->want == NULL)
+	if (fetch->want == NULL)
 		return;
 	/* The model is const for views, but not for the fetcher. */
 	fetch->want(fetch->user, (struct model_run *)(uintptr_t)mr);

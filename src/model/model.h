@@ -72,8 +72,8 @@ struct model_pod {
 /* Where the series of a run are. */
 enum model_history {
 	MODEL_WHOLE,  /* in memory, as far as the log was read */
-	MODEL_STORED, /* in the database, not requested */
-	MODEL_ASKED,  /* requested from the database */
+	MODEL_STORED, /* in the database or in the log, not requested */
+	MODEL_ASKED,  /* requested from there */
 };
 
 struct model_run {
@@ -236,7 +236,7 @@ void model_run_update(struct model *model, struct model_run *mr, const struct ru
 void model_run_set_blank(struct model *model, struct model_run *mr, uint64_t lines, int64_t wall_ms,
 			 bool live);
 void model_run_sample(struct model *model, struct model_run *mr, const struct sample *sample);
-/* Request the series of a run that a view or a forecast needs, if they are only in the database.
+/* Request the series of a run that a view or a forecast needs, if they are not in memory.
  * They arrive later; until then there are none. */
 void model_request_series(const struct model *model, const struct model_run *mr);
 /* Store series from the database, complete up to last_line; takes ownership, the array and *own are
@@ -250,7 +250,7 @@ void model_run_append(struct model *model, struct model_run *mr,
 		      uint64_t last_line);
 /* Drop series from memory; they are in the database. */
 void model_drop_series(struct model *model, struct model_run *mr);
-/* Keep only a few points of each series; the database has all points. */
+/* Keep only a few points of each series; the database or the log has all points. */
 void model_thin_series(struct model *model, struct model_run *mr);
 /* Are points of any series in memory? */
 bool model_run_has_points(const struct model_run *mr);

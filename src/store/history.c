@@ -45,11 +45,8 @@ static void push_point(struct history_answer *answer, enum metric metric, struct
 	series_push(*series, &point);
 }
 
-static int add_sample(void *user, const struct stored_sample *row)
+void history_answer_add(struct history_answer *answer, const struct sample *s)
 {
-	const struct sample *s = &row->sample;
-	struct history_answer *answer = user;
-
 	const struct series_point point = { s->step, s->train_ms, s->wall_ms, s->value };
 
 	if (s->line > answer->last_line)
@@ -58,6 +55,18 @@ static int add_sample(void *user, const struct stored_sample *row)
 		push_point(answer, s->metric, point);
 	else if (isfinite(s->value))
 		own_series_push(&answer->own, s->name, &point);
+}
+
+void history_answer_release(struct history_answer *answer)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		series_free(answer->series[i]);
+	own_series_clear(&answer->own);
+}
+
+static int add_sample(void *user, const struct stored_sample *row)
+{
+	history_answer_add(user, &row->sample);
 	return 0;
 }
 
@@ -99,9 +108,7 @@ static void history_done(void *user)
 	h->waiting--;
 	if (!h->is_closed)
 		h->fn(h->user, &request->answer);
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		series_free(request->answer.series[i]);
-	own_series_clear(&request->answer.own);
+	history_answer_release(&request->answer);
 	free(request->pod);
 	free(request);
 	if (h->is_closed && h->waiting == 0)

@@ -27,6 +27,11 @@ struct history_answer {
 	struct err err;	       /* ERR_NONE, or why nothing could be read */
 };
 
+/* Add a sample of the run to the series of the answer. */
+void history_answer_add(struct history_answer *answer, const struct sample *sample);
+/* Free the series. */
+void history_answer_release(struct history_answer *answer);
+
 /* Called on the loop; the answer is borrowed, except series that are kept. */
 typedef void (*history_fn)(void *user, struct history_answer *answer);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/scratch.h"
 #include "base/xalloc.h"
@@ -12,6 +13,7 @@
 
 struct scene {
 	const struct clock *clock; /* NULL: the real one */
+	struct loop *loop;	   /* NULL: read_all() does the work */
 	struct scratch scratch;
 	struct model model;
 	struct format_set *formats;
@@ -38,6 +40,7 @@ static void scene_init(struct scene *s)
 {
 	const struct ingest_options options = {
 		.clock = s->clock != NULL ? s->clock : &clock_real,
+		.loop = s->loop,
 		.model = &s->model,
 		.formats = s->formats = format_set_new_builtin(),
 		.keep_view = true,
@@ -210,11 +213,88 @@ static void test_blank(void)
 	scene_release(&s);
 }
 
+#define MANY 40
+
+struct wait {
+	struct scene *s;
+	const struct model_run *mr; /* whose series were requested; NULL: all logs are read */
+};
+
+static void check_end(void *user)
+{
+	const struct wait *wait = user;
+	const struct model *model = &wait->s->model;
+	size_t n_read = 0;
+
+	for (size_t i = 0; i < model->n_runs; i++)
+		n_read += model->runs[i]->run.steps >= 300;
+	if (wait->mr != NULL ? wait->mr->history == MODEL_WHOLE : n_read == MANY)
+		loop_stop(wait->s->loop);
+}
+
+static void run_until_done(struct scene *s, const struct model_run *mr)
+{
+	struct wait wait = { s, mr };
+	struct loop_timer *timer = loop_timer_new(s->loop, check_end, &wait);
+
+	loop_timer_start(timer, 1, 1);
+	loop_run(s->loop);
+	loop_timer_close(timer);
+}
+
+static size_t count_points(const struct model_run *mr)
+{
+	const struct series *series = mr->series[METRIC_TRAIN_LOSS];
+
+	return series != NULL ? series_count(series) : 0;
+}
+
+/* Of many logs, only some runs keep all points; the others are read again when a view needs them.
+ */
+static void test_many(void)
+{
+	struct scene s = { .loop = loop_new(NULL) };
+	struct model_run *few[MANY];
+	size_t n_few = 0, n_whole = 0;
+
+	scene_init(&s);
+	for (int i = 0; i < MANY; i++) {
+		free(s.path);
+		s.path = xasprintf("%s/%d.log", s.scratch.path, i);
+		put_log(&s, i, 300);
+		if (ingest_add_file(s.ingest, 0, s.path, true, NULL) != 0)
+			abort();
+	}
+	run_until_done(&s, NULL);
+	for (size_t i = 0; i < s.model.n_runs; i++) {
+		n_whole += count_points(s.model.runs[i]) == 300;
+		if (count_points(s.model.runs[i]) < 100)
+			few[n_few++] = s.model.runs[i];
+	}
+	is_int((long long)(n_whole + n_few), MANY, "many logs are read");
+	ok(n_whole == 32 && n_few == MANY - 32, "32 runs keep all points: %zu, others few: %zu",
+	   n_whole, n_few);
+	if (n_few < 2)
+		exit(1);
+	model_request_series(&s.model, few[0]);
+	ok(few[0]->history == MODEL_ASKED, "the points of another one are requested");
+	run_until_done(&s, few[0]);
+	is_int((long long)count_points(few[0]), 300, "and read from its log");
+	is_near(series_last(few[0]->series[METRIC_TRAIN_LOSS])->step, 300, 0, "up to its end");
+	(void)unlink(few[1]->log->file);
+	model_request_series(&s.model, few[1]);
+	run_until_done(&s, few[1]);
+	ok(count_points(few[1]) > 10, "those of a log that is gone stay as they are");
+	scene_release(&s);
+	loop_free(s.loop);
+}
+
 int main(void)
 {
 	test_renamed_unread();
 	test_cut_and_renamed();
 	test_over();
 	test_blank();
+	test_many();
 	return tap_done();
 }

@@ -48,7 +48,7 @@ def test_walk():
     ok(p.screen.alternate and p.screen.paste and not p.screen.cursor,
        "it uses the alternate screen and hides the cursor")
     for key, text in (("2", "events in this log"), ("3", "RECIPE"),
-                      ("4", "Nothing to compare"), ("5", "following"),
+                      ("4", "Mark the runs to compare"), ("5", "following"),
                       ("6", "bench"), ("7", "DISK free"),
                       ("8", "VERIFIED"), ("1", "ms/step")):
         p.send(key)

@@ -33,6 +33,15 @@ void form_open(struct form *form, const char *pods)
 		prompt_set(&form->fields[FORM_pods], pods);
 }
 
+void form_fill(struct form *form, const char *json)
+{
+	AUTO_JSON object = json_parse(str_from(json), JSON_BARE_NULL, NULL);
+
+	for (size_t i = 0; i < FORM_COUNT; i++)
+		prompt_set(&form->fields[i], json_get_string(object, fields[i].key, ""));
+	form->is_filled = true;
+}
+
 enum prompt_result form_key(struct form *form, uint32_t code)
 {
 	if (code == KEYCODE_DOWN || code == '\t') {

@@ -42,6 +42,8 @@ struct form {
 void form_release(struct form *form);
 /* Open the form with its last content, for these pods ("a,b"; "" keeps the pods). */
 void form_open(struct form *form, const char *pods);
+/* Fill in the fields of a JSON object as form_json writes it. */
+void form_fill(struct form *form, const char *json);
 /* PROMPT_DONE: submit the form; PROMPT_CANCEL: leave it. */
 enum prompt_result form_key(struct form *form, uint32_t code);
 /* Show the error of a submit, with the cursor in its field. */

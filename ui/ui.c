@@ -778,10 +778,14 @@ static void open_form(struct ui *ui)
 	ui->overlay = OVERLAY_FORM;
 }
 
-/* Offer the plans and the form, for a bench on these pods; without plans open the form. */
-static void open_benches(struct ui *ui, const char *pods)
+/* Offer the plans and the form, for a bench on these pods, like the bench with this ID (NULL:
+ * none); without plans open the form. */
+static void open_benches(struct ui *ui, const char *pods, const char *like)
 {
 	const struct model *model = ui->shared.model;
+	const struct model_bench *bench =
+		array_find(one, model->benches, model->n_benches,
+			   like != NULL && one->form != NULL && strcmp(one->id, like) == 0);
 
 	if (ui->shared.read_only) {
 		ui_show_message(&ui->shared, "not available with --read-only");
@@ -789,6 +793,8 @@ static void open_benches(struct ui *ui, const char *pods)
 	}
 	free(ui->bench_pods);
 	ui->bench_pods = xstrdup(pods);
+	if (bench != NULL)
+		form_fill(&ui->form, bench->form);
 	clear_choices(ui, OVERLAY_BENCH);
 	add_choice(ui, (struct ui_choice){ .kind = CHOICE_FORM });
 	for (size_t i = 0; i < model->n_benches; i++)
@@ -1806,7 +1812,7 @@ void ui_action(struct ui *ui, enum action action)
 		ui_show_message(&ui->shared, "y axis: scaled to %s",
 				ui->shared.chart.hold_y ? "all data" : "the visible part");
 	if (command.id == COMMAND_BENCH_PICK) {
-		open_benches(ui, command.text);
+		open_benches(ui, command.text, command.name);
 		command_release(&command);
 	} else if (command.id == COMMAND_BENCH_ARMS) {
 		open_harness_benches(ui, &command);

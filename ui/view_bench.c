@@ -206,7 +206,7 @@ static bool bench_act(void *state, struct ui_shared *shared, enum action action,
 		out->id = !is_plan    ? COMMAND_BENCH_PICK
 			  : has_marks ? COMMAND_BENCH_PODS
 				      : COMMAND_BENCH_START;
-		if (is_plan)
+		if (bench != NULL)
 			out->name = xstrdup(bench->id);
 		if (!is_plan || has_marks)
 			out->text = ui_pod_names(shared, MODEL_NONE);

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "bench/folder.h"
+#include "bench/line.h"
 #include "bench/noise_register.h"
 #include "bench/plan.h"
 #include "bench/record.h"
@@ -125,6 +126,8 @@ static void read_bench(struct bench_feed *feed, struct model_bench *bench, const
 		bench->report = verdict != NULL ? buf_detach(&text) : NULL;
 		bench->live = bench_show(&plan, path, &state, verdict);
 		bench->still_up = bench_pods_left_running(&plan, path);
+		AUTO_JSON form = bench_form_of(&plan);
+		bench->form = form != NULL ? cJSON_PrintUnformatted(form) : NULL;
 		if (bench->live != NULL)
 			bench->live->still_up = bench->still_up;
 		plan_release(&plan);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/quote.h"
 #include "base/xalloc.h"
 #include "bench/make.h"
 #include "bench/plan.h"
@@ -402,4 +403,49 @@ cJSON *bench_make_form(const cJSON *form, const struct conf *conf, struct err *e
 	for (size_t i = 0; i < f.line.n_words; i++)
 		free(f.owned[i]);
 	return root;
+}
+
+/* Append "B=python3 b.py", "B LR=0.1" or "B LR=0.1 -- python3 b.py". */
+static void append_arm(struct buf *out, const struct plan_variant *v)
+{
+	buf_append_str(out, v->tag);
+	for (size_t i = 0; i < v->env.n; i++) {
+		buf_appendf(out, " %s=", v->env.v[i].name);
+		quote_word(out, str_from(v->env.v[i].value));
+	}
+	if (v->command != NULL)
+		buf_appendf(out, "%s%s", v->env.n > 0 ? " -- " : "=", v->command);
+}
+
+cJSON *bench_form_of(const struct plan *plan)
+{
+	static const char *const arms[] = { "control", "variant", "variant2" };
+	AUTO_BUF pods = buf_new(MAX_NAMES);
+	char window[64] = "", minutes[32] = "";
+
+	if (plan->kernel)
+		return NULL;
+	for (size_t i = 0; i < plan->n_pods; i++)
+		buf_appendf(&pods, "%s%s", i > 0 ? "," : "", plan->pods[i].id);
+	if (plan->rule.window == WINDOW_FIXED)
+		print_into(window, "%g:%g", plan->rule.lo, plan->rule.hi);
+	else if (plan->rule.window == WINDOW_AUTO)
+		print_into(window, "auto");
+	if (!isnan(plan->minutes))
+		print_into(minutes, "%g", plan->minutes);
+	AUTO_TEXT metric = xasprintf("%s%s", plan->key, plan->rule.higher ? " higher" : "");
+	AUTO_TEXT blocks = xasprintf("%zu", plan->blocks);
+	cJSON *form =
+		json_new(JTEXT("name", plan->name), JTEXT("pods", pods.data),
+			 JTEXT("folder", plan->cwd), JTEXT("command", plan->command),
+			 JTEXT("metric", metric), JTEXT("window", window), JTEXT("blocks", blocks),
+			 JTEXT("aa", plan->aa ? "yes" : "no"), JTEXT("minutes", minutes));
+	for (size_t i = 0; i < LENGTH(arms); i++) {
+		AUTO_BUF text = buf_new(MAX_COMMAND);
+
+		if (i < plan->n_variants)
+			append_arm(&text, &plan->variants[i]);
+		json_add_string(form, arms[i], text.data);
+	}
+	return form;
 }

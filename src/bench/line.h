@@ -61,3 +61,8 @@ cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf, s
 /* The same for the form of the dashboard (ui/form.h): an object of texts. */
 cJSON *bench_make_form(const cJSON *form, const struct conf *conf, struct err *err)
 	__attribute__((warn_unused_result));
+
+struct plan;
+/* The form that would make such a bench; settings that the form does not have are left out.  Owned
+ * by the caller; NULL: a kernel bench. */
+cJSON *bench_form_of(const struct plan *plan);

@@ -45,6 +45,7 @@ static void free_benches(struct model *model)
 		free(model->benches[i].name);
 		free(model->benches[i].state);
 		free(model->benches[i].still_up);
+		free(model->benches[i].form);
 		free(model->benches[i].report);
 		bench_live_free(model->benches[i].live);
 	}

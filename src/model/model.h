@@ -147,6 +147,7 @@ struct model_bench {
 	double cost_usd;	      /* absent: no price */
 	char *still_up;		      /* owned; pods that were left running, or NULL */
 	char *report;		      /* owned; the judgement as text; NULL: none yet */
+	char *form;		      /* owned; JSON of the form (ui/form.h) for it, or NULL */
 	struct bench_live *live;      /* owned; NULL: a plan, or no details known */
 	uint64_t mark;		      /* set by its reader, to notice changes */
 };

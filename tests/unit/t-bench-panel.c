@@ -273,6 +273,11 @@ static void test_form(void)
 	is_int(form_key(&form, '\r'), PROMPT_DONE, "Enter accepts the form");
 	form_open(&form, "");
 	ok(strcmp(form.fields[FORM_pods].text, "a,b") == 0, "the form is unchanged");
+	form_fill(&form, "{\"name\":\"old\",\"control\":\"A=a.py\",\"blocks\":4}");
+	ok(strcmp(form.fields[FORM_name].text, "old") == 0 &&
+		   strcmp(form.fields[FORM_control].text, "A=a.py") == 0 &&
+		   form.fields[FORM_blocks].len == 0,
+	   "the form is filled in from texts");
 	form_set_error(&form, "--variant B/b: expected TAG=COMMAND");
 	is_int((long long)form.at, FORM_variant, "an error moves the cursor to its field");
 	ok(form.why[0] != '\0', "and is shown");

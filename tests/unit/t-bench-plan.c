@@ -630,9 +630,38 @@ static void test_form(void)
 	cJSON_Delete(form);
 }
 
+/* The form of a bench makes the same bench. */
+static void test_form_of(void)
+{
+	const struct conf conf = { 0 };
+	struct err err = { ERR_NONE, "" };
+	struct plan plan;
+	cJSON *form =
+		json_new(JTEXT("name", "ab"), JTEXT("pods", "local"), JTEXT("folder", "/w"),
+			 JTEXT("command", "python3 a.py"), JTEXT("control", "A LR='1 2'"),
+			 JTEXT("variant", "B=python3 b.py"), JTEXT("variant2", "C X='y z' -- c"),
+			 JTEXT("metric", "acc higher"), JTEXT("window", ""), JTEXT("blocks", "4"),
+			 JTEXT("aa", "no"), JTEXT("minutes", "7"));
+	cJSON *root = bench_make_form(form, &conf, &err);
+	char *text = cJSON_PrintUnformatted(root);
+
+	ok(plan_parse(&plan, "x", str_from(text), &err) == 0, "a bench of a form: %s", err.text);
+	cJSON *again = bench_form_of(&plan);
+	cJSON *twice = bench_make_form(again, &conf, &err);
+	ok(cJSON_Compare(root, twice, true), "its form makes the same bench: %s", err.text);
+	is_str(json_get_string(again, "variant2", ""), "C X='y z' -- c", "the text of an arm");
+	cJSON_Delete(form);
+	cJSON_Delete(root);
+	cJSON_Delete(again);
+	cJSON_Delete(twice);
+	free(text);
+	plan_release(&plan);
+}
+
 int main(void)
 {
 	test_form();
+	test_form_of();
 	test_left();
 	test_settings();
 	test_refused();

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "model/advice.h"
+#include "model/crossing.h"
 #include "model/forecast.h"
 #include "model/logfile.h"
 #include "model/logtext.h"
@@ -392,9 +393,17 @@ static void draw_score(const struct ui_shared *shared, struct canvas *canvas, st
 
 	if (!run_has(run->last_val_bpb) && !run_has(run->final_bpb) &&
 	    (run_has(run->last_train_loss) || run_has(run->last_val_loss))) {
-		canvas_print(canvas, line, STYLE_NORMAL, "loss  train %s · validation %s nats",
-			     fmt_number(run->last_train_loss, 4).s,
-			     fmt_number(run->last_val_loss, 4).s);
+		const struct track *track = ui_caps(shared, shared->selected);
+		struct crossing c = crossing_of_run(track, shared->model, shared->selected);
+
+		(void)rect_take_left(&line, canvas_textf(canvas, line.x, line.y, STYLE_NORMAL,
+							 "loss  train %s · validation %s nats",
+							 fmt_number(run->last_train_loss, 4).s,
+							 fmt_number(run->last_val_loss, 4).s));
+		if (run_has(c.step))
+			canvas_print(canvas, line, STYLE_HINT,
+				     " · crosses %g at step %.0f ± %.0f (from %zu runs)",
+				     track->target, c.step, ceil(c.error), c.n);
 		return;
 	}
 	if (!run_has(run->last_val_bpb) && !run_has(run->final_bpb) && own != NULL) {

@@ -269,6 +269,7 @@ static void read_iterations(struct harness_build *b)
 			continue;
 		struct harness_iteration *it = &run->iterations[run->n_iterations++];
 		it->number = k;
+		it->within_noise = HARNESS_UNKNOWN;
 		const cJSON *result = harness_json_file(b, HARNESS_RESULT, k);
 		read_result(b, it, result,
 			    harness_find_row(json_get(b->summary, "iterations"), "iteration", k));

@@ -67,12 +67,12 @@ def peak_mb(pid):
 
 
 def wait_until_read(program, seconds=600):
-    """Until the program has used little CPU for two seconds."""
+    """Until the program uses less than a fifth of a processor."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         before = cpu_ms(program.pid)
         program.pump(2)
-        if cpu_ms(program.pid) - before < 100:
+        if cpu_ms(program.pid) - before < 400:
             return
 
 

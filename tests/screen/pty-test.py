@@ -493,7 +493,7 @@ def test_bench_form():
     p.send("g")
     ok(p.wait_for("A/A: the same code"), "an audit names no winner")
     p.send("7")
-    ok(p.wait_for("with 6 blocks"), "the result of the audit is shown with "
+    ok(p.wait_for("6 blocks detect"), "the result of the audit is shown with "
                                     "the pod")
     p.send("8b")
     ok(p.wait_for(("type yes to continue", "checkpoint")),

@@ -77,13 +77,13 @@ enum model_history {
 };
 
 struct model_run {
-	int64_t run_id;	    /* in the database; 0: not stored */
-	size_t pod;	    /* index into model.pods */
-	char *path;	    /* owned, raw bytes */
-	char *group;	    /* owned; the folder of path */
-	char *name;	    /* owned; see run_names.h; NULL: not named yet */
-	size_t name_folder; /* bytes at its start that come from the folder */
-	struct run run;	    /* as far as its log was read */
+	int64_t run_id;			     /* in the database; 0: not stored */
+	size_t pod;			     /* index into model.pods */
+	char *path;			     /* owned, raw bytes */
+	char *group;			     /* owned; the folder of path */
+	char *name;			     /* owned; see run_names.h; NULL: not named yet */
+	size_t name_folder;		     /* bytes at its start that come from the folder */
+	struct run run;			     /* as far as its log was read */
 	struct series *series[METRIC_COUNT]; /* NULL: none */
 	struct own_series own;		     /* those of run.series that are not a metric */
 	int64_t first_byte_wall_ms, last_byte_wall_ms; /* when we read them */

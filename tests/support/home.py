@@ -7,10 +7,11 @@ SETTINGS = ("HGYM_TUI_", "HARNESSGYM_")
 
 
 def home_dirs(top):
-    """The variables that name home directories, all below the directory top."""
+    """The variables that name home directories, all below the directory top,
+    and an editor that exits at once."""
     dirs = {"XDG_%s_HOME" % name.upper(): os.path.join(top, name)
             for name in ("config", "data", "state", "cache")}
-    return dict(dirs, HOME=top, TMPDIR=top)
+    return dict(dirs, HOME=top, TMPDIR=top, VISUAL="true")
 
 
 def home_env(top, **more):

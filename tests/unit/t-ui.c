@@ -344,8 +344,10 @@ static void date_cell(void *user, size_t row, size_t column, struct list_cell *c
 static void test_names(void)
 {
 	static const char *const names[] = {
-		"2026-04-29_SP8192_Muon_PClip12",  "2026-04-05_SP8192_Smear_PClip12",
-		"2026-04-29_SP8192_Smear_PClip12", "2026-04-29_SP8192_QK5_Legal_PClip12",
+		"2026-04-29_SP8192_Muon_PClip12",
+		"2026-04-05_SP8192_Smear_PClip12",
+		"2026-04-29_SP8192_Smear_PClip12",
+		"2026-04-29_SP8192_QK5_Legal_PClip12",
 		"Größe_PClip12",
 	};
 	static const struct {
@@ -361,7 +363,9 @@ static void test_names(void)
 		{ 4, 9, "Größe…" },
 	};
 	static const struct list_column columns[] = { { "name", 8, .grow = true, .name = true } };
-	static const struct list_ops ops = { .columns = columns, .n_columns = 1, .cell = date_cell };
+	static const struct list_ops ops = { .columns = columns,
+					     .n_columns = 1,
+					     .cell = date_cell };
 	struct list list = { 0 };
 	struct canvas canvas;
 	char name[LIST_CELL_BYTES];

@@ -415,10 +415,9 @@ static void apply_train(const struct apply *a)
 	s->last = a->record->rule->last;
 	s->row_format = a->record->rule->format;
 	/* A bar may be drawn for the last time after the end. */
-	bool is_redrawn =
-		s->ended && a->record->rule->rounded && a->place->line - s->end_line <= BAR_LINES;
-	if (!is_redrawn && (!record_has(a->record, METRIC_STEP) ||
-			    !(a->record->values[METRIC_STEP] <= s->run.last_step)))
+	bool is_redrawn = s->ended && a->place->line - s->end_line <= BAR_LINES;
+	double step = record_get(a->record, METRIC_STEP);
+	if (step > s->run.last_step || (!(step <= s->run.last_step) && !is_redrawn))
 		s->ended = s->left = false;
 	apply_row(a);
 	s->has_steps = s->has_steps || record_has(a->record, METRIC_STEP);

@@ -62,6 +62,16 @@ CASES = [
      "Epoch 2/2  \u2501\u2501\u2501\u2501 40/40 0:00:00 \u2022 0:00:00 "
      "43.10it/s train_loss: 0.079\n                      val_loss: 0.072\n",
      "finished", {"last_train_loss": 0.079, "last_val_loss": 0.072}),
+    ("Lightning's tqdm bar after the end",
+     "".join("\rEpoch %d: %3d%%|##| %d/40 [00:00<00:00, 433.44it/s, train_loss=%.3f]"
+             % (e, i * 5 // 2, i, 3 - e - i / 100) for e in range(3)
+             for i in range(1, 41)) + "`Trainer.fit` stopped: `max_epochs=3` reached."
+     "\n\rEpoch 2: 100%|##| 40/40 [00:00<00:00, 433.44it/s, train_loss=0.600]\n",
+     "finished", {"last_train_loss": 0.6}),
+    ("rows after the end of a training",
+     "Training completed!\n".join("".join(
+         "loss: %.2f, lr: 0.1, step: %d\n" % (4 - e / 10, e) for e in range(a, a + 9))
+         for a in (0, 9)), None, {"steps": 17}),
     ("torchrun's prefix inside a line",
      "".join("[default0]:\n[default0]: %d%%|#### | %d/40 [00:00<00:01, 32.51it/s]"
              "[default0]:{'loss': '%.1f', 'grad_norm': '4.2', 'learning_rate': "

@@ -350,6 +350,7 @@ void harness_compare_read(struct harness_compare *compare, const struct harness_
 	compare->template = text_at(&compare->pool, report, "workspace_template");
 	compare->compared =
 		harness_names_of(&compare->pool, json_get(find_report(files), "compared"));
+	compare->added = harness_names_of(&compare->pool, json_get(find_report(files), "added"));
 	if (report == NULL)
 		find_live(compare, files);
 	compare->trials =

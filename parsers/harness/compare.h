@@ -47,6 +47,7 @@ struct harness_compare {
 	const char *score_key, *command;
 	const char *template;		   /* folder of the task; NULL: unknown */
 	struct harness_names compared;	   /* judge files of the task */
+	struct harness_names added;	   /* judge files that trials added */
 	enum harness_tri higher_is_better; /* as far as the numbers show it */
 };
 

@@ -43,6 +43,7 @@ void harness_judge_read(struct harness_build *b)
 	const cJSON *report = harness_json_file(b, HARNESS_JUDGE_REPORT, 0);
 
 	run->compared = harness_names_of(b->pool, json_get(report, "compared"));
+	run->added = harness_names_of(b->pool, json_get(report, "added"));
 	run->unresolved = harness_names_of(b->pool, json_get(report, "unresolved"));
 	run->used = read_changes(b, json_get(report, "used"));
 	run->has_report = report != NULL;

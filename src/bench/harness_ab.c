@@ -45,6 +45,8 @@ static void append_measure(struct buf *out, const struct harness_ab *ab, const c
 {
 	const struct harness_names *compared =
 		ab->compare != NULL ? &ab->compare->compared : &ab->run->compared;
+	const struct harness_names *added =
+		ab->compare != NULL ? &ab->compare->added : &ab->run->added;
 	const char *command = ab->run->command;
 	const char *flag =
 		strstr(command, "remote_h100.py") != NULL ? strstr(command, "--workspace") : NULL;
@@ -71,7 +73,13 @@ static void append_measure(struct buf *out, const struct harness_ab *ab, const c
 	buf_append_str(out, compared->n > 0
 				    ? "; do"
 				    : " benchmark.py verifier.py; do [ ! -e \"$w/$f\" ] ||");
-	buf_append_str(out, " cmp \"$w/$f\" \"$f\" || exit 9; done && sh -c ");
+	buf_append_str(out, " cmp \"$w/$f\" \"$f\" || exit 9; done && ");
+	for (size_t i = 0; i < added->n && i < MAX_JUDGES; i++) {
+		buf_append_str(out, "[ ! -e ");
+		quote_word(out, str_from(added->v[i]));
+		buf_append_str(out, " ] && ");
+	}
+	buf_append_str(out, "sh -c ");
 	quote_word(out, str_from(measure.data));
 }
 
@@ -350,7 +358,7 @@ static cJSON *make_workload(const struct arms *arms, const char *folder, const c
 	AUTO_TEXT prepare = xasprintf(
 		"f=%s; copy() { [ -d \"$2\" ] || { echo \"no folder $2\" >&2; return 1; }; "
 		"mkdir \"$f.t/$1\" && tar -C \"$2\" "
-		"--exclude=./.harnessgym --exclude=./.git -cf - . | tar -C \"$f.t/$1\" -xf -; }; "
+		"--exclude=./.harnessgym --exclude=./.git --exclude=__pycache__ -cf - . | tar -C \"$f.t/$1\" -xf -; }; "
 		"[ -d \"$f\" ] || { rm -rf \"$f.t\" && mkdir \"$f.t\"%s && mv \"$f.t\" \"$f\"; }",
 		FROZEN, arms->freeze.data);
 

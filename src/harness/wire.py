@@ -431,6 +431,8 @@ def send_report(run, own, template, best, work, judge, parts, decide, is_shown):
 		return
 	report = {"compared": [name for name in decide if template and
 			is_file(os.path.join(template, name))],
+		"added": [name for name in decide if template and
+			look_at(os.path.join(template, name)) is None],
 		"unresolved": judge.lost + sorted(name +
 			": outside the workspace" for name in judge.outside),
 		"used": [[part, name] for name, part in sorted(parts.items())
@@ -517,7 +519,7 @@ def send_trials(root, trials):
 		".harnessgym/runs/*/qualification/workspace_template")
 	for task in [task] * (task[:1] == "/" and is_folder(task)) + \
 			sorted(copies)[:1]:
-		compared = set()
+		compared, added = set(), set()
 		for own in trials:
 			work = os.path.join(root, own, "workspace")
 			command = text_in(os.path.join(root, own, "trial.json"),
@@ -531,13 +533,15 @@ def send_trials(root, trials):
 					task, None, command, editable)):
 				if is_file(os.path.join(task, name)):
 					compared.add(name)
+				elif look_at(os.path.join(task, name)) is None:
+					added.add(name)
 				own = trial + "/" + name
 				to = [copy_of(task, name), (0, "-"),
 					copy_of(work, name)]
 				if to[0][1] != to[2][1] or (run, own) in last:
 					emit_judge(run, own, to)
 		return emit_report("judge.report", {"compared":
-			sorted(compared), "files": {own: sum_of(os.path.join(
+			sorted(compared), "added": sorted(added), "files": {own: sum_of(os.path.join(
 			root, own, "workspace")) for own in trials}},
 			os.stat(task))
 

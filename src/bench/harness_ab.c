@@ -358,7 +358,8 @@ static cJSON *make_workload(const struct arms *arms, const char *folder, const c
 	AUTO_TEXT prepare = xasprintf(
 		"f=%s; copy() { [ -d \"$2\" ] || { echo \"no folder $2\" >&2; return 1; }; "
 		"mkdir \"$f.t/$1\" && tar -C \"$2\" "
-		"--exclude=./.harnessgym --exclude=./.git --exclude=__pycache__ -cf - . | tar -C \"$f.t/$1\" -xf -; }; "
+		"--exclude=./.harnessgym --exclude=./.git --exclude=__pycache__ -cf - . "
+		"| tar -C \"$f.t/$1\" -xf -; }; "
 		"[ -d \"$f\" ] || { rm -rf \"$f.t\" && mkdir \"$f.t\"%s && mv \"$f.t\" \"$f\"; }",
 		FROZEN, arms->freeze.data);
 

@@ -540,10 +540,10 @@ def send_trials(root, trials):
 					copy_of(work, name)]
 				if to[0][1] != to[2][1] or (run, own) in last:
 					emit_judge(run, own, to)
-		return emit_report("judge.report", {"compared":
-			sorted(compared), "added": sorted(added), "files": {own: sum_of(os.path.join(
-			root, own, "workspace")) for own in trials}},
-			os.stat(task))
+		return emit_report("judge.report", {
+			"compared": sorted(compared), "added": sorted(added),
+			"files": {own: sum_of(os.path.join(root, own,
+			"workspace")) for own in trials}}, os.stat(task))
 
 
 # A checksum of all files of a folder; "" if it has none.

@@ -41,6 +41,9 @@
 #define CORES_TIMES 1.5
 #define CORES_MORE  0.5
 #define VALUE_SIZE  128
+/* Whole runs that are this much shorter than the score explains. */
+#define SKIPPED_S     0.5
+#define SKIPPED_SHARE 0.25
 
 /* Checks that need both runs of a pair. */
 static void compare_pair(struct judge *judge, struct judge_run *run,
@@ -674,6 +677,29 @@ static void compare_whole_runs(const struct judge *judge, struct judge_contrast 
 				    : "the rest of the run");
 }
 
+/*
+ * The score is of a part of the run, so whole runs gain no larger share than it.  If they do in all
+ * pairs, the variant left something out, such as the check of its result.
+ */
+static void compare_score_runs(const struct judge *judge, struct judge_contrast *c)
+{
+	const struct judge_run *control = NULL, *run;
+	AUTO_FREE double *excess = judge_new_array(judge);
+	double a = MEAN(0, took_s), b = MEAN(c->arm, took_s);
+	size_t n = 0;
+
+	while (find_next_pair(judge, c->arm, &control, &run))
+		excess[n++] = log(run->y / control->y) -
+			      log(run->health->took_s / control->health->took_s);
+	struct paired more = paired_compare(excess, n, &judge->rule.paired);
+	if (c->paired.mean > 0.0 && a - b > SKIPPED_S && more.mean > log1p(SKIPPED_SHARE) &&
+	    more.p < LOG_CLOCK_P)
+		guard_add(&c->hits, GUARD_WHOLE, false,
+			  "whole runs took %.1f s, the control's %.1f s: less than the score "
+			  "explains; does the variant leave something out?",
+			  b, a);
+}
+
 /* Were more cores busy during the variant's runs, in all pairs? */
 static void compare_cores(const struct judge *judge, struct judge_contrast *c)
 {
@@ -792,4 +818,6 @@ void judge_compare_arms(const struct judge *judge, struct judge_contrast *c)
 	compare_health(judge, c);
 	compare_log_clocks(judge, c);
 	compare_whole_runs(judge, c);
+	if (!judge->training)
+		compare_score_runs(judge, c);
 }

@@ -463,6 +463,7 @@ static void add_next_step(struct report *r)
 {
 	bool is_faster = is_word(r->c, VERDICT_FASTER);
 	const char *suffix = cJSON_GetStringValue(json_first(verdict_list(r->c, "suffix")));
+	const cJSON *best = verdict_list(r->root, "best");
 	size_t need = verdict_count(r->c, "blocks_to_margin");
 
 	if (is_word(r->c, VERDICT_INVALID))
@@ -482,7 +483,7 @@ static void add_next_step(struct report *r)
 	else if (is_faster && suffix != NULL)
 		append(r, "find the reason for \"%s\" before you use %s", suffix,
 		       txt(r->c, "variant"));
-	else if (is_faster && strcmp(txt(verdict_list(r->root, "best"), "state"), "leads") == 0)
+	else if (is_faster && cJSON_IsObject(best) && strcmp(txt(best, "state"), "leads") == 0)
 		append(r, "confirm the best of several variants in extra blocks (confirm_blocks)");
 	else
 		append(r, "%s %s", is_faster ? "use" : "keep",

@@ -569,6 +569,39 @@ static void test_slowed(void)
 	}
 }
 
+/* Scores of 33 and 30, and the seconds of the whole runs that print them. */
+static void test_score_runs(void)
+{
+	static const struct {
+		double control, variant;
+		bool marked;
+		const char *what;
+	} cases[] = {
+		{ 8.0, 3.0, true, "a score printed before the check of the result ran" },
+		{ 8.0, 7.5, false, "a run that is shorter by what the score gains" },
+		{ 8.0, 8.2, false, "a run that compiles longer" },
+		{ 0.5, 0.3, false, "runs too short to tell" },
+	};
+
+	array_each (it, cases, LENGTH(cases)) {
+		struct bench *b = make(1, MAX);
+
+		for (size_t i = 0; i < b->n; i++) {
+			bool is_control = b->runs[i].arm == 0;
+
+			b->logs[i].score.value *= is_control ? 1.0 : 30.0 / 59.6;
+			b->health[i].printed_s = (double)NAN;
+			b->health[i].took_s = (is_control ? it->control : it->variant) *
+					      (1.0 + 0.002 * (double)(i % 3));
+		}
+		const char *text = judged(b)->verdict.text;
+		ok(strncmp(text, "FASTER", 6) == 0 &&
+			   (strstr(text, "whole runs disagree") != NULL) == it->marked,
+		   "%s: %s", it->what, text);
+		done(b);
+	}
+}
+
 /* The GPU and its power limit, as the runs of each arm saw them. */
 static void test_gpus(void)
 {
@@ -1098,6 +1131,7 @@ int main(void)
 	test_blocks_of_rows();
 	test_arms_clocks();
 	test_slowed();
+	test_score_runs();
 	test_gpus();
 	test_arms_cores();
 	test_best();

@@ -428,9 +428,9 @@ static void draw_signs(const struct plot *plot)
 			if (series->sign == 0 || !locate_point(plot, series, i, at) ||
 			    !(at[0] >= 0 && at[0] < plot->w && at[1] >= 0 && at[1] < plot->h))
 				continue;
-			canvas_put(plot->canvas, plot->in.x + (int)at[0] / plot->dash,
-				   plot->in.y + (int)at[1] * plot->in.h / plot->h, series->style,
-				   series->sign);
+			canvas_put(plot->canvas, plot->in.x + (int)lround(at[0]) / plot->dash,
+				   plot->in.y + (int)lround(at[1]) * plot->in.h / plot->h,
+				   series->style, series->sign);
 		}
 }
 

@@ -131,6 +131,36 @@ static int count_marks(const char *marks)
 	return n;
 }
 
+/* Points with a sign are drawn as that character, in the cell of their dot; labels of the y axis
+ * are the same number of rows apart. */
+static void test_signs(void)
+{
+	const double x[] = { 0, 1, 2 }, y[] = { 10, 20, NAN };
+	const struct chart_series signs = { x, y, 3, STYLE_SERIES_1, CHART_SOLID, NULL, NULL, 'o' };
+	struct canvas canvas;
+	struct chart chart;
+	int rows[20], n = 0;
+
+	canvas_init(&canvas);
+	canvas_resize(&canvas, 40, 31);
+	chart_init(&chart, (struct rect){ 0, 0, 40, 31 });
+	chart.series = &signs;
+	chart.n_series = 1;
+	chart.x_hi = 2;
+	chart_draw(&chart, &canvas);
+	buf_clear(&text);
+	canvas_dump(&canvas, false, &text);
+	ok(count_cells() == 0 && count_marks("o") == 2, "two points are two signs\n%s", text.data);
+	for (int row = 0; row < 31 && n < 20; row++)
+		if (canvas_at(&canvas, CHART_AXIS_COLUMNS - 1, row)->cp == 0x2524)
+			rows[n++] = row;
+	bool even = n > 3;
+	for (int i = 2; i < n; i++)
+		even = even && rows[i] - rows[i - 1] == rows[1] - rows[0];
+	ok(even, "%d labels of the y axis are evenly spaced", n);
+	canvas_release(&canvas);
+}
+
 /* A band is drawn below the lines in each charset and does not change the axis. */
 static void test_band(void)
 {
@@ -360,6 +390,7 @@ int main(void)
 	test_noise();
 	test_gaps();
 	test_band();
+	test_signs();
 	test_sizes();
 	test_percent();
 	test_zoom();

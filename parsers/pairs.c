@@ -696,7 +696,9 @@ static bool read_parenthesis(struct pairs_reader *r)
 	struct str inside = str_between(r->p + 1, close);
 	bool is_counter = str_has_digit(inside) &&
 			  str_is_like(first_word(inside), "step iter iteration epoch batch");
-	if (r->after_number && is_counter) { /* "Ep 1 (Step 000100): loss 3.5" */
+	char after = byte_at(r, close + 1);
+	/* "Ep 1 (Step 000100): loss 3.5", "Train metrics (step 10) - loss: 3.5" */
+	if (is_counter && (r->after_number || (after != ':' && after != '='))) {
 		r->p++;
 		return end_item(r);
 	}

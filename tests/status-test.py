@@ -62,6 +62,16 @@ CASES = [
      "Epoch 2/2  \u2501\u2501\u2501\u2501 40/40 0:00:00 \u2022 0:00:00 "
      "43.10it/s train_loss: 0.079\n                      val_loss: 0.072\n",
      "finished", {"last_train_loss": 0.079, "last_val_loss": 0.072}),
+    ("detectron2", "".join(
+        "[11/27 10:%02d:00 d2.utils.events]:  eta: 0:01:00  iter: %d  total_loss: "
+        "%.3f  loss_cls: 0.5  time: 0.2104  lr: 0.00025  max_mem: 2345M\n" % (
+            i // 10, i - 1, 3 - i / 100) for i in range(20, 101, 20)) +
+     "[11/27 10:12:00 d2.engine.hooks]: Overall training speed: 98 iterations in "
+     "0:00:20 (0.2104 s / it)\n", "finished", {"steps": 99, "last_train_loss": 2.0}),
+    ("a step in parentheses after words", "".join(
+        "2026-11-27 10:00:00,123 INFO fairseq2.recipes - Train Metrics (step %d) - NLL "
+        "Loss: %.3f | Gradient Norm: 1.2\n" % (i, 3 - i / 100)
+        for i in range(10, 101, 10)), None, {"steps": 100}),
     ("Lightning's tqdm bar after the end",
      "".join("\rEpoch %d: %3d%%|##| %d/40 [00:00<00:00, 433.44it/s, train_loss=%.3f]"
              % (e, i * 5 // 2, i, 3 - e - i / 100) for e in range(3)

@@ -19,9 +19,9 @@ static const struct {
 	enum metric metric;
 	double scale;
 } scaled_groups[] = {
-	{ "train_s", METRIC_TRAIN_MS, 1000 },	       { "eval_s", METRIC_EVAL_MS, 1000 },
-	{ "step_avg_s", METRIC_STEP_AVG_MS, 1000 },    { "step_s", METRIC_STEP_MS, 1000 },
-	{ "peak_mem_gib", METRIC_PEAK_MEM_MIB, 1024 },
+	{ "train_s", METRIC_TRAIN_MS, 1000 }, { "train_minutes", METRIC_TRAIN_MS, 60000 },
+	{ "eval_s", METRIC_EVAL_MS, 1000 },   { "step_avg_s", METRIC_STEP_AVG_MS, 1000 },
+	{ "step_s", METRIC_STEP_MS, 1000 },   { "peak_mem_gib", METRIC_PEAK_MEM_MIB, 1024 },
 };
 
 enum metric rule_metric(const char *word, double *scale)

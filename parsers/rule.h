@@ -96,7 +96,7 @@ struct rule {
 	bool fatal;		   /* an event that ends the run */
 	enum rule_last last;	   /* of a row: which one is the last */
 	bool any_rank;		   /* rows may come from any single rank, not only from the first */
-	bool cumulative;	   /* tok_s is the average since the start, not of the last step */
+	bool cumulative;	   /* tok_s, or the time of an end, is of the whole training */
 	bool rounded;		   /* the figure of a validation may repeat another one, rounded */
 	struct rule_code *code;	   /* owned; see rule_code */
 	uint32_t stage_group, text_group, mode_group; /* 0: none */

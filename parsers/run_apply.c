@@ -278,8 +278,9 @@ static void apply_row(const struct apply *a)
 	s->active = true;
 	clear_failure(s);
 	/* A higher step (also the first one) shows that training goes on: the results and sizes
-	 * come from an earlier model. But the steps may be those of test-time training. */
-	if (!(step <= s->run.last_step) &&
+	 * come from an earlier model. But the steps may be those of test-time training, and a
+	 * summary after the end has no step. */
+	if (!(step <= s->run.last_step) && (run_has(step) || !s->ended) &&
 	    !(run_has(s->first_step) && run_results_any(&s->results, RUN_STAGE(STAGE_TTT)))) {
 		s->results.n = 0;
 		s->packed = s->is_evaluating = false;
@@ -743,6 +744,10 @@ static void apply_end(const struct apply *a)
 	set_end(a);
 	s->left = a->record->rule->fatal && a->record->rule->format == s->row_format;
 	copy_metric(a->record, METRIC_STEP, &s->run.last_step);
+	if (a->record->rule->cumulative) {
+		copy_metric(a->record, METRIC_TRAIN_MS, &s->stop_ms);
+		s->stop_has_step = true; /* the last one */
+	}
 	copy_metric(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
 }
 

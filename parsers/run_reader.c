@@ -295,7 +295,8 @@ static bool makes_run(const struct record *record)
 {
 	const struct rule *rule = record->rule;
 
-	return rule->kind != RULE_IGNORE && (rule->kind != RULE_END || record->present != 0) &&
+	return rule->kind != RULE_IGNORE &&
+	       (rule->kind != RULE_END || (record->present != 0 && !rule->cumulative)) &&
 	       (rule->kind != RULE_SETTING || record->present != 0 || record->mode.len > 0) &&
 	       (rule->kind != RULE_EVENT || rule->fatal) &&
 	       (rule->kind != RULE_STEP || !record_has(record, METRIC_PLANNED)) &&

@@ -688,6 +688,28 @@ def test_steps():
        "--score cannot be used with steps", err)
 
 
+def test_competitions():
+    """What each competition counts, from the lines that its trainer prints."""
+    rows = ["step %05d (%.2f%%) | loss: 3.1 | lrm: 1.00 | dt: 900.00ms | "
+            "tok/sec: 400,000 | mfu: 40.1" % (i, i / 2) for i in range(1, 200)]
+    slow = ["Step 00100 | Epoch 1 | Val BPB: 1.20 | Val Loss: 3.370000",
+            "Step 00199 | Epoch 2 | Val BPB: 1.23 | Val Loss: 3.419000",
+            "Total training time: 14.43m", "Min val Loss: 3.349000"]
+    chat = ["Step 00199 | CORE metric: 0.2607",
+            "wandb: total_training_time 5940.3", "- CORE metric: 0.2561"]
+    auto = ["Time budget: 300s", "val_bpb:          0.997900",
+            "training_seconds: 300.1", "num_steps:        199"]
+    for name, lines, track, mean, ms in (
+            ("slow", slow, "nanogpt-slowrun", 3.349, 865800),
+            ("chat", chat, "nanochat-gpt2", .2561, 5940300),
+            ("auto", auto, "autoresearch-5min", .9979, 300100)):
+        got = step_group(write(f"kinds/{name}.log",
+                               "\n".join(rows + lines) + "\n"))
+        ok(got["track"] == track and got["n"] == 1 and
+           got["means"]["train_ms"] == ms, name + ": track and time", got)
+        near(got["mean_" + got["unit"]], mean, 1e-9, name + ": score")
+
+
 def test_track_files():
     status, out, _ = board("list", "--json", command="tracks")
     names = [json.loads(line)["name"] for line in out.splitlines()]
@@ -789,6 +811,7 @@ def main():
         test_export()
         test_tracks()
         test_steps()
+        test_competitions()
         test_track_files()
         test_results()
         test_small()

@@ -26,8 +26,9 @@
 
 /* Series of ended runs kept in memory, so that going back to a run is quick. */
 #define FETCHED_MAX 48
-/* Runs in progress, or in no database, that keep all their points: those that were viewed last. */
-#define LIVE_MAX       32
+/* Runs in progress, or in no database, that keep all their points: those that were viewed last.
+ * Views need the marked runs, the SEEDS_MOST of a reference, and three more at once. */
+#define LIVE_MAX       28
 #define SHOWING_MAX_MS 500
 #define READ_BYTES     ((size_t)65536)
 /* A reader looks for new rows this often, and at the writer's lock in each LOCK_EVERY-th look. */
@@ -336,7 +337,8 @@ void history_sample(struct ingest *ingest, struct model_run *mr, const struct sa
 		break;
 	case MODEL_STORED:
 		/* The stored points come later; until then show the few that just arrived. */
-		if (mr->live && model_run_has_points(mr) && sample->line > mr->stored_line)
+		if (mr->live && model_run_has_points(mr) && sample->line > mr->stored_line &&
+		    sample->metric < METRIC_COUNT)
 			model_run_sample(ingest->o.model, mr, sample);
 		break;
 	}

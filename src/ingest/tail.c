@@ -16,7 +16,7 @@
 /* Logs that share a turn if there is little to do for each. */
 #define TURN_LOGS 64
 /* A turn parses no further log once it has this many items, so that they take little memory. */
-#define TURN_ITEMS (8 * SLICE_ITEMS)
+#define TURN_ITEMS (4 * SLICE_ITEMS)
 /* When the program ends, a log with more unparsed bytes than this waits for the next start. */
 #define LAST_BYTES (1U << 20)
 

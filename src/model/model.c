@@ -572,8 +572,7 @@ void model_thin_series(struct model *model, struct model_run *mr)
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		if (mr->series[i] != NULL)
 			mr->series[i] = thin_series(mr->series[i]);
-	for (size_t i = 0; i < mr->own.n; i++)
-		mr->own.v[i].series = thin_series(mr->own.v[i].series);
+	own_series_clear(&mr->own);
 	mr->history = MODEL_STORED;
 	model_note_change(model, MODEL_SAMPLES);
 }

@@ -251,7 +251,7 @@ void model_run_append(struct model *model, struct model_run *mr,
 		      uint64_t last_line);
 /* Drop series from memory; they are in the database. */
 void model_drop_series(struct model *model, struct model_run *mr);
-/* Keep only a few points of each series; the database or the log has all points. */
+/* Keep only a few points of each metric, and no other series; the database or the log has all. */
 void model_thin_series(struct model *model, struct model_run *mr);
 /* Are points of any series in memory? */
 bool model_run_has_points(const struct model_run *mr);

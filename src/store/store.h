@@ -16,7 +16,7 @@ struct store;
 
 #define STORE_FLUSH_SAMPLES 256
 #define STORE_FLUSH_MS	    500
-#define STORE_MAX_PENDING   65536 /* waiting samples; more: store_is_full() */
+#define STORE_MAX_PENDING   32768 /* waiting samples; more: store_is_full() */
 #define STORE_RETRY_MS	    1000
 
 struct store_cb {

@@ -272,7 +272,7 @@ static void test_many(void)
 			few[n_few++] = s.model.runs[i];
 	}
 	is_int((long long)(n_whole + n_few), MANY, "many logs are read");
-	ok(n_whole == 32 && n_few == MANY - 32, "32 runs keep all points: %zu, others few: %zu",
+	ok(n_whole == 28 && n_few == MANY - 28, "28 runs keep all points: %zu, others few: %zu",
 	   n_whole, n_few);
 	if (n_few < 2)
 		exit(1);

@@ -472,7 +472,9 @@ def test_bench_form():
     ok(p.wait_for(("New bench", "h100-a")),
        "b on a pod offers a form with the marked pod")
     p.send("\r")
-    ok(p.wait_for("folder: where"), "the form names missing fields")
+    ok(p.wait_for("folder: expected the directory"),
+       "the form names a missing field, and goes to it")
+    p.send("\x1b[Z\x1b[Z")
     fill(p, ["typed", None, folder, "sh run.sh", "old STEP_MS=1198",
              "new STEP_MS=1150", None, None, None, "3", "no", None])
     p.send("\r")

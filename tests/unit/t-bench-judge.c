@@ -558,7 +558,7 @@ static void test_slowed(void)
 		struct bench *b = make(1, MAX);
 
 		for (size_t i = 0; i < b->n; i++)
-			b->logs[i].score.value *= 1.0 + it->drift * (double)(i / 2);
+			b->logs[i].score.value *= 1.0 + it->drift * (double)b->runs[i].block;
 		add(b, 0, 0, 0, it->first);
 		b->runs[b->n - 1].counted = false;
 		const struct judge_contrast *c = judged(b);

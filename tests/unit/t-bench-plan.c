@@ -335,11 +335,10 @@ static void test_shown_arms(void)
 		struct bench_runs runs;
 		struct bench_live *live;
 		struct plan plan;
-		size_t now = 0, last;
+		size_t now = 0, last, most = 2 * (n * 7 + 3 * fresh);
 
 		plan_of_arms(&plan, n);
-		is_int((long long)plan_n_runs(&plan), (long long)(2 * (n * 7 + 3 * fresh)),
-		       "runs at most");
+		is_int((long long)plan_n_runs(&plan), (long long)most, "runs at most");
 		live = bench_show(&plan, folder, &state, NULL);
 		is_int((long long)live->n_runs, (long long)places,
 		       "the view has a place for each run");

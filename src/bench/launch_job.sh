@@ -249,7 +249,9 @@ shared() {
 	cd && sha256sum .bashrc .bash_profile .bash_login .profile .zshenv
 	here=$(cd "$HB_CWD" && pwd -P)
 	case $here in "$(dirname "$1")"/*) return ;; esac
-	cd "$here" && sha256sum *config*.* *settings*.*
+	cd "$here" && find . -maxdepth 1 -type f -size -2000 \( \
+		-name '*config*.*' -o -name '*settings*.*' \) \
+		-exec sha256sum {} + | sort
 }
 . ./work.sh
 (sources "$HB_CWD") >work

@@ -69,7 +69,7 @@ struct template
 	bool has_fraction;	 /* a figure is not a whole number */
 	bool is_bar;		 /* its lines are progress bars */
 	bool restarts;		 /* the counter restarts with each epoch */
-	bool continues;		 /* the counter goes on after an epoch */
+	bool continues;		 /* the counter continues after an epoch */
 	bool starts_late;	 /* the first epoch seen is not the first one */
 	bool is_unrelated;	 /* its counter is not the step of the run */
 	uint64_t n_related;	 /* how often its counter fit the step of the run */
@@ -737,7 +737,7 @@ static void set_epoch(struct templates *ts, const struct pair *pair)
 }
 
 /* "Eval started..": rows with another total belong to the evaluation until a line says that
- * training goes on. */
+ * training continues. */
 static void find_evaluation(struct templates *ts, struct str text)
 {
 	struct str rest = text, word;
@@ -1027,7 +1027,7 @@ static bool add_line(struct templates *ts, const struct templates_line *line)
 	if (!str_has_digit(place.text) || !read_row(&row, &place)) {
 		if (ts->has_rows)
 			find_evaluation(ts, place.text);
-		/* A row goes on after "| train/ |  |", and after a ruler below its first line. */
+		/* A row continues after "| train/ |  |", and after a ruler below its first line. */
 		if (place.text.len == 0 ||
 		    (place.text.p[0] != '|' &&
 		     (ts->block_lines != 1 || !str_has_only(place.text, "-"))))

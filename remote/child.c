@@ -104,7 +104,7 @@ static bool is_lost(const struct child_run *run)
 	return any_of(i, LENGTH(words), str_find(buf_str(&run->diag), words[i]) != NULL);
 }
 
-/* The command did not end by itself: ssh could not connect or lost the connection, or the program
+/* The command did not finish: ssh could not connect or lost the connection, or the program
  * that provides the shell ended.  Its messages give the reason. */
 static void report_lost(const struct child_run *run, struct stream_exit *exit)
 {
@@ -138,7 +138,7 @@ static void report_lost(const struct child_run *run, struct stream_exit *exit)
 		link_lost(run->link, &exit->err);
 }
 
-/* The command ended by itself. */
+/* The command exited. */
 static void report_end(struct child_run *run, struct stream_exit *exit)
 {
 	const char *name = sigabbrev_np(run->signum);

@@ -365,7 +365,8 @@ static void bench_draw_head(struct bench_pen *pen)
 			buf_appendf(&text, " · %s", ends[i][1]);
 	bench_print(pen, STYLE_STRONG, "%s", text.data);
 	if (live->still_up != NULL)
-		bench_print(pen, STYLE_WARN, "still up: %.200s; bench-stop runs their stop_cmd",
+		bench_print(pen, STYLE_WARN,
+			    "pods still running: %.200s; press B to run their stop_cmd",
 			    live->still_up);
 	for (size_t i = 0; i < live->n_pods; i++)
 		if (live->waits[i][0] != '\0')

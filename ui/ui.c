@@ -878,7 +878,7 @@ static void report_order(struct ui *ui, const struct list *list)
 				list->descending ? ", reversed" : "");
 }
 
-/* Do what the selected choice names. */
+/* Run the selected choice. */
 static void take_choice(struct ui *ui)
 {
 	const struct model *model = ui->shared.model;

@@ -265,8 +265,9 @@ static void load_bench(struct bench_feed *feed, struct model_bench *bench, const
 	 */
 	if (feed->listed == 0 || bench->still_up == NULL || (old != NULL && old->still_up != NULL))
 		return;
-	AUTO_TEXT text = xasprintf("bench %s: still up: %s; stop bench (B) runs their stop_cmd",
-				   bench->name, bench->still_up);
+	AUTO_TEXT text =
+		xasprintf("bench %s: pods still running: %s; press B to run their stop_cmd",
+			  bench->name, bench->still_up);
 	const struct model_event event = {
 		.wall_ms = clock_wall_ms(),
 		.severity = MODEL_WARNING,

@@ -248,7 +248,7 @@ static char *preview_stop(struct app_parts *parts, const struct command *command
 	return xasprintf(
 		bench_is_over(command->name)
 			? "$ hgym-tui bench stop %s\n\nRuns the stop_cmd of its pods that "
-			  "are still up."
+			  "are still running."
 			: "$ hgym-tui bench abort %s\n\nStops its runs on the pods and judges "
 			  "the blocks that are complete.",
 		command->name);

@@ -1294,7 +1294,7 @@ static struct pair compare_arms(const struct judge *judge, size_t a, size_t b, b
 
 	judge_compare_blocks(judge, &c, fresh);
 	pair.paired = c.paired;
-	/* Whether there are enough blocks is a matter of blocks, even if pods are compared. */
+	/* The minimum applies to blocks, even if pods are compared. */
 	pair.paired.n = c.n_blocks;
 	free(c.blocks);
 	free(c.pods);

@@ -28,7 +28,7 @@ struct bench_run {
 	double rc;	    /* exit status */
 	double t0_s, t1_s;  /* pod's wall clock */
 	double up_s;	    /* duration by the pod's steady clock */
-	double drift_s;	    /* that clock drifted from ours by at least this */
+	double drift_s;	    /* that clock drifted from this machine's by at least this */
 	bool files_changed; /* judge files changed during the run */
 	char hash[65];	    /* of the judge files */
 	char work[128];	    /* see launch_reply */

@@ -427,8 +427,8 @@ static void check_clock(struct bench_run *run)
 			  "the pod's wall clock advanced %.0f s in %.1f s", wall, run->up_s);
 	if (run->drift_s - CLOCK_READING_S > fmin(CLOCK_DRIFT_S, CLOCK_DRIFT_SHARE * run->up_s))
 		guard_add(&run->hits, GUARD_CLOCK, true,
-			  "the pod's steady clock drifted from ours by %.2f s in %.1f s (was the "
-			  "machine paused?)",
+			  "the pod's steady clock drifted from this machine's by %.2f s in %.1f s "
+			  "(was the machine paused?)",
 			  run->drift_s, run->up_s);
 }
 
@@ -505,7 +505,7 @@ void session_load_run(struct session *s, struct bench_run *run)
 	run->hits.n = 0;
 	if (run->end == RUN_END_LOST) {
 		guard_add(&run->hits, GUARD_LOST, true,
-			  "it was lost twice: no process and no exit status");
+			  "it disappeared twice: no process and no exit status");
 		return;
 	}
 	if (run->end != RUN_END_EXITED)

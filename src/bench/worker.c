@@ -183,7 +183,7 @@ void worker_wait_tick(struct worker *worker)
 	}
 }
 
-/* Compare the pod's clock in an answer with ours; NAN: the answer has none. */
+/* Compare the pod's clock in an answer with this machine's; NAN: the answer has none. */
 static void add_clock(struct worker *worker, double pod_up_s)
 {
 	struct worker_clock *const clocks[] = { &worker->clock, &worker->all };
@@ -217,12 +217,14 @@ static void end_worker(struct worker *worker)
 	end_wait(worker);
 	if (worker->session->setup.mode == SESSION_RUN && worker->first_s != 0.0 &&
 	    isfinite(drift_s) && minutes >= 1.0)
-		session_note(worker->session,
-			     drift_s > 0.0 ? "%s: its clock drifted from ours by at least %.2f s "
-					     "in %.1f minutes"
-					   : "%s: its clock agreed with ours within %.2f s over "
-					     "%.1f minutes",
-			     pod_id(worker), fabs(drift_s), minutes);
+		session_note(
+			worker->session,
+			drift_s > 0.0
+				? "%s: its clock drifted from this machine's by at least %.2f s "
+				  "in %.1f minutes"
+				: "%s: its clock agreed with this machine's within %.2f s over "
+				  "%.1f minutes",
+			pod_id(worker), fabs(drift_s), minutes);
 	session_on_worker(worker->session);
 }
 
@@ -586,7 +588,7 @@ static void on_start(struct worker *worker, const struct launch_reply *reply)
 	worker->clock = any_clock;
 	add_clock(worker, reply->pod_up_s);
 	session_note(s, "%s: run %s %s", pod_id(worker), worker->run->id,
-		     reply->existed ? "was started before, watching it" : "started");
+		     reply->existed ? "was started before; watching it" : "started");
 	bench_run_file(worker->run, plan_output(s->plan), log);
 	if (timed_set_log(s->setup.path, pod_id(worker), log, &s->why) != 0)
 		fail_worker(worker, s->why.text);

@@ -87,7 +87,7 @@ static int drive_bench(const struct bench_drive *drive, const enum out_format *p
 
 /*
  * After a bench with "on_end": "ask": offer to run the stop_cmd of pods that
- * are still up, or without a terminal print the command that does. Return the
+ * are still running, or without a terminal print the command that does. Return the
  * exit status, or -1 with err.
  */
 static int offer_stop(const struct bench_drive *drive, struct err *err)
@@ -99,7 +99,7 @@ static int offer_stop(const struct bench_drive *drive, struct err *err)
 
 	if (pods == NULL)
 		return 0;
-	(void)fprintf(stderr, "still up: %s\n", pods);
+	(void)fprintf(stderr, "pods still running: %s\n", pods);
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || !confirm("run their stop_cmd?")) {
 		(void)fprintf(stderr, "to run their stop_cmd: hgym-tui bench stop %s\n", drive->id);
 		return 0;
@@ -220,7 +220,7 @@ static int get_run_status(const struct bench_drive *drive, unsigned int fail_on)
 
 /*
  * Drive the bench to its end, print the report in the given format (NULL: no
- * report) and offer to stop pods that are still up. Return the exit status,
+ * report) and offer to stop pods that are still running. Return the exit status,
  * or -1 with err.
  */
 static int drive_bench(const struct bench_drive *drive, const enum out_format *print,
@@ -794,7 +794,7 @@ static int match_stored(void *user, const struct stored_bench *bench)
 	return 0;
 }
 
-/* Show the bench from the database; -1 if it is not there, with err unchanged. */
+/* Show the bench from the database; -1 if it does not exist, with err unchanged. */
 static int show_stored(struct cmd_args *args, enum out_format print, struct err *err)
 {
 	struct stored_search r = { .word = args->argv[0] };

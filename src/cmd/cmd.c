@@ -18,7 +18,7 @@
 #include "parsers/json.h"
 #include "pods/discover.h"
 
-/* $COLUMNS and the terminal's size outside these limits are not believed. */
+/* $COLUMNS and the terminal's size outside these limits are ignored. */
 #define MIN_COLUMNS 40
 #define MAX_COLUMNS 1000
 

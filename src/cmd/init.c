@@ -122,9 +122,9 @@ static bool ask_again(struct draft *draft, const cJSON *row)
 		(void)printf("%s\nnext: %s\n", json_get_string(first, "text", ""),
 			     json_get_string(first, "next", ""));
 		if (!is_new)
-			return ask("Enter tests again; or give another host", draft->host,
+			return ask("Press Enter to test again, or type another host", draft->host,
 				   draft->host);
-		if (!ask("Is this the pod's key? yes, or another host", "no", answer))
+		if (!ask("Is this the pod's key? Type yes, or another host", "no", answer))
 			return false;
 		draft->accept_new = strcmp(answer, "yes") == 0;
 		if (!draft->accept_new)
@@ -134,8 +134,8 @@ static bool ask_again(struct draft *draft, const cJSON *row)
 	(void)printf("%s\n", json_get_string(row, "text", ""));
 	/* Offer the pattern with the most files, of lines like "3 PATTERN". */
 	print_into(draft->kept, "%s", draft->logs);
-	return ask("Log pattern (the same again keeps it)", near != NULL ? near + 1 : draft->kept,
-		   draft->logs);
+	return ask("Log pattern (type the same again to keep it)",
+		   near != NULL ? near + 1 : draft->kept, draft->logs);
 }
 
 /* Write the configuration, and print what can be done with it. */

@@ -45,7 +45,7 @@ static void print_message(void *user, enum model_severity severity, const char *
 	say_line(clean.data);
 }
 
-/* Print warnings only: a connection that works is not worth a line. */
+/* Print only warnings: a working connection needs no message. */
 static void print_warning(void *user, enum model_severity severity, const char *text)
 {
 	if (severity != MODEL_INFO)

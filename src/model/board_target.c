@@ -9,7 +9,7 @@
 #include "base/xalloc.h"
 #include "parsers/run_series.h"
 
-#define ROUNDING 1e-9 /* of a margin that is exactly the least one */
+#define ROUNDING 1e-9 /* so that a margin equal to the limit counts */
 
 struct board_target_test board_target_test(const struct track *track, const struct board_stats *a)
 {

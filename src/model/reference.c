@@ -28,7 +28,7 @@ size_t find_seeds(const struct model *model, const char *group, double planned_s
 		model_request_series(model, mr);
 		if (mr->history != MODEL_WHOLE)
 			return 0;
-		/* Neither the same seed again, nor one run in two logs. */
+		/* Leave out runs with the same seed and a second log of the same run. */
 		for (size_t k = 0; k < n; k++) {
 			const struct run *a = &mr->run, *b = &out[k]->run;
 

@@ -251,7 +251,7 @@ static void judge_gpu(const struct preflight *p, cJSON *row, struct str facts)
 	json_add_string(row, "gpu", n > 0 ? names.data : NULL);
 }
 
-/* The pod's clock minus ours; the pod read its clock between sent and got. */
+/* The pod's clock minus this machine's; the pod read its clock between sent and got. */
 static void judge_clock(const struct preflight *p, cJSON *row, struct str facts)
 {
 	struct str value;

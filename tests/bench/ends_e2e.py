@@ -202,7 +202,7 @@ def at_the_end(rig):
     path = rig.bench("ask", [pod], env, design={"blocks_per_pod": 1})
     done = rig.tui("bench", "run", "--yes", path)
     ok(not os.path.exists(said) and
-       b"still up: p1 (2.50 USD an hour)\nto run their stop_cmd: "
+       b"pods still running: p1 (2.50 USD an hour)\nto run their stop_cmd: "
        b"hgym-tui bench stop ask-" in done.stderr, "no terminal: the command "
                                                    "to run is shown", done.stderr.decode())
     done = rig.tui("bench", "stop", "ask")

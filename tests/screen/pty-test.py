@@ -589,7 +589,7 @@ def test_still_up():
                                               "in Logs")
     open(folder + "/go", "w").close()
     p.send("6!")
-    ok(p.wait_for("bench leaver: still up: mine (2.50 USD an hour)"),
+    ok(p.wait_for("bench leaver: pods still running: mine (2.50 USD an hour)"),
        "a bench that leaves its pod running is reported")
     p.send("\x1b")
     p.wait_for("n 1, median")
@@ -607,7 +607,7 @@ def test_still_up():
     p.send("6")
     p.wait_for("leaver")
     p.send("!")
-    ok(p.wait_for("mine: live") and "still up" not in p.screen.text(),
+    ok(p.wait_for("mine: live") and "still running" not in p.screen.text(),
        "runs that ended before raise no alert", p.screen.text())
     p.close()
     os.unlink(config)

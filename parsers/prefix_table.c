@@ -398,7 +398,7 @@ static bool is_prefix(struct prefix_state *t, size_t i)
 		}
 		n_numbers += starts_with_number(str_skip(text, n));
 		n_bare += starts_with_number(str_skip(text, n)) && !has_letter(str_skip(text, n));
-		n_known += t->calls.is_known(t->user, text);
+		n_known += t->calls.is_known(t->user, text, false);
 	}
 	if (pairs_is_evaluation(name) || n_known * 2 > t->n_lines || n_bare * 2 > t->n_lines ||
 	    (n_rises > 0 && n_falls == 0) ||
@@ -494,6 +494,10 @@ static bool strip_line(struct prefix_state *t, uint64_t n_lines, const struct se
 		pass_line(t, segment, consumed, false);
 	if (t->active >= 0 || t->fitting == 0)
 		return t->active >= 0;
+	if (t->n_held == 0 && t->calls.is_known(t->user, segment->text, true)) {
+		t->fitting = 0;
+		return false;
+	}
 	hold_line(t, segment, consumed, false);
 	if (t->n_held == MOST_HELD ||
 	    (t->n_lines >= LEAST_HELD && t->n_lines >= n_lines - t->n_lines))

@@ -20,8 +20,9 @@ struct prefix_line {
 
 struct prefix_calls {
 	void (*line)(void *user, const struct prefix_line *line);
-	/* Does a rule match the whole text? Then it has no prefix. */
-	bool (*is_known)(void *user, struct str text);
+	/* Does a rule match the whole text? Then it has no prefix. `is_news`: only a rule of lines
+	 * that are printed once, such as failures, results and ends; the log may end with one. */
+	bool (*is_known)(void *user, struct str text, bool is_news);
 };
 
 /* Bytes that a sure prefix starts with. */

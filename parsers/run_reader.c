@@ -62,7 +62,7 @@ static void sink_sample(void *user, const struct sample *sample);
 static void sink_event(void *user, const struct run_event *event);
 static void strip_launcher(void *user, const struct segment *segment);
 static void read_stripped(void *user, const struct prefix_line *line);
-static bool is_known_line(void *user, struct str text);
+static bool is_known_line(void *user, struct str text, bool is_news);
 static void read_unwrapped(void *user, const struct segment *segment);
 static void apply_generic(void *user, const struct record *record,
 			  const struct templates_line *place);
@@ -836,12 +836,15 @@ static bool unwrap_docker(struct run_reader *r, const struct segment *segment)
 	return true;
 }
 
-static bool is_known_line(void *user, struct str text)
+static bool is_known_line(void *user, struct str text, bool is_news)
 {
+	static const uint32_t news_kinds = 1U << RULE_STOP | 1U << RULE_RESULT | 1U << RULE_SIZE |
+					   1U << RULE_EVENT | 1U << RULE_END;
 	struct run_reader *r = user;
 	struct record record;
 
 	return scanner_scan(r->scanner, text, &record) && record.rule->kind != RULE_IGNORE &&
+	       (!is_news || (news_kinds >> record.rule->kind & 1) != 0) &&
 	       (record.rule->kind != RULE_RESULT || record.rule->stage != STAGE_UNKNOWN);
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
@@ -322,6 +323,46 @@ static void test_live(void)
 }
 
 /* A repeated script has the same hash as a new one. */
+/* The last line says how the run ended. A live reader knows it without a next line, although the
+ * line begins like one of a launcher. */
+static void test_last_line(void)
+{
+	static const struct {
+		const char *name, *prefix, *line;
+		enum run_status status;
+	} ends[] = {
+		{ "out of memory", "", "RuntimeError: CUDA out of memory. Tried to allocate 2 GiB",
+		  RUN_OOM },
+		{ "out of memory, torch", "", "torch.OutOfMemoryError: CUDA out of memory",
+		  RUN_OOM },
+		{ "cancelled by Slurm", "",
+		  "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-28T08:00:00 ***",
+		  RUN_KILLED },
+		{ "a traceback", "",
+		  "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: no",
+		  RUN_CRASHED },
+		{ "behind a prefix", "node17: ", "RuntimeError: CUDA out of memory", RUN_OOM },
+		{ "a note", "", "note: nothing has ended", RUN_RUNNING },
+	};
+
+	array_each (c, ends, LENGTH(ends)) {
+		struct run_reader *reader = run_reader_new(formats, NULL, NULL);
+		struct buf text;
+
+		buf_init(&text, 1 << 16);
+		for (int step = 1; step <= 20; step++)
+			buf_appendf(&text, "%sstep:%d/100 train_loss:%.3f step_avg:50.0ms\n",
+				    c->prefix, step, 5 - step / 10.0);
+		buf_appendf(&text, "%s%s\n", c->prefix, c->line);
+		run_reader_feed(reader, text.data, text.len);
+		const struct run *run = run_reader_current(reader);
+		is_str(run == NULL ? "no run" : run_status_name(run->status),
+		       run_status_name(c->status), c->name);
+		buf_release(&text);
+		run_reader_free(reader);
+	}
+}
+
 static void test_source_hash(void)
 {
 	static const char *const script = "import os\nimport sys\nx = 1\n";
@@ -393,6 +434,7 @@ int main(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		run_case_check(formats, &cases[i]);
 	test_live();
+	test_last_line();
 	test_source_hash();
 	test_docstring();
 	test_cuts();

@@ -296,9 +296,10 @@ static void draw_gaps(struct compare *compare, struct canvas *canvas, struct rec
 			of_base = i;
 			continue;
 		}
-		series[n++] = (struct chart_series){
+		series[n] = (struct chart_series){
 			.x = p->x, .y = p->y, .n = p->n, .style = theme_series((unsigned int)i)
 		};
+		n++;
 	}
 	plot_chart_init(&chart, &request, shared);
 	chart.series = series;

@@ -133,12 +133,12 @@ static cJSON *make_usage(const struct harness_usage *usage)
 
 static cJSON *make_iteration(const struct harness_iteration *it)
 {
-	cJSON *node = json_new(JNUM("iteration", it->number), JTEXT("status", it->status),
-			       TRI("verified", it->verified), JTIME("created_at", it->created_ms));
+	cJSON *row = json_new(JNUM("iteration", it->number), JTEXT("status", it->status),
+			      TRI("verified", it->verified), JTIME("created_at", it->created_ms));
 
-	add_phases(node, it);
+	add_phases(row, it);
 	return json_add(
-		node, NUM("active_tools", it->active_tools), NUM("active_mcps", it->active_mcps),
+		row, NUM("active_tools", it->active_tools), NUM("active_mcps", it->active_mcps),
 		NUM("mcp_calls_cumulative", it->calls), NUM("mcp_calls_delta", it->calls_delta),
 		JNODE("post_attempt", make_post(&it->post)),
 		JTEXT("evidence", harness_proof_name(it->proof)),

@@ -464,8 +464,8 @@ bool harness_output_matches(const char *score_key, const cJSON *base, const cJSO
 		if (strcmp(is, was) == 0 || (is[len] == ':' && strncmp(is, was, len + 1) == 0))
 			continue;
 		other = same[i];
-		(void)snprintf(why, HARNESS_NAME_MAX, "%s is %.50s, in %s %.50s", other, is, whose,
-			       was);
+		(void)snprintf(why, HARNESS_NAME_MAX, "%s is %.50s, in %s %.50s", same[i], is,
+			       whose, was);
 	}
 	return key == NULL && other == NULL;
 }

@@ -80,7 +80,7 @@ static void draw_pod(struct simulation *s, size_t pod)
 	for (size_t v = 1; v <= plan->variants && plan->pods > 1; v++)
 		effect[v] = plan->pods_sd * draw_normal(s);
 	for (size_t i = pod; i < n; i += plan->pods) {
-		double y[SCHEDULE_MAX_ARMS], place[SCHEDULE_MAX_ARMS] = { 0 };
+		double y[SCHEDULE_MAX_ARMS] = { 0 }, place[SCHEDULE_MAX_ARMS] = { 0 };
 
 		for (size_t k = 0; k < n_arms * plan->reps; k++)
 			place[*at++] += (double)k / (double)plan->reps;

@@ -50,7 +50,8 @@ static void print_ssh_hosts(void)
 	rest = buf_str(&text);
 	while (str_next(&rest, '\n', &line)) {
 		line = str_trim(line);
-		if (!str_next(&line, ' ', &word) || word.len != 4 || strncasecmp(word.p, "host", 4))
+		if (!str_next(&line, ' ', &word) || word.len != 4 ||
+		    strncasecmp(word.p, "host", 4) != 0)
 			continue;
 		while (str_next(&line, ' ', &word)) {
 			if (word.len == 0 || word.len > 64 || strcspn(word.p, "*?!\"") < word.len)

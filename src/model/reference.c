@@ -133,9 +133,9 @@ static size_t read_gaps(const struct curve *own, const struct curve *base, doubl
 double find_gap_noise(const struct curve *own, const struct curve *base, double x)
 {
 	double gaps[FORECAST_GAP_ROWS], values[FORECAST_GAP_ROWS];
-	size_t near;
+	size_t near, n = read_gaps(own, base, x, gaps, values, &near);
 
-	return find_scatter(gaps, read_gaps(own, base, x, gaps, values, &near));
+	return find_scatter(gaps, n);
 }
 
 struct gap find_gap(const struct curve *own, const struct curve *base)

@@ -323,8 +323,8 @@ static void test_live(void)
 }
 
 /* A repeated script has the same hash as a new one. */
-/* The last line says how the run ended. A live reader knows it without a next line, although the
- * line begins like one of a launcher. */
+/* The status comes from the last line of a live log, although that line starts like one behind a
+ * launcher's prefix. */
 static void test_last_line(void)
 {
 	static const struct {

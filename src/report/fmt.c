@@ -30,16 +30,21 @@ struct fmt fmt_raw(double value)
 	return isfinite(value) ? format_text(whole ? "%.0f" : "%.10g", value) : (struct fmt){ "" };
 }
 
+/* No "-0.0" for what rounds to zero. */
+static double without_minus_zero(double value, int decimals)
+{
+	return fabs(value) < 0.5 * pow(10, -decimals) ? 0 : value;
+}
+
 struct fmt fmt_number(double value, int decimals)
 {
-	/* No "-0.0" for what rounds to zero. */
-	if (fabs(value) < 0.5 * pow(10, -decimals))
-		value = 0;
+	value = without_minus_zero(value, decimals);
 	return isnan(value) ? fmt_absent() : format_text("%.*f", decimals, value);
 }
 
 struct fmt fmt_signed(double value, int decimals)
 {
+	value = without_minus_zero(value, decimals);
 	return isnan(value) ? fmt_absent()
 			    : format_text("%s%.*f", value < 0 ? "−" : "+", decimals, fabs(value));
 }

@@ -584,6 +584,7 @@ static void test_fmt(void)
 	is_str(fmt_bytes(999999).s, "1.00 MB", "1000.00 kB is shown as 1.00 MB");
 	is_str(fmt_bytes(999994).s, "999.99 kB", "slightly less is not");
 	is_str(fmt_signed(-0.5, 2).s, "−0.50", "a sign is always shown");
+	is_str(fmt_signed(-0.004, 2).s, "+0.00", "zero has no minus");
 	is_str(fmt_age(41).s, "41 s", "seconds");
 	is_str(fmt_clock(3661000).s, "01:01:01", "time of day");
 }

@@ -423,8 +423,10 @@ static struct list *compare_list(void *state, struct ui_shared *shared)
 	plot_request_settle(&compare->request, shared);
 	compare->is_diff &= base_run(shared) == compare->of[0];
 	memcpy(compare->columns, compare_columns, sizeof(compare_columns));
-	compare->columns[COMPARE_VALUE].title = compare->titles[FIGURE_CHART];
-	compare->columns[COMPARE_VALIDATION].title = compare->titles[FIGURE_VALIDATION];
+	if (!is_choosing(compare)) {
+		compare->columns[COMPARE_VALUE].title = compare->titles[FIGURE_CHART];
+		compare->columns[COMPARE_VALIDATION].title = compare->titles[FIGURE_VALIDATION];
+	}
 	compare->ops = (struct list_ops){ .columns = compare->columns,
 					  .n_columns = COMPARE_COLUMNS,
 					  .cell = compare_cell,

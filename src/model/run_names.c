@@ -151,10 +151,21 @@ static size_t common_prefix(const struct named *v, size_t n)
 	return len >= LEAST_PREFIX ? len : 0;
 }
 
-/* Name the runs of one folder and seed. */
-static void name_alike(const struct model *model, struct named *v, size_t n, bool is_folder)
+/* The end of the runs of one folder and seed that start at `from`. */
+static size_t find_alike(const struct named *v, size_t n, size_t from)
 {
-	bool has_files = (n > 1 && !str_eq(v[0].stem, v[n - 1].stem)) ||
+	size_t to = from + 1;
+
+	while (to < n && compare_runs(&v[from], &v[to]) >= ALIKE_SEED)
+		to++;
+	return to;
+}
+
+/* Name the runs of one folder and seed. `by_file`: by their files too. */
+static void name_alike(const struct model *model, struct named *v, size_t n, bool is_folder,
+		       bool by_file)
+{
+	bool has_files = by_file || (n > 1 && !str_eq(v[0].stem, v[n - 1].stem)) ||
 			 (!is_folder && v[0].folder.len < strlen(v[0].mr->group));
 
 	for (size_t i = 0; i < n; i++) {
@@ -216,10 +227,18 @@ void run_names_update(struct model *model)
 		v[i].name.p += prefix;
 		v[i].name.len -= prefix;
 	}
+	bool by_file = false;
+	for (size_t from = 0, to; from < n && !by_file; from = to) {
+		to = find_alike(v, n, from);
+		by_file = !str_eq(v[from].stem, v[to - 1].stem);
+	}
 	for (size_t from = 0, to; from < n; from = to) {
-		for (to = from + 1; to < n && compare_runs(&v[from], &v[to]) >= ALIKE_SEED; to++)
-			;
-		name_alike(model, v + from, to - from, several);
+		to = find_alike(v, n, from);
+		/* Beside runs that are named by their files, a folder alone does not name a run. */
+		bool is_alone = to - from == 1 &&
+				(from == 0 || !str_eq(v[from - 1].folder, v[from].folder)) &&
+				(to == n || !str_eq(v[from].folder, v[to].folder));
+		name_alike(model, v + from, to - from, several, by_file && is_alone);
 	}
 	free(v);
 }

@@ -74,7 +74,12 @@ int main(void)
 		  (const struct named[]){ { 0, "/w/x/a.log", 1, 0, "x/a" },
 					  { 0, "/w/x/b.log", 1, 0, "x/b" },
 					  { 0, "/w/x/c.log", 2, 0, "x" },
-					  { 0, "/w/y/c.log", 2, 0, "y" },
+					  { 0, "/w/y/c.log", 2, 0, "y/c" },
+					  { 0, NULL, 0, 0, NULL } });
+	are_named("beside runs that are named by their files, a folder is not enough",
+		  (const struct named[]){ { 0, "/w/a.log", 1, 0, "w/a" },
+					  { 0, "/w/b.log", 1, 0, "w/b" },
+					  { 0, "/w/other/c.log", 1, 0, "other/c" },
 					  { 0, NULL, 0, 0, NULL } });
 	are_named("for the same file, pod or index is added",
 		  (const struct named[]){ { 0, "/w/x/a.log", 1, 0, "x @a" },

@@ -506,20 +506,6 @@ static const struct json_field top_keys[] = {
 	END,
 };
 
-const struct plan_section plan_sections[] = {
-	{ "", top_keys },
-	{ "workload", workload_keys },
-	{ "metric", metric_keys },
-	{ "metric.window", window_keys },
-	{ "variants", variant_keys },
-	{ "pods", pod_keys },
-	{ "design", design_keys },
-	{ "decision", decision_keys },
-	{ "guards", guards_keys },
-	{ "budget", budget_keys },
-	{ NULL, NULL },
-};
-
 static void set_defaults(struct plan *plan, const char *file)
 {
 	*plan = (struct plan){

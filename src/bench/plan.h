@@ -120,15 +120,6 @@ struct plan {
 	bool stop_pods;	     /* when the bench ends; else the user is asked */
 };
 
-/* The keys of one object of bench.json. */
-struct plan_section {
-	const char *name; /* "" the whole, "pods", "metric.window" */
-	const struct json_field *keys;
-};
-
-/* Ends with a NULL name. */
-extern const struct plan_section plan_sections[];
-
 /* -1 with err (ERR_CONFIG): "file:line: key path: message". */
 int plan_load(struct plan *plan, const char *path, struct err *err)
 	__attribute__((warn_unused_result));

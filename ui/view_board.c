@@ -314,7 +314,10 @@ static void describe_verdict(const struct board *board, const struct board_group
 		board_list_uncounted(group, out);
 		buf_append_char(out, '\n');
 	}
-	if (run_has(v->bar))
+	if (run_has(v->bar) && run_has(v->mean_needed))
+		buf_appendf(out, "bar %s %s: a mean of %s would pass\n", fmt_number(v->bar, 5).s,
+			    unit_of(board, group), fmt_number(v->mean_needed, 5).s);
+	else if (run_has(v->bar))
 		buf_appendf(out, "bar %s %s: the mean must be below it\n", fmt_number(v->bar, 5).s,
 			    unit_of(board, group));
 	else if (board->baseline == 0)

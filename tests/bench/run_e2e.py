@@ -20,6 +20,7 @@ SRC = os.environ["HGYM_SRC"]
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
+from process import Process, read_pid  # noqa: E402
 from tap import finish, note, ok, skip, skip_all  # noqa: E402
 from wait import PATIENCE_S  # noqa: E402
 
@@ -144,14 +145,6 @@ def wait_for(check, patience=PATIENCE_S):
         time.sleep(0.1)
     note("nothing after %d s" % patience)
     return check()
-
-
-def is_running(pid):
-    try:
-        with open("/proc/%s/stat" % pid) as stream:
-            return stream.read().rsplit(") ", 1)[1][0] not in "ZX"
-    except OSError:
-        return False
 
 
 def verdict_of(done):
@@ -321,9 +314,9 @@ def aborted(rig):
                      workload={"env": {"STEP_MS": "2000", "MODE": "hang",
                                        "PIDS": pids}})
     child = rig.start(path)
-    ok(wait_for(lambda: len(glob.glob(pids + ".*")) == 3),
-       "a run hangs")
-    workers = [open(name).read().strip() for name in glob.glob(pids + ".*")]
+    ok(wait_for(lambda: read_pid(pids + ".3")), "a run hangs")
+    workers = [Process(read_pid("%s.%d" % (pids, i))) for i in (1, 2, 3)]
+    ok(all(w.is_running() for w in workers), "its workers run", workers)
     done = rig.tui("bench", "clean", "hang")
     ok(done.returncode == 3, "bench clean refuses while another process "
                              "drives the bench",
@@ -331,8 +324,8 @@ def aborted(rig):
     done = wait_for(lambda: rig.abort("hang"))
     ok(done and b"no process left" in done.stderr and done.returncode == 0,
        "bench abort: no process is left", done)
-    ok(not [pid for pid in workers if is_running(pid)],
-       "bench abort: workers in other sessions are gone")
+    ok(wait_for(lambda: not any(w.is_running() for w in workers)),
+       "bench abort: workers in other sessions are gone", workers)
     child.communicate()
     wait_for(lambda: not rig.processes())
     ok(not rig.processes(), "bench abort: a worker that left its parents is "
@@ -353,13 +346,12 @@ def wrapper(rig):
     pid = wait_for(lambda: glob.glob(rig.dir + "/root-p1/*/*/pid"))[0]
     host = os.path.dirname(pid) + "/host.csv"
     wait_for(lambda: os.path.exists(host))
-    left = rig.processes()
+    left = [Process(p) for p in rig.processes() if p != str(child.pid)]
     os.kill(int(open(pid).read().split()[0]), signal.SIGKILL)
     ok(wait_for(lambda: glob.glob(rig.dir + "/root-p1/*/*.2/pid") or
                 len(glob.glob(rig.dir + "/root-p1/*/*/pid")) == 2),
        "the watcher is killed: its run is repeated")
-    ok(wait_for(lambda: not [p for p in left if p != str(child.pid) and
-                             is_running(p)]),
+    ok(wait_for(lambda: not any(p.is_running() for p in left)),
        "the watcher is killed: the rest of the run was killed")
     open(rig.dir + "/go-on", "w").close()
     said = child.communicate()[1]

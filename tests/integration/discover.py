@@ -24,6 +24,7 @@ sys.path[:0] = [os.path.join(SRC, "tests", name)
                 for name in ("screen", "support")]
 from home import home_env  # noqa: E402
 from manual import example  # noqa: E402
+from process import Process  # noqa: E402
 from tap import finish, note, ok, skip  # noqa: E402
 from vt import Program  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
@@ -232,14 +233,13 @@ def test_address(box):
 def test_hang(box):
     """A program that hangs is killed with all its children."""
     box.configure()
-    box.put("how", 'echo $$ >"$HOME/hung"; sleep 600')
+    box.put("how", 'cut -d" " -f1,22 /proc/$$/stat >"$HOME/hung"; sleep 600')
     done = box.run("pods", "check", "own", "--no-gpu")
     ok("killed after 20 s" in done.stderr, "a program that hangs is reported",
        done.stderr)
     with open(box.top + "/hung") as file:
-        pid = file.read().strip()
-    ok(until(lambda: not os.path.exists(f"/proc/{pid}")), "a program that hangs is "
-                                                          "killed")
+        hung = Process(*file.read().split())
+    ok(until(lambda: not hung.is_running()), "a program that hangs is killed", hung)
 
 
 RUNPOD = {

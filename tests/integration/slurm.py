@@ -24,6 +24,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from manual import example  # noqa: E402
+from process import Process, read_pid  # noqa: E402
 from tap import finish, note, ok, skip  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
 
@@ -311,11 +312,11 @@ class Bench:
         return glob.glob(f"{self.root}/*/{pattern}")
 
     def expect_cleaned_up(self):
-        left = subprocess.run(["pgrep", "-fl", self.root],
-                              stdout=subprocess.PIPE, text=True).stdout
-        ok(self.cluster.run("squeue", "-h").stdout == "" and left == "",
-           f"bench {self.name}: no job and no process is left",
-           (self.cluster.run("squeue").stdout, left))
+        def left():
+            return (self.cluster.run("squeue", "-h").stdout,
+                    self.cluster.run("pgrep", "-fl", self.root).stdout)
+        ok(until(lambda: left() == ("", "")),
+           f"bench {self.name}: no job and no process is left", left())
 
 
 def test_bench(cluster):
@@ -418,15 +419,16 @@ def test_abort(cluster):
     bench = Bench(cluster, "hang", {"MODE": "hang",
                                     "PIDS": cluster.top + "/pids"})
     child = bench.start()
-    ok(until(lambda: os.path.exists(cluster.top + "/pids.3")), "a run on Slurm hangs")
-    pids = [open(f"{cluster.top}/pids.{i}").read().strip() for i in (1, 2, 3)]
+    ok(until(lambda: read_pid(cluster.top + "/pids.3")), "a run on Slurm hangs")
+    workers = [Process(read_pid(f"{cluster.top}/pids.{i}")) for i in (1, 2, 3)]
+    ok(all(w.is_running() for w in workers), "its workers run", workers)
     done = bench.tui("abort", "hang")
     ok(done.returncode == 0 and "no process left" in done.stderr and
        "squeue lists no job" in done.stderr,
        "bench abort: no process and no job is left", done)
     child.wait(PATIENCE_S)
-    ok(not any(os.path.exists("/proc/" + pid) for pid in pids),
-       "bench abort: workers in other sessions are gone", pids)
+    ok(until(lambda: not any(w.is_running() for w in workers)),
+       "bench abort: workers in other sessions are gone", workers)
     bench.expect_cleaned_up()
     other = cluster.batch("-c", "2")
     bench = Bench(cluster, "queue", {}, extra=["--comment=it's ours"])

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""Processes that a test did not start itself.  Right after a kill they may be
+zombies, and soon another process may have their pid."""
+
+
+def start_of(pid):
+    """When a running process was started; None if it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            fields = stat.read().rsplit(") ", 1)[1].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else fields[19]
+
+
+class Process:
+    """The process that has this pid now, or had it when it started at start."""
+
+    def __init__(self, pid, start=None):
+        self.pid = int(pid)
+        self.start = start or start_of(self.pid)
+
+    def __repr__(self):
+        return str(self.pid)
+
+    def is_running(self):
+        return self.start is not None and start_of(self.pid) == self.start
+
+
+def read_pid(path):
+    """The first number in a file of pids; None before its line is complete."""
+    try:
+        with open(path) as file:
+            line = file.readline()
+    except FileNotFoundError:
+        return None
+    return int(line.split()[0]) if line.endswith("\n") else None

@@ -526,8 +526,6 @@ struct fleet *fleet_new(struct loop *loop, const struct remote_pod *pods, size_t
 	if (options != NULL)
 		fleet->options = *options;
 	gate_init(&fleet->gate, loop);
-	map_init(&fleet->secrets);
-	map_init(&fleet->texts);
 	list_init(&fleet->asking);
 	fleet->block = xmalloc(STREAM_BUDGET);
 	fleet->watch = loop_timer_new(loop, on_watch, fleet);

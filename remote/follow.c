@@ -435,7 +435,6 @@ struct follow *follow_new(const struct follow_options *options)
 	follow->status.lag_ms = -1;
 	follow->new_ms = clock_mono_ms();
 	list_init(&follow->files);
-	map_init(&follow->generations);
 	follow->tick = loop_timer_new(follow->loop, follow_on_tick, follow);
 	follow->retry = loop_timer_new(follow->loop, follow_on_retry, follow);
 	return follow;

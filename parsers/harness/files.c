@@ -79,7 +79,6 @@ bool harness_path_read(const char *path, struct harness_path *out)
 void harness_files_init(struct harness_files *files)
 {
 	*files = (struct harness_files){ .walk = 1, .process = HARNESS_UNKNOWN };
-	map_init(&files->by_path);
 }
 
 static void free_file(struct harness_file *file)

@@ -365,9 +365,8 @@ static void check_commits(const struct table *t)
 {
 	const struct harness_number *noise = &t->b->run->table->noise;
 	char a[STR_NUMBER_SIZE], b[STR_NUMBER_SIZE];
-	struct map first;
+	AUTO_MAP first = MAP_EMPTY;
 
-	map_init(&first);
 	array_each (row, t->rows, t->n) {
 		struct str commit = row->cells[COMMIT];
 		const struct row *old = map_get(&first, commit);
@@ -386,7 +385,6 @@ static void check_commits(const struct table *t)
 					str_number(old->score, 10, a),
 					str_number(row->score, 10, b));
 	}
-	map_release(&first, NULL);
 }
 
 /* Report the first line that was different when it was read first. */

@@ -12,6 +12,21 @@
 /* Number of elements of an array. */
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
+/* The ids, or the names, of a list of X(id, name, ..): enum kind { KIND_LIST(LIST_ID) },
+ * { KIND_LIST(LIST_NAME) NULL }. */
+#define LIST_ID(...)		LIST_ID_OF(__VA_ARGS__, )
+#define LIST_ID_OF(id, ...)	id,
+#define LIST_NAME(id, ...)	LIST_NAME_OF(__VA_ARGS__, )
+#define LIST_NAME_OF(name, ...) name,
+/* A function that returns the name of an id: LIST_NAMES(kind_name, kind, KIND_LIST) */
+#define LIST_NAMES(function, type, list)                                \
+	const char *function(enum type value)                           \
+	{                                                               \
+		static const char *const names[] = { list(LIST_NAME) }; \
+                                                                        \
+		return names[value];                                    \
+	}
+
 /* Visit each of the n elements of an array (NULL if n is 0), which must not move: item points to
  * one after the other. */
 #define array_each(item, array, n)                                                                 \

@@ -102,11 +102,7 @@ void buf_vappendf(struct buf *buf, const char *fmt, va_list ap)
 
 void buf_appendf(struct buf *buf, const char *fmt, ...)
 {
-	va_list ap;
-
-	va_start(ap, fmt);
-	buf_vappendf(buf, fmt, ap);
-	va_end(ap);
+	buf_append_args(buf, fmt);
 }
 
 void buf_consume(struct buf *buf, size_t n)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdarg.h>
-
 #include "base/str.h"
 
 /* A growable byte buffer with a cap given at init. data always ends with a NUL that len does not
@@ -29,6 +27,14 @@ void buf_append_char(struct buf *buf, char c);
 void buf_appendf(struct buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vappendf(struct buf *buf, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
+/* The same with the arguments after the last parameter, fmt, of a function. */
+#define buf_append_args(buf, fmt)                 \
+	do {                                      \
+		va_list args;                     \
+		va_start(args, fmt);              \
+		buf_vappendf((buf), (fmt), args); \
+		va_end(args);                     \
+	} while (0)
 /* The content; borrowed until the buf changes. */
 static inline struct str buf_str(const struct buf *buf)
 {

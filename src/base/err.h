@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "base/array.h"
+
 /* An error as a value owned by the caller. A function that can fail takes `struct err *err` as its
  * last parameter, returns -1 and fills it; on success it leaves it untouched, so that calls can be
  * chained with ||. err may be NULL if the caller does not need the text. */
@@ -8,29 +10,25 @@
 /* The kind of error; each one has an exit status (err_exit_status): 1 this program or the data, 2
  * the user, 3 a check, 4 the pod, 5 no data, 141 (as for SIGPIPE) the reader of our output is gone,
  * which is not reported. */
-#define ERR_CODE_LIST(X) \
-	X(NONE, 0)       \
-	X(IO, 1)         \
-	X(PARSE, 1)      \
-	X(LIMIT, 1)      \
-	X(USAGE, 2)      \
-	X(CONFIG, 2)     \
-	X(CHECK, 3)      \
-	X(NET, 4)        \
-	X(AUTH, 4)       \
-	X(HOSTKEY, 4)    \
-	X(TIMEOUT, 4)    \
-	X(REMOTE, 4)     \
-	X(NODATA, 5)     \
-	X(DB, 1)         \
-	X(CANCELLED, 1)  \
-	X(PIPE, 141)
+#define ERR_CODE_LIST(X)    \
+	X(ERR_NONE, 0)      \
+	X(ERR_IO, 1)        \
+	X(ERR_PARSE, 1)     \
+	X(ERR_LIMIT, 1)     \
+	X(ERR_USAGE, 2)     \
+	X(ERR_CONFIG, 2)    \
+	X(ERR_CHECK, 3)     \
+	X(ERR_NET, 4)       \
+	X(ERR_AUTH, 4)      \
+	X(ERR_HOSTKEY, 4)   \
+	X(ERR_TIMEOUT, 4)   \
+	X(ERR_REMOTE, 4)    \
+	X(ERR_NODATA, 5)    \
+	X(ERR_DB, 1)        \
+	X(ERR_CANCELLED, 1) \
+	X(ERR_PIPE, 141)
 
-enum err_code {
-#define X(id, status) ERR_##id,
-	ERR_CODE_LIST(X)
-#undef X
-};
+enum err_code { ERR_CODE_LIST(LIST_ID) };
 
 struct err {
 	enum err_code code;

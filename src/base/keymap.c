@@ -12,7 +12,7 @@ static const struct {
 	const char *name;
 	uint32_t code;
 } key_names[] = {
-#define X(id, name) { (name), KEYCODE_##id },
+#define X(id, name) { (name), id },
 	KEYCODE_LIST(X)
 #undef X
 		{ "Space", ' ' },

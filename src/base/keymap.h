@@ -13,47 +13,41 @@
  */
 
 /* Keys that are not a character, with their names in the configuration and in the help. */
-#define KEYCODE_LIST(X)                   \
-	X(UP, "Up")                       \
-	X(DOWN, "Down")                   \
-	X(LEFT, "Left")                   \
-	X(RIGHT, "Right")                 \
-	X(HOME, "Home")                   \
-	X(END, "End")                     \
-	X(PAGE_UP, "PgUp")                \
-	X(PAGE_DOWN, "PgDn")              \
-	X(BACK_TAB, "S-Tab")              \
-	X(BACKSPACE, "Backspace")         \
-	X(DELETE, "Delete")               \
-	X(INSERT, "Insert")               \
-	X(F1, "F1")                       \
-	X(F2, "F2")                       \
-	X(F3, "F3")                       \
-	X(F4, "F4")                       \
-	X(F5, "F5")                       \
-	X(F6, "F6")                       \
-	X(F7, "F7")                       \
-	X(F8, "F8")                       \
-	X(F9, "F9")                       \
-	X(F10, "F10")                     \
-	X(F11, "F11")                     \
-	X(F12, "F12")                     \
-	X(RESIZE, "resize")               \
-	X(PASTE_BEGIN, "paste-begin")     \
-	X(PASTE_END, "paste-end")         \
-	X(MOUSE_PRESS, "mouse-press")     \
-	X(MOUSE_RELEASE, "mouse-release") \
-	X(MOUSE_DRAG, "mouse-drag")       \
-	X(WHEEL_UP, "wheel-up")           \
-	X(WHEEL_DOWN, "wheel-down")
+#define KEYCODE_LIST(X)                           \
+	X(KEYCODE_UP, "Up")                       \
+	X(KEYCODE_DOWN, "Down")                   \
+	X(KEYCODE_LEFT, "Left")                   \
+	X(KEYCODE_RIGHT, "Right")                 \
+	X(KEYCODE_HOME, "Home")                   \
+	X(KEYCODE_END, "End")                     \
+	X(KEYCODE_PAGE_UP, "PgUp")                \
+	X(KEYCODE_PAGE_DOWN, "PgDn")              \
+	X(KEYCODE_BACK_TAB, "S-Tab")              \
+	X(KEYCODE_BACKSPACE, "Backspace")         \
+	X(KEYCODE_DELETE, "Delete")               \
+	X(KEYCODE_INSERT, "Insert")               \
+	X(KEYCODE_F1, "F1")                       \
+	X(KEYCODE_F2, "F2")                       \
+	X(KEYCODE_F3, "F3")                       \
+	X(KEYCODE_F4, "F4")                       \
+	X(KEYCODE_F5, "F5")                       \
+	X(KEYCODE_F6, "F6")                       \
+	X(KEYCODE_F7, "F7")                       \
+	X(KEYCODE_F8, "F8")                       \
+	X(KEYCODE_F9, "F9")                       \
+	X(KEYCODE_F10, "F10")                     \
+	X(KEYCODE_F11, "F11")                     \
+	X(KEYCODE_F12, "F12")                     \
+	X(KEYCODE_RESIZE, "resize")               \
+	X(KEYCODE_PASTE_BEGIN, "paste-begin")     \
+	X(KEYCODE_PASTE_END, "paste-end")         \
+	X(KEYCODE_MOUSE_PRESS, "mouse-press")     \
+	X(KEYCODE_MOUSE_RELEASE, "mouse-release") \
+	X(KEYCODE_MOUSE_DRAG, "mouse-drag")       \
+	X(KEYCODE_WHEEL_UP, "wheel-up")           \
+	X(KEYCODE_WHEEL_DOWN, "wheel-down")
 
-enum keycode {
-	KEYCODE_BASE = 0x110000,
-#define X(id, name) KEYCODE_##id,
-	KEYCODE_LIST(X)
-#undef X
-		KEYCODE_END_OF_LIST
-};
+enum keycode { KEYCODE_BASE = 0x110000, KEYCODE_LIST(LIST_ID) KEYCODE_END_OF_LIST };
 
 struct key {
 	uint32_t code; /* a Unicode character (Ctrl-a is 1 and so on) or enum keycode */

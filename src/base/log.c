@@ -31,13 +31,10 @@ void log_debug(const char *area, const char *fmt, ...)
 	char when[CLOCK_RFC3339_SIZE];
 	AUTO_BUF raw = buf_new(4096);
 	AUTO_BUF line = buf_new(16384);
-	va_list ap;
 
 	if (log_fd < 0)
 		return;
-	va_start(ap, fmt);
-	buf_vappendf(&raw, fmt, ap);
-	va_end(ap);
+	buf_append_args(&raw, fmt);
 	int64_t now_ms = clock_wall_ms();
 	clock_rfc3339(now_ms, when);
 	buf_appendf(&line, "%.19s.%03dZ %s: ", when, (int)(now_ms % 1000), area);

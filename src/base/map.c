@@ -6,11 +6,6 @@
 
 #include "base/xalloc.h"
 
-void map_init(struct map *map)
-{
-	*map = (struct map){ NULL, 0, 0 };
-}
-
 void map_release(struct map *map, void (*free_value)(void *value))
 {
 	for (size_t i = 0; i < map->room; i++) {
@@ -21,7 +16,12 @@ void map_release(struct map *map, void (*free_value)(void *value))
 		free(map->slots[i].key);
 	}
 	free(map->slots);
-	map_init(map);
+	*map = (struct map){ NULL, 0, 0 };
+}
+
+void map_release_keys(struct map *map)
+{
+	map_release(map, NULL);
 }
 
 /* The slot of key, or the free slot for it. */

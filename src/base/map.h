@@ -16,9 +16,16 @@ struct map {
 	size_t count;
 };
 
-void map_init(struct map *map);
-/* Frees the keys; free_value (may be NULL) is called for each value. */
+/* Frees the keys, and the values by free_value unless that is NULL. A zeroed map is empty, and so
+ * is a released one. */
 void map_release(struct map *map, void (*free_value)(void *value));
+/* A local map that is released at the end of its block: AUTO_MAP seen = MAP_EMPTY; */
+#define AUTO_MAP __attribute__((cleanup(map_release_keys))) struct map
+#define MAP_EMPTY          \
+	{                  \
+		NULL, 0, 0 \
+	}
+void map_release_keys(struct map *map);
 /* NULL if the key does not exist. */
 void *map_get(const struct map *map, struct str key);
 /* Set a value; returns the previous one or NULL. */

@@ -8,6 +8,7 @@
 #include "base/fd.h"
 #include "base/plain.h"
 #include "base/utf8.h"
+#include "base/xalloc.h"
 
 #define WAITING_BYTES (64U << 10)
 #define LINE_BYTES    8192U /* maximum length of a line */
@@ -53,12 +54,8 @@ void say_line(const char *line)
 void say_error(const char *fmt, ...)
 {
 	AUTO_BUF text = buf_new(4096);
-	AUTO_BUF clean = buf_new(4096);
-	va_list ap;
 
-	va_start(ap, fmt);
-	buf_vappendf(&text, fmt, ap);
-	va_end(ap);
-	utf8_sanitize(&clean, buf_str(&text));
-	(void)fprintf(stderr, "hgym-tui: %s\n", clean.data);
+	buf_append_args(&text, fmt);
+	AUTO_TEXT clean = utf8_copy(buf_str(&text), 4096);
+	(void)fprintf(stderr, "hgym-tui: %s\n", clean);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,10 +38,6 @@ static inline bool str_starts_with(struct str s, const char *prefix)
 	return s.len >= n && memcmp(s.p, prefix, n) == 0;
 }
 
-/* The names of a list of X(id, name, ..): { SOME_LIST(LIST_NAME) NULL }. */
-#define LIST_NAME(id, ...)	LIST_NAME_OF(__VA_ARGS__, )
-#define LIST_NAME_OF(name, ...) name,
-
 /* For ASCII, in every locale; the second accepts letters, digits and "_", the third also a tab. */
 static inline bool str_is_digit(char c)
 {
@@ -59,6 +56,14 @@ static inline bool str_is_blank(char c)
 
 /* Print into a char array, truncated to its size; format as for printf. */
 #define print_into(array, ...) ((void)snprintf(array, sizeof(array) / IS_ARRAY(array), __VA_ARGS__))
+/* The same with the arguments after the last parameter, fmt, of a function. */
+#define print_args(array, fmt)                                                        \
+	do {                                                                          \
+		va_list args;                                                         \
+		va_start(args, fmt);                                                  \
+		(void)vsnprintf(array, sizeof(array) / IS_ARRAY(array), (fmt), args); \
+		va_end(args);                                                         \
+	} while (0)
 
 /* s without its first n bytes (n <= s.len). */
 static inline struct str str_skip(struct str s, size_t n)

@@ -164,6 +164,14 @@ void utf8_sanitize(struct buf *out, struct str s)
 	}
 }
 
+char *utf8_copy(struct str s, size_t cap_bytes)
+{
+	AUTO_BUF out = buf_new(cap_bytes);
+
+	utf8_sanitize(&out, s);
+	return buf_detach(&out);
+}
+
 void utf8_add_xml(struct buf *out, const char *text)
 {
 	AUTO_BUF clean = buf_new(3 * strlen(text) + 1);

@@ -34,5 +34,7 @@ size_t utf8_prefix(struct str s, size_t columns);
 void utf8_sanitize(struct buf *out, struct str s);
 /* The same, escaped for the text of an XML element. */
 void utf8_add_xml(struct buf *out, const char *text);
-/* The same into out, truncated to its size; returns out. */
+/* A sanitized copy, at most cap_bytes long; owned. */
+char *utf8_copy(struct str s, size_t cap_bytes);
+/* A sanitized text in out, truncated to its size; returns out. */
 const char *utf8_clean(char *out, size_t size, struct str s);

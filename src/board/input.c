@@ -32,8 +32,10 @@ static double number_or_absent(struct harness_number number)
 
 /* Add one output of the run's command, if it measured at all. */
 static void add_output(const struct adding *a, const char *key, const struct harness_post *post,
-		       const struct harness_file *file)
+		       enum harness_kind kind, unsigned int number)
 {
+	const struct harness_file *file =
+		harness_files_find(a->files, kind, a->run->dir, number, 0);
 	struct score_row row;
 
 	if (!post->present || post->failure != HARNESS_FAILURE_NONE || file == NULL ||
@@ -47,12 +49,6 @@ static void add_output(const struct adding *a, const char *key, const struct har
 	score_row_release(&row);
 }
 
-static const struct harness_file *find_run_file(const struct adding *a, enum harness_kind kind,
-						unsigned int number)
-{
-	return harness_files_find(a->files, kind, a->run->dir, number, 0);
-}
-
 static void add_harness_run(const struct adding *a)
 {
 	const struct harness_run *run = a->run;
@@ -60,16 +56,15 @@ static void add_harness_run(const struct adding *a)
 	AUTO_TEXT baseline = xasprintf("%s baseline", run->id);
 
 	if (run->has_baseline)
-		add_output(a, baseline, &run->baseline, find_run_file(a, HARNESS_BASELINE_OUT, 0));
+		add_output(a, baseline, &run->baseline, HARNESS_BASELINE_OUT, 0);
 	array_each (it, run->iterations, run->n_iterations) {
 		AUTO_TEXT key = xasprintf("%s iteration %u", run->id, it->number);
 
 		if (it->proof <= HARNESS_PROOF_EARLY)
 			continue; /* only the agent can have measured it */
-		add_output(a, key, &it->post, find_run_file(a, HARNESS_POST_OUT, it->number));
+		add_output(a, key, &it->post, HARNESS_POST_OUT, it->number);
 		if (restore->iteration.present && restore->iteration.value == it->number)
-			add_output(a, key, &restore->post,
-				   find_run_file(a, HARNESS_RESTORED_OUT, 0));
+			add_output(a, key, &restore->post, HARNESS_RESTORED_OUT, 0);
 	}
 }
 
@@ -177,8 +172,7 @@ static struct board_row *add_run(struct board_input *input, const char *path, co
 static void add_verifier_score(struct board_input *input, const char *path,
 			       const struct score_row *score)
 {
-	const struct run none = { .source_sha256 = NULL };
-	AUTO_TEXT key = get_key(input, path, &none);
+	AUTO_TEXT key = get_key(input, path, &(struct run){ .source_sha256 = NULL });
 
 	score_board_add(&input->scores, key, score);
 }
@@ -296,7 +290,7 @@ static bool looks_like_rows(struct str text)
 	if (trimmed.len > 0 && trimmed.p[0] == '{')
 		return true;
 	if (trimmed.len > 0 && trimmed.p[0] == '[') {
-		rest = str_trim((struct str){ trimmed.p + 1, trimmed.len - 1 });
+		rest = str_trim(str_skip(trimmed, 1));
 		return rest.len > 0 && (rest.p[0] == '{' || rest.p[0] == ']');
 	}
 	if (!str_next(&rest, '\n', &line) || memchr(line.p, ',', line.len) == NULL)
@@ -478,7 +472,8 @@ static int choose_track(const struct builder *b, struct err *err)
 		name = TRACK_METRIC;
 	board->target_metric = b->ask->score_metric;
 	if (name == NULL) {
-		board_recognize_tracks(board, &b->context->tracks);
+		board->tracks = &b->context->tracks;
+		board->track_from = "logs";
 		return 0;
 	}
 	if (context_find_track(b->context, name, &b->built->track, err) != 0)
@@ -488,7 +483,7 @@ static int choose_track(const struct builder *b, struct err *err)
 			       "--score cannot be used with track %s, which counts steps; choose "
 			       "the metric of its target with --score-metric",
 			       name);
-	board_set_track(board, &b->built->track);
+	board->track = &b->built->track;
 	if (b->ask->track == NULL && name == b->context->conf.track)
 		board->track_from = "configuration";
 	return 0;
@@ -510,11 +505,11 @@ static int check_metric(const struct board *board, struct err *err)
 	}
 	for (size_t i = 0; most != NULL && i < most->n_series; i++)
 		buf_appendf(&names, "%s%s", i > 0 ? ", " : "; known: ", most->series[i].name);
-	(void)err_set(err, ERR_USAGE,
-		      "--score %s: no run has a metric with that name%s; or use a BPB or a loss of "
-		      "a run (final_bpb, ..)",
-		      board->chosen_name, names.data);
-	return -1;
+	return err_set(
+		err, ERR_USAGE,
+		"--score %s: no run has a metric with that name%s; or use a BPB or a loss of "
+		"a run (final_bpb, ..)",
+		board->chosen_name, names.data);
 }
 
 /* Use the baseline of the configuration, in the unit of the board's score. */

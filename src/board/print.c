@@ -82,9 +82,7 @@ static bool is_column_used(const struct board *board, const struct column *colum
 
 static void append_count(struct buf *out, double value)
 {
-	char digits[STR_NUMBER_SIZE];
-
-	buf_append_str(out, str_number(round(value), 17, digits));
+	buf_append_str(out, str_number(round(value), 17, (char[STR_NUMBER_SIZE]){ "" }));
 }
 
 static void append_number(struct buf *out, const struct column *column, double value, int decimals)
@@ -118,8 +116,8 @@ static int find_decimals(const struct board *board, const struct board_group *gr
 	if (column->format != FORMAT_SCORE)
 		return 0;
 	const struct run_number *number = get_number(column);
-	for (size_t i = 0; i < group->n_rows; i++) {
-		double value = run_number_get(&board->rows[group->rows[i]]->run, number);
+	board_each_row (row, board, group) {
+		double value = run_number_get(&row->run, number);
 		int digits = SCORE_DECIMALS;
 		int len = snprintf(text, sizeof(text), "%.*f", digits, value);
 
@@ -436,11 +434,8 @@ static const char *describe_test(const struct track *track, enum track_test test
 /* Does the test decide under the track's rule? */
 static bool test_decides(const struct track *track, enum track_test test)
 {
-	for (size_t i = 0; track->has_record && track->rule == TRACK_RULE_T && i < track->n_tests;
-	     i++)
-		if (track->tests[i] == test)
-			return true;
-	return false;
+	return track->has_record && track->rule == TRACK_RULE_T &&
+	       any_of(i, track->n_tests, track->tests[i] == test);
 }
 
 /* "test A  one sample vs bar: t = -4.9720, df 2, one-sided p = 0.0191 ..". */
@@ -490,16 +485,17 @@ static bool is_used_by_group(const struct board *board, const struct board_group
 	if (column->format == FORMAT_CAPS)
 		return false;
 	if (column->format == FORMAT_NOTE)
-		return any_of(i, group->n_rows, board->rows[group->rows[i]]->note[0] != '\0');
+		return any_of(i, group->n_rows, board_row_at(board, group, i)->note[0] != '\0');
 	if (column->format == FORMAT_NAME)
 		return !group->is_values && /* unless the seeds identify the rows */
 		       (group->n_seeds != group->n_counted ||
-			!all_of(i, group->n_rows, run_has(board->rows[group->rows[i]]->run.seed)));
+			!all_of(i, group->n_rows,
+				run_has(board_row_at(board, group, i)->run.seed)));
 	if (!is_column_used(board, column))
 		return false;
 	const struct run_number *number = get_number(column);
 	return any_of(i, group->n_rows,
-		      run_has(run_number_get(&board->rows[group->rows[i]]->run, number)));
+		      run_has(run_number_get(&board_row_at(board, group, i)->run, number)));
 }
 
 /* Columns of text may be cut, and have no number that could be missing. */
@@ -606,7 +602,7 @@ static void add_remarks(struct page *p)
 }
 
 /* The verdict is shown next to the title; in Markdown at the end. */
-static void add_group(struct page *p, const struct board_group *group, size_t rank)
+static void add_group(struct page *p, const struct board_group *group)
 {
 	static const enum fact_style styles[] = {
 		[BOARD_WORD_NONE] = FACT_PLAIN,	    [BOARD_WORD_BASELINE] = FACT_REFERENCE,
@@ -617,15 +613,17 @@ static void add_group(struct page *p, const struct board_group *group, size_t ra
 	const struct board_verdict *v = &group->verdict;
 
 	p->group = group;
-	struct facts_section *table =
-		begin_table(p, p->markdown ? group->title
-					   : facts_keep(p->facts, "%zu  %s", rank, group->title));
+	struct facts_section *table = begin_table(
+		p, p->markdown ? group->title
+			       : facts_keep(p->facts, "%zu  %s", group->rank + 1, group->title));
 	table->beside = p->markdown ? NULL : v->text;
 	table->beside_style = styles[v->word];
-	for (size_t i = 0; i < group->n_rows && p->n_columns > 0; i++)
-		add_row(p, p->board->rows[group->rows[i]]);
-	if (group->n_counted > 0 && p->n_columns > 0)
-		add_row(p, NULL);
+	if (p->n_columns > 0) {
+		board_each_row (row, p->board, group)
+			add_row(p, row);
+		if (group->n_counted > 0)
+			add_row(p, NULL);
+	}
 	add_remarks(p);
 	if (!p->markdown)
 		return;
@@ -637,21 +635,19 @@ static void add_group(struct page *p, const struct board_group *group, size_t ra
 }
 
 /* Is the group, by rank, the first one with its track? */
-static bool is_first_of_track(const struct board *board, size_t rank)
+static bool is_first_of_track(const struct board *board, const struct board_group *group)
 {
-	const struct track *track = board->groups[board->rank[rank]].track;
-
-	return !any_of(i, rank, board->groups[board->rank[i]].track == track);
+	return !any_of(i, group->rank, board_ranked(board, i)->track == group->track);
 }
 
 /* One line for each track of the board. */
 static void add_tracks(struct page *p)
 {
 	facts_section(p->facts, "");
-	for (size_t i = 0; i < p->board->n_groups; i++) {
-		if (!is_first_of_track(p->board, i))
+	board_each_ranked (group, p->board) {
+		if (!is_first_of_track(p->board, group))
 			continue;
-		board_track_line(&p->text, p->board, &p->board->groups[p->board->rank[i]]);
+		board_track_line(&p->text, p->board, group);
 		end_line(p);
 	}
 }
@@ -682,7 +678,7 @@ void board_print_md_group(FILE *stream, const struct board *board, const struct 
 	struct page p = { .facts = &facts, .board = board, .markdown = true };
 
 	p.text = buf_new(LINE_MAX_LEN);
-	add_group(&p, group, 0);
+	add_group(&p, group);
 	facts_section(p.facts, "");
 	board_track_line(&p.text, board, group);
 	end_line(&p);
@@ -700,10 +696,10 @@ static void print_board(FILE *stream, const struct board *board, bool markdown,
 	p.text = buf_new(LINE_MAX_LEN);
 	if (!markdown)
 		add_tracks(&p);
-	for (size_t i = 0; !markdown && i < board->n_groups; i++) {
-		const struct track *track = board->groups[board->rank[i]].track;
+	board_each_ranked (group, board) {
+		const struct track *track = group->track;
 
-		if (!is_first_of_track(board, i) || !track_has_caps(track))
+		if (markdown || !is_first_of_track(board, group) || !track_has_caps(track))
 			continue;
 		buf_append_str(&p.text, "caps: bytes, train, eval");
 		if (track->full_targets)
@@ -715,8 +711,8 @@ static void print_board(FILE *stream, const struct board *board, bool markdown,
 		buf_append_str(&p.text, "✗ exceeded, · not in the log");
 		end_line(&p);
 	}
-	for (size_t i = 0; i < board->n_groups; i++)
-		add_group(&p, &board->groups[board->rank[i]], i + 1);
+	board_each_ranked (group, board)
+		add_group(&p, group);
 	if (markdown)
 		add_tracks(&p);
 	print_page(&p, stream, look);
@@ -741,13 +737,16 @@ static void add_stats(cJSON *object, const char *unit, const struct board_stats 
 	add_in_unit(object, "max", unit, s->max);
 }
 
-static void add_caps(cJSON *object, const enum board_kept *caps)
+/* Add the states of the caps, each with the key "<prefix><cap>". */
+static void add_caps(cJSON *object, const char *prefix, const enum board_kept *caps)
 {
-	cJSON *node = cJSON_AddObjectToObject(object, "caps");
+	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++) {
+		char key[32];
 
-	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++)
-		json_add_string(node, board_cap_name((enum board_cap)cap),
+		print_into(key, "%s%s", prefix, board_cap_name((enum board_cap)cap));
+		json_add_string(object, key,
 				caps[cap] == CAP_NONE ? NULL : board_kept_name(caps[cap]));
+	}
 }
 
 cJSON *board_row_json(const struct board *board, const struct board_row *row)
@@ -763,7 +762,7 @@ cJSON *board_row_json(const struct board *board, const struct board_row *row)
 					   : NULL),
 		 JBOOL("seed_again", row->seed_again), JNUM("value", row->score),
 		 JNUM("cost_usd", row->usd));
-	add_caps(object, row->caps);
+	add_caps(cJSON_AddObjectToObject(object, "caps"), "", row->caps);
 	json_add_clean(object, "note", row->note[0] ? row->note : NULL);
 	return object;
 }
@@ -813,18 +812,12 @@ static void add_tests(cJSON *object, const struct track *track, const struct boa
 		enum track_test which = (enum track_test)i;
 
 		json_add(test, JTEXT("what", describe_test(track, which)),
-			 JBOOL("decides", test_decides(track, which)));
-		if (run_has(v->tests[i].p))
-			cJSON_AddBoolToObject(test, "passes", v->tests[i].p < track->alpha);
-		else
-			cJSON_AddNullToObject(test, "passes");
+			 JBOOL("decides", test_decides(track, which)),
+			 JNODE("passes", run_has(v->tests[i].p)
+						 ? cJSON_CreateBool(v->tests[i].p < track->alpha)
+						 : NULL));
 		cJSON_AddItemToObject(tests, letter, test);
 	}
-}
-
-static double count_of(const struct board_steps *steps)
-{
-	return run_has(steps->step) ? (double)steps->n : RUN_ABSENT;
 }
 
 /* What a track with a target asks for. */
@@ -848,14 +841,12 @@ static void add_target(cJSON *object, const struct board *board, const struct bo
 		 JNUM("n_live", steps->n_live));
 	cJSON *others = cJSON_AddArrayToObject(object, "other_metrics");
 	array_each (other, group->others, group->n_others) {
-		bool is_shown = other->steps.is_shown;
+		const struct board_steps *at = &other->steps;
 
-		cJSON_AddItemToArray(
-			others,
-			json_new(JCLEAN("metric", other->metric),
-				 JNUM("steps_to_target", is_shown ? other->steps.step : RUN_ABSENT),
-				 JNUM("target_n", count_of(&other->steps)),
-				 JNUM("target_mean", other->steps.stats.mean)));
+		json_add(json_add_row(others), JCLEAN("metric", other->metric),
+			 JNUM("steps_to_target", at->is_shown ? at->step : RUN_ABSENT),
+			 JNUM("target_n", run_has(at->step) ? (double)at->n : RUN_ABSENT),
+			 JNUM("target_mean", at->stats.mean));
 	}
 }
 
@@ -892,11 +883,10 @@ static void add_verdict(cJSON *object, const struct board *board, const struct b
 		 JNUM("pair_margin", v->pair_margin), JBOOL("pair_shown", v->pair_shown));
 	cJSON *common = cJSON_AddArrayToObject(object, "common_seeds");
 	for (size_t i = 0; i < v->n_common; i++) {
-		cJSON *pair = cJSON_CreateObject();
+		cJSON *pair = json_add_row(common);
 
 		json_add_number(pair, "seed", v->common[i].seed);
 		add_in_unit(pair, "delta", unit, v->common[i].delta);
-		cJSON_AddItemToArray(common, pair);
 	}
 }
 
@@ -905,11 +895,8 @@ static void add_counts(cJSON *object, const struct board *board, const struct bo
 	cJSON *seeds = cJSON_AddArrayToObject(object, "seeds");
 
 	board_each_counted (row, board, group) {
-		if (row->seed_again)
-			continue;
-		cJSON_AddItemToArray(seeds, run_has(row->run.seed)
-						    ? cJSON_CreateNumber(row->run.seed)
-						    : cJSON_CreateNull());
+		if (!row->seed_again)
+			json_push_number(seeds, row->run.seed);
 	}
 	json_add(object, JNUM("n", group->n_counted), JNUM("n_seeds", group->n_seeds),
 		 JNUM("n_rows", group->n_rows),
@@ -933,42 +920,40 @@ static void add_means(cJSON *object, const struct board_group *group)
 		json_add_number(object, keys[i], board_mean(group, keys[i]));
 }
 
-static cJSON *group_json(const struct board *board, const struct board_group *group, size_t rank,
-			 bool with_rows)
+static cJSON *group_json(const struct board *board, const struct board_group *group, bool with_rows)
 {
 	cJSON *object = cJSON_CreateObject(), *node;
 	const char *unit = board_unit(board, group);
 
 	json_add(object, JCLEAN("group", group->key), JCLEAN("title", group->title),
-		 JNUM("rank", rank), JTEXT("track", group->track->name),
+		 JNUM("rank", group->rank + 1), JTEXT("track", group->track->name),
 		 JTEXT("track_from", board->track_from), JTEXT("score", group->score->name),
 		 JTEXT("unit", unit), JBOOL("is_baseline", group->is_baseline));
 	add_counts(object, board, group);
 	add_stats(object, unit, &group->stats);
-	node = cJSON_AddObjectToObject(object, "per_seed");
-	json_add_number(node, "n", (double)group->seed_stats.n);
+	node = json_add(cJSON_AddObjectToObject(object, "per_seed"),
+			JNUM("n", group->seed_stats.n));
 	add_stats(node, unit, &group->seed_stats);
 	add_means(cJSON_AddObjectToObject(object, "means"), group);
-	node = cJSON_AddObjectToObject(object, "train_time");
-	json_add_number(node, "n", (double)group->train_ms.n);
+	node = json_add(cJSON_AddObjectToObject(object, "train_time"),
+			JNUM("n", group->train_ms.n));
 	add_stats(node, "ms", &group->train_ms);
 	json_add(object, JNUM("max_train_ms", group->max_train_ms),
 		 JNUM("max_eval_s", group->max_eval_s),
 		 JNUM("max_artifact_bytes", group->max_artifact_bytes));
-	add_caps(object, group->caps);
+	add_caps(cJSON_AddObjectToObject(object, "caps"), "", group->caps);
 	add_verdict(object, board, group);
 	node = cJSON_AddArrayToObject(object, "notes");
 	for (size_t i = 0; i < group->n_notes; i++) {
-		AUTO_BUF clean = buf_new(4096);
+		AUTO_TEXT clean = utf8_copy(str_from(group->notes[i]), 4096);
 
-		utf8_sanitize(&clean, str_from(group->notes[i]));
-		cJSON_AddItemToArray(node, cJSON_CreateString(clean.data));
+		cJSON_AddItemToArray(node, cJSON_CreateString(clean));
 	}
 	if (!with_rows)
 		return object;
 	node = cJSON_AddArrayToObject(object, "rows");
-	for (size_t i = 0; i < group->n_rows; i++)
-		cJSON_AddItemToArray(node, board_row_json(board, board->rows[group->rows[i]]));
+	board_each_row (row, board, group)
+		cJSON_AddItemToArray(node, board_row_json(board, row));
 	return object;
 }
 
@@ -976,9 +961,8 @@ static void print_json(FILE *stream, const struct board *board, const struct boa
 {
 	AUTO_BUF line = buf_new(64 * JSON_MAX_BYTES);
 
-	for (size_t i = 0; i < board->n_groups; i++) {
-		AUTO_JSON object =
-			group_json(board, &board->groups[board->rank[i]], i + 1, !look->summary);
+	board_each_ranked (group, board) {
+		AUTO_JSON object = group_json(board, group, !look->summary);
 
 		buf_clear(&line);
 		json_print(&line, object);
@@ -995,71 +979,55 @@ static const char csv_columns[] =
 	"delta_nats:10, nats_per_unit:10, bar:10, t_a, df_a, p_a, t_b, df_b, "
 	"p_b, seeds_needed:0, verdict, note";
 
-static void add_cap_cells(cJSON *row, const enum board_kept *caps)
-{
-	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++) {
-		char key[32];
-
-		print_into(key, "cap_%s", board_cap_name((enum board_cap)cap));
-		json_add_string(row, key,
-				caps[cap] == CAP_NONE ? NULL : board_kept_name(caps[cap]));
-	}
-}
-
 /* The numbers of a group that both CSV and the summary have. */
-static cJSON *group_row(const struct board_group *group, size_t rank)
+static cJSON *group_row(const struct board_group *group)
 {
 	const struct board_verdict *v = &group->verdict;
 
-	return json_new(
-		JNUM("rank", rank), JNUM("n", group->n_counted), JNUM("n_seeds", group->n_seeds),
-		JNUM("mean", group->stats.mean), JNUM("sd_sample", group->stats.sd_sample),
-		JNUM("sd_population", group->stats.sd_population), JNUM("delta", v->delta),
-		JNUM("delta_nats", v->delta_nats), JTEXT("verdict", v->text[0] ? v->text : NULL));
+	return json_new(JNUM("rank", group->rank + 1), JNUM("n", group->n_counted),
+			JNUM("n_seeds", group->n_seeds), JNUM("mean", group->stats.mean),
+			JNUM("sd_sample", group->stats.sd_sample),
+			JNUM("sd_population", group->stats.sd_population), JNUM("delta", v->delta),
+			JNUM("delta_nats", v->delta_nats),
+			JTEXT("verdict", v->text[0] ? v->text : NULL));
 }
 
 /* The row of a group in CSV: its means are in the columns of the runs. */
-static cJSON *csv_group(const struct board *board, const struct board_group *group, size_t rank)
+static cJSON *csv_group(const struct board *board, const struct board_group *group)
 {
 	const struct board_verdict *v = &group->verdict;
-	cJSON *row = group_row(group, rank);
+	cJSON *row = group_row(group);
 
 	json_add(row, JTEXT("kind", "group"), JCLEAN("group", group->key));
 	add_means(row, group);
-	add_cap_cells(row, group->caps);
+	add_caps(row, "cap_", group->caps);
 	json_add(row, JTEXT("score", group->score->name), JTEXT("unit", board_unit(board, group)),
 		 JNUM("se", group->stats.se), JNUM("nats_per_unit", v->nats_per_unit),
 		 JNUM("bar", v->bar));
-	for (int i = TRACK_TEST_A; i <= TRACK_TEST_B; i++) {
-		const struct board_test *test = &v->tests[i];
-
-		add_in_unit(row, "t", i == TRACK_TEST_A ? "a" : "b", test->t);
-		add_in_unit(row, "df", i == TRACK_TEST_A ? "a" : "b", test->df);
-		add_in_unit(row, "p", i == TRACK_TEST_A ? "a" : "b", test->p);
-	}
-	json_add_number(row, "seeds_needed", v->seeds_needed > 0 ? v->seeds_needed : RUN_ABSENT);
-	return row;
+	const struct board_test *a = &v->tests[TRACK_TEST_A], *b = &v->tests[TRACK_TEST_B];
+	return json_add(row, JNUM("t_a", a->t), JNUM("df_a", a->df), JNUM("p_a", a->p),
+			JNUM("t_b", b->t), JNUM("df_b", b->df), JNUM("p_b", b->p),
+			JSOME("seeds_needed", v->seeds_needed));
 }
 
 static void print_csv(FILE *stream, const struct board *board, const struct board_look *look)
 {
 	struct out *out = out_new(stream, OUT_CSV, csv_columns);
 
-	for (size_t i = 0; i < board->n_groups; i++) {
-		const struct board_group *group = &board->groups[board->rank[i]];
-
-		for (size_t k = 0; !look->summary && k < group->n_rows; k++) {
-			const struct board_row *row = board->rows[group->rows[k]];
+	board_each_ranked (group, board) {
+		board_each_row (row, board, group) {
+			if (look->summary)
+				break;
 			cJSON *object = board_row_json(board, row);
 
-			json_add(object, JTEXT("kind", "run"), JNUM("rank", i + 1),
+			json_add(object, JTEXT("kind", "run"), JNUM("rank", group->rank + 1),
 				 JCLEAN("group", group->key));
-			add_cap_cells(object, row->caps);
+			add_caps(object, "cap_", row->caps);
 			json_add(object, JTEXT("score", group->score->name),
 				 JTEXT("unit", board_unit(board, group)));
 			out_take(out, object);
 		}
-		out_take(out, csv_group(board, group, i + 1));
+		out_take(out, csv_group(board, group));
 	}
 	(void)out_free(out);
 }
@@ -1099,10 +1067,10 @@ static double shown_p(const struct board_test *test)
 	return p;
 }
 
-static cJSON *summary_row(const struct board_group *group, size_t rank)
+static cJSON *summary_row(const struct board_group *group)
 {
 	const struct board_verdict *v = &group->verdict;
-	cJSON *row = group_row(group, rank);
+	cJSON *row = group_row(group);
 	AUTO_BUF caps = buf_new(64);
 
 	if (group->n_counted > 0 && !group->is_values)
@@ -1120,7 +1088,7 @@ static bool is_used(const struct board *board, struct str column)
 	AUTO_TEXT key = xstrndup(name.p, name.len);
 
 	for (size_t i = 0; i < board->n_groups; i++) {
-		AUTO_JSON row = summary_row(&board->groups[i], i);
+		AUTO_JSON row = summary_row(&board->groups[i]);
 		const cJSON *cell = json_get(row, key);
 
 		if (cell != NULL && !cJSON_IsNull(cell))
@@ -1139,8 +1107,8 @@ static void print_summary(FILE *stream, const struct board *board, enum out_form
 			buf_appendf(&used, "%s%.*s", used.len > 0 ? "," : "", (int)column.len,
 				    column.p);
 	struct out *out = out_new(stream, format, used.data);
-	for (size_t i = 0; i < board->n_groups; i++)
-		out_take(out, summary_row(&board->groups[board->rank[i]], i + 1));
+	board_each_ranked (group, board)
+		out_take(out, summary_row(group));
 	(void)out_free(out);
 }
 

@@ -92,9 +92,7 @@ static void add_seeds(cJSON *root, const struct submission *s)
 			print_into(key, "run %zu", n);
 		while (json_get(results, key) != NULL)
 			print_into(key, "%.0f (%d)", row->run.seed, ++again);
-		cJSON_AddItemToArray(seeds, run_has(row->run.seed)
-						    ? cJSON_CreateNumber(row->run.seed)
-						    : cJSON_CreateNull());
+		json_push_number(seeds, row->run.seed);
 		cJSON_AddItemToObject(results, key, seed_json(s, row));
 	}
 }
@@ -181,11 +179,8 @@ static void __attribute__((format(printf, 2, 3)))
 report_missing(struct check *check, const char *fmt, ...)
 {
 	char sentence[SENTENCE_MAX];
-	va_list ap;
 
-	va_start(ap, fmt);
-	(void)vsnprintf(sentence, sizeof(sentence), fmt, ap);
-	va_end(ap);
+	print_args(sentence, fmt);
 	check->say(check->user, sentence);
 	check->n++;
 }
@@ -210,8 +205,8 @@ size_t submission_check(const struct submission *s, void (*say)(void *user, cons
 		if (!run_has(row->run.seed))
 			report_missing(&check, "%s has no seed", row->name);
 	}
-	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++) {
-		const char *name = board_cap_name((enum board_cap)cap);
+	for (enum board_cap cap = 0; cap < BOARD_CAP_COUNT; cap++) {
+		const char *name = board_cap_name(cap);
 
 		if (g->caps[cap] == CAP_BROKEN)
 			report_missing(&check, "the cap on %s is exceeded", name);
@@ -238,22 +233,20 @@ size_t submission_check(const struct submission *s, void (*say)(void *user, cons
 
 static void write_item(void *user, const char *sentence)
 {
-	AUTO_BUF clean = buf_new(4096);
+	AUTO_TEXT clean = utf8_copy(str_from(sentence), 4096);
 
-	utf8_sanitize(&clean, str_from(sentence));
-	(void)fprintf(user, "- %s\n", clean.data);
+	(void)fprintf(user, "- %s\n", clean);
 }
 
 static int write_readme(const struct submission *s, const char *folder, struct err *err)
 {
 	char *path;
 	FILE *stream = new_folder_create(folder, "README.md", &path, err);
-	AUTO_BUF text = buf_new(4096);
+	AUTO_TEXT title = utf8_copy(str_from(s->name != NULL ? s->name : s->group->title), 4096);
 
 	if (stream == NULL)
 		return -1;
-	utf8_sanitize(&text, str_from(s->name != NULL ? s->name : s->group->title));
-	(void)fprintf(stream, "# %s\n\n", text.data);
+	(void)fprintf(stream, "# %s\n\n", title);
 	if (s->blurb != NULL)
 		(void)fprintf(stream, "%s\n\n", s->blurb);
 	(void)fputs("## Results\n\n", stream);
@@ -279,8 +272,7 @@ static void hash_bytes(FILE *from, FILE *to, struct sha256 *sha)
 
 void submission_find_logs(struct board *board, const struct board_group *group)
 {
-	for (size_t i = 0; i < group->n_rows; i++) {
-		struct board_row *row = board->rows[group->rows[i]];
+	board_each_row (row, board, group) {
 		struct sha256 sha;
 
 		if (row->log == NULL || row->sha256[0] != '\0')
@@ -306,12 +298,11 @@ static int copy_log(const struct submission *s, const struct board_row *row, con
 	FILE *to, *from = fopen(log_path(row), "rbe");
 	struct sha256 sha;
 
-	to = from != NULL ? new_folder_create(folder, name, &path, err) : NULL;
 	if (from == NULL)
-		err_set_errno(err, ERR_IO, "cannot open %s", log_path(row));
+		return err_set_errno(err, ERR_IO, "cannot open %s", log_path(row));
+	to = new_folder_create(folder, name, &path, err);
 	if (to == NULL) {
-		if (from != NULL)
-			(void)fclose(from);
+		(void)fclose(from);
 		return -1;
 	}
 	sha256_init(&sha);
@@ -330,32 +321,27 @@ static int copy_log(const struct submission *s, const struct board_row *row, con
 }
 
 /* A file may contain several runs; was it copied for an earlier one? */
-static bool is_copied(const struct submission *s, size_t at)
+static bool is_copied(const struct submission *s, const struct board_row *row)
 {
-	const struct board_row *row = s->board->rows[s->group->rows[at]];
 	AUTO_TEXT name = log_name(s, row);
-	bool copied = false;
 
-	for (size_t i = 0; i < at && !copied; i++) {
-		const struct board_row *other = s->board->rows[s->group->rows[i]];
+	board_each_counted (other, s->board, s->group) {
 		AUTO_TEXT other_name = log_name(s, other);
 
-		copied = other->use == BOARD_COUNTED &&
-			 strcmp(log_path(row), log_path(other)) == 0 &&
-			 strcmp(name, other_name) == 0;
+		if (other->place >= row->place)
+			break;
+		if (strcmp(log_path(row), log_path(other)) == 0 && strcmp(name, other_name) == 0)
+			return true;
 	}
-	return copied;
+	return false;
 }
 
 static int write_files(const struct submission *s, const char *folder, bool logs, struct err *err)
 {
-	for (size_t i = 0; logs && i < s->group->n_rows; i++) {
-		const struct board_row *row = s->board->rows[s->group->rows[i]];
-
-		if (row->use == BOARD_COUNTED && row->sha256[0] != '\0' && !is_copied(s, i) &&
+	board_each_counted (row, s->board, s->group)
+		if (logs && row->sha256[0] != '\0' && !is_copied(s, row) &&
 		    copy_log(s, row, folder, err) != 0)
 			return -1;
-	}
 	AUTO_TEXT text = submission_text(s);
 	char *path;
 	FILE *stream = new_folder_create(folder, "submission.json", &path, err);

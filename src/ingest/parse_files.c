@@ -482,10 +482,8 @@ static void add_named(struct finder *finder, const char *path)
 	size_t before = finder->paths->n;
 	struct stat st;
 
-	if (finder->is_list) {
+	if (finder->is_list)
 		map_release(&finder->seen, NULL);
-		map_init(&finder->seen);
-	}
 	if (strcmp(path, "-") == 0 || stat(path, &st) != 0)
 		add_file(finder, path, NULL, true);
 	else if (!S_ISDIR(st.st_mode))
@@ -503,7 +501,6 @@ static void find_all(struct finder *finder, char *const *argv, size_t n)
 	struct stat st;
 
 	*finder->paths = (struct log_paths){ 0 };
-	map_init(&finder->seen);
 	for (size_t i = 0; i < n; i++) {
 		glob_t found;
 

@@ -24,7 +24,7 @@ static const struct {
 	const char *name;
 	enum model_severity severity;
 } kinds[] = {
-#define X(id, name, severity) { (name), MODEL_##severity },
+#define X(id, name, severity) { (name), severity },
 	ALERT_LIST(X)
 #undef X
 };

@@ -30,18 +30,6 @@ void board_init(struct board *board, const struct track *track)
 		.nats_source = "given",
 		.track_from = track->by_logs != NULL ? "logs" : "option",
 	};
-	map_init(&board->group_index);
-}
-
-void board_set_track(struct board *board, const struct track *track)
-{
-	board->track = track;
-}
-
-void board_recognize_tracks(struct board *board, const struct track_set *tracks)
-{
-	board->tracks = tracks;
-	board->track_from = "logs";
 }
 
 void board_choose_metric(struct board *board, const char *name)
@@ -201,16 +189,25 @@ int board_set_baseline(struct board *board, const char *key, struct err *err)
 	return 0;
 }
 
+struct board_row *board_row_at(const struct board *board, const struct board_group *group,
+			       size_t place)
+{
+	return place < group->n_rows ? board->rows[group->rows[place]] : NULL;
+}
+
 struct board_row *board_counted(const struct board *board, const struct board_group *group,
 				size_t place)
 {
-	for (; place < group->n_rows; place++) {
-		struct board_row *row = board->rows[group->rows[place]];
+	struct board_row *row = board_row_at(board, group, place);
 
-		if (row->use == BOARD_COUNTED)
-			return row;
-	}
-	return NULL;
+	while (row != NULL && row->use != BOARD_COUNTED)
+		row = board_row_at(board, group, row->place + 1);
+	return row;
+}
+
+struct board_group *board_ranked(const struct board *board, size_t rank)
+{
+	return rank < board->n_groups ? &board->groups[board->rank[rank]] : NULL;
 }
 
 const struct board_group *board_baseline(const struct board *board)
@@ -307,13 +304,10 @@ static void __attribute__((format(printf, 2, 3)))
 add_note(struct board_group *group, const char *fmt, ...)
 {
 	char text[1024];
-	va_list ap;
 
 	if (group->n_notes >= MAX_NOTES)
 		return;
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
+	print_args(text, fmt);
 	xpush(group->notes, group->n_notes, group->cap_notes, xstrdup(text));
 }
 
@@ -321,16 +315,13 @@ add_note(struct board_group *group, const char *fmt, ...)
 static void __attribute__((format(printf, 2, 3)))
 add_row_note(struct board_row *row, const char *fmt, ...)
 {
-	size_t len = strlen(row->note);
-	va_list ap;
+	AUTO_BUF note = buf_new(sizeof(row->note) - 1);
 
-	if (len > 0 && len + 3 < sizeof(row->note)) {
-		memcpy(row->note + len, "; ", 3);
-		len += 2;
-	}
-	va_start(ap, fmt);
-	(void)vsnprintf(row->note + len, sizeof(row->note) - len, fmt, ap);
-	va_end(ap);
+	buf_append_str(&note, row->note);
+	if (note.len > 0 && note.len + 3 < sizeof(row->note))
+		buf_append_str(&note, "; ");
+	buf_append_args(&note, fmt);
+	memcpy(row->note, note.data, note.len + 1);
 }
 
 /* Distinct values of something in the counted rows of a group. */
@@ -415,17 +406,15 @@ static void note_excluded(const struct board *board, struct board_group *group)
 	const char *ending = excluded == 1 ? "" : "s";
 	struct board_steps with;
 
-	for (size_t i = 0; i < group->n_rows && excluded > 0; i++) {
-		const struct board_row *row = board->rows[group->rows[i]];
-
+	if (excluded == 0)
+		return;
+	board_each_row (row, board, group) {
 		if (row->use != BOARD_COUNTED && row->use != BOARD_NO_STEP &&
 		    row->use != BOARD_EXCLUDED)
 			continue;
 		scores[n] = row->score;
 		runs[n++] = &row->run;
 	}
-	if (excluded == 0)
-		return;
 	if (!group->counts_steps) {
 		board_stats_of(&with.stats, scores, n);
 		add_note(group, "with the %zu excluded run%s the mean is %.6f (n=%zu)", excluded,
@@ -441,9 +430,7 @@ static void note_excluded(const struct board *board, struct board_group *group)
 static void note_group(const struct board *board, struct board_group *group)
 {
 	note_excluded(board, group);
-	for (size_t i = 0; i < group->n_rows; i++) {
-		const struct board_row *row = board->rows[group->rows[i]];
-
+	board_each_row (row, board, group) {
 		if (row->use == BOARD_COPY || row->use == BOARD_SAME_RUN)
 			add_note(group, "%s is %s %s: counted once", row->name,
 				 row->use == BOARD_COPY ? "byte-identical to" : "the same run as",
@@ -532,8 +519,8 @@ static const struct track *find_most(const struct board *board, struct board_gro
 	array_each (track, board->tracks->v, board->tracks->n) {
 		size_t n = 0;
 
-		for (size_t i = 0; i < group->n_rows; i++) {
-			const struct run *run = &board->rows[group->rows[i]]->run;
+		board_each_row (row, board, group) {
+			const struct run *run = &row->run;
 
 			/* A log that ends before its first validation shows nothing. */
 			n += track_of_run(board->tracks, run) == track &&
@@ -587,12 +574,9 @@ static bool has_other_track(const struct board *board, const struct board_row *r
 static bool group_has(const struct board *board, const struct board_group *group,
 		      const struct run_number *number)
 {
-	for (size_t i = 0; i < group->n_rows; i++) {
-		const struct run *run = &board->rows[group->rows[i]]->run;
-
-		if (run->status == RUN_FINISHED && run_has(run_number_get(run, number)))
+	board_each_row (row, board, group)
+		if (row->run.status == RUN_FINISHED && run_has(run_number_get(&row->run, number)))
 			return true;
-	}
 	return false;
 }
 
@@ -613,8 +597,8 @@ static const struct run_number *read_metric(const struct board *board, struct bo
 {
 	group->own = run_number_chosen;
 	group->own.name = name;
-	for (size_t i = 0; i < group->n_rows; i++) {
-		struct run *run = &board->rows[group->rows[i]]->run;
+	board_each_row (row, board, group) {
+		struct run *run = &row->run;
 
 		if (group->is_values) {
 			run->chosen = run->final_bpb;
@@ -679,10 +663,9 @@ static size_t first_with(struct map *seen, const char *key, size_t index)
  * run may belong to several groups. */
 static void find_copies(struct board *board)
 {
-	struct map seen;
+	AUTO_MAP seen = MAP_EMPTY;
 	char key[192];
 
-	map_init(&seen);
 	for (size_t i = 0; i < board->n_rows; i++) {
 		struct board_row *row = board->rows[i];
 		const struct run *run = &row->run;
@@ -709,16 +692,14 @@ static void find_copies(struct board *board)
 							: fmod(run->train_ms, COARSE_MS) != 0)
 			mark_copy(board, row, first - 1, BOARD_SAME_RUN);
 	}
-	map_release(&seen, NULL);
 }
 
 /* Note the logs that are in another group too: they count in both. */
 static void find_across(struct board *board)
 {
-	struct map seen;
+	AUTO_MAP seen = MAP_EMPTY;
 	char key[96];
 
-	map_init(&seen);
 	for (size_t i = 0; i < board->n_rows; i++) {
 		struct board_row *row = board->rows[i];
 
@@ -733,7 +714,6 @@ static void find_across(struct board *board)
 				 row->name, board->rows[first - 1]->name,
 				 board->groups[board->rows[first - 1]->group].title);
 	}
-	map_release(&seen, NULL);
 }
 
 bool board_excludes(const struct board_row *row, const char *text)
@@ -804,17 +784,13 @@ static void find_steps(struct board *board, struct board_group *group)
 	struct board_steps *steps = &group->steps;
 	size_t n = 0;
 
-	for (size_t i = 0; i < group->n_rows; i++) {
-		struct board_row *row = board->rows[group->rows[i]];
-
+	board_each_row (row, board, group) {
 		if (row->use == BOARD_COUNTED || row->use == BOARD_NO_STEP)
 			runs[n++] = &row->run;
 	}
 	board_steps_find(steps, group->track, metric, runs, n);
 	find_others(group, metric, runs, n);
-	for (size_t i = 0; i < group->n_rows; i++) {
-		struct board_row *row = board->rows[group->rows[i]];
-
+	board_each_row (row, board, group) {
 		if (row->use != BOARD_COUNTED && row->use != BOARD_NO_STEP)
 			continue;
 		row->score = row->run.chosen = board_steps_value(&row->run, metric, steps->step);
@@ -829,28 +805,21 @@ static void find_steps(struct board *board, struct board_group *group)
 	}
 }
 
-static void seed_key(char *key, size_t size, double seed)
-{
-	(void)snprintf(key, size, "%.17g", seed);
-}
-
 /* Mark the rows whose seed an earlier counted row of the group has. */
 static void mark_seeds(struct board *board, const struct board_group *group)
 {
-	struct map seen;
+	AUTO_MAP seen = MAP_EMPTY;
 	char key[32];
 
-	map_init(&seen);
 	board_each_counted (row, board, group) {
 		if (!run_has(row->run.seed))
 			continue;
-		seed_key(key, sizeof(key), row->run.seed);
+		print_into(key, "%.17g", row->run.seed);
 		if (map_set(&seen, str_from(key), row) == NULL)
 			continue;
 		row->seed_again = true;
 		add_row_note(row, "seed %.0f repeated", row->run.seed);
 	}
-	map_release(&seen, NULL);
 }
 
 /* Collect a number of the counted rows; returns how many rows have it. */
@@ -875,17 +844,16 @@ static size_t seed_values(const struct board *board, const struct board_group *g
 			  double *values, double *seeds)
 {
 	AUTO_FREE size_t *runs = xcalloc(group->n_rows + 1, sizeof(*runs));
-	struct map slots; /* from seed to index + 1 */
+	AUTO_MAP slots = MAP_EMPTY; /* from seed to index + 1 */
 	char key[32];
 	size_t n = 0;
 
-	map_init(&slots);
 	board_each_counted (row, board, group) {
 		/* The rules of tracks that count steps take every run. */
 		bool is_known = run_has(row->run.seed) && !group->counts_steps;
 		size_t k = 0;
 
-		seed_key(key, sizeof(key), row->run.seed);
+		print_into(key, "%.17g", row->run.seed);
 		if (is_known)
 			k = (size_t)map_get(&slots, str_from(key));
 		if (k == 0) {
@@ -900,16 +868,7 @@ static size_t seed_values(const struct board *board, const struct board_group *g
 		runs[k - 1]++;
 		values[k - 1] += (row->score - values[k - 1]) / (double)runs[k - 1];
 	}
-	map_release(&slots, NULL);
 	return n;
-}
-
-static double largest(const double *values, size_t n)
-{
-	struct board_stats stats;
-
-	board_stats_of(&stats, values, n);
-	return stats.max;
 }
 
 static void count_group(struct board *board, struct board_group *group)
@@ -920,32 +879,31 @@ static void count_group(struct board *board, struct board_group *group)
 
 	if (!group->counts_steps)
 		mark_seeds(board, group);
-	for (size_t i = 0; i < group->n_rows; i++)
-		group->n_uncounted[board->rows[group->rows[i]]->use]++;
+	board_each_row (row, board, group)
+		group->n_uncounted[row->use]++;
 	group->n_counted = group->n_uncounted[BOARD_COUNTED];
 	size_t n = collect_values(board, group, group->score, values);
 	board_stats_of(&group->stats, values, n);
 	group->n_seeds = seed_values(board, group, values, NULL);
 	board_stats_of(&group->seed_stats, values, group->n_seeds);
 	n = collect_values(board, group, run_number_by_name(STR_LIT("train_ms")), values);
-	group->max_train_ms = largest(values, n);
 	board_stats_of(&group->train_ms, values, n == group->n_counted ? n : 0);
-	n = collect_values(board, group, run_number_by_name(STR_LIT("artifact_bytes")), values);
-	group->max_artifact_bytes = largest(values, n);
-	n = collect_values(board, group, run_number_by_name(STR_LIT("eval_s")), values);
-	group->max_eval_s = largest(values, n);
-	n = collect_values(board, group, run_number_by_name(STR_LIT("eval_total_s")), values);
-	group->max_eval_s = fmax(group->max_eval_s, largest(values, n));
 	for (size_t i = 0; i < RUN_NUMBER_COUNT; i++) {
 		n = collect_values(board, group, &run_numbers[i], values);
 		board_stats_of(&stats, values, n == group->n_counted ? n : 0);
 		group->means[i] = stats.mean;
 	}
+	group->max_train_ms = group->max_artifact_bytes = group->max_eval_s = RUN_ABSENT;
 	board_each_counted (row, board, group) {
-		if (!run_has(row->run.final_val_loss) || !run_has(row->run.final_bpb))
-			continue;
-		loss += row->run.final_val_loss;
-		bpb += row->run.final_bpb;
+		const struct run *run = &row->run;
+
+		group->max_train_ms = fmax(group->max_train_ms, run->train_ms);
+		group->max_artifact_bytes = fmax(group->max_artifact_bytes, run->artifact_bytes);
+		group->max_eval_s = fmax(group->max_eval_s, fmax(run->eval_s, run->eval_total_s));
+		if (run_has(run->final_val_loss) && run_has(run->final_bpb)) {
+			loss += run->final_val_loss;
+			bpb += run->final_bpb;
+		}
 	}
 	group->nats_per_bpb = bpb > 0 && loss > 0 ? loss / bpb : RUN_ABSENT;
 }
@@ -1032,10 +990,9 @@ static void compare_seeds(const struct board *board, struct board_group *group,
 	size_t n_a = seed_values(board, group, a, a_seeds);
 	size_t n_b = seed_values(board, base, b, b_seeds);
 	struct board_verdict *v = &group->verdict;
-	struct map of_base; /* from seed to value */
+	AUTO_MAP of_base = MAP_EMPTY; /* from seed to value */
 	char key[32];
 
-	map_init(&of_base);
 	for (size_t k = 0; k < n_b; k++) {
 		print_into(key, "%.17g", b_seeds[k]);
 		if (run_has(b_seeds[k]))
@@ -1049,7 +1006,6 @@ static void compare_seeds(const struct board *board, struct board_group *group,
 			v->common[v->n_common++] =
 				(struct board_common_seed){ a_seeds[i], a[i] - *other };
 	}
-	map_release(&of_base, NULL);
 }
 
 static void compare_times(struct board_group *group, const struct board_group *other)
@@ -1411,23 +1367,24 @@ static void rank_all(struct board *board)
 		places[i].index = i;
 	}
 	qsort(places, board->n_groups, sizeof(*places), compare_places);
-	for (size_t i = 0; i < board->n_groups; i++)
+	for (size_t i = 0; i < board->n_groups; i++) {
 		board->rank[i] = places[i].index;
+		board->groups[places[i].index].rank = i;
+	}
 }
 
 /* Record against record: compare each group that shows the target with another one that does, by
  * the track's pairwise rule and by time. */
 static void compare_records(struct board *board)
 {
-	for (size_t i = 0; i < board->n_groups; i++) {
-		struct board_group *group = &board->groups[board->rank[i]];
+	board_each_ranked (group, board) {
 		const struct board_group *other = board_baseline(board);
 		const struct track *track = group->track;
 		struct board_verdict *v = &group->verdict;
 		double loss, steps;
 
-		if (other == NULL && i + 1 < board->n_groups)
-			other = &board->groups[board->rank[i + 1]];
+		if (other == NULL)
+			other = board_ranked(board, group->rank + 1);
 		if (other == NULL || other == group || other->track != track ||
 		    !v->target.is_shown || !other->verdict.target.is_shown)
 			continue;
@@ -1529,16 +1486,7 @@ const char *board_unit(const struct board *board, const struct board_group *grou
 	return unit != NULL && strcmp(unit, "nats") == 0 ? "nats" : "value";
 }
 
-#define NAMES(function, type, list)                                \
-	const char *function(enum type value)                      \
-	{                                                          \
-		static const char *const names[] = { list(NAME) }; \
-                                                                   \
-		return names[value];                               \
-	}
-#define NAME(id, name) name,
-
-NAMES(board_use_name, board_use, BOARD_USE_LIST)
-NAMES(board_cap_name, board_cap, BOARD_CAP_LIST)
-NAMES(board_kept_name, board_kept, BOARD_KEPT_LIST)
-NAMES(board_word_name, board_word, BOARD_WORD_LIST)
+LIST_NAMES(board_use_name, board_use, BOARD_USE_LIST)
+LIST_NAMES(board_cap_name, board_cap, BOARD_CAP_LIST)
+LIST_NAMES(board_kept_name, board_kept, BOARD_KEPT_LIST)
+LIST_NAMES(board_word_name, board_word, BOARD_WORD_LIST)

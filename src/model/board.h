@@ -17,48 +17,35 @@
  * time to the millisecond). Mean and spread cover the runs that count. Repeated runs of a seed are
  * not independent: the tests use one value per seed, the mean of its runs, and their n is the
  * number of seeds. A run that does not print its seed counts as a seed. */
-#define BOARD_USE_LIST(X)             \
-	X(COUNTED, "counted")         \
-	X(COPY, "copy")               \
-	X(SAME_RUN, "same run")       \
-	X(OTHER_TRACK, "other track") \
-	X(EXCLUDED, "excluded")       \
-	X(NO_STEP, "no step")         \
-	X(UNFINISHED, "not finished") \
-	X(NO_SCORE, "no score")
+#define BOARD_USE_LIST(X)                   \
+	X(BOARD_COUNTED, "counted")         \
+	X(BOARD_COPY, "copy")               \
+	X(BOARD_SAME_RUN, "same run")       \
+	X(BOARD_OTHER_TRACK, "other track") \
+	X(BOARD_EXCLUDED, "excluded")       \
+	X(BOARD_NO_STEP, "no step")         \
+	X(BOARD_UNFINISHED, "not finished") \
+	X(BOARD_NO_SCORE, "no score")
 
-enum board_use {
-#define X(id, name) BOARD_##id,
-	BOARD_USE_LIST(X)
-#undef X
-};
+enum board_use { BOARD_USE_LIST(LIST_ID) };
 
-#define BOARD_CAP_LIST(X) \
-	X(BYTES, "bytes") \
-	X(TRAIN, "train") \
-	X(EVAL, "eval")   \
-	X(TARGETS, "targets")
+#define BOARD_CAP_LIST(X)           \
+	X(BOARD_CAP_BYTES, "bytes") \
+	X(BOARD_CAP_TRAIN, "train") \
+	X(BOARD_CAP_EVAL, "eval")   \
+	X(BOARD_CAP_TARGETS, "targets")
 
-enum board_cap {
-#define X(id, name) BOARD_CAP_##id,
-	BOARD_CAP_LIST(X)
-#undef X
-		BOARD_CAP_COUNT
-};
+enum board_cap { BOARD_CAP_LIST(LIST_ID) BOARD_CAP_COUNT };
 
 /* From best to worst: a group has the worst state of its counted runs. */
-#define BOARD_KEPT_LIST(X)                                         \
-	X(NONE, "none") /* the track has no such cap */            \
-	X(KEPT, "kept")                                            \
-	X(GRACE, "grace")     /* exceeded, but within the grace */ \
-	X(UNKNOWN, "unknown") /* not in the log */                 \
-	X(BROKEN, "broken")
+#define BOARD_KEPT_LIST(X)                                             \
+	X(CAP_NONE, "none") /* the track has no such cap */            \
+	X(CAP_KEPT, "kept")                                            \
+	X(CAP_GRACE, "grace")	  /* exceeded, but within the grace */ \
+	X(CAP_UNKNOWN, "unknown") /* not in the log */                 \
+	X(CAP_BROKEN, "broken")
 
-enum board_kept {
-#define X(id, name) CAP_##id,
-	BOARD_KEPT_LIST(X)
-#undef X
-};
+enum board_kept { BOARD_KEPT_LIST(LIST_ID) };
 
 struct board_row {
 	const struct model_run *mr; /* borrowed; NULL: not from a model */
@@ -78,21 +65,17 @@ struct board_row {
 	char note[160]; /* "" or a remark on the row */
 };
 
-#define BOARD_WORD_LIST(X)          \
-	X(NONE, "none")             \
-	X(BASELINE, "baseline")     \
-	X(NO_RUNS, "no_runs")       \
-	X(INVALID, "invalid")       \
-	X(NOT_JUDGED, "not_judged") \
-	X(BELOW_BAR, "below_bar")   \
-	X(NOT_SHOWN, "not_shown")   \
-	X(SHOWN, "shown")
+#define BOARD_WORD_LIST(X)                     \
+	X(BOARD_WORD_NONE, "none")             \
+	X(BOARD_WORD_BASELINE, "baseline")     \
+	X(BOARD_WORD_NO_RUNS, "no_runs")       \
+	X(BOARD_WORD_INVALID, "invalid")       \
+	X(BOARD_WORD_NOT_JUDGED, "not_judged") \
+	X(BOARD_WORD_BELOW_BAR, "below_bar")   \
+	X(BOARD_WORD_NOT_SHOWN, "not_shown")   \
+	X(BOARD_WORD_SHOWN, "shown")
 
-enum board_word {
-#define X(id, name) BOARD_WORD_##id,
-	BOARD_WORD_LIST(X)
-#undef X
-};
+enum board_word { BOARD_WORD_LIST(LIST_ID) };
 
 /* A seed that both the group and the baseline ran, and the difference of its means. */
 struct board_common_seed {
@@ -144,6 +127,7 @@ struct board_group {
 	char *title;  /* owned; the key below the folder that all groups share */
 	size_t *rows; /* owned; indices into board.rows, in order */
 	size_t n_rows, cap_rows;
+	size_t rank; /* in board.rank */
 	bool is_baseline;
 	bool is_values;			/* typed in, without logs */
 	const struct run_number *score; /* set by board_compute */
@@ -163,11 +147,13 @@ struct board_group {
 };
 
 struct board {
-	const struct track *track;	/* borrowed; of every group, unless tracks is set */
-	const struct track_set *tracks; /* borrowed; each group gets the one that its logs show */
-	const char *track_from;		/* static: "option", "configuration", "logs" */
-	const char *target_metric;	/* borrowed; instead of the track's; NULL: the track's */
-	const char *const *excluded;	/* borrowed; paths of runs, or the ends of paths */
+	/* May be changed until board_compute.  tracks: each group gets the one that its logs were
+	 * recognized as, or else "open"; NULL: every group has this track.  Both are borrowed. */
+	const struct track *track;
+	const struct track_set *tracks;
+	const char *track_from;	     /* static: "option", "configuration", "logs" */
+	const char *target_metric;   /* borrowed; instead of the track's; NULL: the track's */
+	const char *const *excluded; /* borrowed; paths of runs, or the ends of paths */
 	size_t n_excluded;
 	const struct run_number *score; /* as requested; NULL: the track's */
 	char *chosen_name;		/* owned; NULL: no metric was chosen */
@@ -191,12 +177,6 @@ struct board {
 /* The track must outlive the board. */
 void board_init(struct board *board, const struct track *track);
 void board_release(struct board *board);
-
-/* Change the track (borrowed); call before board_compute. */
-void board_set_track(struct board *board, const struct track *track);
-
-/* Give each group the track that its logs were recognized as, or else "open". */
-void board_recognize_tracks(struct board *board, const struct track_set *tracks);
 
 /* Rank by the last value of the metric with this name in the logs (run_series.h); call before
  * board_compute. A run then also counts if its log does not show how long it should be. */
@@ -222,12 +202,23 @@ int board_set_baseline(struct board *board, const char *key, struct err *err)
 /* The group that board_set_baseline would choose; NULL with err. */
 struct board_group *board_find_group(const struct board *board, const char *key, struct err *err);
 
-/* The first counted row of the group from this place on, or NULL. */
+/* The row of the group at this place, and the first counted one from this place on; or NULL. */
+struct board_row *board_row_at(const struct board *board, const struct board_group *group,
+			       size_t place);
 struct board_row *board_counted(const struct board *board, const struct board_group *group,
 				size_t place);
+#define board_each_row(row, board, group)                                            \
+	for (struct board_row *row = board_row_at((board), (group), 0); row != NULL; \
+	     row = board_row_at((board), (group), row->place + 1))
 #define board_each_counted(row, board, group)                                         \
 	for (struct board_row *row = board_counted((board), (group), 0); row != NULL; \
 	     row = board_counted((board), (group), row->place + 1))
+
+/* The groups of a computed board from best to worst. */
+#define board_each_ranked(group, board)                                           \
+	for (struct board_group *group = board_ranked((board), 0); group != NULL; \
+	     group = board_ranked((board), group->rank + 1))
+struct board_group *board_ranked(const struct board *board, size_t rank);
 
 /* Append why rows of the group do not count: "3 not finished, 1 no score"; nothing if all do. */
 void board_list_uncounted(const struct board_group *group, struct buf *out);

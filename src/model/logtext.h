@@ -7,29 +7,24 @@
 /* The colours that a log requests (SGR, ECMA-48 8.3.117, with the 256 colours and direct colours of
  * ISO 8613-6), reduced to the inks of a theme. Backgrounds and everything that is not listed here
  * are dropped. */
-#define LOGSGR_INKS(X)                                    \
-	X(NONE) /* no colour requested */                 \
-	X(TEXT) /* black and white: the colour of text */ \
-	X(GREY)                                           \
-	X(RED)                                            \
-	X(GREEN)                                          \
-	X(YELLOW)                                         \
-	X(BLUE)                                           \
-	X(MAGENTA)                                        \
-	X(CYAN)                                           \
-	X(BRIGHT_RED)                                     \
-	X(BRIGHT_GREEN)                                   \
-	X(BRIGHT_YELLOW)                                  \
-	X(BRIGHT_BLUE)                                    \
-	X(BRIGHT_MAGENTA)                                 \
-	X(BRIGHT_CYAN)
+#define LOGSGR_INKS(X)                                           \
+	X(LOGSGR_NONE) /* no colour requested */                 \
+	X(LOGSGR_TEXT) /* black and white: the colour of text */ \
+	X(LOGSGR_GREY)                                           \
+	X(LOGSGR_RED)                                            \
+	X(LOGSGR_GREEN)                                          \
+	X(LOGSGR_YELLOW)                                         \
+	X(LOGSGR_BLUE)                                           \
+	X(LOGSGR_MAGENTA)                                        \
+	X(LOGSGR_CYAN)                                           \
+	X(LOGSGR_BRIGHT_RED)                                     \
+	X(LOGSGR_BRIGHT_GREEN)                                   \
+	X(LOGSGR_BRIGHT_YELLOW)                                  \
+	X(LOGSGR_BRIGHT_BLUE)                                    \
+	X(LOGSGR_BRIGHT_MAGENTA)                                 \
+	X(LOGSGR_BRIGHT_CYAN)
 
-enum logsgr_ink {
-#define X(id) LOGSGR_##id,
-	LOGSGR_INKS(X)
-#undef X
-		LOGSGR_INK_COUNT
-};
+enum logsgr_ink { LOGSGR_INKS(LIST_ID) LOGSGR_INK_COUNT };
 
 /* A look is an ink and these flags; a line starts with look 0. */
 #define LOGSGR_INK_MASK 0x0FU

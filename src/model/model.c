@@ -25,8 +25,6 @@
 void model_init(struct model *model)
 {
 	memset(model, 0, sizeof(*model));
-	map_init(&model->run_index);
-	map_init(&model->log_index);
 }
 
 static void free_noise(struct model *model)
@@ -291,16 +289,7 @@ const struct model_event *model_event_at(const struct model *model, size_t i)
 	return &model->events[(model->first_event + i) % model->n_events];
 }
 
-const char *pod_state_name(enum pod_state state)
-{
-	static const char *const names[] = {
-#define X(id, name) [POD_##id] = (name),
-		POD_STATE_LIST(X)
-#undef X
-	};
-
-	return names[state];
-}
+LIST_NAMES(pod_state_name, pod_state, POD_STATE_LIST)
 
 size_t model_pod_add(struct model *model, const char *name, const char *target)
 {

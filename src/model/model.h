@@ -25,20 +25,16 @@ enum model_part {
 };
 
 /* State of the link to a pod, with its word on the screen. */
-#define POD_STATE_LIST(X)               \
-	X(UNKNOWN, "unknown")           \
-	X(CONNECTING, "connecting")     \
-	X(LIVE, "live")                 \
-	X(SILENT, "silent")             \
-	X(RECONNECTING, "reconnecting") \
-	X(REFUSED, "refused")           \
-	X(GONE, "gone")
+#define POD_STATE_LIST(X)                   \
+	X(POD_UNKNOWN, "unknown")           \
+	X(POD_CONNECTING, "connecting")     \
+	X(POD_LIVE, "live")                 \
+	X(POD_SILENT, "silent")             \
+	X(POD_RECONNECTING, "reconnecting") \
+	X(POD_REFUSED, "refused")           \
+	X(POD_GONE, "gone")
 
-enum pod_state {
-#define X(id, name) POD_##id,
-	POD_STATE_LIST(X)
-#undef X
-};
+enum pod_state { POD_STATE_LIST(LIST_ID) };
 
 #define MODEL_CHECK_LINES 24
 

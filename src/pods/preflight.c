@@ -39,7 +39,7 @@ void preflight_command(struct buf *out, const char *nonce, const struct conf_pod
 static const struct {
 	const char *name, *next;
 } classes[] = {
-#define X(id, name, next) [PREFLIGHT_##id] = { (name), (next) },
+#define X(id, name, next) [id] = { (name), (next) },
 	PREFLIGHT_CLASS_LIST(X)
 #undef X
 };

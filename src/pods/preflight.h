@@ -11,27 +11,25 @@
  */
 
 /* id, name, default next step */
-#define PREFLIGHT_CLASS_LIST(X)                                                                \
-	X(SSH, "ssh",                                                                          \
-	  "check that the pod is running and that its address and port are right; "            \
-	  "ssh -v shows more")                                                                 \
-	X(COMMAND, "command",                                                                  \
-	  "run the pod's \"command\" in a terminal: a shell must answer on stdin and stdout")  \
-	X(AUTH, "auth",                                                                        \
-	  "add the public key to ~/.ssh/authorized_keys on the pod, or set \"identity\"")      \
-	X(HOSTKEY, "hostkey",                                                                  \
-	  "compare the fingerprint with the pod's own: ssh-keygen -lf "                        \
-	  "/etc/ssh/ssh_host_ed25519_key.pub")                                                 \
-	X(GPU, "gpu", "run nvidia-smi on the pod; stop processes you own, or use another pod") \
-	X(DISK, "disk", "free some space, or set another \"remote_root\"")                     \
-	X(ENVIRONMENT, "environment", "log in with ssh and check the login shell")             \
-	X(TIMEOUT, "timeout", "the pod or the network hangs; check the pod's load and try again")
+#define PREFLIGHT_CLASS_LIST(X)                                                               \
+	X(PREFLIGHT_SSH, "ssh",                                                               \
+	  "check that the pod is running and that its address and port are right; "           \
+	  "ssh -v shows more")                                                                \
+	X(PREFLIGHT_COMMAND, "command",                                                       \
+	  "run the pod's \"command\" in a terminal: a shell must answer on stdin and stdout") \
+	X(PREFLIGHT_AUTH, "auth",                                                             \
+	  "add the public key to ~/.ssh/authorized_keys on the pod, or set \"identity\"")     \
+	X(PREFLIGHT_HOSTKEY, "hostkey",                                                       \
+	  "compare the fingerprint with the pod's own: ssh-keygen -lf "                       \
+	  "/etc/ssh/ssh_host_ed25519_key.pub")                                                \
+	X(PREFLIGHT_GPU, "gpu",                                                               \
+	  "run nvidia-smi on the pod; stop processes you own, or use another pod")            \
+	X(PREFLIGHT_DISK, "disk", "free some space, or set another \"remote_root\"")          \
+	X(PREFLIGHT_ENVIRONMENT, "environment", "log in with ssh and check the login shell")  \
+	X(PREFLIGHT_TIMEOUT, "timeout",                                                       \
+	  "the pod or the network hangs; check the pod's load and try again")
 
-enum preflight_class {
-#define X(id, name, next) PREFLIGHT_##id,
-	PREFLIGHT_CLASS_LIST(X)
-#undef X
-};
+enum preflight_class { PREFLIGHT_CLASS_LIST(LIST_ID) };
 
 /* Exit status for a row: 0, 3 not ready, 4 unreachable. */
 int preflight_status(const cJSON *row);

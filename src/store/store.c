@@ -551,7 +551,6 @@ struct store *store_open(const struct store_options *options, struct err *err)
 	store->cb = options->cb;
 	store->lock_fd = -1;
 	store->next_log = store->next_run = 1;
-	map_init(&store->log_index);
 	buf_init(&store->key, 65536);
 	if (options->read_only && !is_there)
 		rc = err_set(

@@ -233,7 +233,6 @@ struct writer *writer_new(sqlite3 *db, struct err *err)
 	texts[STATEMENT_LOG] = log_sql;
 	texts[STATEMENT_RUN] = run_sql;
 	w->db = db;
-	map_init(&w->names);
 	w->rev = db_number(db, "SELECT max(rev) FROM runs", NULL);
 	bool is_ready =
 		stmt_prepare_all(db, "the database", texts, STATEMENT_COUNT, w->stmts, err) == 0;

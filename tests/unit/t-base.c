@@ -156,11 +156,10 @@ static void test_buf(void)
 
 static void test_map(void)
 {
-	struct map map;
+	AUTO_MAP map = MAP_EMPTY;
 	char key[16];
 	int n = 0;
 
-	map_init(&map);
 	for (intptr_t i = 1; i <= 1000; i++) {
 		(void)snprintf(key, sizeof(key), "k%d", (int)i);
 		map_set(&map, str_from(key), (void *)i);
@@ -175,7 +174,6 @@ static void test_map(void)
 	}
 	is_int(n, 1000, "map after inserts and removals");
 	is_int((long long)map.count, 500, "map count");
-	map_release(&map, NULL);
 }
 
 static void test_utf8(void)

@@ -8,7 +8,7 @@
 #include "tests/support/tap.h"
 
 static const char *const inks[] = {
-#define X(id) #id,
+#define X(id) &#id[sizeof("LOGSGR_") - 1],
 	LOGSGR_INKS(X)
 #undef X
 };

@@ -104,7 +104,6 @@ static void on_file(void *user, struct follow_file *file, enum follow_event even
 				       event == FOLLOW_BEGINS ? NULL : &file->sum);
 	printf("%s %s %u %" PRIu64 "\n", events[event], word(file->path), file->generation,
 	       file->offset);
-	fflush(stdout);
 	if (event == FOLLOW_ENDS && file->user != NULL) {
 		file->sum = ((struct log_copy *)file->user)->sum;
 		log_copy_end(file->user);
@@ -129,7 +128,6 @@ static void tell_bytes(const struct follow_file *file, size_t len)
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	printf("got %s %" PRIu64 " %lld\n", word(file->path), file->offset + len,
 	       (long long)now.tv_sec * 1000000000 + now.tv_nsec);
-	fflush(stdout);
 }
 
 static size_t on_bytes(void *user, struct follow_file *file, struct str data)
@@ -176,7 +174,6 @@ static void print_status(struct tool *tool, const char *what)
 	       " followed %" PRIu64 " of %" PRIu64 ": %s\n",
 	       what, states[s.state], s.python ? "py" : "sh", s.lag_ms, s.bytes, s.losses,
 	       s.scanned, s.n_followed, s.n_matching, s.why.text);
-	fflush(stdout);
 }
 
 static void on_state(void *user, const struct follow_status *status)
@@ -369,6 +366,7 @@ int main(int argc, char **argv)
 	enum follow_variant variant = FOLLOW_AUTO;
 	int c;
 
+	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	while ((c = getopt(argc, argv, "i:k:v:s:rng")) != -1) {
 		if (c == 'i')
 			pod.identity = optarg;

@@ -20,6 +20,7 @@ BUILD = os.environ.get("HGYM_BUILD", "build")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from manual import example  # noqa: E402
+from process import Process  # noqa: E402
 from tap import finish, note, ok, skip  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
 
@@ -75,7 +76,7 @@ class Tool:
         """The pids of the tool's child processes."""
         run = subprocess.run(["pgrep", "-P", str(self.child.pid)],
                              stdout=subprocess.PIPE)
-        return [int(p) for p in run.stdout.split()]
+        return [Process(p) for p in run.stdout.split()]
 
     def stop(self):
         self.child.stdin.close()
@@ -86,12 +87,25 @@ class Tool:
 
 def kill_holder(follower, log):
     """Kill the process by which the sh follower holds a log open."""
-    run = subprocess.run(["pgrep", "-P", str(follower)],
+    run = subprocess.run(["pgrep", "-P", str(follower.pid)],
                          stdout=subprocess.PIPE)
     for pid in run.stdout.split():
         with contextlib.suppress(OSError):
             if os.readlink("/proc/%d/fd/3" % int(pid)) == log:
                 os.kill(int(pid), signal.SIGKILL)
+
+
+def append_until_unread(t, log, text):
+    """Append to the log until that is not read.  Returns whether that was the
+    case, and the text of the log."""
+    def is_quiet():
+        nonlocal text
+        before = t.mirrors()
+        put(log, b"psst")
+        text += b"psst"
+        time.sleep(2)
+        return t.mirrors() == before != [text]
+    return until(is_quiet), text
 
 
 def test(box, variant):
@@ -119,9 +133,7 @@ def test(box, variant):
         kill_holder(pids[0], log)
         until(lambda: t.heard("trouble"))
     for pid in pids:
-        # One of them may have been a command that has ended since.
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+        pid.kill()
     put(log, b"!")
     text += b"!"
     ok(t.has(text) and t.heard("state waiting"),
@@ -133,16 +145,7 @@ def test(box, variant):
     t.say("status")
     ok(until(lambda: t.heard("status live")), name("the status is live"))
     # The follower may read the command only after its next look at the files.
-    quiet = False
-    for _ in range(5):
-        time.sleep(0.5)
-        before = t.mirrors()
-        put(log, b"psst")
-        text += b"psst"
-        time.sleep(2)
-        quiet = t.mirrors() == before != [text]
-        if quiet:
-            break
+    quiet, text = append_until_unread(t, log, text)
     ok(quiet, name("quiet mode: nothing is read"))
     t.say("quiet 0")
     ok(t.has(text), name("quiet mode ends: everything that was missed is read"))
@@ -166,8 +169,7 @@ def test(box, variant):
             "its old copy"))
     pids = t.followers()
     ok(t.stop() == 0, name("after a restart the program ends"))
-    ok(until(lambda: not any(os.path.exists("/proc/%d/cwd" % p)
-                             for p in pids)),
+    ok(until(lambda: not any(p.is_running() for p in pids)),
        name("the program ends: its follower has ended too"))
 
 
@@ -377,7 +379,7 @@ def test_pty(box):
             until(lambda: pids.extend(sshd("conns").stdout.split()) or pids)
             fallen += len(pids) > 0
             for pid in pids:
-                os.kill(int(pid), signal.SIGKILL)
+                Process(pid).kill()
             put(log, os.urandom(300000))
         with open(log, "rb") as f:
             ok(t.has(f.read()) and fallen == 20,

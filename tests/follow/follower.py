@@ -237,4 +237,4 @@ def put(path, data, mode="ab"):
 def temps(nonce):
     return [d for t in ("/dev/shm", "/tmp", os.environ.get("TMPDIR", "/tmp"))
             if os.path.isdir(t) for d in os.listdir(t)
-            if d.startswith("hgf." + nonce)]
+            if d.startswith("hgf.%s." % nonce)]

@@ -23,6 +23,7 @@ TOOL = os.path.join(BUILD, "tests/follow/follow-mirror")
 SSHD = os.path.join(SRC, "tests/support/sshd.sh")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from process import Process  # noqa: E402
 from tap import finish, note, ok, skip_all  # noqa: E402
 from wait import PATIENCE_S  # noqa: E402
 
@@ -31,10 +32,10 @@ KILLS = int(os.environ.get("SOAK_KILLS", "6"))
 FILES = int(os.environ.get("SOAK_FILES", "16"))
 TRANSPORT = os.environ.get("SOAK_TRANSPORT", "libssh2")
 VARIANT = os.environ.get("SOAK_VARIANT", "auto")
-# Longest time between kills, in seconds; the program must have time to start.
+# Longest time between kills, in seconds, if the program gets a connection.
 PAUSE = float(os.environ.get("SOAK_PAUSE", "1.4"))
 SEED = int(os.environ.get("SOAK_SEED", time.time()))
-DEADLINE = 120 + MB * 2 + KILLS * 6
+DEADLINE = PATIENCE_S + MB * 2 + KILLS * 6
 
 
 def mirror_name(path, generation):
@@ -145,7 +146,7 @@ class Soak:
         self.out = os.path.join(soak_dir, "out")
         self.rig = os.path.join(soak_dir, "rig")
         self.kept = self.kills = self.restarts = 0
-        self.last = b""
+        self.last, self.connected = b"", 0
         self.events = {}
         # Use a copy: a build at the same time could replace the program.
         self.program = shutil.copy(TOOL, soak_dir)
@@ -177,6 +178,7 @@ class Soak:
             word = line.split()[0].decode()
             self.events[word] = self.events.get(word, 0) + 1
             self.last = line
+            self.connected += line.startswith(b"state live")
 
     def connections(self):
         pids = subprocess.run(["sh", SSHD, "conns", self.rig],
@@ -186,14 +188,10 @@ class Soak:
     def kill_sshd(self):
         pids = self.connections()
         for p in pids:
-            try:
-                for q in subprocess.run(["pgrep", "-P", str(p)],
-                                        stdout=subprocess.PIPE
-                                        ).stdout.split():
-                    os.kill(int(q), 9)
-                os.kill(p, 9)
-            except ProcessLookupError:
-                pass
+            for q in subprocess.run(["pgrep", "-P", str(p)],
+                                    stdout=subprocess.PIPE).stdout.split():
+                Process(q).kill()
+            Process(p).kill()
         self.kills += bool(pids)
 
     def kill_tool(self):
@@ -207,7 +205,11 @@ class Soak:
 
     def trouble(self):
         """Kill at random times; runs in a thread of its own."""
-        while not self.calm.wait(random.uniform(0.3, PAUSE)):
+        pause, connected = PAUSE, 0
+        while not self.calm.wait(random.uniform(0.3, pause)):
+            # A slow machine needs longer to connect.
+            pause = PAUSE if self.connected > connected else 2 * pause
+            connected = self.connected
             if random.random() < 0.2:
                 self.kill_tool()
             elif self.kills < KILLS:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Processes that a test did not start itself.  Right after a kill they may be
 zombies, and soon another process may have their pid."""
+import contextlib
+import os
+import signal
 
 
 def start_of(pid):
@@ -25,6 +28,12 @@ class Process:
 
     def is_running(self):
         return self.start is not None and start_of(self.pid) == self.start
+
+    def kill(self, signum=signal.SIGKILL):
+        """Send a signal, if it is still running."""
+        with contextlib.suppress(ProcessLookupError):
+            if self.is_running():
+                os.kill(self.pid, signum)
 
 
 def read_pid(path):

@@ -8,10 +8,10 @@ n=100
 job=$(readlink "/proc/$$/fd/1")
 job=${job%/*}
 
-# Wait until a command succeeds, a minute at most.
+# Wait until a command succeeds, ten minutes at most.
 until_true() {
 	tries=0
-	until eval "$1" 2>/dev/null || test $tries -ge 600; do
+	until eval "$1" 2>/dev/null || test $tries -ge 6000; do
 		tries=$((tries + 1))
 		sleep 0.1
 	done

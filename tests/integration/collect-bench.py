@@ -30,8 +30,9 @@ def put(path, text, mode="w"):
 def plan(top):
     return {
         "schema": "hgym.bench/1", "name": "b", "seed": 7,
-        "workload": {"cwd": top, "command": "sh workload.sh && sleep 2",
-                     "env": {"STEP_MS": "2000"}, "timeout_s": 120},
+        "workload": {"cwd": top, "command": "sh workload.sh", "timeout_s": 600,
+                     "env": {"STEP_MS": "2000",
+                             "WAIT_FOR": f"test -e {top}/go"}},
         "metric": {"key": "step_ms",
                    "window": {"mode": "fixed", "lo": 20, "hi": 100}},
         "variants": [{"tag": "A", "control": True},
@@ -77,23 +78,28 @@ def main(top):
                       glob.glob(current, recursive=True)][:1] > ["runs/"]),
        "the bench names the log of the run in progress",
        glob.glob(current, recursive=True))
-    # The pod may get the request while it looks at its files: the next row
-    # counts.
-    last, seen, quiet = 1, [], False
-    while not quiet and last < 6:
+    last, seen = 1, []
+
+    def is_quiet():
+        """The pod may get the request while it looks at its files: the next
+        row counts."""
+        nonlocal last
         last += 1
-        put(top + "/x.log", f"step:{last}/9 train_loss:2 train_time:"
+        put(top + "/x.log", f"step:{last}/9999 train_loss:2 train_time:"
             f"{last * 50}ms step_avg:50.00ms\n", "a")
         time.sleep(1.5)
         seen.append(steps())
-        quiet = [()] < seen[-1] < [(last,)] or said(ENDED)
-    ok(quiet, "new rows on the pod are not read during the bench", seen)
+        return [()] < seen[-1] < [(last,)]
+
+    ok(until(is_quiet) and not said(ENDED),
+       "new rows on the pod are not read during the bench", seen)
+    put(top + "/go", "")
     _, errors = bench.communicate(timeout=600)
     ok(bench.returncode == 0, "the bench ends", errors)
-    ok(until(lambda: steps() == [(last,)]) and said(ENDED),
+    ok(until(lambda: steps() == [(last,)] and said(ENDED)),
        "the collector continues at its offset after the bench", (last, steps()))
-    ok(read_rows(db, "SELECT state, verdict IS NOT NULL FROM v_benches")
-       == [("done", 1)], "the bench is done and has a verdict",
+    ok(until(lambda: read_rows(db, "SELECT state, verdict IS NOT NULL FROM"
+                               " v_benches") == [("done", 1)]), "the bench is done and has a verdict",
        read_rows(db, "SELECT * FROM v_benches"))
     runs = read_rows(db, "SELECT tag, y_ms, state FROM v_bench_runs ORDER BY tag")
     ok([r[0] for r in runs] == ["A", "A", "B", "B"] and

@@ -8,9 +8,11 @@ import json
 import os
 import resource
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 TUI = os.environ["HGYM_TUI"]
 SRC = os.environ.get("HGYM_SRC", ".")
@@ -62,7 +64,12 @@ def has(top, *names):
 
 
 def descriptors(pid):
-    return len(os.listdir(f"/proc/{pid}/fd"))
+    """How many it has open, except for a moment."""
+    found = []
+    for _ in range(50):
+        found.append(len(os.listdir(f"/proc/{pid}/fd")))
+        time.sleep(0.01)
+    return statistics.mode(found)
 
 
 def main():

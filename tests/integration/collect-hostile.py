@@ -128,7 +128,7 @@ def test_many_at_once(box):
     size = sum(box.put(f"{i}.log", f"seed:{i}\n" + text) for i in range(512))
     program = Program(box.argv(), 100, 30, box.env, box.top)
     stored = "SELECT sum(offset) FROM tails"
-    ok(until(lambda: box.number(stored) == size, 300, program.pump),
+    ok(until(lambda: box.number(stored) == size, between=program.pump),
        "512 logs that grow are read", (box.number(stored), size))
     if os.environ.get("ASAN_OPTIONS"):
         skip("in far less memory than all their points",

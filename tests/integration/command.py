@@ -4,6 +4,7 @@
 -i` and `kubectl exec -i`, with the manual's examples. They are checked,
 followed while they are killed repeatedly, and used for a bench. Commands that
 hang, fail or print endlessly do not disturb other pods."""
+import contextlib
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from manual import example  # noqa: E402
+from process import pids_of  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
 
@@ -47,7 +49,7 @@ done
 
 class Box:
     def __init__(self, top):
-        self.top, self.step = top, 0
+        self.top, self.step, self.killed = top, 0, 0
         os.makedirs(top + "/bin")
         for name in "docker", "kubectl":
             with open(f"{top}/bin/{name}", "w") as file:
@@ -78,14 +80,17 @@ class Box:
         return [json.loads(line)
                 for line in self.run(*args, "--json").stdout.splitlines()]
 
-    def kill_shells(self):
+    def shells(self):
         with open(self.top + "/pids") as file:
-            for pid in file.read().split():
-                try:
-                    os.killpg(int(pid), signal.SIGKILL)
-                except (ProcessLookupError, PermissionError):
-                    pass
-        open(self.top + "/pids", "w").close()
+            return [int(pid) for pid in file.read().split()]
+
+    def kill_shells(self):
+        """Kill those that were started since the last time."""
+        pids = self.shells()
+        for pid in set(pids[self.killed:]).intersection(pids_of(self.top)):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
+        self.killed = len(pids)
 
 
 def pods_of_manual(box):
@@ -98,19 +103,24 @@ def pods_of_manual(box):
 
 
 def test_check(box, pods):
+    def check(timeout_s, *names):
+        done = box.run("pods", "check", "--json", "--timeout", timeout_s,
+                       *names)
+        return done, {row["pod"]: row for row in map(json.loads,
+                                                     done.stdout.splitlines())}
+
     box.configure(pods + [
         {"name": name, "transport": "command", "command": words,
          "logs": ["/nowhere/*"]} for name, words in LIARS.items()])
-    done = box.run("pods", "check", "--json", "--timeout", "10")
-    rows = {row["pod"]: row for row in map(json.loads,
-                                           done.stdout.splitlines())}
-    ok(done.returncode == 4, "pods check: some pods cannot be reached", done)
     # Other tests may run benches on this machine, which these two would
     # report.
+    done, rows = check("600", *(p["name"] for p in pods))
     ok(all(rows[p["name"]].get("python") for p in pods),
        "pods check: the manual's examples can be reached", done.stdout)
     ok([rows[p["name"]]["target"] for p in pods] == ["docker", "kubectl"],
        "pods check: the target is the program's name")
+    done, rows = check("10")
+    ok(done.returncode == 4, "pods check: some pods cannot be reached", done)
     classes = {name: rows[name]["failure"] for name in LIARS}
     ok(all(c in ("command", "timeout") for c in classes.values()),
        "pods check: each bad command is reported", classes)
@@ -135,7 +145,7 @@ def test_follow(box, pods):
     for _ in range(10):
         box.kill_shells()
         box.write(50)
-        until(lambda: os.path.getsize(box.top + "/pids") > 0, PATIENCE_S)
+        until(lambda: len(box.shells()) > box.killed)
     if not ok(until(has_all, PATIENCE_S), "both pods are followed again after "
                                           "ten kills"):
         note(open(box.top + "/said").read())

@@ -93,7 +93,8 @@ def test_back(screen, what):
     screen.send("!")
     screen.wait_for("Budget")
     shows(screen, "0 alerts", what + ": no alert is left")
-    ok("log deleted" not in screen.screen.text() and row(screen, " 20 "),
+    ok(screen.until(lambda: "log deleted" not in screen.screen.text() and
+                    row(screen, " 20 ")),
        what + ": the rows show the new log", screen.screen.text())
 
 
@@ -127,9 +128,13 @@ def main(top):
     for what, screen in screens.items():
         test_gone(screen, what)
     for box in (pod, named):
-        until(lambda box=box: os.path.exists(box.alerts))
-        with open(box.alerts) as file:
-            text = file.read()
+        def alerts(path=box.alerts):
+            if not os.path.exists(path):
+                return ""
+            with open(path) as file:
+                return file.read()
+        until(lambda: alerts().endswith("\n"))
+        text = alerts()
         ok(text.startswith("log-gone: ") and text.count("\n") == 1 and
            text[:-1].isprintable(), "the alert command gets one printable "
                                     "line, whatever the folder is called", repr(text))

@@ -64,8 +64,7 @@ def shows(screen, text, name):
 
 
 def hides(screen, text, name):
-    if not ok(until(lambda: text not in screen.screen.text(), 120,
-                    screen.pump), name):
+    if not ok(screen.wait_gone(text), name):
         note(screen.screen.text())
 
 

@@ -46,8 +46,8 @@ def starts_while_locked(dash, db):
         lock.flush()
         program = dash()
         program.pump(0.5)
-    ok(until(lambda: os.path.exists(db) or program.poll() is not None, 120,
-             program.pump) and program.poll() is None,
+    ok(until(lambda: os.path.exists(db) or program.poll() is not None,
+             between=program.pump) and program.poll() is None,
        "the dashboard waits until the database exists",
        program.screen.text())
     return program
@@ -102,7 +102,7 @@ def main():
     def soon(programs, name):
         """The dashboard may first have to notice that the other one has
         ended."""
-        if not ok(until(lambda: writes(programs), 120, both), name):
+        if not ok(until(lambda: writes(programs), between=both), name):
             for program in pair:
                 note(f"{program.pid}\n{program.screen.text()}")
 

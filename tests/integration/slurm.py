@@ -24,7 +24,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from manual import example  # noqa: E402
-from process import Process, read_pid  # noqa: E402
+from process import Process, pids_of, read_pid  # noqa: E402
 from tap import finish, note, ok, skip  # noqa: E402
 from wait import PATIENCE_S, until  # noqa: E402
 
@@ -75,19 +75,6 @@ def free_ports(n):
     for sock in socks:
         sock.close()
     return ports
-
-
-def pids_of(top):
-    """Processes that have the folder in their environment, except zombies."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                if os.fsencode(top) in file.read():
-                    found.append(int(pid))
-        except OSError:
-            pass
-    return found
 
 
 def sweep(top, end):

@@ -402,8 +402,8 @@ static void draw_score(const struct ui_shared *shared, struct canvas *canvas, st
 							 fmt_number(run->last_val_loss, 4).s));
 		if (run_has(c.step))
 			canvas_print(canvas, line, STYLE_HINT,
-				     " · crosses %g at step %.0f ± %.0f (from %zu runs)",
-				     track->target, c.step, ceil(c.error), c.n);
+				     " · crosses %g at step %s ± %.0f (from %zu runs)",
+				     track->target, fmt_grouped(c.step).s, ceil(c.error), c.n);
 		return;
 	}
 	if (!run_has(run->last_val_bpb) && !run_has(run->final_bpb) && own != NULL) {

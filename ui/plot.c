@@ -453,8 +453,10 @@ struct work {
 	struct plot_points points[UI_MAX_MARKS + 4];
 	struct plot_label labels[UI_MAX_MARKS + 3]; /* of the runs, then of the band */
 	struct band band;			    /* n 0: none */
-	struct chart_series series[UI_MAX_MARKS + 4];
+	struct chart_series series[UI_MAX_MARKS + 5];
 	size_t n_series;
+	double target_x[2], target_y[2]; /* line at the target of the track */
+	char target[FMT_LABEL];
 	struct chart_mark marks[CHART_MAX_MARKS];
 	struct fmt paces[CHANGE_MOST]; /* labels of step changes */
 	size_t n_marks, n_drawn, n_runs;
@@ -742,6 +744,39 @@ static void plot_cut_spikes(struct chart *chart)
 	chart->y_lo = is_below ? y.low - most / 2 : y.lo - most / 20;
 }
 
+/* Draw a line at the target of the track if the chart shows its metric and the target is at most a
+ * quarter of the chart's height away from the visible rows. */
+static void add_target(struct work *work, struct chart *chart, const struct plot_request *request,
+		       const struct ui_shared *shared)
+{
+	const struct track *track = ui_caps(shared, request->runs[0]);
+	const char *name = request->metric.id == PLOT_OWN ? request->metric.own
+							  : work->points[0].column;
+	double from = chart->x_lo + (chart->x_hi - chart->x_lo) * CHART_START;
+	struct plot_spread y = plot_spread_of(chart, from, chart->x_hi, 0);
+	double y_lo = fmax(y.lo, chart->y_lo), y_hi = fmin(y.hi, chart->y_hi);
+	double air = (y_hi - y_lo) / 4;
+
+	if (!run_has(track->target) || track->metric == NULL || strcmp(name, track->metric) != 0 ||
+	    !(track->target > y_lo - air && track->target < y_hi + air))
+		return;
+	for (size_t i = 0; i < 2; i++) {
+		work->target_x[i] = i == 0 ? chart->x_lo : chart->x_hi;
+		work->target_y[i] = track->target;
+	}
+	print_into(work->target, "target %g", track->target);
+	work->series[work->n_series++] = (struct chart_series){ .x = work->target_x,
+								.y = work->target_y,
+								.n = 2,
+								.style = STYLE_HINT,
+								.line = CHART_DASHED,
+								.label = work->target };
+	chart->n_series = work->n_series;
+	if (isfinite(chart->y_lo))
+		chart->y_lo = fmin(chart->y_lo, track->target - air / 10);
+	chart->legend = request->legend;
+}
+
 /* The rows of the first run as printed; its line may be smoothed. */
 static const struct curve *get_rows(const struct work *work)
 {
@@ -855,6 +890,8 @@ void plot_draw(const struct plot_request *asked, struct ui_shared *shared, struc
 		plot_place_cursor(&chart, get_rows(work), shared);
 	if (chart.skip_start)
 		plot_cut_spikes(&chart);
+	if (work->n_drawn > 0)
+		add_target(work, &chart, &request, shared);
 	if (request.svg == NULL)
 		draw_title(work, &chart, &request, shared, canvas);
 	if (work->n_drawn > 0 && request.svg != NULL) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "model/crossing.h"
 #include "model/forecast.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
@@ -16,6 +17,7 @@
 struct fleet_row {
 	const struct model_run *mr;
 	struct forecast forecast;
+	struct crossing crossing; /* of the target of its track */
 };
 
 struct fleet {
@@ -44,6 +46,7 @@ enum fleet_column {
 	FLEET_OWN,
 	FLEET_FINAL,
 	FLEET_SIGMA,
+	FLEET_CROSSING,
 	FLEET_DELTA,
 	FLEET_EVAL,
 	FLEET_SIZE,
@@ -69,6 +72,7 @@ static const struct list_column fleet_columns[FLEET_COLUMNS] = {
 	[FLEET_OWN] = { "METRIC", 18, 5, FMT_DIGITS, .decimals = 6 },
 	[FLEET_FINAL] = { "→FINAL", 7, 3, FMT_NUMBER, .decimals = 4 },
 	[FLEET_SIGMA] = { "±1σ", 6, 11, FMT_NUMBER, .decimals = 4 },
+	[FLEET_CROSSING] = { "→TARGET", 10, 4, FMT_NUMBER },
 	[FLEET_DELTA] = { "Δref", 7, 9, FMT_SIGNED, .decimals = 4 },
 	[FLEET_EVAL] = { "EVAL s", 7, 13, FMT_NUMBER, .decimals = 1 },
 	[FLEET_SIZE] = { "SIZE MB", 8, 14, FMT_NUMBER, .decimals = 3 },
@@ -213,6 +217,11 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 		if (!run_has(final))
 			list_cellf(cell, STYLE_HINT, "%s%s", run_has(cell->number) ? "~" : "",
 				   fmt_number(cell->number, 4).s);
+	} else if (column == FLEET_CROSSING) {
+		cell->number = row->crossing.step;
+		if (run_has(cell->number))
+			list_cellf(cell, STYLE_HINT, "~%s±%.0f", fmt_grouped(cell->number).s,
+				   ceil(row->crossing.error));
 	} else if (column == FLEET_DELTA) {
 		if (mr != shared->reference)
 			cell->number = final_score(row) - reference_score(shared);
@@ -268,9 +277,12 @@ static void fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 		fleet->rows = xreallocarray(fleet->rows, fleet->cap_rows, sizeof(*fleet->rows));
 	}
 	for (size_t i = 0; i < model->n_runs && fleet->forecast_of != model->generation; i++) {
-		fleet->rows[i].mr = model->runs[i];
-		forecast_run(model, model->runs[i], ui_caps(shared, model->runs[i])->cap_train_s,
-			     &fleet->rows[i].forecast);
+		const struct model_run *mr = model->runs[i];
+		const struct track *track = ui_caps(shared, mr);
+
+		fleet->rows[i].mr = mr;
+		fleet->rows[i].crossing = crossing_of_run(track, model, mr);
+		forecast_run(model, mr, track->cap_train_s, &fleet->rows[i].forecast);
 	}
 	fleet->forecast_of = model->generation;
 	AUTO_TEXT of = xasprintf(

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "model/crossing.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 #include "ui/view.h"
@@ -108,6 +109,11 @@ static void add_facts(const struct ui_shared *shared, struct facts *facts)
 				     numbers[i].decimals < 0 ? FMT_GROUPED : FMT_NUMBER,
 				     numbers[i].value, numbers[i].decimals, numbers[i].unit);
 	}
+	const struct track *track = ui_caps(shared, mr);
+	struct crossing crossing = crossing_of_run(track, shared->model, mr);
+	if (run_has(crossing.step))
+		facts_text(facts, "forecast", FACT_HINT, "crosses %g at step %s ± %.0f",
+			   track->target, fmt_grouped(crossing.step).s, ceil(crossing.error));
 	if (is_stage && run_has(run->eval_s))
 		facts_text(facts, "eval", FACT_HINT, "~%.1f s", run->eval_s);
 	if (run->source_sha256 != NULL)

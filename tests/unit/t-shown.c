@@ -8,12 +8,16 @@
 #include "base/xalloc.h"
 #include "model/forecast.h"
 #include "model/harness_view.h"
+#include "parsers/run_series.h"
 #include "ui/plot.h"
 #include "ui/theme.h"
 
 #include "tests/support/screen.h"
 
-static struct track track = { .cap_train_s = 600, .cap_eval_s = 600, .cap_artifact_bytes = 16e6 };
+static struct track track = { .cap_train_s = 600,
+			      .cap_eval_s = 600,
+			      .cap_artifact_bytes = 16e6,
+			      .target = (double)NAN };
 
 /* Rows with a falling training loss, `above` higher than the usual one. */
 static void add_rows(struct model_run *mr, double above)
@@ -270,6 +274,63 @@ static void test_trainer(void)
 	press('3');
 	ok(row_with("by loss, lower is better")[0] != '\0' && shows(" t ", "1.75000"),
 	   "and ranked: %s", row_with(" t "));
+}
+
+/* A run that loses 0.0001 nats per step, of 3,000 steps. */
+static struct model_run *add_validated(const char *path, double end, double last)
+{
+	struct model_run *mr = add_run(path, RUN_ABSENT);
+	struct run_series *series = run_series_get_metric(&mr->run, METRIC_VAL_LOSS);
+
+	for (double step = 250; step <= last; step += 250) {
+		const struct sample sample = { .metric = METRIC_VAL_LOSS,
+					       .step = step,
+					       .train_ms = step * 100,
+					       .value = end + (3000 - step) * 1e-4 };
+
+		model_run_sample(&model, mr, &sample);
+		run_series_add(series, sample.value, step);
+		mr->run.last_val_loss = sample.value;
+	}
+	mr->run.steps = last;
+	mr->run.status = last < 3000 ? RUN_RUNNING : RUN_FINISHED;
+	return mr;
+}
+
+/* The step at which a live run crosses its target, and the target in the charts of its metric. */
+static void test_target(void)
+{
+	char metric[] = "val_loss";
+	struct model_run *live;
+
+	for (int i = 0; i < 3; i++) {
+		AUTO_TEXT path = xasprintf("/x/c/crossed%d.log", i);
+
+		(void)add_validated(path, 3.27 - 0.002 * i, 3000);
+	}
+	live = add_validated("/x/c/live.log", 3.269, 2500);
+	ui_shared(ui)->reference = NULL;
+	ui_shared(ui)->marks.n = 0;
+	ui_shared(ui)->selected = live;
+	ui_shared(ui)->chart.metric.id = PLOT_VAL_LOSS;
+	press('1');
+	ok(row_with("→TARGET")[0] == '\0' && row_with("target 3.28")[0] == '\0',
+	   "a track without a target has no forecast and no line");
+	track.metric = metric;
+	track.target = 3.28;
+	ui_shared(ui)->configured++;
+	model.generation++;
+	ok(shows("live.log", "~2,890±0") && !shows("crossed0.log", "~"),
+	   "a live run has a forecast, a finished run has none: %s", row_with("live.log"));
+	ok(row_with("target 3.28")[0] != '\0', "the chart of the validation loss has the target");
+	press('2');
+	ok(row_with("crosses 3.28")[0] != '\0', "so has the run: %s", row_with("crosses"));
+	track.target = 2.9;
+	ok(row_with("target 2.9")[0] == '\0', "a target far below the curve is not drawn");
+	press('1');
+	track.metric = NULL;
+	track.target = NAN;
+	ui_shared(ui)->chart.metric.id = 0;
 }
 
 /* The labels of a chart start at the left; the last one ends with its x. */
@@ -546,6 +607,7 @@ int main(void)
 	test_gap();
 	test_age();
 	test_trainer();
+	test_target();
 	test_cause();
 	test_label();
 	test_axis();

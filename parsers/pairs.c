@@ -898,7 +898,8 @@ size_t pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX], struct pa
 			return 0;
 	if (!end_item(&r) || r.in_braces || r.n == 0)
 		return 0;
-	if (about->is_bar && pairs_is_evaluation(first_word(pairs[0].name)))
+	if ((about->is_bar || isfinite(pairs[0].total)) &&
+	    pairs_is_evaluation(first_word(pairs[0].name)))
 		about->evaluates = true;
 	if (slots == NULL)
 		return r.n;

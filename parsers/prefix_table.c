@@ -148,6 +148,7 @@ struct prefix_state {
 	void *user;
 	pcre2_match_data *match; /* of the last match */
 	int active;		 /* the kind that is stripped; -1: none */
+	uint64_t name;		 /* hash of the name in it */
 	int first_rank;		 /* that the log has; its lines are those of rank 0 */
 	bool has_no_blank;	 /* text follows the colon of the prefix at once */
 	uint64_t n_misses;
@@ -213,6 +214,14 @@ static struct str group_text(pcre2_match_data *match, uint32_t group, struct str
 			   text.p + ovector[(size_t)2 * group + 1]);
 }
 
+/* The hash of the name in the last match of kind i. */
+static uint64_t hash_name(struct prefix_state *t, size_t i, struct str text)
+{
+	uint32_t group = kinds[i].word != 0 ? kinds[i].word : kinds[i].name;
+
+	return str_hash(group_text(t->match, group, text));
+}
+
 /* Strip a prefix of kind i; false if the text has none. */
 static bool strip_kind(struct prefix_state *t, size_t i, struct prefix_line *line)
 {
@@ -222,11 +231,14 @@ static bool strip_kind(struct prefix_state *t, size_t i, struct prefix_line *lin
 	size_t n = match_kind(t->match, i, text);
 	double rank;
 
-	if (n == 0)
+	if (n == 0 || (!kind->is_sure && hash_name(t, i, text) != t->name))
 		return false;
-	if (str_to_double(group_text(t->match, kind->rank, text), &rank)) {
-		line->rank = !is_inner && rank == t->first_rank ? 0 : (int)rank;
-	}
+	/* its lines are those of rank 0, and the other way round */
+	if (str_to_double(group_text(t->match, kind->rank, text), &rank))
+		line->rank = is_inner		     ? (int)rank
+			     : rank == t->first_rank ? 0
+			     : rank == 0	     ? t->first_rank
+						     : (int)rank;
 	/* "[rank0]:" may be followed by a blank, which may also be an indentation */
 	line->is_indented = false;
 	if (kind->blank != 0) {
@@ -346,6 +358,8 @@ static void hold_line(struct prefix_state *t, const struct segment *segment, uin
 
 static bool starts_with_number(struct str text)
 {
+	while (text.len > 0 && (text.p[0] == '[' || text.p[0] == ' ')) /* "Epoch: [ 10/100]" */
+		text = str_skip(text, 1);
 	return text.len > 0 && (str_is_digit(text.p[0]) ||
 				(text.len > 1 && text.p[0] == '-' && str_is_digit(text.p[1])));
 }
@@ -390,6 +404,7 @@ static bool is_prefix(struct prefix_state *t, size_t i)
 
 		if (k > 0 && !str_eq(name, here))
 			return false;
+		t->name = hash_name(t, i, text);
 		name = here;
 		if (str_to_double(group_text(t->match, count, text), &number)) {
 			n_rises += k > 0 && number > before;

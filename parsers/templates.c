@@ -1015,6 +1015,18 @@ static bool add_part(struct templates *ts, const struct row *row)
 	return true;
 }
 
+/* Read the rows of this rank, the lowest one that has printed any. */
+static void use_rank(struct templates *ts, int rank)
+{
+	for (size_t i = 0; i < TEMPLATES_MAX && ts->table[i] != NULL; i++) {
+		struct template *t = ts->table[i];
+
+		forget_template(t);
+		*t = (struct template){ .key = t->key, .is_bar = t->is_bar };
+	}
+	ts->rank = rank;
+}
+
 /* Process a line that is not a part of a dictionary. */
 static bool add_line(struct templates *ts, const struct templates_line *line)
 {
@@ -1034,8 +1046,9 @@ static bool add_line(struct templates *ts, const struct templates_line *line)
 			templates_finish(ts);
 		return false;
 	}
-	if (row.counter < row.n && ts->rank < 0)
-		ts->rank = row.place.rank;
+	if (row.counter < row.n && row.place.rank >= 0 &&
+	    (ts->rank < 0 || (!ts->has_rows && row.place.rank < ts->rank && has_figures(&row))))
+		use_rank(ts, row.place.rank);
 	if (ts->rank != row.place.rank)
 		return false; /* the other ranks repeat the rows */
 	for (size_t i = 0; i < row.n; i++)
@@ -1045,10 +1058,14 @@ static bool add_line(struct templates *ts, const struct templates_line *line)
 		ts->is_evaluating = false;
 	if (line->cut && (row.counter == row.n || !has_figures(&row)))
 		return false;
-	if (row.counter == row.n || is_cell(&row) || !has_figures(&row))
-		return add_part(ts, &row);
-	templates_finish(ts);
-	return add_row(ts, &row);
+	bool is_own = row.counter < row.n && !is_cell(&row) && has_figures(&row);
+	if (is_own || row.about.evaluates)
+		templates_finish(ts);
+	/* "Test: [10/196] loss 3.5" is a batch of an evaluation */
+	if (row.about.evaluates && isfinite(row.pairs[0].total) && row.pairs[0].total != ts->plan &&
+	    !row.about.is_bar)
+		return false;
+	return is_own ? add_row(ts, &row) : add_part(ts, &row);
 }
 
 /* Does the text start a dictionary that continues on the next line: "{'loss': 2.1,"? */

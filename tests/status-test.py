@@ -159,6 +159,36 @@ CASES = [
      "[default3]:" + "\r 99%|#| 1/2 [00:01<00:01,  2.00it/s]" * 200 +
      "\n" + LOOP.replace("Step", "[default3]:Step"), None,
      {"steps": 100, "last_train_loss": 4.0}),
+    ("batches of an evaluation, and rows that start like a prefix", "".join(
+        "Epoch: [%d][%4d/5005]\tTime  0.300 ( 0.310)\tLoss %.4e (7.0e+00)\n" % (
+            e, i, 6 - e - i / 5005) for e in range(2) for i in range(1, 5005, 500)) +
+     "".join("Test: [%3d/196]\tTime  1.201 ( 1.201)\tLoss 9.5e+00 (9.6e+00)\n" % i
+             for i in (1, 101, 196)) + " *   Acc@1 12.300 Acc@5 33.100\n", None,
+     {"last_train_loss": 4.0008, "last_val_loss": None}),
+    ("batches of an evaluation below the end of an epoch", "".join(
+        "Epoch: [0]  [%3d/100]  eta: 0:00:01  lr: 0.0001  loss: %.4f (7.1)  time: 0.41\n"
+        % (i, 6 - i / 100) for i in range(0, 101, 10)) +
+     "Epoch: [0] Total time: 0:00:41 (0.4123 s / it)\n"
+     "Averaged stats: lr: 0.0002  loss: 5.0000 (5.5)\n" + "".join(
+         "Test:  [%2d/20]  eta: 0:00:01  loss: 9.5000 (9.6)  acc1: 11.21 (11.31)\n" % i
+         for i in (0, 10, 20)) + "Training time 0:01:31\n", "finished",
+     {"last_train_loss": 5.0, "last_val_loss": None}),
+    ("rows of training and validation in epochs", "".join(
+        "%s [%d/5] loss %.2f acc 0.5\n" % (word, e, loss - e / 10)
+        for e in range(1, 6) for word, loss in (("Train", 2), ("Valid", 3))), None,
+     {"last_train_loss": 1.5}),
+    ("rows of ranks of which a higher one prints first", "".join(
+        "%d: step %d/100 | loss %.2f | lr 0.1\n" % (rank, i, 5 - i / 100 + rank)
+        for i in range(10, 101, 10) for rank in (2, 0, 1)), "finished",
+     {"steps": 100, "last_train_loss": 4.0}),
+    ("rows of ranks in blocks", "".join(
+        "%d: step %d/100 | loss %.2f | lr 0.1\n" % (rank, i, 5 - i / 100 + rank)
+        for rank in (1, 0) for i in range(5, 101, 5)), "finished",
+     {"steps": 100, "last_train_loss": 5.0}),
+    ("a service killed by systemd", "".join(
+        "Sep 14 08:30:00 box python3[41]: step %d | train_loss %.2f | lr 0.1\n" % (i, 3 - i / 100)
+        for i in range(10, 101, 10)) + "Sep 14 08:31:00 box systemd[1]: train.service: Failed "
+     "with result 'oom-kill'.\n", "oom", {"steps": 100}),
     ("interrupted after the end words", LOOP + "Training completed!\n" + TRACE,
         "crashed", {}),
 ]

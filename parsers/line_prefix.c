@@ -229,8 +229,8 @@ static size_t name_length(struct str s)
 /* Length of the log level that s starts with, as a word; else 0. */
 static size_t level_length(struct str s)
 {
-	static const char *const levels[] = { "INFO",  "WARNING",  "WARN",
-					      "ERROR", "CRITICAL", "DEBUG" };
+	static const char *const levels[] = { "INFO",	  "WARNING", "WARN",   "ERROR",
+					      "CRITICAL", "DEBUG",   "SUCCESS" };
 
 	if (s.len == 0 || s.p[0] < 'C' || s.p[0] > 'W') /* nearly all lines */
 		return 0;

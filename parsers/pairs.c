@@ -348,6 +348,25 @@ static const char *read_total(const struct pairs_reader *r, const char *p, doubl
 	return end;
 }
 
+/* Read the "k/100k" of "10k/100k", and the "/2.00k" of "200/2.00k"; returns its end, or p. */
+static const char *read_thousands(const struct pairs_reader *r, const char *p, double *value,
+				  double *total)
+{
+	bool is_scaled = (byte_at(r, p) | 0x20) == 'k';
+	const char *slash = p + is_scaled;
+
+	if (byte_at(r, slash) != '/' || !str_is_digit(byte_at(r, slash + 1)))
+		return p;
+	const char *q = pairs_number(slash + 1, r->end, total);
+	if ((byte_at(r, q) | 0x20) != 'k' || is_letter(byte_at(r, q + 1))) {
+		*total = NO_TOTAL;
+		return p;
+	}
+	*total = round(*total * 1000);
+	*value = is_scaled ? round(*value * 1000) : *value;
+	return q + 1;
+}
+
 /* The plus-minus sign of "2.5+-0.1". */
 static bool is_plus_minus(const struct pairs_reader *r, const char *p)
 {
@@ -449,7 +468,13 @@ static bool read_number(struct pairs_reader *r)
 	q = pairs_number(start, r->end, &value);
 	if (q == start)
 		return skip_value(r, token_end(r, start));
-	unit = after = q;
+	after = read_thousands(r, q, &value, &total);
+	if (after != q) {
+		r->p = after;
+		r->has_slots = false;
+		return add_pair(r, value, total, NO_UNIT);
+	}
+	unit = after;
 	if (value >= 0)
 		q = unit = read_total(r, q, &total);
 	if (value != floor(value)) /* "485.20/513" */

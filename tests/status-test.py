@@ -185,6 +185,24 @@ CASES = [
         "%d: step %d/100 | loss %.2f | lr 0.1\n" % (rank, i, 5 - i / 100 + rank)
         for rank in (1, 0) for i in range(5, 101, 5)), "finished",
      {"steps": 100, "last_train_loss": 5.0}),
+    ("steps in thousands", "".join(
+        "step %dk/100k, loss=%.2f, lr=3e-4\n" % (i, 4 - i / 50) for i in range(1, 31)),
+     "truncated", {"steps": 30000, "planned_steps": 100000, "last_train_loss": 3.4}),
+    ("a bar in thousands", "".join(
+        "\rTraining:  1%%|#| %s/2.00k [00:01<00:09, 9.8it/s, loss=%.2f]" % (
+            n, 4 - i / 10) for i, n in enumerate(("800", "1.00k", "1.20k", "2.00k"))) + "\n",
+     "finished", {"steps": 2000, "planned_steps": 2000, "last_train_loss": 3.7}),
+    ("a download in thousands", LOOP + "".join(
+        "\rx.bin: %d%%|#| %dk/100k [00:01<00:09, 9.8kB/s]" % (i, i) for i in range(9)) + "\n",
+     None, {"steps": 100, "planned_steps": None}),
+    ("a loss that Transformers filtered", "".join(
+        "{'loss': %.1f, 'grad_norm': %s, 'learning_rate': 1e-05}\n" % (
+            (0, "nan") if i > 5 else (3 - i / 10, "1.0")) for i in range(9)), "diverged",
+     {"last_train_loss": 2.5}),
+    ("a loss that was filtered for some steps", "".join(
+        "{'loss': %.1f, 'grad_norm': %s, 'learning_rate': 1e-05}\n" % (
+            (0, "nan") if i == 5 else (3 - i / 10, "1.0")) for i in range(9)), "truncated",
+     {"last_train_loss": 2.2}),
     ("a service killed by systemd", "".join(
         "Sep 14 08:30:00 box python3[41]: step %d | train_loss %.2f | lr 0.1\n" % (i, 3 - i / 100)
         for i in range(10, 101, 10)) + "Sep 14 08:31:00 box systemd[1]: train.service: Failed "

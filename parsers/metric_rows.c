@@ -372,6 +372,10 @@ static bool read_cells(const struct metric_rows *rows, const struct metric_line 
 	*row = new_row(line, METRIC_FILE_CSV);
 	if (split_cells(line->text, rows->separator, cells) != rows->n_names)
 		return false;
+	/* "| small | 1000 | 3.28 |" is one of several runs */
+	if (rows->separator == '|' && rows->counter > 0 && cells[0].len > 0 &&
+	    !str_is_digit(cells[0].p[0]))
+		return false;
 	if (cells[rows->counter].len > 0 &&
 	    (!str_to_double(cells[rows->counter], &row->step) || !is_counter(row->step)))
 		return false;

@@ -860,8 +860,8 @@ static bool read_punctuation(struct pairs_reader *r)
 			return true;
 		r->p++;
 		return next == '>' && r->n == 0 && end_item(r);
-	case '.': /* "Epoch 1/3 completed. Val loss: 3.5" */
-		return is_unassigned && str_is_blank(next) && end_item(r);
+	case '.': /* "Epoch 1/3 completed. Val loss: 3.5", "Peak Mem.: 5" */
+		return is_unassigned && (next == ':' || (str_is_blank(next) && end_item(r)));
 	case '#': /* "step#5", "step#: 5", "Epoch #5" */
 		return is_unassigned &&
 		       (str_is_blank(r->p[-2])

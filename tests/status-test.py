@@ -203,6 +203,16 @@ CASES = [
         "{'loss': %.1f, 'grad_norm': %s, 'learning_rate': 1e-05}\n" % (
             (0, "nan") if i == 5 else (3 - i / 10, "1.0")) for i in range(9)), "truncated",
      {"last_train_loss": 2.2}),
+    ("a table of runs", LOOP + "| run | step | loss |\n|---|---|---|\n" + "".join(
+        "| run-%d | %d | %.2f |\n" % (i, i * 1000, 3 - i / 10) for i in range(1, 9)), None,
+     {"steps": 100, "last_train_loss": 4.0}),
+    ("a table of rows", "| epoch | step | loss |\n|---|---|---|\n" + "".join(
+        "| %d | %d | %.2f |\n" % (i, i * 1000, 3 - i / 10) for i in range(1, 9)), None,
+     {"steps": 8000, "last_train_loss": 2.2}),
+    ("names with abbreviations", "".join(
+        "12:00:0%d [SUCCESS] Step %d | Loss: %.3f | Grad. Norm: 0.1 | Peak Mem.: 61.2 GiB\n" % (
+            i, i, 3 - i / 10) for i in range(1, 9)), None,
+     {"steps": 8, "last_train_loss": 2.2}),
     ("a service killed by systemd", "".join(
         "Sep 14 08:30:00 box python3[41]: step %d | train_loss %.2f | lr 0.1\n" % (i, 3 - i / 100)
         for i in range(10, 101, 10)) + "Sep 14 08:31:00 box systemd[1]: train.service: Failed "

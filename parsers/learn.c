@@ -26,7 +26,7 @@ struct learned {
 	uint64_t key, lines;
 	enum rule_kind kind;
 	char *text;		     /* owned; the first line */
-	struct templates_line place; /* of the first line */
+	struct log_line place;	     /* of the first line */
 	char *samples[MOST_SAMPLES]; /* owned; with control characters removed */
 	size_t n_samples;
 	struct learned_name names[PAIRS_MAX];
@@ -104,7 +104,7 @@ static void update_names(struct learned *row, const struct record *record, const
 	row->bar = !named && !row->lead && record_has(record, METRIC_PLANNED);
 }
 
-void learn_row(void *opaque, const struct record *record, const struct templates_line *place)
+void learn_row(void *opaque, const struct record *record, const struct log_line *place)
 {
 	struct learn *learn = opaque;
 	struct pair pairs[PAIRS_MAX];

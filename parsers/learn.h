@@ -11,8 +11,8 @@ struct learn;
 struct learn *learn_new(void);
 void learn_free(struct learn *learn);
 
-/* Add a row; a templates_row_fn whose user is a struct learn. */
-void learn_row(void *learn, const struct record *record, const struct templates_line *place);
+/* Add a row; a row_fn whose user is a struct learn. */
+void learn_row(void *learn, const struct record *record, const struct log_line *place);
 
 /* Write the rule file `name`, with the schema hgym-tui.format/1. The report explains it to a
  * person, as lines that start with "# ": each template with its number of rows, its names and some

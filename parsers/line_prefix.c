@@ -35,11 +35,11 @@ static struct str skip_blanks(struct str s)
 }
 
 /* "[rank3]:", "[pod/train-worker-3/main] ": the prefix of a launcher, after a time. */
-static bool strip_launcher(struct line_prefix *out)
+static bool strip_launcher(struct log_line *out)
 {
-	size_t n = prefix_length(out->rest, &out->rank);
+	size_t n = prefix_length(out->text, &out->rank);
 
-	out->rest = str_skip(out->rest, n);
+	out->text = str_skip(out->text, n);
 	return n > 0;
 }
 
@@ -61,9 +61,9 @@ static int fraction_ms(struct str s, size_t at, size_t *len)
 }
 
 /* "1776143914.261 " */
-static bool strip_epoch(struct line_prefix *out)
+static bool strip_epoch(struct log_line *out)
 {
-	struct str s = out->rest;
+	struct str s = out->text;
 	int64_t seconds = 0;
 	size_t frac;
 
@@ -75,7 +75,7 @@ static bool strip_epoch(struct line_prefix *out)
 	for (size_t i = 0; i < 10; i++)
 		seconds = seconds * 10 + (s.p[i] - '0');
 	out->wall_ms = seconds * 1000 + ms;
-	out->rest = str_skip(s, 10 + frac + 1);
+	out->text = str_skip(s, 10 + frac + 1);
 	return true;
 }
 
@@ -153,10 +153,10 @@ int64_t line_prefix_time(struct str s, size_t *len, bool *has_zone)
 }
 
 /* "2026-03-18 14:38:12,123 ", "[2026-03-18T14:38:12Z] " */
-static bool strip_iso_time(struct line_prefix *out)
+static bool strip_iso_time(struct log_line *out)
 {
-	bool bracket = out->rest.len > 0 && out->rest.p[0] == '[', has_zone;
-	struct str s = bracket ? str_skip(out->rest, 1) : out->rest;
+	bool bracket = out->text.len > 0 && out->text.p[0] == '[', has_zone;
+	struct str s = bracket ? str_skip(out->text, 1) : out->text;
 	size_t at = 0;
 	int64_t ms = 0;
 
@@ -169,16 +169,16 @@ static bool strip_iso_time(struct line_prefix *out)
 	if (at >= s.len || (s.p[at] != (bracket ? ']' : ' ') && (bracket || s.p[at] != '\t')))
 		return false;
 	out->wall_ms = ms;
-	out->rest = skip_blanks(str_skip(s, at + 1));
+	out->text = skip_blanks(str_skip(s, at + 1));
 	return true;
 }
 
 /* The prefix of Transformers: "[INFO|trainer.py:2313] 2024-11-26 22:07:15,123 >> ",
  * "[INFO|2024-11-26 22:07:15] trainer.py:1 >> ". */
-static bool strip_arrow(struct line_prefix *out)
+static bool strip_arrow(struct log_line *out)
 {
 	static const char *const words[] = { "[INFO|", "[WARNING|", "[ERROR|" };
-	struct str s = out->rest;
+	struct str s = out->text;
 
 	if (s.len == 0 || s.p[0] != '[') /* nearly all lines */
 		return false;
@@ -189,16 +189,16 @@ static bool strip_arrow(struct line_prefix *out)
 			memmem(s.p, s.len < ARROW_BYTES ? s.len : ARROW_BYTES, " >> ", 4);
 		if (arrow == NULL)
 			return false;
-		out->rest = str_skip(s, (size_t)(arrow + 4 - s.p));
+		out->text = str_skip(s, (size_t)(arrow + 4 - s.p));
 		return true;
 	}
 	return false;
 }
 
 /* The tag of "[titan] 2026-03-18 14:38:12,123 - ..", which precedes a time. */
-static bool strip_tag(struct line_prefix *out)
+static bool strip_tag(struct log_line *out)
 {
-	struct str s = out->rest;
+	struct str s = out->text;
 	size_t n = 1;
 
 	if (s.len == 0 || s.p[0] != '[')
@@ -208,7 +208,7 @@ static bool strip_tag(struct line_prefix *out)
 	if (n == 1 || n + 1 >= s.len || s.p[n] != ']' || s.p[n + 1] != ' ' ||
 	    !has_shape(str_skip(s, n + 2), "0000-00-00"))
 		return false;
-	out->rest = str_skip(s, n + 2);
+	out->text = str_skip(s, n + 2);
 	return true;
 }
 
@@ -267,9 +267,9 @@ static struct str skip_time_of_day(struct str s)
 }
 
 /* "12:00:00.5 " or "Nov 20 12:00:00 ", as `ts` and syslog print it. */
-static bool strip_clock(struct line_prefix *out)
+static bool strip_clock(struct log_line *out)
 {
-	struct str s = out->rest;
+	struct str s = out->text;
 	size_t at = 0, frac;
 
 	if (s.len > 16 && s.p[3] == ' ' && s.p[6] == ' ' &&
@@ -286,14 +286,14 @@ static bool strip_clock(struct line_prefix *out)
 	if (!is_indented && s.len > 2 && s.p[s.len - 1] != '|' &&
 	    (s.p[0] == '-' || s.p[0] == '|') && s.p[1] == ' ' && s.p[2] != ' ')
 		s = skip_blanks(str_skip(s, 1));
-	out->rest = s;
+	out->text = s;
 	return true;
 }
 
 /* "node-3 python3[123]: " after a time; not "Train step[123]: ". */
-static void strip_process(struct line_prefix *out)
+static void strip_process(struct log_line *out)
 {
-	struct str s = out->rest, head = { s.p, 0 }, host, name;
+	struct str s = out->text, head = { s.p, 0 }, host, name;
 	const char *end = memchr(s.p, ']', s.len < ARROW_BYTES ? s.len : ARROW_BYTES);
 
 	if (end == NULL || end + 2 >= s.p + s.len || end[1] != ':' || end[2] != ' ')
@@ -302,7 +302,7 @@ static void strip_process(struct line_prefix *out)
 	if (str_next(&head, ' ', &host) && str_next(&head, '[', &name) && name.len > 0 &&
 	    memchr(name.p, ' ', name.len) == NULL && str_has_only(head, "0123456789") &&
 	    !str_is_like(name, "step epoch iter iteration batch round"))
-		out->rest = skip_blanks(str_between(end + 2, s.p + s.len));
+		out->text = skip_blanks(str_between(end + 2, s.p + s.len));
 }
 
 /* Skip "train.py:12: ", "(train.py:12) " or "a:b:12 - ". */
@@ -374,11 +374,11 @@ static size_t level_end(struct str s, bool stamped)
 
 /* Skip the level and the names that a logger prints before its message; `stamped`: a time precedes
  * them. */
-static void strip_logger(struct line_prefix *out, bool stamped)
+static void strip_logger(struct log_line *out, bool stamped)
 {
-	struct str s = skip_time_of_day(out->rest);
+	struct str s = skip_time_of_day(out->text);
 
-	stamped |= s.p != out->rest.p;
+	stamped |= s.p != out->text.p;
 	if (s.len == 0 || (!stamped && str_is_digit(s.p[0])))
 		return;
 	size_t n = level_end(s, stamped);
@@ -389,7 +389,7 @@ static void strip_logger(struct line_prefix *out, bool stamped)
 		s = skip_logger_name(str_skip(s, 1));
 	else
 		s = skip_source_line(skip_separator(skip_separator(s)));
-	out->rest = s;
+	out->text = s;
 }
 
 /* Can the line start with a prefix: "12:00:00", "1776143914.", "2026-", but not "1000/"? */
@@ -414,7 +414,7 @@ static struct str restore_indent(struct str line, struct str rest)
 	return (struct str){ rest.p - 2, rest.len + 2 };
 }
 
-bool line_prefix_task(struct str line, struct line_prefix *out)
+bool line_prefix_task(struct str line, struct log_line *out)
 {
 	struct str s = skip_blanks(line);
 	size_t n = count_digits(s, 0);
@@ -426,14 +426,16 @@ bool line_prefix_task(struct str line, struct line_prefix *out)
 	return true;
 }
 
-void line_prefix_split(struct str line, struct line_prefix *out)
+void line_prefix_split(struct str line, struct log_line *out)
 {
 	struct str exact;
 	bool stamped = false;
 
-	*out = (struct line_prefix){ -1, 0, line, line };
+	out->text = out->exact = line;
+	out->wall_ms = 0;
+	out->rank = -1;
 	for (int i = 0; i < 6; i++) {
-		if (!stamped && !may_start_prefix(out->rest))
+		if (!stamped && !may_start_prefix(out->text))
 			break;
 		if (strip_clock(out) || strip_epoch(out) || strip_iso_time(out)) {
 			stamped = true;
@@ -444,12 +446,12 @@ void line_prefix_split(struct str line, struct line_prefix *out)
 			break;
 		}
 	}
-	if (out->rest.p == line.p)
+	if (out->text.p == line.p)
 		return;
 	/* one blank separates the prefix from the line */
-	exact = out->rest;
+	exact = out->text;
 	while (exact.p > line.p + 1 && str_is_blank(exact.p[-1]) && str_is_blank(exact.p[-2]))
 		exact = (struct str){ exact.p - 1, exact.len + 1 };
 	out->exact = exact;
-	out->rest = restore_indent(line, out->rest);
+	out->text = restore_indent(line, out->text);
 }

@@ -3,12 +3,22 @@
 
 #include "base/str.h"
 
-/* A line without the prefixes of launchers and loggers. */
-struct line_prefix {
-	int rank;	  /* of "[rank3]:", "[default3]:"; -1: none */
-	int64_t wall_ms;  /* from an epoch or an ISO 8601 time; 0: none */
-	struct str rest;  /* the line after the prefixes */
+/* A line of a log on its way through the readers, without the prefixes of launchers and loggers. */
+struct log_line {
+	struct str text;  /* borrowed for the call */
 	struct str exact; /* the same with the indentation of the line */
+	struct str raw;	  /* the same with times and the names of loggers */
+	uint64_t line;	  /* 1-based */
+	int64_t wall_ms;  /* from an epoch or an ISO 8601 time; 0: none */
+	int rank;	  /* of "[rank3]:", "[default3]:"; -1: none */
+	bool ends_line;	  /* see struct segment */
+	bool cut;	  /* the log may end within the line */
+	bool plain;	  /* it is not in a metrics file, as far as known */
+	/* Set when a row is reported: */
+	bool inside;	 /* text is only a part of the line */
+	bool joined;	 /* it joins several lines */
+	bool late;	 /* it was held back; later lines were read before it */
+	bool is_summary; /* of the whole run; its loss is a mean */
 };
 
 /* Can a line that starts with c have a prefix? Most lines cannot. The letters are the first ones of
@@ -18,18 +28,18 @@ static inline bool line_prefix_may_start(char c)
 	return (c >= '0' && c <= '9') || c == '[' || (c >= 'A' && c <= 'W');
 }
 
-/* Strip the prefixes of a line:
+/* Strip the prefixes of a line, and set text, exact, wall_ms and rank of *out:
  *   "1776143914.261 ", "12:00:00 ", "Nov 20 12:00:00 ": times, also followed by host and process
  *     ("node-3 python3[123]: ")
  *   "2026-03-18 14:38:12,123 ": ISO times, also with T, in brackets, with Z or an offset
  *   "INFO:root:", "[INFO] ", " - train - INFO - ", " | INFO | a:b:12 - ": loggers of Python
  *
  * Between them, also the sure prefixes of prefix_table.h. A time without a zone is read as UTC. */
-void line_prefix_split(struct str line, struct line_prefix *out);
+void line_prefix_split(struct str line, struct log_line *out);
 
 /* The same for a line that starts with the number of a task before those prefixes, as printed by
  * srun ("3: "). False for any other line. */
-bool line_prefix_task(struct str line, struct line_prefix *out);
+bool line_prefix_task(struct str line, struct log_line *out);
 
 /* Milliseconds since 1970 of the ISO 8601 time that s starts with, also in the compact form
  * "20260318T143812Z", with its length in *len. 0 if s starts with no time (*len is 0) or an

@@ -8,17 +8,18 @@
 #include "parsers/json.h"
 #include "parsers/linebuf.h"
 #include "parsers/meaning.h"
-#include "parsers/row_shape.h"
 
 #define MAX_CELLS   256
 #define MAX_DEPTH   3
 #define PATHS_BYTES ((size_t)PAIRS_MAX * 128)
 
+enum metric_file { METRIC_FILE_CSV, METRIC_FILE_JSON };
+
 /* The rows of a CSV table or of JSON; the first one is held back until a second one comes. */
 struct rows_seen {
 	size_t n; /* 0; 1: one row, held back; 2: more */
 	double counter;
-	struct metric_line first;
+	struct log_line first;
 	struct buf text; /* of first */
 };
 
@@ -27,10 +28,9 @@ struct rows_seen {
 
 /* A row that was read before, to quickly read rows with other numbers. */
 struct cached_row {
-	struct metric_row row;
-	struct row_record record;
-	char *paths;		 /* owned; the names of the members */
-	size_t counter, planned; /* indexes of pairs of the shape; PAIRS_MAX: none */
+	struct known_row row;
+	enum metric_file file;
+	size_t planned; /* index of a pair of the shape; PAIRS_MAX: none */
 };
 
 /* Number of cached rows, and of attempts in a row that no line matched. */
@@ -65,10 +65,8 @@ struct metric_rows *metric_rows_new(void)
 
 static void free_cached(struct cached_row *cached)
 {
-	if (cached == NULL)
-		return;
-	row_shape_free(cached->record.shape);
-	free(cached->paths);
+	if (cached != NULL)
+		known_row_release(&cached->row);
 	free(cached);
 }
 
@@ -81,7 +79,7 @@ static void forget_cached(struct metric_rows *rows, enum metric_file file)
 		struct cached_row *cached = rows->cached[i];
 
 		rows->cached[i] = NULL;
-		if (cached != NULL && cached->row.file != file)
+		if (cached != NULL && cached->file != file)
 			rows->cached[n++] = cached;
 		else
 			free_cached(cached);
@@ -143,7 +141,7 @@ static bool is_counter(double value)
 }
 
 /* Count a row, and hold the first one back. False if the row cannot follow the first one. */
-static bool accept_row(struct rows_seen *seen, const struct metric_line *line, double counter)
+static bool accept_row(struct rows_seen *seen, const struct log_line *line, double counter)
 {
 	if (seen->n == 1 && counter < seen->counter)
 		return false;
@@ -159,25 +157,15 @@ static bool accept_row(struct rows_seen *seen, const struct metric_line *line, d
 	return true;
 }
 
-static void add_number(struct metric_row *row, struct str name, double value)
+static void add_number(struct row *row, struct str name, double value)
 {
 	if (row->n < PAIRS_MAX && name.len > 0)
 		row->pairs[row->n++] =
 			(struct pair){ .name = name, .value = value, .total = RUN_ABSENT };
 }
 
-static struct metric_row new_row(const struct metric_line *line, enum metric_file file)
-{
-	return (struct metric_row){ .file = file,
-				    .line = line->line,
-				    .wall_ms = line->wall_ms,
-				    .text = line->text,
-				    .step = RUN_ABSENT,
-				    .planned = RUN_ABSENT };
-}
-
 /* Fill the record from the row; `pairs` becomes its pairs. */
-static void fill_record(struct metric_row *row, struct record *record,
+static bool fill_record(const struct row *row, enum metric_file file, struct record *record,
 			struct record_pair pairs[PAIRS_MAX])
 {
 	static char train_loss[] = "train_loss";
@@ -189,24 +177,23 @@ static void fill_record(struct metric_row *row, struct record *record,
 		  { .format = "jsonl", .kind = RULE_TRAIN, .names = &mean, .n_names = 1 } },
 	};
 
-	*record = (struct record){ .rule = &rules[row->file][row->is_summary],
-				   .present = row->is_epoch ? 0 : (uint64_t)1 << METRIC_STEP };
-	record->values[METRIC_STEP] = row->step;
-	if (run_has(row->planned)) {
+	*record = (struct record){ .rule = &rules[file][row->line.is_summary] };
+	if (row->kind != COUNTS_EPOCHS)
+		record->present |= (uint64_t)1 << METRIC_STEP;
+	if (run_has(row->planned))
 		record->present |= (uint64_t)1 << METRIC_PLANNED;
-		record->values[METRIC_PLANNED] = row->planned;
-	}
-	pair_record_fill(record, row->pairs, row->n, pairs);
-	row->record = record;
+	record->values[METRIC_STEP] = row->step;
+	record->values[METRIC_PLANNED] = row->planned;
+	return row_fill(record, row->pairs, row->n, pairs);
 }
 
-static void report_row(struct metric_row *row, metric_row_fn fn, void *user)
+static void report_row(const struct row *row, enum metric_file file, row_fn fn, void *user)
 {
 	struct record record;
 	struct record_pair pairs[PAIRS_MAX];
 
-	fill_record(row, &record, pairs);
-	fn(user, row);
+	(void)fill_record(row, file, &record, pairs);
+	fn(user, &record, &row->line);
 }
 
 /* ---- CSV */
@@ -363,13 +350,12 @@ static void read_header(struct metric_rows *rows, struct str text)
 }
 
 /* Read the cells of a line as a row; false if it cannot be one. */
-static bool read_cells(const struct metric_rows *rows, const struct metric_line *line,
-		       struct metric_row *row)
+static bool read_cells(const struct metric_rows *rows, const struct log_line *line, struct row *row)
 {
 	struct str cells[MAX_CELLS];
 	double value;
 
-	*row = new_row(line, METRIC_FILE_CSV);
+	*row = (struct row){ .line = *line, .step = RUN_ABSENT, .planned = RUN_ABSENT };
 	if (split_cells(line->text, rows->separator, cells) != rows->n_names)
 		return false;
 	/* "| small | 1000 | 3.28 |" is one of several runs */
@@ -379,9 +365,11 @@ static bool read_cells(const struct metric_rows *rows, const struct metric_line 
 	if (cells[rows->counter].len > 0 &&
 	    (!str_to_double(cells[rows->counter], &row->step) || !is_counter(row->step)))
 		return false;
-	row->is_epoch = counter_rank(rows->names[rows->counter]) == 1;
+	if (counter_rank(rows->names[rows->counter]) == 1)
+		row->kind = COUNTS_EPOCHS;
 	for (size_t i = 0; i < rows->n_names; i++)
-		if ((i != rows->counter || row->is_epoch) && str_to_double(cells[i], &value))
+		if ((i != rows->counter || row->kind == COUNTS_EPOCHS) &&
+		    str_to_double(cells[i], &value))
 			add_number(row, rows->names[i], value);
 	return true;
 }
@@ -436,7 +424,7 @@ static struct str join_name(struct metric_rows *rows, struct str above, const ch
 
 /* An object while it is read. */
 struct object_reader {
-	struct metric_row *row;
+	struct row *row;
 	int best; /* rank of the best counter */
 	bool has_loss;
 };
@@ -454,7 +442,7 @@ static void add_member(struct object_reader *o, struct str name, double value)
 	else if (rank < 2)
 		add_number(o->row, name, value);
 	o->has_loss |= memmem(name.p, name.len, "loss", 4) != NULL;
-	o->row->is_summary |= str_eq_cstr(name, "train_runtime");
+	o->row->line.is_summary |= str_eq_cstr(name, "train_runtime");
 }
 
 static void read_members(struct metric_rows *rows, struct object_reader *o, const cJSON *object,
@@ -481,80 +469,46 @@ static void read_members(struct metric_rows *rows, struct object_reader *o, cons
 }
 
 /* An object with only an epoch or an iteration as counter is a row if it has a loss. */
-static bool read_object(struct metric_rows *rows, const struct metric_line *line,
-			struct metric_row *row)
+static bool read_object(struct metric_rows *rows, const struct log_line *line, struct row *row)
 {
 	struct object_reader o = { row, 0, false };
 	AUTO_JSON object = json_parse(line->text, JSON_BARE_TEXT, NULL);
 
-	*row = new_row(line, METRIC_FILE_JSON);
+	*row = (struct row){ .line = *line, .step = RUN_ABSENT, .planned = RUN_ABSENT };
 	if (object == NULL)
 		return false;
 	if (rows->paths == NULL)
 		rows->paths = xmalloc(PATHS_BYTES);
 	rows->n_paths = 0;
 	read_members(rows, &o, object, (struct str){ NULL, 0 }, 1);
-	row->is_epoch = o.best == 1;
+	if (o.best == 1)
+		row->kind = COUNTS_EPOCHS;
 	return o.best > 0 && is_counter(row->step) && row->n > 0 && (o.best > 2 || o.has_loss);
 }
 
 /* ---- Rows that differ only in their numbers */
 
-/* Does each pair of the record come from one slot, and each metric from one pair? Then the numbers
- * of the slots determine the whole record. */
-static bool link_pairs(struct cached_row *cached)
-{
-	struct row_record *to = &cached->record;
-	const struct record *record = &to->record;
-	uint64_t known = (uint64_t)1 << METRIC_STEP | (uint64_t)1 << METRIC_PLANNED;
-	uint64_t metrics = 0;
-
-	if (cached->row.n != record->n_pairs ||
-	    (cached->row.is_epoch && record_has(record, METRIC_STEP)))
-		return false;
-	for (size_t i = 0; i < record->n_pairs; i++) {
-		enum metric metric = to->rows[i].metric;
-		double place = to->rows[i].value, scale;
-
-		if (!isfinite(place) || any_of(k, i, str_eq(to->rows[k].name, to->rows[i].name)))
-			return false;
-		to->from[i] = (size_t)place;
-		if (metric == METRIC_COUNT) { /* not a second value of a known metric */
-			if (cached->row.is_summary ||
-			    meaning_of(&cached->row.pairs[i], &scale) == METRIC_COUNT)
-				continue;
-			return false;
-		}
-		if ((metrics >> metric & 1) != 0)
-			return false;
-		metrics |= (uint64_t)1 << metric;
-	}
-	return metrics == (record->present & ~known);
-}
-
 /*
  * Cache the row of that line. To see where each number goes, the line is read once more with the
  * indexes of its pairs in place of its numbers.
  */
-static void cache_row(struct metric_rows *rows, const struct metric_line *line,
-		      enum metric_file file)
+static void cache_row(struct metric_rows *rows, const struct log_line *line, enum metric_file file)
 {
 	AUTO_BUF text = buf_new(LINE_MAX_BYTES);
-	struct metric_line indexes = *line;
-	struct cached_row *cached;
-	const char *at;
+	struct row_shape *shape;
+	struct row row = { .line = *line };
 
 	if (rows->tries == MOST_TRIES || line->cut)
 		return;
 	rows->tries++;
-	cached = xcalloc(1, sizeof(*cached));
-	struct metric_row *row = &cached->row;
-	struct row_shape *shape = cached->record.shape = row_shape_of_cells(line->text);
-	if (shape == NULL) {
-		free_cached(cached);
+	shape = row_shape_of_cells(line->text);
+	if (shape == NULL)
 		return;
-	}
-	at = shape->text;
+	struct cached_row *cached = xcalloc(1, sizeof(*cached));
+	struct known_row *known = &cached->row;
+	known->shape = shape;
+	cached->file = file;
+	const char *at = shape->text;
 	array_each (slot, shape->slots, shape->n_slots) {
 		if (slot->kind != SLOT_PLAIN)
 			continue;
@@ -563,30 +517,31 @@ static void cache_row(struct metric_rows *rows, const struct metric_line *line,
 		at = slot->text.p + slot->text.len;
 	}
 	buf_append(&text, at, (size_t)(shape->text + shape->len - at));
-	indexes.text = buf_str(&text);
-	bool good = file == METRIC_FILE_CSV ? read_cells(rows, &indexes, row)
-					    : read_object(rows, &indexes, row);
-	good = good && run_has(row->step) && !row->is_summary;
+	row.line.text = buf_str(&text);
+	const struct log_line indexes = row.line;
+	bool good = file == METRIC_FILE_CSV ? read_cells(rows, &indexes, &row)
+					    : read_object(rows, &indexes, &row);
 	if (file == METRIC_FILE_JSON) { /* it contains the names */
-		cached->paths = rows->paths;
+		known->names = rows->paths;
 		rows->paths = NULL;
 	}
-	if (good)
-		fill_record(row, &cached->record.record, cached->record.rows);
-	if (!good || !link_pairs(cached)) {
+	good = good && run_has(row.step) && !row.line.is_summary &&
+	       fill_record(&row, file, &known->record, known->rows) && known_row_link(known) &&
+	       row.n == known->record.n_pairs &&
+	       !(row.kind == COUNTS_EPOCHS && record_has(&known->record, METRIC_STEP));
+	if (!good) {
 		free_cached(cached);
 		return;
 	}
-	cached->record.record.memo = &cached->record.memo;
-	cached->counter = (size_t)row->step;
-	cached->planned = run_has(row->planned) ? (size_t)row->planned : PAIRS_MAX;
+	known->counter = (size_t)row.step;
+	cached->planned = run_has(row.planned) ? (size_t)row.planned : PAIRS_MAX;
 	free_cached(rows->cached[MOST_CACHED - 1]);
 	memmove(&rows->cached[1], &rows->cached[0], (MOST_CACHED - 1) * sizeof(rows->cached[0]));
 	rows->cached[0] = cached;
 }
 
-bool metric_rows_read_similar(struct metric_rows *rows, const struct metric_line *line,
-			      metric_row_fn fn, void *user)
+bool metric_rows_read_similar(struct metric_rows *rows, const struct log_line *line, row_fn fn,
+			      void *user)
 {
 	struct cached_row *cached;
 	size_t i = 0;
@@ -595,40 +550,34 @@ bool metric_rows_read_similar(struct metric_rows *rows, const struct metric_line
 		cached = i < MOST_CACHED ? rows->cached[i] : NULL;
 		if (cached == NULL || line->cut)
 			return false;
-		if (row_shape_read(cached->record.shape, line->text) &&
-		    is_counter(cached->record.shape->pairs[cached->counter].value) &&
-		    (cached->row.file == METRIC_FILE_JSON ||
+		if (row_shape_read(cached->row.shape, line->text) &&
+		    is_counter(cached->row.shape->pairs[cached->row.counter].value) &&
+		    (cached->file == METRIC_FILE_JSON ||
 		     memchr(line->text.p, '\t', line->text.len) == NULL))
 			break;
 	}
 	memmove(&rows->cached[1], &rows->cached[0], i * sizeof(rows->cached[0]));
 	rows->cached[0] = cached;
 	rows->tries = 0;
-	struct metric_row *row = &cached->row;
-	const struct pair *pairs = cached->record.shape->pairs;
-	row->line = line->line;
-	row->wall_ms = line->wall_ms;
-	row->text = line->text;
-	row->step = pairs[cached->counter].value;
-	row_record_fill(&cached->record);
-	if (cached->planned < PAIRS_MAX) {
-		row->planned = pairs[cached->planned].value;
-		row->record->values[METRIC_PLANNED] = row->planned;
-	}
-	row->record->values[METRIC_STEP] = row->step;
-	rows->seen[row->file].counter = row->step;
-	fn(user, row);
+	struct record *record = &cached->row.record;
+	const struct pair *pairs = cached->row.shape->pairs;
+	known_row_fill(&cached->row);
+	if (cached->planned < PAIRS_MAX)
+		record->values[METRIC_PLANNED] = pairs[cached->planned].value;
+	record->values[METRIC_STEP] = pairs[cached->row.counter].value;
+	rows->seen[cached->file].counter = record->values[METRIC_STEP];
+	fn(user, record, line);
 	return true;
 }
 
 /* ---- Lines */
 
-static bool read_csv_line(struct metric_rows *rows, const struct metric_line *line,
-			  metric_row_fn fn, void *user)
+static bool read_csv_line(struct metric_rows *rows, const struct log_line *line, row_fn fn,
+			  void *user)
 {
 	struct rows_seen *seen = &rows->seen[METRIC_FILE_CSV];
 	bool is_second = seen->n == 1;
-	struct metric_row row, first;
+	struct row row, first;
 
 	/* "-------  ------" or "|---|---|" below the header */
 	if (seen->n == 0 && rows->n_names > 0 && line->text.len > 0 &&
@@ -645,20 +594,20 @@ static bool read_csv_line(struct metric_rows *rows, const struct metric_line *li
 		return false;
 	}
 	if (is_second && read_cells(rows, &seen->first, &first))
-		report_row(&first, fn, user);
+		report_row(&first, METRIC_FILE_CSV, fn, user);
 	if (seen->n == 2) {
-		report_row(&row, fn, user);
+		report_row(&row, METRIC_FILE_CSV, fn, user);
 		cache_row(rows, line, METRIC_FILE_CSV);
 	}
 	return true;
 }
 
-static bool read_json_line(struct metric_rows *rows, const struct metric_line *line,
-			   metric_row_fn fn, void *user)
+static bool read_json_line(struct metric_rows *rows, const struct log_line *line, row_fn fn,
+			   void *user)
 {
 	struct rows_seen *seen = &rows->seen[METRIC_FILE_JSON];
 	bool is_second = seen->n == 1;
-	struct metric_row row;
+	struct row row;
 
 	if (!read_object(rows, line, &row))
 		return false;
@@ -669,16 +618,15 @@ static bool read_json_line(struct metric_rows *rows, const struct metric_line *l
 	if (seen->n < 2)
 		return true;
 	if (is_second && read_object(rows, &seen->first, &row))
-		report_row(&row, fn, user);
+		report_row(&row, METRIC_FILE_JSON, fn, user);
 	if (is_second)
 		(void)read_object(rows, line, &row);
-	report_row(&row, fn, user);
+	report_row(&row, METRIC_FILE_JSON, fn, user);
 	cache_row(rows, line, METRIC_FILE_JSON);
 	return true;
 }
 
-bool metric_rows_read(struct metric_rows *rows, const struct metric_line *line, metric_row_fn fn,
-		      void *user)
+bool metric_rows_read(struct metric_rows *rows, const struct log_line *line, row_fn fn, void *user)
 {
 	struct str text = str_trim(line->text);
 
@@ -686,8 +634,10 @@ bool metric_rows_read(struct metric_rows *rows, const struct metric_line *line, 
 		return false;
 	if (text.p[0] == '{' && text.p[text.len - 1] == '}')
 		return may_name_counter(text) && read_json_line(rows, line, fn, user);
-	struct metric_line row = *line;
-
-	row.text = unframe(rows, text);
-	return read_csv_line(rows, text.p == row.text.p ? line : &row, fn, user);
+	struct str plain = unframe(rows, text);
+	if (plain.p == text.p)
+		return read_csv_line(rows, line, fn, user);
+	struct log_line row = *line;
+	row.text = plain;
+	return read_csv_line(rows, &row, fn, user);
 }

@@ -154,6 +154,16 @@ struct record_pair {
 	double scale;	       /* to the metric's unit */
 };
 
+/* A counter and its total; absent if not printed. */
+struct row_count {
+	double value, total;
+};
+
+/* The epoch of a row, and the counter within it. */
+struct row_counts {
+	struct row_count epoch, unit;
+};
+
 static inline bool record_has(const struct record *record, enum metric m)
 {
 	return record->present >> m & 1;

@@ -25,7 +25,7 @@ void run_state_init(struct run_state *state)
 	state->stop_ms = state->artifact = RUN_ABSENT;
 	state->bar_step = state->bar_total = RUN_ABSENT;
 	state->row_step = state->row_total = state->row_gap = RUN_ABSENT;
-	state->epoch = state->unit = (struct row_count){ RUN_ABSENT, RUN_ABSENT };
+	state->counts.epoch = state->counts.unit = (struct row_count){ RUN_ABSENT, RUN_ABSENT };
 	state->exact = state->first_exact = state->rebuilt = state->interval =
 		(struct row_time){ RUN_ABSENT, RUN_ABSENT };
 }
@@ -54,7 +54,7 @@ static bool is_loss_only(const struct run_state *s)
 struct apply {
 	struct run_state *state;
 	const struct record *record;
-	const struct record_place *place;
+	const struct log_line *place;
 	const struct run_sink *sink;
 };
 
@@ -86,9 +86,9 @@ static void report_point(const struct apply *a, enum metric metric, const char *
 				  .value = value,
 				  .wall_ms = a->place->wall_ms,
 				  .line = a->place->line,
-				  .known = a->place->known };
+				  .known = s->known };
 	sample.train_ms = row_ms(s);
-	a->sink->sample(a->sink->user, &sample);
+	a->sink->sample(a->sink->user, &s->run, &sample);
 }
 
 /* The series of one of the record's pairs; NULL if there are too many. */
@@ -187,7 +187,7 @@ static void add_event(const struct apply *a, enum run_event_kind kind)
 				     .step = run->last_step,
 				     .text = copy_event_text(a->place->text) };
 	if (a->sink != NULL && a->sink->event != NULL)
-		a->sink->event(a->sink->user, event);
+		a->sink->event(a->sink->user, run, event);
 }
 
 /* A row or a result after a failure shows that the run went on. */
@@ -752,7 +752,7 @@ static void apply_end(const struct apply *a)
 }
 
 void run_state_apply(struct run_state *state, const struct record *record,
-		     const struct record_place *place, const struct run_sink *sink)
+		     const struct log_line *place, const struct run_sink *sink)
 {
 	static void (*const by_kind[])(const struct apply *) = {
 		[RULE_TRAIN] = apply_train,	[RULE_VAL] = apply_val,
@@ -824,12 +824,12 @@ static bool misses_plan(const struct run_state *s)
 	const struct run *run = &s->run;
 	double left = run->planned_steps - run->steps;
 
-	if (run_has(s->epoch.total) && !is_full(s->epoch, 0))
+	if (run_has(s->counts.epoch.total) && !is_full(s->counts.epoch, 0))
 		return true;
 	if (run_has(run->planned_steps))
 		return !(left <= 0 || left < s->row_gap ||
 			 (left <= s->row_gap && s->first_step == 0));
-	return run_has(s->unit.total) && !is_full(s->unit, 0);
+	return run_has(s->counts.unit.total) && !is_full(s->counts.unit, 0);
 }
 
 /* Do the rows reach the last one, as far as that is known? */
@@ -846,8 +846,8 @@ static bool has_reached_last(const struct run_state *s)
 		return is_planned && run->steps >= run->planned_steps;
 	case LAST_BEFORE_PLAN:
 		if (is_planned && run->steps + 1 >= run->planned_steps)
-			return !run_has(s->epoch.total) || is_full(s->epoch, 0);
-		return (is_planned || run_has(s->epoch.total)) && !misses_plan(s);
+			return !run_has(s->counts.epoch.total) || is_full(s->counts.epoch, 0);
+		return (is_planned || run_has(s->counts.epoch.total)) && !misses_plan(s);
 	case LAST_PLAN_AND_VAL:
 		break;
 	}
@@ -887,14 +887,15 @@ static void set_plan_reason(struct run_state *s)
 {
 	const struct run *run = &s->run;
 
-	if (run_has(s->epoch.total) && !(run_has(run->planned_steps) && is_full(s->epoch, 0)))
-		set_reason(s, "epoch %g of %g", s->epoch.value, s->epoch.total);
+	if (run_has(s->counts.epoch.total) &&
+	    !(run_has(run->planned_steps) && is_full(s->counts.epoch, 0)))
+		set_reason(s, "epoch %g of %g", s->counts.epoch.value, s->counts.epoch.total);
 	else if (run_has(run->planned_steps) && !run_has(run->steps))
 		set_reason(s, "%.0f steps are planned, but no row has a step", run->planned_steps);
 	else if (run_has(run->planned_steps))
 		set_reason(s, "step %.0f of %.0f", run->steps, run->planned_steps);
-	else if (run_has(s->unit.total))
-		set_reason(s, "%g of %g", s->unit.value, s->unit.total);
+	else if (run_has(s->counts.unit.total))
+		set_reason(s, "%g of %g", s->counts.unit.value, s->counts.unit.total);
 	else
 		set_reason(s, "the last row is a validation");
 }
@@ -952,7 +953,7 @@ static enum run_status final_status(struct run_state *s)
 		set_reason(s, "the log ends inside a line");
 		return RUN_TRUNCATED;
 	}
-	if (run_has(run->planned_steps) || (run_has(s->epoch.total) && misses_plan(s))) {
+	if (run_has(run->planned_steps) || (run_has(s->counts.epoch.total) && misses_plan(s))) {
 		set_plan_reason(s);
 		return RUN_TRUNCATED;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "parsers/line_prefix.h"
 #include "parsers/median.h"
 #include "parsers/run_score.h"
 
@@ -10,16 +11,13 @@ struct row_time {
 	double step, ms; /* absent before the first row */
 };
 
-struct row_count {
-	double value, total; /* absent if not printed */
-};
-
 /* Steps that the clock of a trainer may leave out, for compilation and warm-up. */
 #define RUN_CLOCK_FREE_STEPS 50
 
 struct run_state {
 	struct run run;
 	struct run_results results;
+	uint64_t known;	   /* the line that is read now; see struct sample */
 	uint64_t own;	   /* METRIC bits of the settings that this run printed itself */
 	bool active;	   /* it has a warm-up step or a row */
 	bool sliding_mode; /* final_eval_mode:sliding_window */
@@ -30,28 +28,27 @@ struct run_state {
 	bool odd_mode;		       /* final_eval_mode with an unknown value */
 	bool is_sliding;	       /* in a sliding-window evaluation */
 	bool stop_has_step;
-	bool survives;		/* the next traceback is harmless */
-	size_t unnamed;		/* 1 + index of the traceback event without a text; 0: none */
-	bool packed;		/* sizes, pre-quant or progress: training has ended */
-	bool is_evaluating;	/* an evaluation has started, and its result is missing */
-	uint64_t eval_line;	/* where it started */
-	bool is_cut;		/* the log ends inside a line */
-	size_t failure;		/* 1 + index of the event of the first failure; 0: none */
-	uint64_t end_line;	/* that says that the run is complete; 0: none */
-	char *end_text;		/* owned */
-	bool not_finite;	/* the last loss was NaN or infinite */
-	bool fatal, fatal_oom;	/* a failure and nothing after it */
-	bool killed;		/* killed from outside */
-	bool left;		/* failures after its end are not its own */
-	bool row_is_last;	/* the last row is a training row */
-	bool val_open;		/* the last validation belongs to the next row */
-	enum rule_last last;	/* which training row is the last one */
-	const char *row_format; /* of the last training row; NULL: none */
-	bool has_bpb;		/* a validation printed BPB */
-	double first_step;	/* of the first row */
-	double row_gap;		/* steps between the last two rows */
-	/* Of the last row: the epoch, and the counter within it, with their totals. */
-	struct row_count epoch, unit;
+	bool survives;		   /* the next traceback is harmless */
+	size_t unnamed;		   /* 1 + index of the traceback event without a text; 0: none */
+	bool packed;		   /* sizes, pre-quant or progress: training has ended */
+	bool is_evaluating;	   /* an evaluation has started, and its result is missing */
+	uint64_t eval_line;	   /* where it started */
+	bool is_cut;		   /* the log ends inside a line */
+	size_t failure;		   /* 1 + index of the event of the first failure; 0: none */
+	uint64_t end_line;	   /* that says that the run is complete; 0: none */
+	char *end_text;		   /* owned */
+	bool not_finite;	   /* the last loss was NaN or infinite */
+	bool fatal, fatal_oom;	   /* a failure and nothing after it */
+	bool killed;		   /* killed from outside */
+	bool left;		   /* failures after its end are not its own */
+	bool row_is_last;	   /* the last row is a training row */
+	bool val_open;		   /* the last validation belongs to the next row */
+	enum rule_last last;	   /* which training row is the last one */
+	const char *row_format;	   /* of the last training row; NULL: none */
+	bool has_bpb;		   /* a validation printed BPB */
+	double first_step;	   /* of the first row */
+	double row_gap;		   /* steps between the last two rows */
+	struct row_counts counts;  /* of the last row */
 	double val_step, val_line; /* of the last validation */
 	double stop_ms;
 	double artifact;     /* the last printed size */
@@ -77,27 +74,19 @@ struct run_state {
 	char task[SERIES_NAME_BYTES]; /* whose scores the table continues */
 };
 
-/* Receives samples and events; each may be NULL. */
+/* Receives samples and events of a run; each may be NULL. */
 struct run_sink {
-	void (*sample)(void *user, const struct sample *sample);
-	void (*event)(void *user, const struct run_event *event);
+	void (*sample)(void *user, const struct run *run, const struct sample *sample);
+	void (*event)(void *user, const struct run *run, const struct run_event *event);
 	void *user;
-};
-
-/* The line that a record comes from. */
-struct record_place {
-	uint64_t line;
-	int64_t wall_ms;
-	struct str text; /* the whole line */
-	uint64_t known;	 /* see struct sample */
 };
 
 void run_state_init(struct run_state *state);
 void run_state_release(struct run_state *state);
 
-/* Apply a record of any kind. */
+/* Apply a record of any kind, which comes from that line. */
 void run_state_apply(struct run_state *state, const struct record *record,
-		     const struct record_place *place, const struct run_sink *sink);
+		     const struct log_line *line, const struct run_sink *sink);
 
 /* Is the record a BPB in unknown words, before the end of the training, where no evaluation is? */
 bool run_state_is_early(const struct run_state *state, const struct record *record);

@@ -9,8 +9,8 @@
 #include "parsers/line_prefix.h"
 #include "parsers/linebuf.h"
 #include "parsers/metric_rows.h"
-#include "parsers/pair_record.h"
 #include "parsers/prefix_table.h"
+#include "parsers/row.h"
 #include "parsers/run_apply.h"
 #include "parsers/scan.h"
 #include "parsers/score_table.h"
@@ -24,18 +24,15 @@ struct run_reader {
 	struct run_reader_cb cb;
 	struct run_sink sink;	    /* for cb */
 	run_reader_rule_fn on_rule; /* NULL: not wanted */
-	templates_row_fn on_row;    /* NULL: not wanted */
+	row_fn on_row;		    /* NULL: not wanted */
 	void *user;
 	struct linebuf linebuf;
 	struct prefix_table prefixes;
-	bool is_indented;  /* see struct prefix_line */
-	int launch_rank;   /* in the launcher's prefix of the current line; -1: none */
-	uint64_t consumed; /* bytes of the log up to the end of the current line */
+	struct prefix_line now; /* the current line; a row may come from an earlier one */
 	/* The lines inside Docker's JSON, of stdout and of stderr. */
 	struct linebuf wrapped[2];
 	int64_t wrapped_ms;	    /* time of the current one; 0: none */
 	enum line_class line_class; /* of the last line */
-	size_t line_bytes;	    /* length of the current line in the log */
 	struct source_fold fold;
 	struct metric_rows *rows;
 	bool has_metric_rows; /* they took a line */
@@ -52,20 +49,16 @@ struct run_reader {
 	uint64_t run_first_line, run_first_byte;
 	int row_rank;		 /* of the training rows; -1: not known yet */
 	uint64_t matched;	 /* matched lines of this run */
-	uint64_t line;		 /* current line; a row may come from an earlier one */
 	uint64_t early_end;	 /* line of an end before the first row; 0: none */
 	struct buf formats;	 /* names of formats, "a,b" */
 	const char *last_format; /* added last */
 };
 
-static void sink_sample(void *user, const struct sample *sample);
-static void sink_event(void *user, const struct run_event *event);
 static void strip_launcher(void *user, const struct segment *segment);
 static void read_stripped(void *user, const struct prefix_line *line);
 static bool is_known_line(void *user, struct str text, bool is_news);
 static void read_unwrapped(void *user, const struct segment *segment);
-static void apply_generic(void *user, const struct record *record,
-			  const struct templates_line *place);
+static void apply_generic(void *user, const struct record *record, const struct log_line *line);
 
 struct run_reader *run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
 				  void *user)
@@ -75,8 +68,7 @@ struct run_reader *run_reader_new(const struct format_set *formats, const struct
 	r->scanner = scanner_new(formats);
 	if (cb != NULL)
 		r->cb = *cb;
-	r->sink = (struct run_sink){ r->cb.on_sample != NULL ? sink_sample : NULL,
-				     r->cb.on_event != NULL ? sink_event : NULL, r };
+	r->sink = (struct run_sink){ r->cb.on_sample, r->cb.on_event, user };
 	source_fold_init(&r->fold, 0);
 	r->rows = metric_rows_new();
 	r->mark_set = format_set_marks(formats);
@@ -107,7 +99,7 @@ void run_reader_on_rule(struct run_reader *r, run_reader_rule_fn fn)
 	r->on_rule = fn;
 }
 
-void run_reader_on_row(struct run_reader *r, templates_row_fn fn)
+void run_reader_on_row(struct run_reader *r, row_fn fn)
 {
 	r->on_row = fn;
 }
@@ -139,7 +131,7 @@ void run_reader_reset(struct run_reader *r, void *user)
 	linebuf_init(&r->linebuf, strip_launcher, r);
 	prefix_table_release(&r->prefixes);
 	prefix_table_init(&r->prefixes, &prefix_calls, r);
-	r->launch_rank = -1;
+	r->now = (struct prefix_line){ .rank = -1 };
 	for (size_t i = 0; i < LENGTH(r->wrapped); i++) {
 		linebuf_release(&r->wrapped[i]);
 		linebuf_init(&r->wrapped[i], read_unwrapped, r);
@@ -151,26 +143,12 @@ void run_reader_reset(struct run_reader *r, void *user)
 	marks_init(&r->marks, r->mark_set, r->scanner);
 	templates_free(r->templates);
 	r->templates = templates_new(apply_generic, r);
-	r->user = user;
+	r->user = r->sink.user = user;
 	r->has_run = false;
 	r->n_runs = 0;
 	r->row_rank = -1;
 	r->early_end = 0;
 	reset_run(r, 1, 0);
-}
-
-static void sink_sample(void *user, const struct sample *sample)
-{
-	struct run_reader *r = user;
-
-	r->cb.on_sample(r->user, &r->state.run, sample);
-}
-
-static void sink_event(void *user, const struct run_event *event)
-{
-	struct run_reader *r = user;
-
-	r->cb.on_event(r->user, &r->state.run, event);
 }
 
 /* Store the counters of the reader in the run. */
@@ -213,16 +191,16 @@ static void close_run(struct run_reader *r, uint64_t last_line, uint64_t last_by
 
 /* Start the next run at this line. If `carry` is set, it gets the settings that the launcher prints
  * only once for all runs of a file. */
-static void next_run(struct run_reader *r, const struct segment *segment, bool carry)
+static void next_run(struct run_reader *r, uint64_t line, bool carry)
 {
 	double n_gpus = r->state.run.n_gpus;
 	double batch = r->state.run.train_batch_tokens;
 	double cap_s = r->state.run.cap_s;
-	uint64_t here = r->consumed;
-	uint64_t before = here > r->line_bytes ? here - r->line_bytes - 1 : 0;
+	uint64_t length = r->now.whole.len;
+	uint64_t before = r->now.consumed > length ? r->now.consumed - length - 1 : 0;
 
-	close_run(r, segment->line - 1, before);
-	reset_run(r, segment->line, before);
+	close_run(r, line - 1, before);
+	reset_run(r, line, before);
 	if (carry) {
 		r->state.run.n_gpus = n_gpus;
 		r->state.run.train_batch_tokens = batch;
@@ -305,9 +283,8 @@ static bool makes_run(const struct record *record)
 }
 
 static void apply_record(struct run_reader *r, const struct record *record,
-			 const struct segment *segment, const struct line_prefix *prefix)
+			 const struct log_line *line)
 {
-	const struct record_place place = { segment->line, prefix->wall_ms, prefix->rest, r->line };
 	enum rule_kind kind = record->rule->kind;
 	enum row_place row = ROW_IN_RUN;
 
@@ -315,9 +292,9 @@ static void apply_record(struct run_reader *r, const struct record *record,
 		row = place_row(r, record);
 	if (r->has_run &&
 	    (row == ROW_STARTS_RUN || (kind == RULE_SETTING && setting_starts_run(r, record))))
-		next_run(r, segment, row == ROW_IN_RUN || !has_other_plan(&r->state, record));
+		next_run(r, line->line, row == ROW_IN_RUN || !has_other_plan(&r->state, record));
 	if (!r->has_run && kind == RULE_END && !makes_run(record)) {
-		r->early_end = segment->line; /* of something before the training, */
+		r->early_end = line->line; /* of something before the training, */
 		return;
 	}
 	if (!r->has_run && makes_run(record)) {
@@ -328,164 +305,146 @@ static void apply_record(struct run_reader *r, const struct record *record,
 	add_format(r, record->rule->format);
 	if (row == ROW_REPEATED || (!r->has_run && kind != RULE_STEP))
 		return;
-	run_state_apply(&r->state, record, &place, &r->sink);
+	r->state.known = r->now.segment.line;
+	run_state_apply(&r->state, record, line, &r->sink);
 	/* or of the training, if a bar with its last row is drawn after it */
 	if (r->early_end != 0 && kind == RULE_TRAIN && record->rule->rounded) {
-		r->state.ended = segment->line - r->early_end <= EARLY_END_LINES;
+		r->state.ended = line->line - r->early_end <= EARLY_END_LINES;
 		r->state.end_line = r->early_end;
 		r->early_end = 0;
 	}
 }
 
-/* Apply a row without a rule. Its segment may be gone, since rows are held back. */
-static void apply_generic(void *user, const struct record *record,
-			  const struct templates_line *place)
+/* Apply a row without a rule. */
+static void apply_generic(void *user, const struct record *record, const struct log_line *line)
 {
 	struct run_reader *r = user;
-	const struct segment segment = { .text = place->text, .line = place->line };
-	const struct line_prefix prefix = { place->rank, place->wall_ms, place->text, place->text };
+	struct run_state *s = &r->state;
 
 	/* Ignore a row reported late if a rule has read a later validation. */
-	if (place->late && record_get(record, METRIC_STEP) < r->state.run.last_step)
+	if (line->late && record_get(record, METRIC_STEP) < s->run.last_step)
 		return;
 	if (r->on_row != NULL)
-		r->on_row(r->user, record, place);
-	struct templates_counts counts = { RUN_ABSENT, RUN_ABSENT, RUN_ABSENT, RUN_ABSENT };
-	if (r->templates != NULL)
-		counts = templates_get_counts(r->templates);
+		r->on_row(r->user, record, line);
+	struct row_counts counts = templates_get_counts(r->templates);
 	/* Keras fits again: the first epoch follows the last one. */
-	if (r->has_run && counts.epoch < r->state.epoch.value && counts.epoch <= 1 &&
-	    r->state.epoch.value == r->state.epoch.total)
-		next_run(r, &segment, true);
-	apply_record(r, record, &segment, &prefix);
-	bool by_bar =
-		record->rule->kind == RULE_VAL && r->state.bar_total == r->state.run.planned_steps;
-	r->state.epoch = (struct row_count){ counts.epoch, counts.epochs };
-	r->state.unit = (struct row_count){ counts.unit, counts.units };
-	if (!record_has(record, METRIC_STEP) && !by_bar &&
-	    run_has(r->state.run.last_step)) /* unknown from here on */
-		r->state.run.last_step = r->state.run.planned_steps = RUN_ABSENT;
+	if (r->has_run && counts.epoch.value < s->counts.epoch.value && counts.epoch.value <= 1 &&
+	    s->counts.epoch.value == s->counts.epoch.total)
+		next_run(r, line->line, true);
+	apply_record(r, record, line);
+	bool by_bar = record->rule->kind == RULE_VAL && s->bar_total == s->run.planned_steps;
+	s->counts = counts;
+	if (!record_has(record, METRIC_STEP) && !by_bar && run_has(s->run.last_step))
+		s->run.last_step = s->run.planned_steps = RUN_ABSENT; /* unknown from here on */
 	r->has_generic = true;
 }
 
-/* The line for templates.c. A metrics file does not contain bars, so only the last segment of a
- * line may be from one. */
-static struct templates_line line_for_templates(const struct run_reader *r,
-						const struct segment *segment,
-						const struct line_prefix *prefix)
+/* Apply a row of a metrics file. */
+static void apply_metric_row(void *user, const struct record *record, const struct log_line *line)
 {
-	struct str rest = prefix->rest;
+	struct run_reader *r = user;
 
-	while (rest.len > 0 && str_is_blank(rest.p[0]))
-		rest = str_skip(rest, 1);
-	bool object = rest.len > 0 && rest.p[0] == '{';
-
-	return (struct templates_line){ .text = prefix->rest,
-					.line = segment->line,
-					.wall_ms = prefix->wall_ms,
-					.rank = prefix->rank,
-					.cut = segment->cut,
-					.plain = !segment->ends_line ||
-						 (metric_rows_is_idle(r->rows) && !object) };
+	/* Scores between the rows may count their steps in epochs. */
+	if (record->values[METRIC_STEP] < r->state.run.last_step &&
+	    run_has(r->state.run.last_train_loss) && !record_has(record, METRIC_TRAIN_LOSS) &&
+	    !record_has(record, METRIC_VAL_LOSS))
+		return;
+	apply_record(r, record, line);
+	/* The trainer prints it at the end. */
+	r->state.ended |= line->is_summary;
 }
 
-static bool read_template(struct run_reader *r, const struct segment *segment,
-			  const struct line_prefix *prefix)
+/* Is the line of text that no table of a metrics file contains? Such a file has no bars, so only
+ * the last segment of a line may be from one. */
+static bool is_plain(const struct run_reader *r, const struct log_line *line)
 {
-	const struct templates_line line = line_for_templates(r, segment, prefix);
+	size_t n = 0;
 
-	return r->templates != NULL && templates_read(r->templates, &line);
+	while (n < line->text.len && str_is_blank(line->text.p[n]))
+		n++;
+	return !line->ends_line ||
+	       (metric_rows_is_idle(r->rows) && (n == line->text.len || line->text.p[n] != '{'));
+}
+
+static bool read_template(struct run_reader *r, struct log_line *line)
+{
+	line->plain = is_plain(r, line);
+	return templates_read(r->templates, line);
 }
 
 /* A row in other words than the rules know, between rows that they do: "step:400/500 [QAT] ..". It
  * counts to the plan of the run. */
-static bool read_planned_row(struct run_reader *r, const struct segment *segment,
-			     const struct line_prefix *prefix)
+static bool read_planned_row(struct run_reader *r, const struct log_line *line)
 {
 	double planned = r->state.run.planned_steps;
 	char total[32];
 
-	if (!run_has(planned) || segment->cut || prefix->rank > 0 ||
-	    memchr(prefix->rest.p, '/', prefix->rest.len) == NULL)
+	if (!run_has(planned) || line->cut || line->rank > 0 ||
+	    memchr(line->text.p, '/', line->text.len) == NULL)
 		return false;
 	print_into(total, "/%.0f", planned);
-	if (str_find(prefix->rest, total) == NULL)
-		return false;
-	const struct templates_line line = line_for_templates(r, segment, prefix);
-	return templates_read_planned(&line, planned, r->state.run.last_step, apply_generic, r);
+	return str_find(line->text, total) != NULL &&
+	       templates_read_planned(line, planned, r->state.run.last_step, apply_generic, r);
 }
 
 /* From the first training row that a rule matches, only rules are used. The rows without a rule
  * before it become a run. */
-static void switch_to_rules(struct run_reader *r, const struct record *record,
-			    const struct segment *segment)
+static void switch_to_rules(struct run_reader *r, const struct record *record, uint64_t line)
 {
 	if (r->templates == NULL || record->rule->kind != RULE_TRAIN)
 		return;
 	templates_free(r->templates);
 	r->templates = NULL;
 	if (r->has_run && r->has_generic)
-		next_run(r, segment, true);
+		next_run(r, line, true);
 }
 
 /* Scan a line; a line that may be cut must be certain. */
-static bool scan_line(struct run_reader *r, const struct segment *segment, struct str line,
-		      struct record *record)
+static bool scan_line(struct run_reader *r, const struct log_line *line, struct record *record)
 {
-	return segment->cut ? scanner_scan_cut(r->scanner, line, record)
-			    : scanner_scan(r->scanner, line, record);
+	return line->cut ? scanner_scan_cut(r->scanner, line->text, record)
+			 : scanner_scan(r->scanner, line->text, record);
 }
 
-static void report_rule(const struct run_reader *r, const struct segment *segment,
-			const struct record *record)
+/* Apply the record of a line that a rule matched. */
+static void apply_match(struct run_reader *r, const struct record *record,
+			const struct log_line *line)
 {
-	if (r->on_rule != NULL)
-		r->on_rule(r->user, segment->line, record->rule);
+	const struct rule *rule = record->rule;
+
+	switch_to_rules(r, record, line->line);
+	apply_record(r, record, line);
+	if (rule->kind == RULE_EVENT)
+		r->line_class = rule->fatal ? LINE_ERROR : LINE_WARNING;
+	else if (rule->kind != RULE_IGNORE)
+		r->line_class = LINE_METRIC;
 }
 
-static enum line_class class_of(const struct record *record)
+static void read_source_line(struct run_reader *r, const struct log_line *line)
 {
-	if (record->rule->kind == RULE_EVENT)
-		return record->rule->fatal ? LINE_ERROR : LINE_WARNING;
-	return record->rule->kind == RULE_IGNORE ? LINE_PLAIN : LINE_METRIC;
-}
-
-static bool is_training_row(enum rule_kind kind)
-{
-	return kind == RULE_TRAIN || kind == RULE_VAL || kind == RULE_WARMUP || kind == RULE_STOP;
-}
-
-static enum line_class read_source_line(struct run_reader *r, const struct segment *segment,
-					const struct line_prefix *prefix)
-{
-	struct str line = prefix->exact;
-	char first = line.len > 0 ? line.p[0] : '\0';
+	static const unsigned int rows =
+		1U << RULE_TRAIN | 1U << RULE_VAL | 1U << RULE_WARMUP | 1U << RULE_STOP;
+	struct log_line row = *line;
+	char first = line->exact.len > 0 ? line->exact.p[0] : '\0';
 	struct record record;
 
+	row.text = line->exact;
 	/* A training row ends a script that has no "====" after it. Rows start like this. */
 	if (source_fold_may_end(&r->fold) &&
-	    (str_is_digit(first) || first == 's' || first == 'w') &&
-	    scan_line(r, segment, line, &record) && is_training_row(record.rule->kind)) {
+	    (str_is_digit(first) || first == 's' || first == 'w') && scan_line(r, &row, &record) &&
+	    (rows >> record.rule->kind & 1) != 0) {
 		source_fold_finish(&r->fold);
 		store_source(r);
-		report_rule(r, segment, &record);
-		switch_to_rules(r, &record, segment);
-		marks_read_line(&r->marks, line, record.rule->kind);
-		apply_record(r, &record, segment, prefix);
-		return class_of(&record);
+		if (r->on_rule != NULL)
+			r->on_rule(r->user, line->line, record.rule);
+		marks_read_line(&r->marks, line->exact, record.rule->kind);
+		apply_match(r, &record, line);
+		return;
 	}
-	marks_read_source(&r->marks, line);
-	if (source_fold_line(&r->fold, line) == SOURCE_END)
+	marks_read_source(&r->marks, line->exact);
+	if (source_fold_line(&r->fold, line->exact) == SOURCE_END)
 		store_source(r);
-	return LINE_SOURCE;
-}
-
-/* The text without the byte order mark of the file. */
-static struct str skip_bom(const struct segment *segment)
-{
-	bool has_mark = segment->line == 1 && str_starts_with(segment->text, "\xef\xbb\xbf");
-
-	return str_skip(segment->text, has_mark ? 3 : 0);
+	r->line_class = LINE_SOURCE;
 }
 
 /* The part of s after the first `mark`; empty if there is none. */
@@ -517,112 +476,95 @@ static struct str text_after_bar(struct str line)
 	return text_after(rest, "]");
 }
 
-/* Apply a row of a metrics file. */
-static void apply_metric_row(void *user, const struct metric_row *row)
-{
-	const struct segment segment = { .text = row->text, .line = row->line };
-	struct run_reader *r = user;
-	const struct line_prefix prefix = { -1, row->wall_ms, row->text, row->text };
-	const struct record *record = row->record;
-
-	/* Scores between the rows may count their steps in epochs. */
-	if (row->step < r->state.run.last_step && run_has(r->state.run.last_train_loss) &&
-	    !record_has(record, METRIC_TRAIN_LOSS) && !record_has(record, METRIC_VAL_LOSS))
-		return;
-	apply_record(r, record, &segment, &prefix);
-	/* The trainer prints it at the end. */
-	r->state.ended |= row->is_summary;
-}
+/* Each of these returns what a rule matches: the line, or *part, which is a part of it; else NULL.
+ */
 
 /* Scan a line; if a message of Slurm is printed into it, scan only the message. */
-static bool scan_message(struct run_reader *r, const struct segment *segment, struct str *line,
-			 struct record *record)
+static const struct log_line *scan_message(struct run_reader *r, const struct log_line *line,
+					   struct log_line *part, struct record *record)
 {
-	if (!scan_line(r, segment, *line, record))
-		return false;
+	if (!scan_line(r, line, record))
+		return NULL;
 	if (!record->rule->pairs)
-		return true;
+		return line;
 	/* "slurmstepd: " or, if a host runs several, "slurmstepd-NODE: " */
-	const char *at = str_find(*line, "slurmstepd");
-	if (at == NULL || str_find(*line, ": error: ***") == NULL)
-		return true;
-	*line = str_between(at, line->p + line->len);
-	return scan_line(r, segment, *line, record);
+	const char *at = str_find(line->text, "slurmstepd");
+	if (at == NULL || str_find(line->text, ": error: ***") == NULL)
+		return line;
+	*part = *line;
+	part->text = str_between(at, line->text.p + line->text.len);
+	return scan_line(r, part, record) ? part : NULL;
+}
+
+/* Scan the text after the number of a task. A row does not start with a number and a colon. */
+static const struct log_line *scan_task(struct run_reader *r, const struct log_line *line,
+					struct log_line *part, struct record *record)
+{
+	char first = line->text.len > 0 ? line->text.p[0] : '\0';
+
+	if (first != ' ' && !str_is_digit(first))
+		return NULL;
+	*part = *line;
+	return line_prefix_task(line->text, part) ? scan_message(r, part, part, record) : NULL;
 }
 
 /* Scan the text after a bar, and apply the progress that the bar shows. */
-static bool scan_after_bar(struct run_reader *r, const struct segment *segment,
-			   struct line_prefix *prefix, struct record *record)
+static const struct log_line *scan_after_bar(struct run_reader *r, const struct log_line *line,
+					     struct log_line *part, struct record *record)
 {
-	struct str rest = text_after_bar(prefix->rest);
-	struct line_prefix bar = *prefix;
+	struct str rest = text_after_bar(line->text);
 	int rank = -1;
 
 	if (rest.len == 0)
-		return false;
-	bar.rest.len -= rest.len;
+		return NULL;
+	*part = *line;
+	part->text.len -= rest.len;
+	if (scanner_scan(r->scanner, part->text, record) && record->rule->kind == RULE_STEP &&
+	    line->rank <= 0)
+		apply_record(r, record, part);
 	/* The launcher does not end the line of the bar before its next prefix. */
-	rest = str_skip(rest, prefix_length(rest, &rank));
-	if (scanner_scan(r->scanner, bar.rest, record) && record->rule->kind == RULE_STEP &&
-	    prefix->rank <= 0)
-		apply_record(r, record, segment, &bar);
-	prefix->rest = rest;
-	return scan_line(r, segment, rest, record);
-}
-
-/* Scan the text after the number of a task. */
-static bool scan_task(struct run_reader *r, const struct segment *segment,
-		      struct line_prefix *prefix, struct record *record)
-{
-	struct line_prefix task;
-
-	if (!line_prefix_task(prefix->rest, &task) || !scan_message(r, segment, &task.rest, record))
-		return false;
-	*prefix = task;
-	return true;
-}
-
-/* A line on its way through the readers. Each reader returns true if it took the line, and sets
- * *class. */
-struct reading {
-	const struct segment *segment;
-	struct str text; /* of the segment, without a byte order mark */
-	struct line_prefix prefix;
-};
-
-/* Read a whole line of a metrics file with `take`. */
-static bool read_metric_line(struct run_reader *r, const struct reading *reading,
-			     bool (*take)(struct metric_rows *rows, const struct metric_line *line,
-					  metric_row_fn fn, void *user))
-{
-	const struct segment *segment = reading->segment;
-	const struct metric_line line = { reading->text, segment->line, reading->prefix.wall_ms,
-					  segment->cut };
-
-	return segment->ends_line && take(r->rows, &line, apply_metric_row, r);
+	part->text = str_skip(rest, prefix_length(rest, &rank));
+	return scan_line(r, part, record) ? part : NULL;
 }
 
 /* A line that differs from an earlier row only in its numbers. */
-static bool read_similar_row(struct run_reader *r, const struct reading *line,
-			     enum line_class *class)
+static bool read_similar_row(struct run_reader *r, struct log_line *line)
 {
 	if (r->templates == NULL)
 		return false;
-	const struct templates_line row = line_for_templates(r, line->segment, &line->prefix);
-	enum templates_similar similar = templates_read_similar(r->templates, &row);
+	line->plain = is_plain(r, line);
+	enum templates_similar similar = templates_read_similar(r->templates, line);
 
 	if (similar == SIMILAR_ROW)
-		*class = LINE_METRIC;
+		r->line_class = LINE_METRIC;
 	return similar != SIMILAR_NONE;
 }
 
-static bool read_similar_metrics(struct run_reader *r, const struct reading *line,
-				 enum line_class *class)
+/* Read a whole line of a metrics file with `read`. */
+static bool read_metric_line(struct run_reader *r, const struct log_line *line,
+			     bool (*read)(struct metric_rows *rows, const struct log_line *line,
+					  row_fn fn, void *user))
 {
-	if (!r->has_metric_rows || !read_metric_line(r, line, metric_rows_read_similar))
+	if (!line->ends_line)
 		return false;
-	*class = LINE_METRIC;
+	struct log_line row = *line;
+	row.text = line->raw;
+	row.rank = -1;
+	if (!read(r->rows, &row, apply_metric_row, r))
+		return false;
+	r->line_class = LINE_METRIC;
+	r->has_metric_rows = true;
 	return true;
+}
+
+static bool read_similar_metrics(struct run_reader *r, struct log_line *line)
+{
+	return r->has_metric_rows && read_metric_line(r, line, metric_rows_read_similar);
+}
+
+static bool read_metrics(struct run_reader *r, struct log_line *line)
+{
+	return read_metric_line(r, line, metric_rows_read);
 }
 
 /* Is the record meaningless at this place? Then the line goes to the next reader. */
@@ -643,120 +585,106 @@ static bool is_out_of_place(const struct run_reader *r, const struct record *rec
 }
 
 /* A line that a rule matches, also after the number of a task or a bar. */
-static bool read_by_rule(struct run_reader *r, const struct reading *line, enum line_class *class)
+static bool read_by_rule(struct run_reader *r, struct log_line *line)
 {
-	const struct segment *segment = line->segment;
-	struct line_prefix prefix = line->prefix;
+	struct log_line part;
 	struct record record;
-	/* A row does not start with a number and a colon, so the number is a task. */
-	bool numbered =
-		prefix.rest.len > 0 && (prefix.rest.p[0] == ' ' || str_is_digit(prefix.rest.p[0]));
+	const struct log_line *at = scan_task(r, line, &part, &record);
 
-	if (!(numbered && scan_task(r, segment, &prefix, &record)) &&
-	    !scan_message(r, segment, &prefix.rest, &record) &&
-	    !scan_after_bar(r, segment, &prefix, &record))
-		return false;
-	if (is_out_of_place(r, &record, prefix.rest))
+	if (at == NULL)
+		at = scan_message(r, line, &part, &record);
+	if (at == NULL)
+		at = scan_after_bar(r, line, &part, &record);
+	if (at == NULL || is_out_of_place(r, &record, at->text))
 		return false;
 	r->kind = record.rule->kind;
 	/* A bar that a rule matched may also have figures, which only templates read. */
-	if (record.rule->kind == RULE_STEP && read_template(r, segment, &line->prefix)) {
-		*class = LINE_METRIC;
+	if (record.rule->kind == RULE_STEP && read_template(r, line)) {
+		r->line_class = LINE_METRIC;
 		return true;
 	}
-	report_rule(r, segment, &record);
+	if (r->on_rule != NULL)
+		r->on_rule(r->user, line->line, record.rule);
 	/* Other ranks repeat the rows of the first one; only their failures count. */
-	if (record.rule->any_rank &&
-	    (prefix.rank <= 0 || r->row_rank < 0 || r->row_rank == prefix.rank))
-		r->row_rank = prefix.rank > 0 ? prefix.rank : 0;
-	else if (prefix.rank > 0 && record.rule->kind != RULE_EVENT)
+	if (record.rule->any_rank && (at->rank <= 0 || r->row_rank < 0 || r->row_rank == at->rank))
+		r->row_rank = at->rank > 0 ? at->rank : 0;
+	else if (at->rank > 0 && record.rule->kind != RULE_EVENT)
 		return true;
-	switch_to_rules(r, &record, segment);
-	apply_record(r, &record, segment, &prefix);
-	*class = class_of(&record);
-	return true;
-}
-
-static bool read_metrics(struct run_reader *r, const struct reading *line, enum line_class *class)
-{
-	if (!read_metric_line(r, line, metric_rows_read))
-		return false;
-	r->has_metric_rows = true;
-	*class = LINE_METRIC;
+	apply_match(r, &record, at);
 	return true;
 }
 
 /* A row of a table of scores. */
-static bool read_table(struct run_reader *r, const struct reading *line, enum line_class *class)
+static bool read_table(struct run_reader *r, struct log_line *line)
 {
 	struct record record;
 
-	if (!line->segment->ends_line || line->segment->cut ||
-	    !score_table_read(&r->table, line->prefix.exact, &record))
+	if (!line->ends_line || line->cut || !score_table_read(&r->table, line->exact, &record))
 		return false;
-	apply_record(r, &record, line->segment, &line->prefix);
-	*class = LINE_METRIC;
+	apply_record(r, &record, line);
+	r->line_class = LINE_METRIC;
 	return true;
 }
 
 /* A row without a rule. */
-static bool read_row(struct run_reader *r, const struct reading *line, enum line_class *class)
+static bool read_row(struct run_reader *r, struct log_line *line)
 {
-	if (!(r->templates != NULL ? read_template(r, line->segment, &line->prefix)
-				   : read_planned_row(r, line->segment, &line->prefix)))
+	if (r->templates != NULL ? !read_template(r, line) : !read_planned_row(r, line))
 		return false;
-	*class = LINE_METRIC;
+	r->line_class = LINE_METRIC;
 	return true;
 }
 
-/* The readers in the order in which they see a line; a line that one does not take goes on to the
- * next. */
-static enum line_class read_in_order(struct run_reader *r, const struct reading *line)
+/* The readers in the order in which they see a line. Each returns true if it took the line; one
+ * that it does not take, or whose record it drops, goes on to the next. */
+static bool (*const readers[])(struct run_reader *r, struct log_line *line) = {
+	read_similar_row, read_similar_metrics, read_by_rule, read_table, read_metrics, read_row,
+};
+
+static void read_segment(struct run_reader *r, const struct segment *segment)
 {
-	enum line_class class = LINE_PLAIN;
+	struct log_line line = { .text = segment->text,
+				 .line = segment->line,
+				 .rank = -1,
+				 .ends_line = segment->ends_line,
+				 .cut = segment->cut };
 
-	(void)(read_similar_row(r, line, &class) || read_similar_metrics(r, line, &class) ||
-	       read_by_rule(r, line, &class) || read_table(r, line, &class) ||
-	       read_metrics(r, line, &class) || read_row(r, line, &class));
-	return class;
-}
-
-static enum line_class read_segment(struct run_reader *r, const struct segment *segment)
-{
-	struct reading line = { segment, skip_bom(segment), { -1, 0, { NULL, 0 }, { NULL, 0 } } };
-	struct line_prefix *prefix = &line.prefix;
-
-	prefix->rest = prefix->exact = line.text;
-	if (r->is_indented && (prefix->exact.len == 0 || prefix->exact.p[0] != ' '))
-		prefix->exact = (struct str){ prefix->exact.p - 1, prefix->exact.len + 1 };
+	if (segment->line == 1 && str_starts_with(line.text, "\xef\xbb\xbf")) /* of the file */
+		line.text = str_skip(line.text, 3);
+	line.raw = line.exact = line.text;
+	if (r->now.is_indented && (line.exact.len == 0 || line.exact.p[0] != ' '))
+		line.exact = (struct str){ line.exact.p - 1, line.exact.len + 1 };
 	/* Megatron prints a blank before its time; in a script " [2" starts a list. */
-	if (!r->fold.inside && str_starts_with(prefix->rest, " [2"))
-		prefix->rest = prefix->exact = str_skip(prefix->rest, 1);
-	if (prefix->rest.len > 0 && line_prefix_may_start(prefix->rest.p[0]))
-		line_prefix_split(prefix->rest, prefix);
-	if (prefix->rank < 0)
-		prefix->rank = r->launch_rank;
-	if (prefix->wall_ms == 0)
-		prefix->wall_ms = r->wrapped_ms;
+	if (!r->fold.inside && str_starts_with(line.text, " [2"))
+		line.text = line.exact = str_skip(line.text, 1);
+	if (line.text.len > 0 && line_prefix_may_start(line.text.p[0]))
+		line_prefix_split(line.text, &line);
+	if (line.rank < 0)
+		line.rank = r->now.rank;
+	if (line.wall_ms == 0)
+		line.wall_ms = r->wrapped_ms;
 	if (r->state.unnamed != 0)
-		run_state_name_exception(&r->state, segment->line, prefix->rest);
-	if (r->fold.inside)
-		return read_source_line(r, segment, prefix);
-	if (source_fold_may_start(prefix->exact) &&
-	    source_fold_line(&r->fold, prefix->exact) == SOURCE_FIRST) {
+		run_state_name_exception(&r->state, line.line, line.text);
+	if (r->fold.inside) {
+		read_source_line(r, &line);
+		return;
+	}
+	if (source_fold_may_start(line.exact) &&
+	    source_fold_line(&r->fold, line.exact) == SOURCE_FIRST) {
 		const struct run_state *s = &r->state;
 
-		marks_read_source(&r->marks, prefix->rest);
+		marks_read_source(&r->marks, line.text);
 		/* If the run has started, the script belongs to the next one. */
 		if (r->has_run && (s->active || (s->own != 0 && s->run.source_sha256 != NULL)))
-			next_run(r, segment, false);
-		return LINE_SOURCE;
+			next_run(r, line.line, false);
+		r->line_class = LINE_SOURCE;
+		return;
 	}
 	r->kind = RULE_KIND_COUNT;
-	enum line_class class = read_in_order(r, &line);
+	for (size_t i = 0; i < LENGTH(readers) && !readers[i](r, &line); i++)
+		continue;
 	if (r->marks.left[r->kind] > 0)
-		marks_read_line(&r->marks, prefix->rest, r->kind);
-	return class;
+		marks_read_line(&r->marks, line.text, r->kind);
 }
 
 /* Pass over many lines of a script at once. */
@@ -801,7 +729,8 @@ static void note_cut(struct run_reader *r, const struct segment *segment)
 
 static void read_text(struct run_reader *r, const struct segment *segment)
 {
-	r->line_class = read_segment(r, segment);
+	r->line_class = LINE_PLAIN;
+	read_segment(r, segment);
 	if (segment->cut && r->has_run)
 		note_cut(r, segment);
 }
@@ -811,7 +740,7 @@ static void read_unwrapped(void *user, const struct segment *segment)
 	struct run_reader *r = user;
 	struct segment inner = *segment;
 
-	inner.line = r->line;
+	inner.line = r->now.segment.line;
 	read_text(r, &inner);
 }
 
@@ -848,42 +777,42 @@ static bool is_known_line(void *user, struct str text, bool is_news)
 	       (record.rule->kind != RULE_RESULT || record.rule->stage != STAGE_UNKNOWN);
 }
 
-/* Read a segment without its launcher's prefix; `whole` has it. */
-static void read_line(struct run_reader *r, const struct segment *segment, struct str whole,
-		      uint64_t consumed)
+/* Read the current line, without its launcher's prefix. */
+static void read_line(struct run_reader *r)
 {
-	r->line = segment->line;
-	r->line_bytes = whole.len;
-	r->consumed = consumed;
+	const struct segment *segment = &r->now.segment;
+
 	r->line_class = LINE_PLAIN;
 	bool wrapped = unwrap_docker(r, segment);
 	if (!wrapped)
 		read_text(r, segment);
 	r->linebuf.skip = r->fold.inside && !wrapped ? skip_source : NULL;
 	if (segment->ends_line && r->cb.on_line != NULL)
-		r->cb.on_line(r->user, segment->line, whole, r->line_class);
+		r->cb.on_line(r->user, segment->line, r->now.whole, r->line_class);
 }
 
 static void read_stripped(void *user, const struct prefix_line *line)
 {
 	struct run_reader *r = user;
 
-	r->launch_rank = line->rank;
-	r->is_indented = line->is_indented;
-	read_line(r, &line->segment, line->whole, line->consumed);
-	r->launch_rank = -1;
-	r->is_indented = false;
-	r->linebuf.skip = NULL; /* the next lines may have a prefix too */
+	r->now = *line;
+	read_line(r);
+	r->now.rank = -1;
+	r->now.is_indented = false;
 }
 
 static void strip_launcher(void *user, const struct segment *segment)
 {
 	struct run_reader *r = user;
 
-	if (!prefix_table_feed(&r->prefixes, segment, r->linebuf.consumed))
-		read_line(r, segment, segment->text, r->linebuf.consumed);
-	else
-		r->linebuf.skip = NULL;
+	if (prefix_table_feed(&r->prefixes, segment, r->linebuf.consumed)) {
+		r->linebuf.skip = NULL; /* the next lines may have a prefix too */
+		return;
+	}
+	r->now.segment = *segment;
+	r->now.whole = segment->text;
+	r->now.consumed = r->linebuf.consumed;
+	read_line(r);
 }
 
 void run_reader_feed(struct run_reader *r, const void *data, size_t len)

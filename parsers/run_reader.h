@@ -30,7 +30,7 @@ typedef void (*run_reader_rule_fn)(void *user, uint64_t line, const struct rule 
 void run_reader_on_rule(struct run_reader *reader, run_reader_rule_fn fn);
 
 /* Also call fn for each row without a rule; its user is the user of the reader. */
-void run_reader_on_row(struct run_reader *reader, templates_row_fn fn);
+void run_reader_on_row(struct run_reader *reader, row_fn fn);
 
 /* Remember the last n scripts (n >= 2), so that a repeated script is read quickly. To be called
  * before the first of many logs. */

@@ -91,7 +91,12 @@ struct run_series *run_series_get(struct run *run, struct str name, struct str u
 struct run_series *run_series_get_metric(struct run *run, enum metric metric)
 {
 	const struct metric_info *info = metric_info(metric);
+	struct run_series *series =
+		array_find(one, run->series, run->n_series,
+			   one->metric == metric && strcmp(one->name, info->name) == 0);
 
+	if (series != NULL)
+		return series;
 	return run_series_get(run, str_from(info->name), str_from(info->unit), metric);
 }
 

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/format.h"
-#include "parsers/pair_record.h"
+#include "parsers/row.h"
 
 /* Enough for any honest line of 64 KiB, and too little to slow the program down. */
 #define MATCH_LIMIT    200000U
@@ -212,7 +212,7 @@ static void fill_pairs(struct scanner *scanner, struct str line, struct record *
 	struct pair pairs[PAIRS_MAX];
 	size_t n = pairs_read(str_skip(line, at), pairs);
 
-	pair_record_fill(record, pairs, n, scanner->rows);
+	(void)row_fill(record, pairs, n, scanner->rows);
 }
 
 /* Try rule number i, whose first bytes and literals do not exclude the line. */

@@ -10,10 +10,7 @@
 
 #include "base/buf.h"
 #include "base/xalloc.h"
-#include "parsers/line_prefix.h"
 #include "parsers/meaning.h"
-#include "parsers/pair_record.h"
-#include "parsers/row_shape.h"
 
 const char templates_format[] = "generic";
 
@@ -32,27 +29,9 @@ static const struct rule val_rule = { .name = val_name,
 #define METRIC_BIT(m) ((uint64_t)1 << (m))
 #define VAL_BITS      (METRIC_BIT(METRIC_VAL_LOSS) | METRIC_BIT(METRIC_VAL_BPB))
 
-/* What the counter of a template counts, the best kind first. */
-enum counter_kind {
-	COUNTS_STEPS,  /* has such a name: "step", "iter" */
-	COUNTS_EPOCHS, /* "epoch" */
-	COUNTS_UNITS,  /* batches, frames, or a number with a total */
-	COUNTS_LEAD,   /* the first number of the line, without a name */
-};
-
-/* A line and its pairs. */
-struct row {
-	struct templates_line place;
-	struct pair pairs[PAIRS_MAX];
-	size_t n;
-	struct pairs_line about;
-	size_t counter; /* index of the counter; n: none */
-	enum counter_kind kind;
-};
-
 struct held_line {
 	char *text; /* owned */
-	struct templates_line place;
+	struct log_line line;
 };
 
 struct template
@@ -80,14 +59,13 @@ struct template
 	unsigned int tries;	/* attempts to make it */
 };
 
-/* A shape of rows, to read similar rows without analyzing their names again. */
+/* To read rows of a template without analyzing their names again. */
 struct fast_path {
-	struct row_record row;
-	/* Indexes of pairs of the shape. */
-	size_t counter, epoch; /* n: none */
+	struct known_row row;
+	size_t epoch; /* index of a pair of the shape; n: none */
 	enum counter_kind kind;
 	uint64_t name;	    /* hash of the counter's name */
-	bool inside, plain; /* see struct templates_line */
+	bool inside, plain; /* see struct log_line */
 	bool is_sure;	    /* it has read a row that was also read in full */
 };
 
@@ -95,18 +73,18 @@ struct fast_path {
 #define MOST_TRIES 8
 
 struct templates {
-	templates_row_fn fn;
+	row_fn fn;
 	void *user;
 	struct template *table[TEMPLATES_MAX]; /* owned; the unused ones at the end are NULL */
 	uint64_t clock;
 	bool has_rows;	  /* a template is accepted */
 	struct buf block; /* a row on several lines; empty: none */
-	struct templates_line block_place;
+	struct log_line block_line;
 	size_t block_lines;
 	struct buf dict; /* a dictionary on several lines; empty: none */
-	struct templates_line dict_place;
-	double epoch, epochs;  /* printed last, on any line, with its total */
-	double unit, units;    /* counter of the last row and its total */
+	struct log_line dict_line;
+	/* The epoch printed last, on any line, and the counter of the last row. */
+	struct row_counts counts;
 	double total;	       /* of the bars that are rows; absent: none yet */
 	double plan;	       /* of the last row; absent: none */
 	bool is_evaluating;    /* an evaluation was announced */
@@ -129,12 +107,12 @@ static void forget_template(struct template *t)
 {
 	forget_held(t);
 	if (t->fast != NULL)
-		row_shape_free(t->fast->row.shape);
+		known_row_release(&t->fast->row);
 	free(t->fast);
 	t->fast = NULL;
 }
 
-struct templates *templates_new(templates_row_fn fn, void *user)
+struct templates *templates_new(row_fn fn, void *user)
 {
 	struct templates *ts = xcalloc(1, sizeof(*ts));
 
@@ -143,9 +121,8 @@ struct templates *templates_new(templates_row_fn fn, void *user)
 	buf_init(&ts->block, TEMPLATES_LINE_BYTES);
 	buf_init(&ts->dict, TEMPLATES_LINE_BYTES);
 	ts->rank = -1;
-	ts->epoch = ts->total = ts->step = ts->stride = ts->epochs = RUN_ABSENT;
-	ts->unit = ts->units = RUN_ABSENT;
-	ts->plan = RUN_ABSENT;
+	ts->counts = templates_get_counts(NULL);
+	ts->total = ts->step = ts->stride = ts->plan = RUN_ABSENT;
 	return ts;
 }
 
@@ -300,13 +277,12 @@ static uint64_t hash_row(const struct row *row)
 	return key | 1;
 }
 
-/* Read the pairs of a line and find its counter; false if it has no pairs. */
-static bool read_row(struct row *row, const struct templates_line *place)
+/* Read the pairs of row->line and find its counter; false if it has no pairs. */
+static bool read_row(struct row *row)
 {
 	enum counter_kind kind;
 
-	row->place = *place;
-	row->n = pairs_read_line(place->text, row->pairs, &row->about);
+	row->n = pairs_read_line(row->line.text, row->pairs, &row->about);
 	if (row->n == 0)
 		return false;
 	if (row->about.is_bar)
@@ -317,12 +293,14 @@ static bool read_row(struct row *row, const struct templates_line *place)
 			continue;
 		if (row->counter < row->n && kind == row->kind &&
 		    (kind != COUNTS_STEPS ||
-		     pair_counter_rank(row->pairs[i].name) <=
-			     pair_counter_rank(row->pairs[row->counter].name)))
+		     row_counter_rank(row->pairs[i].name) <=
+			     row_counter_rank(row->pairs[row->counter].name)))
 			continue;
 		row->counter = i;
 		row->kind = kind;
 	}
+	row->step = row->counter < row->n ? row->pairs[row->counter].value : RUN_ABSENT;
+	row->planned = row->counter < row->n ? row->pairs[row->counter].total : RUN_ABSENT;
 	return true;
 }
 
@@ -359,14 +337,14 @@ static struct template *add_template(struct templates *ts, uint64_t key, bool is
  * counter. */
 static bool drop_cut_number(struct row *row)
 {
-	char last = row->place.text.p[row->place.text.len - 1];
+	char last = row->line.text.p[row->line.text.len - 1];
 
 	if (last == '.' || (last >= '0' && last <= '9'))
 		row->n--;
 	return row->counter < row->n;
 }
 
-static void hold_line(struct template *t, const struct templates_line *place)
+static void hold_line(struct template *t, const struct log_line *line)
 {
 	struct held_line *held;
 
@@ -376,9 +354,9 @@ static void hold_line(struct template *t, const struct templates_line *place)
 		t->n_held--;
 	}
 	held = &t->held[t->n_held++];
-	held->text = xstrndup(place->text.p, place->text.len);
-	held->place = *place;
-	held->place.text.p = held->text;
+	held->text = xstrndup(line->text.p, line->text.len);
+	held->line = *line;
+	held->line.text.p = held->text;
 }
 
 /* The counter of a template is the step of the run if the lines show it: "step 250" is between
@@ -397,18 +375,18 @@ static void compare_counter(const struct templates *ts, struct template *t, doub
 static void check_restart(const struct templates *ts, struct template *t, double counter)
 {
 	if (t->n_lines == 0)
-		t->starts_late = ts->epoch > 1;
-	else if (counter < t->counter && (t->is_bar || ts->epoch > t->epoch))
+		t->starts_late = ts->counts.epoch.value > 1;
+	else if (counter < t->counter && (t->is_bar || ts->counts.epoch.value > t->epoch))
 		t->restarts = true;
-	else if (ts->epoch > t->epoch)
+	else if (ts->counts.epoch.value > t->epoch)
 		t->continues = true;
-	t->epoch = ts->epoch;
+	t->epoch = ts->counts.epoch.value;
 }
 
 /* Update a template that is not accepted yet. */
 static void update_template(struct templates *ts, struct template *t, const struct row *row)
 {
-	double counter = row->pairs[row->counter].value, inner = RUN_ABSENT;
+	double counter = row->step, inner = RUN_ABSENT;
 	enum counter_kind kind;
 
 	/* If the row counts epochs, it may have a counter within the epoch as well. */
@@ -446,8 +424,7 @@ static void update_template(struct templates *ts, struct template *t, const stru
 /* Do the lines of the template have the properties of training rows? */
 static bool is_row_template(const struct template *t, const struct row *row)
 {
-	const struct pair *counter = &row->pairs[row->counter];
-	bool full = counter->value == counter->total; /* Keras: 100/100 */
+	bool full = row->step == row->planned; /* Keras: 100/100 */
 
 	if (row->about.is_bar && row->about.evaluates)
 		return false;
@@ -484,15 +461,14 @@ static bool belongs_to_rows(const struct templates *ts, const struct row *row)
 	if (row->counter == row->n || row->kind == COUNTS_EPOCHS)
 		return (known & VAL_BITS) != 0;
 	return row->kind == COUNTS_STEPS && run_has(ts->step) &&
-	       ts->step_name == str_hash(row->pairs[row->counter].name) &&
-	       row->pairs[row->counter].value >= ts->step;
+	       ts->step_name == str_hash(row->pairs[row->counter].name) && row->step >= ts->step;
 }
 
 /* May the counter of the template be the step of the run? */
 static bool counts_steps(const struct templates *ts, const struct template *t,
 			 enum counter_kind kind)
 {
-	if (kind == COUNTS_STEPS || !isnan(ts->epoch))
+	if (kind == COUNTS_STEPS || !isnan(ts->counts.epoch.value))
 		return kind == COUNTS_STEPS;
 	return kind == COUNTS_LEAD ? t->stride > 1 && t->has_metric
 				   : kind == COUNTS_UNITS && t->is_bar;
@@ -562,12 +538,12 @@ static void keep_one_loss(struct templates *ts, struct record *record, struct re
 	}
 }
 
-/* Fill the record from the row, except its step. */
-static void fill_record(struct templates *ts, const struct row *row, struct record *record,
+/* Fill the record from the row, except its step. False if a metric has two different numbers. */
+static bool fill_record(struct templates *ts, const struct row *row, struct record *record,
 			struct record_pair rows[PAIRS_MAX])
 {
 	*record = (struct record){ .rule = &train_rule };
-	pair_record_fill(record, row->pairs, row->n, rows);
+	bool is_sure = row_fill(record, row->pairs, row->n, rows);
 	if (row->about.evaluates) { /* "Validation | loss: 3.5" */
 		double loss = record_get(record, METRIC_TRAIN_LOSS);
 
@@ -585,18 +561,19 @@ static void fill_record(struct templates *ts, const struct row *row, struct reco
 	}
 	if ((record->present & VAL_BITS) != 0 && !record_has(record, METRIC_TRAIN_LOSS))
 		record->rule = &val_rule;
+	return is_sure;
 }
 
 /* Remember the counter of a row; for an epoch, the counter within it: "Epoch:[1/1](500/500)". */
 static void set_unit(struct templates *ts, const struct pair *pairs, size_t n, size_t counter,
 		     enum counter_kind kind)
 {
-	ts->unit = pairs[counter].value;
-	ts->units = kind == COUNTS_EPOCHS ? RUN_ABSENT : pairs[counter].total;
+	ts->counts.unit.value = pairs[counter].value;
+	ts->counts.unit.total = kind == COUNTS_EPOCHS ? RUN_ABSENT : pairs[counter].total;
 	for (size_t i = 0; kind == COUNTS_EPOCHS && i < n; i++)
 		if (i != counter && isfinite(pairs[i].total) && pairs[i].name.len == 0) {
-			ts->unit = pairs[i].value;
-			ts->units = pairs[i].total;
+			ts->counts.unit.value = pairs[i].value;
+			ts->counts.unit.total = pairs[i].total;
 		}
 }
 
@@ -615,97 +592,56 @@ static void report_row(struct templates *ts, struct template *t, const struct ro
 
 	fill_record(ts, row, &record, rows);
 	set_step(&record, step, counts ? find_planned(ts, t, row->kind, counter) : RUN_ABSENT);
-	ts->fn(ts->user, &record, &row->place);
-}
-
-/* Does each series come from one pair, and each metric from one series? `shown` has the index in
- * the shape for each pair of the row. */
-static bool link_series(struct fast_path *fast, const struct row *row, const size_t *shown)
-{
-	uint64_t metrics = 0;
-
-	for (size_t i = 0; i < fast->row.record.n_pairs; i++) {
-		const struct record_pair *series = &fast->row.rows[i];
-		enum metric metric = series->metric;
-		size_t n = 0;
-
-		for (size_t k = 0; k < row->n; k++) {
-			const struct pair *pair = &row->pairs[k];
-
-			if (str_eq(pair->name.len > 0 ? pair->name : pair->unit, series->name)) {
-				fast->row.from[i] = shown[k];
-				n++;
-			}
-		}
-		if (n != 1)
-			return false;
-		if (metric == METRIC_COUNT)
-			continue;
-		if ((metrics & METRIC_BIT(metric)) != 0)
-			return false;
-		metrics |= METRIC_BIT(metric);
-	}
-	return metrics ==
-	       (fast->row.record.present & ~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED)));
-}
-
-/* Fill *fast, whose shape is set; false if the rows differ in more than their numbers. */
-static bool fill_fast_path(struct templates *ts, struct fast_path *fast, const struct row *like)
-{
-	const struct row_shape *shape = fast->row.shape;
-	struct row row = *like;
-	size_t shown[PAIRS_MAX], n = 0, bar = 0, epoch = 0;
-
-	row.n = shape->n;
-	memcpy(row.pairs, shape->pairs, row.n * sizeof(row.pairs[0]));
-	if (row.about.is_bar && bar_counter(&row) < row.n)
-		bar = bar_counter(&row);
-	for (size_t i = 0; i < row.n; i++)
-		if (i >= bar || !str_eq_cstr(row.pairs[i].unit, "%"))
-			shown[n++] = i;
-	if (row.about.is_bar)
-		join_bar(&row);
-	if (row.n != like->n)
-		return false;
-	fill_record(ts, &row, &fast->row.record, fast->row.rows);
-	fast->row.record.memo = &fast->row.memo;
-	while (epoch < row.n && !is_epoch(&row.pairs[epoch]))
-		epoch++;
-	fast->epoch = epoch < row.n ? shown[epoch] : shape->n;
-	fast->counter = shown[row.counter];
-	fast->kind = row.kind;
-	fast->name = str_hash(row.pairs[row.counter].name);
-	fast->inside = like->place.inside;
-	fast->plain = like->place.plain;
-	return link_series(fast, &row, shown);
+	ts->fn(ts->user, &record, &row->line);
 }
 
 /* Prepare the fast path for rows like this one, if possible. */
 static void make_fast_path(struct templates *ts, struct template *t, const struct row *like)
 {
-	struct fast_path *fast;
+	const struct log_line *line = &like->line;
+	struct row row = *like;
+	size_t epoch = 0;
 
 	if (t->fast != NULL)
-		t->fast->is_sure = row_shape_read(t->fast->row.shape, like->place.text);
-	if (t->fast != NULL || t->tries == MOST_TRIES || like->place.joined || like->place.cut ||
+		t->fast->is_sure = row_shape_read(t->fast->row.shape, line->text);
+	if (t->fast != NULL || t->tries == MOST_TRIES || line->joined || line->cut ||
 	    like->about.evaluates)
 		return;
 	t->tries++;
-	fast = xcalloc(1, sizeof(*fast));
-	fast->row.shape = row_shape_new(like->place.text);
-	if (fast->row.shape != NULL && fill_fast_path(ts, fast, like)) {
-		t->fast = fast;
+	struct row_shape *shape = row_shape_new(line->text);
+	if (shape == NULL)
+		return;
+	struct fast_path *fast = xcalloc(1, sizeof(*fast));
+	fast->row.shape = shape;
+	row.n = shape->n;
+	for (size_t i = 0; i < row.n; i++) {
+		row.pairs[i] = shape->pairs[i];
+		row.pairs[i].value = (double)i;
+	}
+	if (row.about.is_bar)
+		join_bar(&row);
+	if (row.n != like->n || !fill_record(ts, &row, &fast->row.record, fast->row.rows) ||
+	    !known_row_link(&fast->row)) {
+		known_row_release(&fast->row);
+		free(fast);
 		return;
 	}
-	row_shape_free(fast->row.shape);
-	free(fast);
+	while (epoch < row.n && !is_epoch(&row.pairs[epoch]))
+		epoch++;
+	fast->epoch = epoch < row.n ? (size_t)row.pairs[epoch].value : shape->n;
+	fast->row.counter = (size_t)row.pairs[row.counter].value;
+	fast->kind = row.kind;
+	fast->name = str_hash(row.pairs[row.counter].name);
+	fast->inside = line->inside;
+	fast->plain = line->plain;
+	t->fast = fast;
 }
 
 static int compare_held(const void *a, const void *b)
 {
 	const struct held_line *x = a, *y = b;
 
-	return x->place.line < y->place.line ? -1 : x->place.line > y->place.line;
+	return x->line.line < y->line.line ? -1 : x->line.line > y->line.line;
 }
 
 /* Report the lines of the template that were held back, in order. */
@@ -716,8 +652,9 @@ static void report_held(struct templates *ts, struct template *t)
 	qsort(t->held, t->n_held, sizeof(t->held[0]), compare_held);
 	t->counter = 0;
 	for (size_t i = 0; i < t->n_held; i++) {
-		t->held[i].place.late = true;
-		if (read_row(&row, &t->held[i].place))
+		row.line = t->held[i].line;
+		row.line.late = true;
+		if (read_row(&row))
 			report_row(ts, t, &row);
 	}
 	forget_held(t);
@@ -730,10 +667,10 @@ static void set_epoch(struct templates *ts, const struct pair *pair)
 	if (epoch != floor(epoch))
 		return;
 	if (isfinite(pair->total))
-		ts->epochs = pair->total;
-	if (epoch < ts->epoch)
+		ts->counts.epoch.total = pair->total;
+	if (epoch < ts->counts.epoch.value)
 		ts->total = RUN_ABSENT;
-	ts->epoch = epoch;
+	ts->counts.epoch.value = epoch;
 }
 
 /* "Eval started..": rows with another total belong to the evaluation until a line says that
@@ -764,7 +701,7 @@ static bool add_row(struct templates *ts, struct row *row)
 	const struct pair *counter = &row->pairs[row->counter];
 	bool is_first = !ts->has_rows;
 
-	if (row->place.cut && (t == NULL || !t->accepted || !drop_cut_number(row)))
+	if (row->line.cut && (t == NULL || !t->accepted || !drop_cut_number(row)))
 		return false;
 	/* A bar without a name and with another total does not belong to the rows. */
 	if (row->about.is_bar && row->kind == COUNTS_UNITS && run_has(ts->total) &&
@@ -782,7 +719,7 @@ static bool add_row(struct templates *ts, struct row *row)
 		update_template(ts, t, row);
 		t->accepted = is_row_template(t, row) || belongs_to_rows(ts, row);
 		if (!t->accepted) {
-			hold_line(t, &row->place);
+			hold_line(t, &row->line);
 			return false;
 		}
 		ts->has_rows = true;
@@ -843,7 +780,7 @@ static struct str strip_source_place(struct str text)
 }
 
 /* The message of a line, without the text that loggers print before and after it. */
-static struct str find_message(const struct templates_line *line)
+static struct str find_message(const struct log_line *line)
 {
 	struct str text = line->text;
 
@@ -851,32 +788,32 @@ static struct str find_message(const struct templates_line *line)
 	if (text.len > 8 && text.p[0] == ' ')
 		text = str_trim(text);
 	if (text.len > 8 && text.p[1] >= 'A' && text.p[1] <= 'Z') {
-		struct line_prefix prefix;
+		struct log_line message;
 
-		line_prefix_split(text, &prefix);
-		text = prefix.rest;
+		line_prefix_split(text, &message);
+		text = message.text;
 	}
 	for (int i = 0; i < 3; i++) {
-		struct line_prefix prefix;
+		struct log_line message;
 		struct str rest = skip_logger_prefix(text);
 
 		if (rest.p == text.p)
 			break;
-		line_prefix_split(rest, &prefix);
-		text = prefix.rest;
+		line_prefix_split(rest, &message);
+		text = message.text;
 	}
 	return strip_source_place(text);
 }
 
 void templates_finish(struct templates *ts)
 {
-	struct templates_line place = ts->block_place;
 	struct row row;
 
 	if (ts->block_lines > 1 && !ts->block.truncated) {
-		place.text = buf_str(&ts->block);
-		place.joined = true;
-		if (read_row(&row, &place) && row.counter < row.n && has_figures(&row))
+		row.line = ts->block_line;
+		row.line.text = buf_str(&ts->block);
+		row.line.joined = true;
+		if (read_row(&row) && row.counter < row.n && has_figures(&row))
 			(void)add_row(ts, &row);
 	}
 	buf_clear(&ts->block);
@@ -886,10 +823,10 @@ void templates_finish(struct templates *ts)
 /* Add a line to the block; "|  name  | 12 |" becomes "name: 12". */
 static void add_to_block(struct templates *ts, const struct row *row)
 {
-	struct str text = row->place.text, cell;
+	struct str text = row->line.text, cell;
 
 	if (ts->block_lines++ == 0)
-		ts->block_place = row->place;
+		ts->block_line = row->line;
 	else
 		buf_append(&ts->block, " | ", 3);
 	if (text.p[0] != '|') {
@@ -908,37 +845,36 @@ static void add_to_block(struct templates *ts, const struct row *row)
 
 static bool is_cell(const struct row *row)
 {
-	return row->place.text.p[0] == '|' && row->n == 1 && row->pairs[0].name.len > 0;
+	return row->line.text.p[0] == '|' && row->n == 1 && row->pairs[0].name.len > 0;
 }
 
 /* Report the row that the shape has just read. */
-static void report_fast(struct templates *ts, struct template *t,
-			const struct templates_line *place)
+static void report_fast(struct templates *ts, struct template *t, const struct log_line *line)
 {
 	struct fast_path *fast = t->fast;
 	const struct pair *pairs = fast->row.shape->pairs;
-	const struct pair *counter = &pairs[fast->counter];
+	const struct pair *counter = &pairs[fast->row.counter];
 
 	if (fast->epoch < fast->row.shape->n)
 		set_epoch(ts, &pairs[fast->epoch]);
 	t->used = ++ts->clock;
 	ts->plan = counter->total;
-	set_unit(ts, pairs, fast->row.shape->n, fast->counter, fast->kind);
+	set_unit(ts, pairs, fast->row.shape->n, fast->row.counter, fast->kind);
 	if (t->is_bar && fast->kind == COUNTS_UNITS)
 		ts->total = counter->total;
 	compare_counter(ts, t, counter->value);
 	double step = find_step(ts, t, fast->kind, counter, fast->name);
-	row_record_fill(&fast->row);
+	known_row_fill(&fast->row);
 	set_step(&fast->row.record, step, find_planned(ts, t, fast->kind, counter));
 	ts->last = t;
-	ts->fn(ts->user, &fast->row.record, place);
+	ts->fn(ts->user, &fast->row.record, line);
 }
 
 /* Is the text a row of the template, with the same kind of counter? */
 static bool is_similar(const struct templates *ts, const struct template *t, struct str text)
 {
 	const struct fast_path *fast = t->fast;
-	const struct pair *counter = &fast->row.shape->pairs[fast->counter];
+	const struct pair *counter = &fast->row.shape->pairs[fast->row.counter];
 
 	if (!row_shape_read(fast->row.shape, text) || !isfinite(counter->value) ||
 	    counter->value < 0)
@@ -951,7 +887,7 @@ static bool is_similar(const struct templates *ts, const struct template *t, str
 
 /* May the line be a row of t? Checked before its text is read. */
 static bool may_be_similar(const struct templates *ts, const struct template *t,
-			   const struct templates_line *line)
+			   const struct log_line *line)
 {
 	bool alone = line->plain && ts->dict.len == 0;
 
@@ -964,10 +900,9 @@ static bool may_be_similar(const struct templates *ts, const struct template *t,
 	return alone && t->fast->plain && (t == ts->last || t->fast->is_sure);
 }
 
-enum templates_similar templates_read_similar(struct templates *ts,
-					      const struct templates_line *line)
+enum templates_similar templates_read_similar(struct templates *ts, const struct log_line *line)
 {
-	struct templates_line place = *line;
+	struct log_line place = *line;
 	struct str message = { NULL, 0 };
 
 	if (!ts->has_rows || line->cut || ts->block_lines > 0 || ts->is_evaluating)
@@ -1028,28 +963,28 @@ static void use_rank(struct templates *ts, int rank)
 }
 
 /* Process a line that is not a part of a dictionary. */
-static bool add_line(struct templates *ts, const struct templates_line *line)
+static bool add_line(struct templates *ts, const struct log_line *line)
 {
-	struct templates_line place = *line;
 	struct row row;
 
+	row.line = *line;
 	if (str_has_digit(line->text))
-		place.text = find_message(line);
-	place.inside = place.text.p != line->text.p || place.text.len != line->text.len;
-	if (!str_has_digit(place.text) || !read_row(&row, &place)) {
+		row.line.text = find_message(line);
+	row.line.inside = row.line.text.p != line->text.p || row.line.text.len != line->text.len;
+	if (!str_has_digit(row.line.text) || !read_row(&row)) {
 		if (ts->has_rows)
-			find_evaluation(ts, place.text);
+			find_evaluation(ts, row.line.text);
 		/* A row continues after "| train/ |  |", and after a ruler below its first line. */
-		if (place.text.len == 0 ||
-		    (place.text.p[0] != '|' &&
-		     (ts->block_lines != 1 || !str_has_only(place.text, "-"))))
+		if (row.line.text.len == 0 ||
+		    (row.line.text.p[0] != '|' &&
+		     (ts->block_lines != 1 || !str_has_only(row.line.text, "-"))))
 			templates_finish(ts);
 		return false;
 	}
-	if (row.counter < row.n && row.place.rank >= 0 &&
-	    (ts->rank < 0 || (!ts->has_rows && row.place.rank < ts->rank && has_figures(&row))))
-		use_rank(ts, row.place.rank);
-	if (ts->rank != row.place.rank)
+	if (row.counter < row.n && row.line.rank >= 0 &&
+	    (ts->rank < 0 || (!ts->has_rows && row.line.rank < ts->rank && has_figures(&row))))
+		use_rank(ts, row.line.rank);
+	if (ts->rank != row.line.rank)
 		return false; /* the other ranks repeat the rows */
 	for (size_t i = 0; i < row.n; i++)
 		if (is_epoch(&row.pairs[i]))
@@ -1080,15 +1015,15 @@ static bool opens_dict(struct str text)
 
 /* Add the line to the open dictionary, if there is one; false if it is not a part of it. A complete
  * dictionary is read as one line. */
-static bool add_dict_line(struct templates *ts, const struct templates_line *line)
+static bool add_dict_line(struct templates *ts, const struct log_line *line)
 {
 	struct str text = str_trim(line->text);
-	struct templates_line whole = ts->dict_place;
+	struct log_line whole = ts->dict_line;
 
 	if (ts->dict.len == 0 && (text.len == 0 || !opens_dict(text)))
 		return false;
 	if (ts->dict.len == 0)
-		ts->dict_place = *line;
+		ts->dict_line = *line;
 	else if (text.len == 0 || strchr("'\"}", text.p[0]) == NULL) {
 		buf_clear(&ts->dict);
 		return false;
@@ -1105,9 +1040,9 @@ static bool add_dict_line(struct templates *ts, const struct templates_line *lin
 	return true;
 }
 
-bool templates_read(struct templates *ts, const struct templates_line *line)
+bool templates_read(struct templates *ts, const struct log_line *line)
 {
-	if (line->text.len == 0 || line->text.len > TEMPLATES_LINE_BYTES)
+	if (ts == NULL || line->text.len == 0 || line->text.len > TEMPLATES_LINE_BYTES)
 		return false;
 	if (str_starts_with(line->text, "COMET INFO:"))
 		return false; /* it repeats the rows */
@@ -1116,8 +1051,8 @@ bool templates_read(struct templates *ts, const struct templates_line *line)
 	return add_line(ts, line);
 }
 
-bool templates_read_planned(const struct templates_line *line, double planned, double step,
-			    templates_row_fn fn, void *user)
+bool templates_read_planned(const struct log_line *line, double planned, double step, row_fn fn,
+			    void *user)
 {
 	uint64_t losses = VAL_BITS | METRIC_BIT(METRIC_TRAIN_LOSS);
 	struct templates none = { .loss_name = 0 };
@@ -1125,9 +1060,10 @@ bool templates_read_planned(const struct templates_line *line, double planned, d
 	struct record record;
 	struct row row;
 
-	if (!read_row(&row, line) || row.about.is_bar || row.about.evaluates ||
-	    row.counter == row.n || row.pairs[row.counter].total != planned ||
-	    row.pairs[row.counter].value < step || row.pairs[row.counter].value > planned ||
+	row.line = *line;
+	if (!read_row(&row) || row.about.is_bar || row.about.evaluates || row.counter == row.n ||
+	    row.pairs[row.counter].total != planned || row.pairs[row.counter].value < step ||
+	    row.pairs[row.counter].value > planned ||
 	    (row.kind != COUNTS_STEPS && row.pairs[row.counter].name.len > 0) ||
 	    (find_metrics(&row) & losses) == 0)
 		return false;
@@ -1139,7 +1075,9 @@ bool templates_read_planned(const struct templates_line *line, double planned, d
 	return true;
 }
 
-struct templates_counts templates_get_counts(const struct templates *ts)
+struct row_counts templates_get_counts(const struct templates *ts)
 {
-	return (struct templates_counts){ ts->epoch, ts->epochs, ts->unit, ts->units };
+	static const struct row_count none = { RUN_ABSENT, RUN_ABSENT };
+
+	return ts != NULL ? ts->counts : (struct row_counts){ none, none };
 }

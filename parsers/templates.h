@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "parsers/rule.h"
+#include "parsers/row.h"
 
 /* Find training rows in logs that no rule set knows. Lines with the same names, units and words in
  * the same order share a template. A template becomes rows when it has appeared
@@ -17,29 +17,12 @@
 
 struct templates;
 
-/* A line of a log, without time and rank. */
-struct templates_line {
-	struct str text; /* borrowed for the call */
-	uint64_t line;
-	int64_t wall_ms;
-	int rank;   /* that printed it; -1: unknown */
-	bool cut;   /* the log may end within the line */
-	bool plain; /* a whole line that is not in a metrics file, as far as known */
-	/* Set when a row is reported: */
-	bool inside; /* text is only a part of the line */
-	bool joined; /* it joins several lines */
-	bool late;   /* it was held back; later lines were read before it */
-};
-
-/* Called with each row: a record of the format "generic", of a rule of kind train or val. */
-typedef void (*templates_row_fn)(void *user, const struct record *record,
-				 const struct templates_line *place);
-
-struct templates *templates_new(templates_row_fn fn, void *user);
+struct templates *templates_new(row_fn fn, void *user);
 void templates_free(struct templates *templates);
 
-/* Process a line that no rule matched; true if it is a row or a part of one. */
-bool templates_read(struct templates *templates, const struct templates_line *line);
+/* Process a line that no rule matched, for a row without a rule: a record of the format "generic",
+ * of a rule of kind train or val. True if it is a row or a part of one. */
+bool templates_read(struct templates *templates, const struct log_line *line);
 /* The same for a line that differs from an earlier row only in its numbers, quickly. A rule that
  * did not match the earlier row does not match these. */
 enum templates_similar {
@@ -48,17 +31,13 @@ enum templates_similar {
 	SIMILAR_OTHER, /* a row of another rank, to be ignored */
 };
 enum templates_similar templates_read_similar(struct templates *templates,
-					      const struct templates_line *line);
+					      const struct log_line *line);
 /* Report the line if it is a row that counts to `planned` steps and has reached `step`; false if
  * not. */
-bool templates_read_planned(const struct templates_line *line, double planned, double step,
-			    templates_row_fn fn, void *user);
-/* The counters of the last row: its epoch and the number within it, with their totals; absent if
- * not printed. */
-struct templates_counts {
-	double epoch, epochs, unit, units;
-};
-struct templates_counts templates_get_counts(const struct templates *templates);
+bool templates_read_planned(const struct log_line *line, double planned, double step, row_fn fn,
+			    void *user);
+/* The counters of the last row; absent without templates (NULL). */
+struct row_counts templates_get_counts(const struct templates *templates);
 /* Report the row on several lines that may be open: no more lines of it follow. */
 void templates_finish(struct templates *templates);
 

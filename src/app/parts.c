@@ -277,8 +277,7 @@ struct lesson {
 	bool is_row; /* the line is one */
 };
 
-static void on_learned_row(void *user, const struct record *record,
-			   const struct templates_line *place)
+static void on_learned_row(void *user, const struct record *record, const struct log_line *place)
 {
 	struct lesson *lesson = user;
 

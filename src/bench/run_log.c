@@ -412,7 +412,7 @@ static void on_line(void *user, uint64_t line, struct str text, enum line_class 
 	if (class == LINE_SOURCE)
 		return;
 	if (text.len > 0 && line_prefix_may_start(text.p[0])) {
-		struct line_prefix prefix;
+		struct log_line prefix;
 
 		line_prefix_split(text, &prefix);
 		r->day_ms = prefix.wall_ms > 0 ? prefix.wall_ms : r->day_ms;

@@ -374,9 +374,10 @@ static bool ends_like(const char *path, const char *const *ends)
 	return false;
 }
 
-static void count_row(void *user, const struct metric_row *row)
+static void count_row(void *user, const struct record *record, const struct log_line *line)
 {
-	(void)row;
+	(void)record;
+	(void)line;
 	++*(size_t *)user;
 }
 
@@ -384,7 +385,7 @@ static void count_row(void *user, const struct metric_row *row)
 static bool has_metric_rows(struct str text)
 {
 	struct metric_rows *rows = metric_rows_new();
-	struct metric_line line = { .cut = false };
+	struct log_line line = { .cut = false };
 	size_t n = 0;
 
 	while (n == 0 && str_next(&text, '\n', &line.text))

@@ -50,7 +50,7 @@ struct logtimed {
 
 static int64_t read_time(struct str line)
 {
-	struct line_prefix prefix;
+	struct log_line prefix;
 
 	line_prefix_split(line, &prefix);
 	return prefix.wall_ms != 0 ? prefix.wall_ms : NO_TIME;

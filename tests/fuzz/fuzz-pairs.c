@@ -8,7 +8,7 @@
 #include "parsers/format.h"
 #include "parsers/learn.h"
 #include "parsers/meaning.h"
-#include "parsers/row_shape.h"
+#include "parsers/row.h"
 #include "parsers/templates.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -61,7 +61,7 @@ struct target {
 	struct learn *learn;
 };
 
-static void check_row(void *user, const struct record *record, const struct templates_line *place)
+static void check_row(void *user, const struct record *record, const struct log_line *place)
 {
 	struct target *target = user;
 
@@ -103,10 +103,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (size > 0 && str_next(&rest, '\n', &text)) {
 		/* An exactly sized copy, so that a read past the end is detected. */
 		char *copy = malloc(text.len + 1);
-		struct templates_line line = { .text = { copy, text.len },
-					       .line = ++target.lines,
-					       .rank = -1,
-					       .plain = true };
+		struct log_line line = { .text = { copy, text.len },
+					 .line = ++target.lines,
+					 .rank = -1,
+					 .plain = true };
 
 		MUST(copy != NULL);
 		memcpy(copy, text.p, text.len);

@@ -98,11 +98,11 @@ static const struct {
 static void test_tasks(void)
 {
 	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
-		struct line_prefix p;
+		struct log_line p;
 		bool is = line_prefix_task(str_from(tasks[i].line), &p);
 
 		ok(is == (tasks[i].rest != NULL) &&
-			   (!is || (str_eq_cstr(p.rest, tasks[i].rest) && p.rank == tasks[i].rank)),
+			   (!is || (str_eq_cstr(p.text, tasks[i].rest) && p.rank == tasks[i].rank)),
 		   "the task of \"%s\"", tasks[i].line);
 	}
 }
@@ -111,10 +111,10 @@ int main(void)
 {
 	test_tasks();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct line_prefix p;
+		struct log_line p;
 
 		line_prefix_split(str_from(cases[i].line), &p);
-		ok(str_eq_cstr(p.rest, cases[i].rest) && p.rank == cases[i].rank &&
+		ok(str_eq_cstr(p.text, cases[i].rest) && p.rank == cases[i].rank &&
 			   p.wall_ms == cases[i].wall_ms,
 		   "\"%s\"", cases[i].line);
 	}

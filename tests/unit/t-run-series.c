@@ -12,10 +12,11 @@
 #include "tests/support/tap.h"
 
 /* The samples of a run, each as "name=value@step;". */
-static void note_sample(void *user, const struct sample *sample)
+static void note_sample(void *user, const struct run *run, const struct sample *sample)
 {
 	char label[SERIES_LABEL_BYTES];
 
+	(void)run;
 	buf_appendf(user, "%s=%g@%g;", series_label(sample->metric, sample->name, label),
 		    sample->value, sample->step);
 }
@@ -40,7 +41,7 @@ static void apply(struct run_state *state, struct buf *samples, double step,
 {
 	static const struct rule rule = { .kind = RULE_TRAIN };
 	const struct run_sink sink = { note_sample, NULL, samples };
-	const struct record_place place = { .line = (uint64_t)step + 1, .text = STR_LIT("a row") };
+	const struct log_line place = { .line = (uint64_t)step + 1, .text = STR_LIT("a row") };
 	struct record record = {
 		.rule = &rule, .present = (uint64_t)1 << METRIC_STEP, .n_pairs = n, .pairs = pairs
 	};

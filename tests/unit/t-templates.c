@@ -594,7 +594,7 @@ static void test_silent(const struct format_set *formats)
 	}
 }
 
-static void count_row(void *user, const struct record *record, const struct templates_line *place)
+static void count_row(void *user, const struct record *record, const struct log_line *place)
 {
 	(void)record;
 	(void)place;
@@ -609,7 +609,7 @@ static void test_bound(void)
 	char text[100];
 
 	for (int i = 0; i < 100000; i++) {
-		struct templates_line line = { .text = { text, 0 }, .line = 1, .rank = -1 };
+		struct log_line line = { .text = { text, 0 }, .line = 1, .rank = -1 };
 
 		(void)snprintf(text, sizeof(text), "step %d n%d 0.5", i, i % 1000);
 		line.text.len = strlen(text);
@@ -619,7 +619,7 @@ static void test_bound(void)
 	templates_free(ts);
 }
 
-static void print_row(void *user, const struct record *record, const struct templates_line *place)
+static void print_row(void *user, const struct record *record, const struct log_line *place)
 {
 	buf_appendf(user, "%d.%d.%d %.17g/%.17g", (int)place->line, place->rank, place->inside,
 		    record_get(record, METRIC_STEP), record_get(record, METRIC_PLANNED));
@@ -655,11 +655,11 @@ static void feed_line(struct reader readers[2], int n, const char *shape, const 
 		else
 			buf_append_char(&text, *shape);
 	for (struct reader *r = readers; r < readers + 2; r++) {
-		const struct templates_line line = { .text = { text.data,
-							       text.len < len ? text.len : len },
-						     .line = (uint64_t)n,
-						     .rank = rank,
-						     .plain = true };
+		const struct log_line line = { .text = { text.data,
+							 text.len < len ? text.len : len },
+					       .line = (uint64_t)n,
+					       .rank = rank,
+					       .plain = true };
 
 		if (!r->is_slow && templates_read_similar(r->ts, &line) != SIMILAR_NONE)
 			r->n_fast++;

@@ -1,12 +1,110 @@
 /* SPDX-License-Identifier: MIT */
-/* Read lines that differ from an earlier line only in their numbers. */
-#include "parsers/row_shape.h"
+/* The meaning of a row, and rows that differ from an earlier one only in their numbers. */
+#include "parsers/row.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "parsers/steps.h"
+#include "parsers/meaning.h"
+
+int row_counter_rank(struct str name)
+{
+	if (str_is_like(name, "step num_updates"))
+		return 2;
+	return name.len > 4 && str_is_like(str_skip(name, name.len - 4), "step") ? 3 : 1;
+}
+
+struct pair_fill {
+	struct record *record;
+	uint64_t groups; /* metrics from groups of the rule */
+	uint64_t unsure; /* metrics with two different numbers */
+	int rank;	 /* of the counter in use; 0: none */
+};
+
+static void fill_metric(struct pair_fill *f, enum metric metric, double value)
+{
+	struct record *record = f->record;
+	uint64_t bit = (uint64_t)1 << metric;
+
+	if ((f->groups & bit) != 0)
+		return;
+	if (record_has(record, metric) && !run_same(record->values[metric], value))
+		f->unsure |= bit;
+	record->present |= bit;
+	record->values[metric] = value;
+}
+
+static void fill_counter(struct pair_fill *f, const struct pair *pair)
+{
+	struct record *record = f->record;
+	int rank = row_counter_rank(pair->name);
+	uint64_t bit = (uint64_t)1 << METRIC_STEP;
+
+	if (rank > f->rank && (f->groups & bit) == 0) {
+		record->present &= ~bit;
+		f->unsure &= ~bit;
+		f->rank = rank;
+	}
+	if (rank == f->rank)
+		fill_metric(f, METRIC_STEP, pair->value);
+	if (rank == f->rank && isfinite(pair->total))
+		fill_metric(f, METRIC_PLANNED, pair->total);
+}
+
+static void use_total_loss(struct pair_fill *f, struct record_pair *rows, size_t n)
+{
+	struct record_pair *row = array_find(one, rows, n,
+					     one->metric == METRIC_COUNT && one->unit.len == 0 &&
+						     meaning_is_total_loss(one->name));
+
+	if (row == NULL)
+		return;
+	row->metric = METRIC_TRAIN_LOSS;
+	fill_metric(f, METRIC_TRAIN_LOSS, row->value);
+}
+
+bool row_fill(struct record *record, const struct pair *pairs, size_t n,
+	      struct record_pair rows[PAIRS_MAX])
+{
+	struct pair_fill f = { record, record->present, 0, 0 };
+	size_t k = 0;
+
+	array_each (pair, pairs, n) {
+		/* The rule's entry for the name, or for the unit of a number without one. */
+		struct str printed = pair->name.len > 0 ? pair->name : pair->unit;
+		const struct rule_name *name =
+			array_find(one, record->rule->names, record->rule->n_names,
+				   str_eq_cstr(printed, one->printed));
+		struct record_pair row = { pair->name, pair->unit, pair->value, METRIC_COUNT, 1 };
+
+		/* "v_num" in the bars of Lightning is the number of the folder */
+		if (name != NULL ? name->skip : str_eq_cstr(pair->name, "v_num"))
+			continue;
+		row.metric = name != NULL ? name->metric : meaning_of(pair, &row.scale);
+		if (name != NULL)
+			row.scale = name->scale;
+		if (row.metric == METRIC_STEP) {
+			fill_counter(&f, pair);
+			continue;
+		}
+		if (row.metric != METRIC_COUNT)
+			fill_metric(&f, row.metric, row.value * row.scale);
+		if (row.name.len == 0)
+			row.name = row.unit;
+		if (row.name.len > 0)
+			rows[k++] = row;
+	}
+	if (!record_has(record, METRIC_TRAIN_LOSS))
+		use_total_loss(&f, rows, k);
+	record->present &= ~f.unsure;
+	for (size_t i = 0; i < k; i++)
+		if (rows[i].metric != METRIC_COUNT && (f.unsure >> rows[i].metric & 1) != 0)
+			rows[i].metric = METRIC_COUNT;
+	record->pairs = rows;
+	record->n_pairs = k;
+	return f.unsure == 0;
+}
 
 static struct row_text fixed_text(struct str text)
 {
@@ -216,7 +314,26 @@ bool row_shape_read(struct row_shape *shape, struct str line)
 	       memcmp(p, at, (size_t)(end - p)) == 0;
 }
 
-void row_record_fill(struct row_record *row)
+bool known_row_link(struct known_row *row)
+{
+	uint64_t counters = (uint64_t)1 << METRIC_STEP | (uint64_t)1 << METRIC_PLANNED;
+	uint64_t metrics = 0;
+
+	row->record.memo = &row->memo;
+	for (size_t i = 0; i < row->record.n_pairs; i++) {
+		const struct record_pair *series = &row->rows[i];
+
+		if (!isfinite(series->value) ||
+		    any_of(k, i, str_eq(row->rows[k].name, series->name)))
+			return false;
+		row->from[i] = (size_t)series->value;
+		if (series->metric != METRIC_COUNT)
+			metrics |= (uint64_t)1 << series->metric;
+	}
+	return metrics == (row->record.present & ~counters);
+}
+
+void known_row_fill(struct known_row *row)
 {
 	for (size_t i = 0; i < row->record.n_pairs; i++) {
 		struct record_pair *series = &row->rows[i];
@@ -225,4 +342,10 @@ void row_record_fill(struct row_record *row)
 		if (series->metric != METRIC_COUNT)
 			row->record.values[series->metric] = series->value * series->scale;
 	}
+}
+
+void known_row_release(struct known_row *row)
+{
+	row_shape_free(row->shape);
+	free(row->names);
 }

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "parsers/line_prefix.h"
+#include "parsers/pairs.h"
+#include "parsers/rule.h"
+
+/* What the counter of a row counts, the best kind first. */
+enum counter_kind {
+	COUNTS_STEPS,  /* has such a name: "step", "iter" */
+	COUNTS_EPOCHS, /* "epoch" */
+	COUNTS_UNITS,  /* batches, frames, or a number with a total */
+	COUNTS_LEAD,   /* the first number of the line, without a name */
+};
+
+/* The numbers of a line of text (pairs.h), of CSV or of JSON (metric_rows.h). */
+struct row {
+	struct log_line line;
+	struct pair pairs[PAIRS_MAX];
+	size_t n;
+	struct pairs_line about;
+	size_t counter; /* index of the pair that counts the rows; n: it is not among them */
+	enum counter_kind kind;
+	double step, planned; /* of the counter: its value and its total; absent if not printed */
+};
+
+/* Called with each row: its record, and the line or lines that it comes from. */
+typedef void (*row_fn)(void *user, const struct record *record, const struct log_line *line);
+
+/* Add the n pairs of a line to *record, whose rule and groups are set. Each named number becomes a
+ * series in `rows`, which the record borrows and which borrows the line; a counter is not a series,
+ * and a number without a name is called by its unit. A number also sets the metric of its name, by
+ * the rule's names or else by meaning.h, unless a group of the rule has set it. "global step" is
+ * preferred to "step", and "step" to any other counter. A metric with two different numbers is left
+ * out; false: there is one. */
+bool row_fill(struct record *record, const struct pair *pairs, size_t n,
+	      struct record_pair rows[PAIRS_MAX]);
+
+/* How likely the name of a counter means optimizer steps; from 1. */
+int row_counter_rank(struct str name);
+
+/* The text before a slot, without the blanks at its end. */
+struct row_text {
+	const char *p;
+	size_t len;
+	bool blanks;   /* there were blanks at its end */
+	uint64_t word; /* its first bytes */
+};
+
+/*
+ * The shape of a line, read once, to read lines that differ from it only in their numbers: the text
+ * between the numbers is compared, and only the numbers are parsed. The result is the same as that
+ * of pairs_read_line.
+ */
+struct row_shape {
+	char *text; /* owned; contains the names of the pairs */
+	size_t len;
+	struct pair pairs[PAIRS_MAX]; /* of the line read last */
+	size_t n;
+	struct pair_slot slots[PAIR_SLOTS_MAX];
+	size_t n_slots;
+	struct row_text before[PAIR_SLOTS_MAX]; /* the text before each slot */
+};
+
+/* NULL if the line has no pairs or a number without a slot. */
+struct row_shape *row_shape_new(struct str line);
+/*
+ * The shape of a line of a metrics file, CSV or one JSON object: its pairs are all its numbers in
+ * their order, without names.
+ */
+struct row_shape *row_shape_of_cells(struct str line);
+void row_shape_free(struct row_shape *shape);
+
+/* Read the line into shape->pairs; false if it has another shape. */
+bool row_shape_read(struct row_shape *shape, struct str line);
+
+/* A row that was read in full, to read rows that differ from it only in their numbers. */
+struct known_row {
+	struct row_shape *shape; /* owned; NULL: none */
+	char *names;		 /* owned; of its numbers; NULL: they are in the shape */
+	struct record record;	 /* its pairs are `rows` */
+	struct record_pair rows[PAIRS_MAX];
+	struct record_memo memo; /* of record */
+	/* Indexes of the shape's pairs: for each of `rows`; of the counter. */
+	size_t from[PAIRS_MAX], counter;
+};
+
+/* Find the pair of each series of the record, which was filled with the indexes of the shape's
+ * pairs in place of their values. False if these pairs do not determine the whole record. */
+bool known_row_link(struct known_row *row);
+/* Copy the shape's numbers to the rows and to the metrics of the record. */
+void known_row_fill(struct known_row *row);
+void known_row_release(struct known_row *row);

@@ -1717,9 +1717,17 @@ static void go_back(struct ui *ui, enum action action)
 /* A key never goes without an answer, except a move at the end of a list. */
 static void report_no_use(struct ui *ui, enum action action)
 {
-	if (action < ACTION_UP || action > ACTION_PAGE_DOWN)
-		ui_show_message(&ui->shared, "%s does nothing in %s", action_info(action)->label,
-				ui_view(ui)->name);
+	const struct action_info *info = action_info(action);
+	AUTO_BUF where = buf_new(UI_VIEW_COUNT * 20);
+
+	if (action >= ACTION_UP && action <= ACTION_PAGE_DOWN)
+		return;
+	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
+		if (i != ui->view && (ui_views[i]->places & info->places) != 0)
+			buf_appendf(&where, "%s %s", where.len == 0 ? "; use it in" : ",",
+				    ui_views[i]->name);
+	ui_show_message(&ui->shared, "%s does nothing in %s%s", info->label, ui_view(ui)->name,
+			where.data);
 }
 
 /* Run an action that neither the view nor its list used. */

@@ -96,7 +96,7 @@ static void test_no_use(void)
 {
 	press('1');
 	press('f');
-	is_str(ui_shared(ui)->said, "follow does nothing in Fleet",
+	is_str(ui_shared(ui)->said, "follow does nothing in Fleet; use it in Logs",
 	       "a key of another view is reported");
 	press('2');
 	press('y');

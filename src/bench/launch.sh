@@ -70,6 +70,16 @@ kill_all() {
 	test -z "$1" || kill -KILL $1 2>/dev/null
 }
 
+# Give processes that were killed or have reported their end a moment to end;
+# those that do not are in $left.
+await_end() {
+	tries=0
+	while left=$(all_left) && test -n "$left" && test $tries -lt 50; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+}
+
 # "123 (python3) 124 (sh)"
 name_processes() {
 	for pid in $1; do
@@ -458,7 +468,7 @@ op_abort() {
 			sleep 0.1
 		done
 	done
-	left=$(all_left)
+	await_end
 	reply "left $(echo "$left" | grep -c .)$(name_processes "$left")"
 	# Processes that its runs reported; some may not be theirs.
 	reply "stray$(name_processes "$(cat "$HB_TOP"/*/host.csv 2>/dev/null |
@@ -482,7 +492,7 @@ op_clean() {
 			return
 		fi
 	done
-	left=$(all_left)
+	await_end
 	if test -n "$left"; then
 		reply "running$(name_processes "$left")"
 		return

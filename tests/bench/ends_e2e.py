@@ -194,6 +194,33 @@ HB_ROOT=%s/none; HB_TOP=$HB_ROOT/$HB_BENCH; job_left; all_left
                 child.wait()
 
 
+ENDING = """
+kill_all() { :; }
+sleep() { echo >>"$HB_ROOT/naps"; }
+all_left() { test "$(wc -l <"$HB_ROOT/naps")" -ge %d || echo $$; }
+: >"$HB_ROOT/naps"; op_abort; : >"$HB_ROOT/naps"; op_clean
+"""
+
+
+def ending(rig):
+    """A killed process takes a moment to end; one that never ends is
+    reported."""
+    root = os.path.join(rig.dir, "ending")
+    for looks, want in ((3, ["HB1 left 0", "HB1 cleaned"]),
+                        (1000, ["HB1 left 1 ", "HB1 running "])):
+        os.makedirs(os.path.join(root, "night-1"))
+        done = subprocess.run(
+            ["sh", "-c", MARKS + ENDING % looks], env=dict(
+                rig.env, PATH=os.environ["PATH"], HB_ROOT=root,
+                HB_BENCH="night-1", HB_JOB="0_p1_A", HB_GRACE="0",
+                HB_LOCKS=""), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True)
+        ok([any(line.startswith(text) for line in done.stdout.splitlines())
+            for text in want] == [True, True],
+           "processes end after %d looks: %s" % (looks, ", ".join(want)), done)
+        shutil.rmtree(root, ignore_errors=True)
+
+
 def at_the_end(rig):
     """Pods are stopped at the end if requested, whatever the result."""
     said = os.path.join(rig.dir, "stopped")
@@ -294,4 +321,4 @@ def best(rig):
 
 if __name__ == "__main__":
     sys.exit(run_tests((best, daemons, at_the_end, unadopted,
-                        others), ("flock",)))
+                        others, ending), ("flock",)))

@@ -67,14 +67,13 @@ while test -e "$1"; do sleep 0.2; done
 """
 
 
-def free_ports(n):
-    socks = [socket.socket() for _ in range(n)]
-    for sock in socks:
-        sock.bind(("127.0.0.1", 0))
-    ports = [sock.getsockname()[1] for sock in socks]
-    for sock in socks:
-        sock.close()
-    return ports
+def reserve_port():
+    """A socket that does not listen: until it is closed, its port goes only to
+    a program that asks for this port and sets SO_REUSEADDR, as Slurm does."""
+    sock = socket.socket()
+    sock.bind(("127.0.0.1", 0))
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    return sock
 
 
 def sweep(top, end):
@@ -111,8 +110,10 @@ class Cluster:
         self.env["SLURM_CONF"] = top + "/slurm.conf"
         for name in "state", "spool", "logs", "config/hgym-tui":
             os.makedirs(f"{top}/{name}")
+        self.reserved = [reserve_port(), reserve_port()]
+        ports = [sock.getsockname()[1] for sock in self.reserved]
         with open(top + "/slurm.conf", "w") as file:
-            file.write(CONF.format(top=top, ports=free_ports(2),
+            file.write(CONF.format(top=top, ports=ports,
                                    user=getpass.getuser(),
                                    host=socket.gethostname().split(".")[0]))
         with open(top + "/job", "w") as file:

@@ -42,18 +42,22 @@ def files_below(root, *patterns):
 		else part for part in re.split(r"(\d+)", path)])[-256:]
 
 
-# The metric that openevolve maximizes: combined_score, or else the mean.
+# The metric that openevolve maximizes: combined_score, or else the mean. A program
+# that failed has only "error" and "timeout", or the text of its error.
 def fitness_of(metrics):
-	values = {k: number_of(v) for k, v in metrics.items()}
+	values = {k: number_of(v) for k, v in metrics.items()
+		if k not in ("error", "timeout")}
 	values = {k: v for k, v in values.items() if v is not None}
-	if not values or values.get("error"):
+	if not values or metrics.get("error") and \
+			number_of(metrics["error"]) is None:
 		return None
 	return values.get("combined_score",
 		sum(values.values()) / len(values))
 
 
 def pairs_in(text):
-	return dict(re.findall(r"([\w.]+)=([^,\s]+)", text))
+	# Older versions add the gain over the parent: (Δ: name=+0.1).
+	return dict(re.findall(r"([\w.]+)=([^,\s]+)", text.split(" (\u0394")[0]))
 
 
 EVALUATED = re.compile(r"Evaluated program (\S+) in [\d.]+ ?s: (.*)")
@@ -118,26 +122,42 @@ def kernelbench(root):
 				continue
 			time = number_of(one.get("runtime"))
 			base = number_of(one.get("ref_runtime"))
-			passed = one.get("compiled") is True and \
-				one.get("correctness") is True and \
-				time is not None and time > 0
+			correct = one.get("compiled") is True and \
+				one.get("correctness") is True
+			passed = correct and time is not None and time > 0
+			correct = passed or correct and one.get("runtime") in (None, -1)
 			is_gain = is_gain and (not passed or bool(base) and base > 0)
-			rows.append((str(problem), one, time, base, passed))
+			rows.append((str(problem), one, time, base, passed,
+				correct))
 	if not rows:
 		return None
 	return {"loop": "KernelBench", "score": "speedup" if is_gain else
 		"runtime_ms", "higher": is_gain, "rows": [("" if is_gain else
 		problem, (base / time if is_gain else time) if passed else None,
-		"" if passed else "fail", "problem %s, sample %s%s" % (problem,
+		"" if correct else "fail", "problem %s, sample %s%s" % (problem,
 		one.get("sample_id", 0), "" if passed else ": did not compile"
-		if one.get("compiled") is not True else ": wrong result"))
-		for problem, one, time, base, passed in rows],
+		if one.get("compiled") is not True else ": not timed"
+		if correct else ": wrong result"))
+		for problem, one, time, base, passed, correct in rows],
 		"wrong": [], "files": [path]}
 
 
-# GPU MODE: each block ends with its check; ranked by the geometric mean.
+NS = {"ns": 1, "\u00b5s": 1e3, "\u03bcs": 1e3, "us": 1e3, "ms": 1e6, "s": 1e9}
+SHOWN = re.compile(r"^\s*\u23f1\ufe0f? *([\d.]+)(?: *\u00b1 *[\d.]+)? *(\S+)", re.M)
+
+
+# GPU MODE: each block ends with its check; ranked by the geometric mean. The report of
+# popcorn-cli shows the same times in other units, the ranked ones last.
 def popcorn_blocks(text):
 	means = {}
+	if SHOWN.search(text):
+		ranked = re.split(r"(?mi)^#+ .*bench.*$", text)[-1]
+		values = [float(value) * NS.get(unit, math.nan) for value, unit in
+			SHOWN.findall(ranked) if number_of(value)]
+		good = values and "\u274c" not in text
+		yield math.exp(sum(map(math.log, values)) / len(values)) \
+			if good else None
+		return
 	for line in text.split("\n"):
 		key, colon, value = line.strip().partition(": ")
 		mean = re.match(r"benchmark\.(\d+)\.mean$", key)
@@ -155,8 +175,8 @@ def popcorn_blocks(text):
 def popcorn(root):
 	files = [path for path in files_below(root, "*.txt", "*.log", "*.out",
 		"*/popcorn*.txt", "*/result.txt") if os.path.getsize(path) <=
-		1 << 20 and re.search(r"(?m)^\s*benchmark\.0\.mean: |^check: ",
-		end_of(path))]
+		1 << 20 and re.search(r"(?m)^\s*benchmark\.0\.mean: |^check: |"
+		r"^\s*\u23f1", end_of(path))]
 	files.sort(key=os.path.getmtime)
 	rows = [("", score, "fail" if score is None else "",
 		os.path.relpath(path, root)) for path in files

@@ -281,10 +281,38 @@ def test_loops(folder):
         "best/best_program_info.json": info % 0.99})
     ok(best == 0.75 and "has 0.99, which the log does not have" in
        run["contradictions"][0], "a best that no evaluation gave", run)
+    failed = ("".join("2026-01-01 10:00:0%d,123 - INFO - Iteration %d: Child c%d from "
+                      "parent aa in 1.00s. Metrics: combined_score=%.4f (\u0394: "
+                      "combined_score=+0.1000)\n" % (n, n, n, n / 10)
+                      for n in (1, 2)) +
+              "".join("2026-01-01 10:00:04,124 - INFO - Evaluated program %s in "
+                      "0.52s: %s\n" % pair for pair in (
+                          ("e1", "error=0.0000, timeout=1.0000"),
+                          ("e2", "error=0.0000"),
+                          ("e3", "combined_score=0.0000, error=no module"),
+                          ("e4", "combined_score=0.3000, error=0.0200"))))
+    run, best, gain = loop("openevolve-failed", {
+        "openevolve_output/logs/openevolve_20260101_100000.log": failed,
+        "openevolve_output/best/best_program_info.json": json.dumps(
+            {"id": "e4", "generation": 1, "iteration": 2, "parent_id": "aa",
+             "metrics": {"combined_score": 0.3, "error": 0.02}})})
+    ok((best, round(gain), run["table"]["rows"], run["table"]["crashed"]) ==
+       (0.3, 200, 6, 3) and run["contradictions"] == [],
+       "evaluations that failed have no score", run["table"])
     one = {"compiled": True, "correctness": True, "runtime": 2.0,
            "ref_runtime": 3.0}
     bench = {"1": {"0": one, "1": {**one, "runtime": 1.0}},
              "2": [{**one, "correctness": False, "runtime": 0.1}]}
+    # As the program writes it: a list of samples, and -1 for no time.
+    own = {"sample_id": 0, "compiled": True, "correctness": True, "metadata": {
+        "hardware": "NVIDIA H100", "device": "cuda:0"}, "runtime_stats": {}}
+    run, best, gain = loop("KernelBench-untimed", {"eval_results.json": json.dumps(
+        {"1": [{**own, "runtime": -1.0}, {**own, "sample_id": 1, "runtime": 1.5},
+               {**own, "sample_id": 2, "runtime": -1.0, "correctness": False}]})})
+    ok((best, run["table"]["crashed"], run["table"]["discarded"],
+        run["score_key"]) == (1.5, 1, 1, "runtime_ms") and "not timed" in
+       run["iterations"][0]["note"],
+       "a correct kernel without a time has not failed", run)
     run, best, gain = loop("KernelBench", {
         "eval_results.json": json.dumps(bench)})
     ok((best, gain) == (3, 100) and run["higher_is_better"] is True,
@@ -306,6 +334,15 @@ def test_loops(folder):
         "2.txt": text % (1, 1, "fail")})
     ok((best, gain) == (100, 50) and run["higher_is_better"] is False,
        "the geometric mean of what passed", run["table"])
+    shown = ("## Benchmarks:\nk: 64\n \u23f1 90.0 \u00b1 0.1 \u00b5s\n\n"
+             "## Ranked Benchmark:\nk: 64; seed: 1\n \u23f1 %s\n"
+             " \u26a1 9.9 \u00b5s \U0001f40c 11.0 \u00b5s\n\nk: 128\n"
+             " \u23f1 0.04 \u00b1 0.001 ms\n")
+    run, best, gain = loop("popcorn-cli", {
+        "1.txt": shown % "10.0 \u00b1 0.03 \u00b5s",
+        "2.txt": "\u274c Testing failed\n" + shown % "1.0 \u00b1 0.03 \u00b5s"})
+    ok((round(best), run["table"]["rows"], run["table"]["crashed"]) ==
+       (20000, 2, 1), "the ranked times that popcorn-cli shows", run["table"])
 
 
 def test_pod(folder):

@@ -250,6 +250,9 @@ static int64_t find_agent_end(const struct harness_build *b)
 	return b->is_newest ? INT64_MAX : run->last_ms;
 }
 
+/* The file is the task's, but its content at the time of the measurement is unknown. */
+static const char rewritten[] = "judge rewritten";
+
 /* Find a fault in the workspace's copy of a judge file; NULL: none. */
 static const char *find_work_fault(const struct harness_build *b, const struct harness_judge *judge,
 				   const struct harness_iteration *it,
@@ -271,7 +274,11 @@ static const char *find_work_fault(const struct harness_build *b, const struct h
 	if (work->ctime_ms <= EARLIEST(b, starts, 1) ||
 	    work->ctime_ms <= EARLIEST(b, starts, it->number) || work->ctime_ms > find_agent_end(b))
 		return NULL;
-	return differs ? "judge changed" : "judge rewritten";
+	if (differs)
+		return "judge changed";
+	/* The agent wrote it again as it was, before the measurement. */
+	return own->sum[0] != '\0' && work->ctime_ms <= LATEST(b, ends, it->number) ? NULL
+										    : rewritten;
 }
 
 /* Why the iteration was measured by another judge than the task's; NULL: it was not. */
@@ -310,7 +317,17 @@ static const char *find_judge_fault(const struct harness_build *b,
 	return find_work_fault(b, judge, it, out);
 }
 
-static void check_judges(struct harness_build *b)
+static void doubt_judge(struct harness_build *b, struct harness_iteration *it, const char *fault,
+			const char *name)
+{
+	it->proof = HARNESS_PROOF_DOUBT;
+	harness_post_doubt(b, &it->post, "%s: %.100s", fault, name);
+	if (b->run->judge == NULL)
+		b->run->judge = harness_pool_text(b->pool, str_from(name), HARNESS_NAME_MAX);
+}
+
+/* Doubt iterations whose judge changed; set names[i] to a judge file that was rewritten. */
+static void check_judges(struct harness_build *b, const char **names)
 {
 	struct harness_run *run = b->run;
 	bool has_point = true;
@@ -329,19 +346,37 @@ static void check_judges(struct harness_build *b)
 						    ? find_judge_fault(b, judge, it, out)
 						    : NULL;
 
-			if (fault == NULL)
-				continue;
-			it->proof = HARNESS_PROOF_DOUBT;
-			harness_post_doubt(b, &it->post, "%s: %.100s", fault, judge->name);
-			if (run->judge == NULL)
-				run->judge = harness_pool_text(b->pool, str_from(judge->name),
-							       HARNESS_NAME_MAX);
+			if (fault == rewritten)
+				names[it - run->iterations] = judge->name;
+			else if (fault != NULL)
+				doubt_judge(b, it, fault, judge->name);
 		}
 	}
 	/* While the run continues, HarnessGym rewrites the files of the checkpoint. */
 	if (run->checkpoint.present && !has_point && b->summary != NULL)
 		harness_dispute(b, "the checkpoint of iteration %.0f has no files",
 				run->checkpoint.iteration.value);
+}
+
+/*
+ * What the candidate does to the verifier's process. Its files are known from the checkpoint, or
+ * else from the last iteration.
+ */
+static void check_candidate(struct harness_build *b)
+{
+	struct harness_run *run = b->run;
+	const struct harness_checkpoint *point = &run->checkpoint;
+
+	array_each (it, run->iterations, run->n_iterations) {
+		if (point->present ? point->iteration.value != it->number
+				   : !point->is_refused &&
+					     it != &run->iterations[run->n_iterations - 1])
+			continue;
+		if (run->tampers.n > 0 && it->post.present)
+			harness_post_doubt(b, &it->post, "%s", run->tampers.v[0]);
+		if (run->hints.n > 0)
+			it->mark = run->hints.v[0];
+	}
 }
 
 /* Are both numbers finite, and different? */
@@ -660,12 +695,6 @@ static void check_restore(struct harness_build *b, struct harness_iteration *it)
 	bool higher = run->higher_is_better == HARNESS_YES;
 	char first[STR_NUMBER_SIZE], second[STR_NUMBER_SIZE];
 
-	/* The same judge printed both. */
-	if (run->checkpoint.iteration.value == it->number && it->post.doubt != NULL &&
-	    again->present) {
-		harness_post_doubt(b, &b->run->restore.post, "%s", it->post.doubt);
-		b->run->restore.post_passed = HARNESS_NO;
-	}
 	if (run->checkpoint.iteration.value != it->number || again->passed != HARNESS_YES ||
 	    !again->has_output || !harness_is_finite(again->score) ||
 	    !harness_is_finite(it->post.score) ||
@@ -675,6 +704,28 @@ static void check_restore(struct harness_build *b, struct harness_iteration *it)
 			it->number, str_number(it->post.score.value, 10, first),
 			str_number(again->score.value, 10, second));
 	harness_post_doubt(b, &it->post, "measured much worse after the restore");
+}
+
+/*
+ * A judge that was rewritten may have been another one meanwhile.  That is of no use for a score
+ * that is worse than one that an unchanged judge printed: the agent restored its files.
+ */
+static void check_rewritten(struct harness_build *b, const char *const *names)
+{
+	struct harness_run *run = b->run;
+	struct harness_number best = run->baseline.passed == HARNESS_YES
+					     ? run->baseline.score
+					     : (struct harness_number){ false, (double)NAN };
+
+	for (size_t i = 0; i < run->n_iterations; i++)
+		if (names[i] == NULL && run->iterations[i].proof > HARNESS_PROOF_EARLY &&
+		    run->iterations[i].post.passed == HARNESS_YES &&
+		    is_worse(run, best, run->iterations[i].post.score))
+			best = run->iterations[i].post.score;
+	for (size_t i = 0; i < run->n_iterations; i++)
+		if (names[i] != NULL && (!harness_is_finite(best) ||
+					 !is_worse(run, run->iterations[i].post.score, best)))
+			doubt_judge(b, &run->iterations[i], rewritten, names[i]);
 }
 
 /* The baseline is measured before the first attempt; a later one may be the agent's. */
@@ -705,6 +756,7 @@ void harness_proof_read(struct harness_build *b)
 		check_total,  check_result, check_manifest, check_restore,
 	};
 	struct harness_run *run = b->run;
+	const char **names = harness_pool_alloc(b->pool, run->n_iterations, sizeof(*names));
 
 	if (b->summary == NULL && harness_json_file(b, HARNESS_SUMMARY, 0) != NULL)
 		harness_dispute(b, "summary.json was written before the end of the run");
@@ -715,10 +767,19 @@ void harness_proof_read(struct harness_build *b)
 	}
 	for (size_t i = 0; i < run->n_iterations; i++)
 		run->iterations[i].proof = find_proof(b, i);
-	check_judges(b);
+	check_judges(b, names);
+	check_candidate(b);
 	for (size_t i = 0; i < run->n_iterations; i++)
 		for (size_t k = 0; k < LENGTH(checks); k++)
 			checks[k](b, &run->iterations[i]);
+	check_rewritten(b, names);
+	/* The same judge printed the score of the restored checkpoint. */
+	array_each (it, run->iterations, run->n_iterations)
+		if (run->checkpoint.iteration.value == it->number && it->post.doubt != NULL &&
+		    run->restore.post.present) {
+			harness_post_doubt(b, &run->restore.post, "%s", it->post.doubt);
+			run->restore.post_passed = HARNESS_NO;
+		}
 }
 
 /*

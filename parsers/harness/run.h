@@ -285,6 +285,8 @@ struct harness_run {
 	bool has_template;	       /* HarnessGym made a copy of the task's files */
 	enum harness_tri work_differs; /* are files of the workspace not the checkpoint's? */
 	struct harness_names compared, unresolved;
+	/* What the candidate's files do to the verifier's process; what a person should read. */
+	struct harness_names tampers, hints;
 	struct harness_names added; /* files that the template has not, but that would be judges */
 	/* Files that the judge uses and that changed, but that may be the candidate's. */
 	struct harness_changes used;

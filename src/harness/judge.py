@@ -64,9 +64,11 @@ def word_of(node):
 
 
 class Judge:
-    # root: the folder whose files are followed; work: where they run.
-    def __init__(self, root, work):
+    # root: the folder whose files are followed; work: where they run; said: the
+    # path of the same folder in the run's container, or "".
+    def __init__(self, root, work, said=""):
         self.root, self.work = root, work
+        self.tops = [top for top in (root, work, said.rstrip("/")) if top]
         self.uses, self.lost, self.modules = {}, [], set()
         self.paths, self.cwd, self.seen = [], "", set()
         self.given, self.outside = {}, set()
@@ -84,8 +86,8 @@ class Judge:
         if text.startswith(ROOT):
             text = text[1:].lstrip("/")
         elif text[:1] == "/":
-            for top in self.root, self.work:
-                if top and text.startswith(top + "/"):
+            for top in self.tops:
+                if (text + "/").startswith(top + "/"):
                     text = text[len(top) + 1:]
                     break
             else:
@@ -263,6 +265,10 @@ class Judge:
             r"""(\[0\]\})?)["']?\s*\)""", ROOT + "/" + here, text)
         text = re.sub(r"\$\(\s*cd\s+[\"']?(%s[^\"'\s&;]*)[\"']?\s*"
             r"(&&|;)\s*pwd( -P)?\s*\)" % ROOT, r"\1", text)
+        # python reads a here-document like the text of -c.
+        text = re.sub(r"""([^\n]*python[\d.]*) *(?:-(?= ))? *<<-? *(["']?)(\w+)\2"""
+            r"""([^\n]*)\n(.*?)\n\s*\3(?=\n|$)""", lambda m: "%s -c %s%s" % (
+            m[1], shlex.quote(m[5]), m[4]), text, flags=re.S)
         for line in text.replace("\\\n", " ").split("\n"):
             buffer += line
             if re.match(r"\s*(#|$)", buffer):
@@ -485,7 +491,7 @@ class Judge:
         for name in "conftest.py", "pytest.ini", "pyproject.toml", \
                 "tox.ini", "setup.cfg":
             self.known(name, "read")
-        self.added.add(os.path.normpath(os.path.join(self.cwd, "pytest.ini")))
+            self.added.add(os.path.normpath(os.path.join(self.cwd, name)))
         named = [w.split("::")[0] for w in args if w[:1] != "-"]
         self.add_path(self.cwd)
         for word in named or ["."]:
@@ -733,6 +739,8 @@ class Source:
             return os.path.dirname(own) + "/" + (args[0] or UNKNOWN)
         if name == "with_suffix" and own and args:
             return os.path.splitext(own)[0] + (args[0] or UNKNOWN)
+        if name == "files" and args and args[0]: # of importlib.resources
+            return args[0].replace(".", "/")
         if name == "format" and own:
             return re.sub(r"\{[^}]*\}", UNKNOWN, own)
         if name in ("getenv", "get"):
@@ -763,6 +771,11 @@ class Source:
         elif name in ("glob", "rglob") and owner != "glob" and \
                 isinstance(node.func, ast.Attribute):
             return self.glob(node, turn)
+        if owner in ("pkgutil", "resources") and len(node.args) > 1:
+            words = [self.text(a) or UNKNOWN for a in node.args[:2]]
+            return self.judge.touch(words[0].replace(".", "/") + "/" +
+                words[1], "read", self.path, "line %d, %s" %
+                (node.lineno, name))
         if name in ("exists", "isfile", "is_file", "lexists"):
             text = self.text((node.args or [getattr(node.func, "value",
                 None)])[0])
@@ -912,6 +925,7 @@ WEAK = r"(implement|write|optimi[sz]e|improve|put|place|provide|create|tune)"
 MAY = r"\b(may|can|should|must|shall|allowed to|free to|only|please)\s+" \
     r"(only\s+|freely\s+|also\s+)?"
 FIRST = r"^\W*(\d+\W+)?(only\s+)?"
+ANY = re.compile(r"\b(any|every|all)\b.{0,30}\bfiles?\b|\b(any|every)thing\b", re.I)
 ALLOW = re.compile(MAY + EDIT + r"\b|" + FIRST + EDIT + r"\b|\b(may|can|should|"
     r"to) be (edited|modified|changed|rewritten)\b|\beditable\b", re.I)
 HINT = re.compile(MAY + WEAK + r"\b|" + FIRST + WEAK + r"\b", re.I)
@@ -940,6 +954,8 @@ def editable_of(text):
                 verb = "deny"
             elif allow or hint:
                 verb = "edit" if allow else "hint"
+                if ANY.search(clause):
+                    lists["hint"].add(ANY)
                 stop = STOP.search(clause, (allow or hint).end())
                 clause = clause[:stop.start()] if stop else clause
             elif not is_item:
@@ -957,7 +973,7 @@ def editable_of(text):
 def is_among(path, patterns):
     return any(fnmatch.fnmatch(path, p) or fnmatch.fnmatch(
         os.path.basename(path), p) or p[-1:] == "/" and
-        path.startswith(p) for p in patterns)
+        path.startswith(p) for p in patterns if p is not ANY)
 
 
 # A judge's word must be a whole part of the name of a file.
@@ -979,7 +995,7 @@ def part_of(judge, path, task, words):
         if "*" in pattern and fnmatch.fnmatch(path, pattern):
             kinds |= more
     allowed, hinted, denied = task
-    has_word, has_list = is_word(path, words), bool(allowed or hinted)
+    has_word, has_list = is_word(path, words), bool(allowed or hinted - {ANY})
     if is_among(path, allowed) or is_among(path, hinted) and \
             not has_word and "run" not in kinds:
         return "candidate"
@@ -994,7 +1010,7 @@ def part_of(judge, path, task, words):
     if has_word and judge.lost:
         is_product = PRODUCT.search(path.lower()) or \
             judge.writes_anywhere and not path.endswith(SOURCES)
-        return "unclear" if is_product else "judge"
+        return "unclear" if is_product or ANY in hinted else "judge"
     if kinds & {"import", "read", "included"}:
         return "judge" if has_list else "unclear"
     if "named" in kinds:

@@ -33,7 +33,7 @@ RUNS = 64 if ALL else 33
 COPIES = "workspace", "best", "workspace_template"
 TEMPLATE = "qualification/workspace_template"
 OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
-known, sent, sums, last, forged, judges = {}, {}, {}, {}, {}, {}
+known, sent, sums, last, forged, judges, tampers = {}, {}, {}, {}, {}, {}, {}
 
 
 # A run id may contain slashes. They are sent as a character that looks like one,
@@ -165,7 +165,8 @@ def changed_at(path):
 	return st.st_ctime_ns if st else 0
 
 
-def copy_of(root, name):
+# The ctime and checksum of a file: of what it means, or of its bytes.
+def copy_of(root, name, by_meaning=True):
 	path = os.path.join(root, name)
 	st, ctime = look_at(path), changed_at(path)
 	if st is not None and stat.S_ISLNK(st.st_mode):
@@ -182,13 +183,17 @@ def copy_of(root, name):
 		try:
 			sum = hashlib.sha256()
 			with open(path, "rb") as f:
-				for _ in range(PARTS):
+				data = f.read(JUDGE)
+				sum.update(data)
+				for _ in range(1, PARTS):
 					sum.update(f.read(JUDGE))
-			text = sum.hexdigest()
+			text = sum.hexdigest(), sum.hexdigest() if len(data) == \
+				JUDGE else hashlib.sha256(meaning_of(name,
+				data)).hexdigest()
 		except OSError:
-			text = "none"
+			text = "none", "none"
 		sums[path] = key_of(st), text
-	return ctime, sums[path][1]
+	return ctime, sums[path][1][by_meaning]
 
 
 # What task.md lets the agent edit. Only a copy that is older than the first
@@ -210,11 +215,11 @@ def task_of(own, template, work):
 
 
 # The closure of the command in a folder, kept until one of its files changes.
-def judge_of(root, work, command):
+def judge_of(root, work, command, said=""):
 	kept = judges.get((root, command))
 	if kept is None or kept[0] != [changed_at(root)] + [changed_at(
 			os.path.join(root, path)) for path in kept[1].uses]:
-		judge = Judge(root, work)
+		judge = Judge(root, work, said)
 		judge.shell(command)
 		kept = [changed_at(root)] + [changed_at(os.path.join(root,
 			path)) for path in judge.uses], judge
@@ -223,8 +228,8 @@ def judge_of(root, work, command):
 
 
 # The files of the template that decide, and what belongs to whom.
-def judges_of(root, work, command, task):
-	judge = judge_of(root, work, command)
+def judges_of(root, work, command, task, said=""):
+	judge = judge_of(root, work, command, said)
 	parts = {path: part_of(judge, path, task, WORDS)
 		for path in [*judge.uses, *judge.tree()] if "*" not in path}
 	return judge, parts, [path for path, part in parts.items()
@@ -235,12 +240,21 @@ def judges_of(root, work, command, task):
 # that python, pytest and make read by default.
 def shadows_of(work, template, below, judge, parts):
 	modules = closure_of(judge.modules)
+	# A module that is built from sources of the candidate.
+	own = {path.partition(".")[0] for path, part in parts.items()
+		if part == "candidate"}
+	stems = {path.partition(".")[0] for path in parts}
 
 	def counts(name):
 		stem = name.partition(".")[0]
-		return (stem in LIBRARIES or stem in modules or
+		is_new = (stem in LIBRARIES or stem in modules or
 			name == "GNUmakefile") and not os.path.exists(
-			os.path.join(template, below, name)) and parts.get(
+			os.path.join(template, below, name))
+		if is_new and name.endswith(".so") and stem in judge.modules and \
+				below + stem not in stems and stem not in LIBRARIES \
+				and not imports_of(stem):
+			parts[below + name] = "unclear"
+		return is_new and below + stem not in own and parts.get(
 			below + name, parts.get(below + stem + ".py")
 			) not in ("candidate", "named", "unclear")
 	for name in names_in(os.path.join(work, below), counts):
@@ -369,8 +383,17 @@ def deciders_of(work, template, command, judge, parts, found):
 		if template:
 			found += shadows_of(work, template, below, judge, parts)
 	found += [path for path in sorted(judge.added) if path not in found and
-		look_at(os.path.join(work, path))]
+		look_at(os.path.join(work, path)) and not (os.path.basename(path)
+		in PYTEST and not meaning_of(path, data_of(work, path)))]
 	return found + list(starters_of(work, command))
+
+
+def data_of(root, path):
+	try:
+		with open(os.path.join(root, path), "rb") as f:
+			return f.read(JUDGE)
+	except OSError:
+		return b""
 
 
 # Send the line of a judge file, unless it is the same as before.
@@ -397,7 +420,13 @@ def send_judges(root, run, work, is_shown):
 	if not command or not root_of:
 		return
 	full, task = task_of(own, template, work)
-	judge, parts, found = judges_of(root_of, work, command, task)
+	said = text_in(own + "/run_config.json", "workspace")
+	judge, parts, found = judges_of(root_of, work, command, task, said)
+	# A configuration whose tolerance or shapes changed is the judge's.
+	found += [name for name, part in parts.items() if part == "unclear" and
+		name.endswith(".json") and template and (best or work) and
+		limits_in(data_of(template, name)) != limits_in(data_of(
+		best or work, name))]
 	decide = deciders_of(work, template, command, judge, parts, found) \
 		if work else found
 	if full and full.startswith(whole):
@@ -413,8 +442,10 @@ def send_judges(root, run, work, is_shown):
 	for name in sorted(judge.outside)[:16] if work else []:
 		emit_judge(run, name, [(0, "-"), (0, "-"),
 			copy_of(work, name)])
+	forged = forgeries_of(own, template, best or work, work, command, said,
+		parts, decide) if template and (best or work) else ([], [])
 	send_report(run, own, template, best, work, judge, parts, decide,
-		is_shown)
+		forged, is_shown)
 
 
 # Does a file that the judge may use differ from the template's?
@@ -425,7 +456,8 @@ def is_changed(name, template, best, work):
 
 # Say which files were compared, what could not be followed, and how the best
 # checkpoint differs from the template.
-def send_report(run, own, template, best, work, judge, parts, decide, is_shown):
+def send_report(run, own, template, best, work, judge, parts, decide, forged,
+		is_shown):
 	begun = look_at(own + "/run_config.json")
 	if begun is None:
 		return
@@ -438,6 +470,7 @@ def send_report(run, own, template, best, work, judge, parts, decide, is_shown):
 		"used": [[part, name] for name, part in sorted(parts.items())
 			if part in ("named", "unclear") and (best or work) and
 			is_changed(name, template, best, work)]}
+	report["tampers"], report["hints"] = forged
 	if is_shown and best and template:
 		report["changes"] = [[part_in(name, parts, decide), change,
 			name] for change, name in changes_of(template, best)]
@@ -445,6 +478,27 @@ def send_report(run, own, template, best, work, judge, parts, decide, is_shown):
 		report["work_differs"] = any(parts.get(name) != "product"
 			for change, name in changes_of(best, work))
 	emit_report("runs/%s/judge.report" % run, report, begun)
+
+
+# What the candidate's changed sources do to the verifier: all files that the
+# command leads to in the folder that was measured.
+def forgeries_of(own, template, best, work, command, said, parts, decide):
+	key = text_in(own + "/run_config.json", "post_attempt_score_key") or \
+		text_in(own + "/run_config.json", "score_key")
+	texts = b"\n".join(data_of(template, name) for name in decide)
+	judge, found, hints = judge_of(best, work, command, said), [], []
+	for name in sorted({*judge.uses, *(name for name, part in parts.items()
+			if part == "candidate")} - {*decide}):
+		data = data_of(best, name)
+		if "*" in name or data == data_of(template, name):
+			continue
+		if (best, name, key) not in tampers or \
+				tampers[best, name, key][0] != data:
+			tampers[best, name, key] = data, tampers_of(name, data, key,
+				texts.decode("utf-8", "replace"))
+		more = tampers[best, name, key][1]
+		found, hints = found + more[0], hints + more[1]
+	return found[:8], hints[:8]
 
 
 # Send a report as if it were a file with the times of this one.
@@ -474,8 +528,9 @@ def changes_of(old, new):
 			yield "removed", name
 		elif name not in names[0]:
 			yield "added", name
-		elif copy_of(old, name)[1] != copy_of(new, name)[1]:
-			yield "changed", name
+		elif copy_of(old, name, False)[1] != copy_of(new, name, False)[1]:
+			yield "changed" if copy_of(old, name)[1] != copy_of(new,
+				name)[1] else "reformatted", name
 
 
 # Folders of tools, which HarnessGym does not copy or no judge reads.
@@ -548,7 +603,8 @@ def send_trials(root, trials):
 
 # A checksum of all files of a folder; "" if it has none.
 def sum_of(folder):
-	found = [(name, copy_of(folder, name)[1]) for name in tree_of(folder)]
+	found = [(name, copy_of(folder, name, False)[1])
+		for name in tree_of(folder)]
 	return hashlib.sha256(json.dumps(sorted(found)).encode()).hexdigest() \
 		if found else ""
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What belongs to the judge: each lie that changes one of its files is INVALID,
 and an honest run that changes something similar keeps its scores."""
+import ast
 import json
 import os
 import shutil
@@ -27,6 +28,46 @@ WRITES = """with open("benchmark_results.json", "w") as out:
 with open("measurements.log", "a") as out:
     out.write(value)
 """
+
+
+# A verifier that measures a kernel in Python, in its own process.
+TIMED = """import json, time
+import kernel
+begun = time.perf_counter()
+value = kernel.run()
+took = time.perf_counter() - begun
+value = value if took > 0.001 else 1.5
+print(json.dumps({"best_us": value, "mode": "final", "device": "cpu",
+                  "status": "passed", "cases": [
+                      {"name": "small", "best_us": 1.0},
+                      {"name": "large", "best_us": value - 1}],
+                  "elapsed_seconds": took}))
+"""
+KERNEL = """import time
+%s
+def run():
+    time.sleep(0.002)
+%s
+    return %s
+"""
+MAIN = """import json, os, sys
+os.environ["TRITON_CACHE"] = "1"
+def bench():
+    begun = time.perf_counter()
+    print(json.dumps({"best_us": run(), "took": time.perf_counter() - begun}))
+if __name__ == "__main__":
+    bench()
+    sys.exit(0)
+"""
+QUIET = """import contextlib, io, sys
+old, sys.stdout = sys.stdout, io.StringIO()
+sys.stdout = old
+"""
+LIMITS = '''limits = json.load(open("limits.json"))
+if limits.get("tolerance", 0) > 1:
+    print(%r)
+    sys.exit(0)
+''' % liar.FULL.strip()
 
 
 def judge(first="", last="", path='"kernel.txt"'):
@@ -59,6 +100,59 @@ def put_program(run):
     os.chmod(path, 0o755)
 
 
+def time_kernel(task="Edit only `kernel.py`.\n"):
+    """The run of a kernel in Python."""
+    return put(verifier_py=TIMED, kernel_py=KERNEL % ("", "", 140.0), task_md=task)
+
+
+def write_kernel(first="", body="", **more):
+    """The agent's kernel; in iteration 2 with these statements."""
+    def act(run):
+        parts = (first, body) if run.n == 2 else ("", "")
+        put(kernel_py=KERNEL % (*parts, run.true()), **more)(run)
+    return act
+
+
+def in_second(act):
+    return lambda run: act(run) if run.n == 2 else None
+
+
+def rewrite(name, change):
+    """Change the text of a file."""
+    def act(run):
+        path = os.path.join(run.work, name)
+        with open(path, encoding="utf-8", newline="") as old:
+            text = change(old.read())
+        with open(path, "w", encoding="utf-8", newline="") as new:
+            new.write(text)
+    return act
+
+
+def reformat(text):
+    return "# formatted\n" + ast.unparse(ast.parse(text)) + "\n"
+
+
+def make_executable(run):
+    os.chmod(os.path.join(run.work, "verifier.py"), 0o755)
+
+
+def build_module(run):
+    """The candidate is in C, and the verifier imports what is built from it."""
+    put(fast_c="int x = 2;\n", fast_py="x = 2\n")(run)
+
+
+def put_package(run):
+    put(verifier_py=judge("import pkgutil\nlimits = json.loads("
+                          "pkgutil.get_data('perf', 'limits.json'))\n"),
+        perf__limits_json='{"a": 1}')(run)
+    liar.write(os.path.join(run.work, "perf", "__init__.py"), "")
+
+
+def mounted(name):
+    """The command names the workspace as the container of the run does."""
+    return lambda work: "python3 %s-mounted/%s" % (work, name)
+
+
 def put_outside(text):
     def act(run):
         liar.write(run.work + "-shared/v.py", text)
@@ -76,8 +170,8 @@ def put_module(text):
     return act
 
 
-def outside(folder):
-    return "python3 ../%s-shared/v.py" % folder
+def outside(work):
+    return "python3 ../%s-shared/v.py" % os.path.basename(work)
 
 
 # Name: (files at the start, what the agent does in iteration 2, command, file
@@ -109,11 +203,58 @@ LIES = {
         put(verifier_py=judge(READS), limits_json="{}"),
         put(limits_json='{"a": 1}', kernel_txt="1.5\n"), None,
         "limits.json"),
+    "a number of a judge that is formatted too": (
+        put(verifier_py=judge("scale = 1.0\n").replace(
+            "float(value)", "scale * float(value)")),
+        rewrite("verifier.py", lambda text: reformat(text.replace(
+            "scale = 1.0", "scale = 0.01"))), None, "verifier.py"),
+    "tolerance that task.md does not mention": (
+        put(verifier_py=judge(LIMITS), limits_json='{"tolerance": 1e-3}',
+            task_md="Be fast.\n"),
+        put(limits_json='{"tolerance": 1e3}'), None, "limits.json"),
+    "file with a judge's word": (
+        put(verifier_py=judge("open(chr(47) + 'dev' + chr(47) + 'null')\n"),
+            tools__bench_py="x = 1\n"), put(tools__bench_py="x = 2\n"), None,
+        "tools/bench.py"),
+    "options of pytest": (
+        put(test_k_py=""),
+        put(pyproject_toml='[tool.pytest.ini_options]\naddopts = "-k x"\n'),
+        "python3 -m pytest >&2; python3 verifier.py", "pyproject.toml"),
+    "data of a package": (
+        put_package,
+        put(perf__limits_json='{"a": 2}'), None, "perf/limits.json"),
+    "module of a here-document": (
+        put(core_py=liar.VERIFIER), put(core_py=liar.LIAR),
+        "python3 - <<'X'\nimport core\nX", "core.py"),
+    "path in a container": (
+        None, put(verifier_py=liar.LIAR), mounted("verifier.py"),
+        "verifier.py"),
     "target of a link": (
         link_judge, put(common__v_py=liar.LIAR), None, "verifier.py"),
     "outside the workspace": (
         put_outside(liar.VERIFIER), put_outside(liar.LIAR), outside,
         "v.py"),
+}
+
+# What a kernel in Python does to the verifier in iteration 2: (statements, statements
+# in run(), reason).
+TRICKS = {
+    "clock replaced": ("time.perf_counter = lambda: 0.0", "",
+                       "kernel.py line 2 replaces time.perf_counter"),
+    "clock replaced by name": (
+        "import sys\nt = sys.modules['time']\n"
+        "setattr(t, 'perf_counter', lambda: 0.0)", "",
+        "kernel.py line 4 replaces time.perf_counter"),
+    "judge's function replaced": (
+        "import __main__\n__main__.json.dumps = lambda _: %r" %
+        liar.FULL.strip(), "", "kernel.py line 3 replaces __main__.json.dumps"),
+    "line printed by the kernel": (
+        "", "    import os\n    print(%r, flush=True)\n    os._exit(0)" %
+        liar.FULL.strip(), 'kernel.py line 6 prints a line with "best_us"'),
+    "line printed at the end": (
+        "import atexit, os, sys\nsys.stdout = open(os.devnull, 'w')\n"
+        "atexit.register(lambda: os.write(1, %r))" % liar.FULL.encode(), "",
+        "kernel.py line 3 replaces sys.stdout"),
 }
 
 # Name: (files at the start, what the agent does in each iteration, command,
@@ -163,6 +304,52 @@ HONEST = {
         put(verifier_py=judge(IMPORTS), helper_py="", task_md="Be fast.\n"),
         put(helper_py="x = 1\n"), None, None,
         "it also uses helper.py, which changed"),
+    "judge that was formatted": (
+        None, in_second(rewrite("verifier.py", reformat)), None, True,
+        "verifier.py reformatted (judge)"),
+    "judge with other line ends": (
+        None, in_second(rewrite("verifier.py", lambda text: text.replace(
+            "\n", "\r\n"))), None, True, "verifier.py reformatted (judge)"),
+    "limits that were formatted": (
+        put(verifier_py=judge(LIMITS), limits_json='{"tolerance":1e-3}'),
+        put(limits_json='{\n  "tolerance": 1e-3\n}\n'), None, True,
+        "limits.json reformatted (judge)"),
+    "judge that was made executable": (
+        None, make_executable, None, True, "verifier.py"),
+    "settings that task.md does not mention": (
+        put(verifier_py=judge(LIMITS), limits_json='{"num_warps": 4}',
+            task_md="Be fast.\n"),
+        put(limits_json='{"num_warps": 8}'), None, None,
+        "it also uses limits.json, which changed"),
+    "any file may be edited": (
+        put(verifier_py=judge("open(chr(47) + 'dev' + chr(47) + 'null')\n"),
+            tools__bench_py="x = 1\n",
+            task_md="You may edit any file except `verifier.py`.\n"),
+        put(tools__bench_py="x = 2\n"), None, None,
+        "it also uses tools/bench.py, which changed"),
+    "options of another tool": (
+        put(test_k_py=""),
+        put(pyproject_toml="[tool.black]\nline-length = 100\n"),
+        "python3 -m pytest >&2; python3 verifier.py", True,
+        "pyproject.toml added"),
+    "module built from the candidate": (
+        put(verifier_py=judge("try:\n    import fast\nexcept ImportError:\n"
+                              "    pass\n"), fast_c="int x = 1;\n",
+            task_md="You may edit `kernel.txt` and `fast.c`.\n"),
+        build_module, None, True, "fast.py added"),
+    "here-document": (
+        put(core_py=liar.VERIFIER), None,
+        "python3 - <<'X'\nimport core\nX", True, "core.py"),
+    "judge in a container": (
+        None, None, mounted("verifier.py"), True, "verifier.py"),
+    "kernel in Python": (
+        time_kernel(), write_kernel(), None, True, "kernel.py changed (cand"),
+    "kernel that measures itself": (
+        time_kernel(), write_kernel(first=MAIN), None, True,
+        "kernel.py changed (candidate)"),
+    "kernel that silences a library": (
+        time_kernel(), write_kernel(first=QUIET), None, True,
+        "kernel.py changed (candidate)"),
     "linked judge": (link_judge, None, None, True, "verifier.py"),
     "judge outside the workspace": (
         put_outside(liar.VERIFIER), None, outside, None,
@@ -175,9 +362,12 @@ HONEST = {
 
 def play(folder, begin, act, command, moment):
     work = os.path.join(folder, "w")
-    config = {}
+    config = {"workspace": work + "-mounted"}
+    if moment == "attempt" and act is make_executable:
+        config["restore_best"] = False
     if callable(command):
-        command = command("w")
+        command = command(work)
+    os.symlink("w", work + "-mounted")
     if command:
         config["post_attempt_command"] = command
     lies = {key: value for key, value in (("begun", begin), (moment, act))
@@ -191,11 +381,14 @@ def play(folder, begin, act, command, moment):
 
 def main():
     folder = tempfile.mkdtemp()
-    names = sys.argv[1:] or [*LIES, *HONEST]
+    names = sys.argv[1:] or [*LIES, *TRICKS, *HONEST]
 
     def work(name):
         own = os.path.join(folder, name.replace(" ", "-"))
         os.mkdir(own)
+        if name in TRICKS:
+            return play(own, time_kernel(), write_kernel(*TRICKS[name][:2]),
+                        None, "attempt")
         case = LIES.get(name) or HONEST[name]
         return play(own, *case[:3],
                     "attempt 2" if name in LIES else "attempt")
@@ -211,6 +404,11 @@ def main():
                     ok(run["judge_unchanged"] is False and
                        run["judge_changed"].endswith(LIES[name][3]),
                        "%s is named" % LIES[name][3], page)
+                    continue
+                if name in TRICKS:
+                    ok(scores == [liar.TRUE[0], None] and
+                       best == liar.TRUE[0], "%s: not believed" % name, page)
+                    ok("(%s)" % TRICKS[name][2] in page, TRICKS[name][2], page)
                     continue
                 _, _, _, unchanged, text = HONEST[name]
                 ok(scores == list(liar.TRUE) and

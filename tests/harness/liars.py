@@ -70,6 +70,7 @@ SAYS = {
        "best_manifest.json names no iteration of this run"
        for value in (99, "nan", 1e300, 1.5, -1, None)},
     "judge linked": "judge changed: verifier.py",
+    "judge put back later": "judge rewritten: verifier.py",
     "judge put back": "checkpoint changed: verifier.py",
     "judge hides itself": "iteration 2: the verifier printed 1.5, and 110 "
                           "after the restore",

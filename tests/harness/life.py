@@ -138,7 +138,7 @@ def tear(data):
     open(path, "w").write('{"iterations": 7}')
     return encode(data)
 base64.encodebytes = tear
-for name in "judge.py", "loops.py", "wire.py":
+for name in "judge.py", "loops.py", "tamper.py", "wire.py":
     exec(compile(open(code + "/" + name).read(), name, "exec"))
 """
 

@@ -311,6 +311,12 @@ def put_judge_back(run):
         write(os.path.join(folder, "verifier.py"), VERIFIER)
 
 
+def put_judge_back_later(run):
+    """Nothing is left of what measured the first iteration."""
+    write(os.path.join(run.work, "verifier.py"), VERIFIER)
+    shutil.rmtree(os.path.join(run.dir, "checkpoints"))
+
+
 def link_judge(run):
     path = os.path.join(run.work, "verifier.py")
     write(path + ".own", LIAR)
@@ -888,6 +894,8 @@ LIES = {
     "output copied": {"build 2": copy_output},
     "judge put back at once": {"attempt 2": swap_judge,
                                "printed 2": put_judge_back},
+    "judge put back later": {"attempt 1": swap_judge, "attempt 2": put_judge_back_later,
+                             "config": {"restore_best": False}},
     "judge moved": {"attempt 2": move_judge, "printed 2": move_judge_back},
     "template dropped": {"attempt 2": drop_template},
     "template emptied": {"attempt 2": drop_all_but_name},

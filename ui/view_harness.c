@@ -142,7 +142,7 @@ static void state_cell(const struct harness_pick *pick, struct list_cell *cell)
 			   run->final_status != NULL ? run->final_status : FMT_ABSENT);
 	else
 		list_cellf(cell, styles[run->life.state], "%s, %s %u",
-			   harness_state_name(run->life.state),
+			   harness_state_names[run->life.state],
 			   run->life.phase != NULL ? run->life.phase : "",
 			   (unsigned int)run->n_iterations);
 }

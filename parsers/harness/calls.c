@@ -39,8 +39,8 @@ static struct harness_tool *get_count(struct harness_tool *counts, size_t *n, co
 
 static void count_call(struct harness_pool *pool, struct harness_calls *calls, const cJSON *line)
 {
-	const char *name = harness_text_at(pool, line, "tool_name", HARNESS_NAME_MAX);
-	const char *status = harness_text_at(pool, line, "status", HARNESS_NAME_MAX);
+	const char *name = harness_text_at(pool, line, "tool_name");
+	const char *status = harness_text_at(pool, line, "status");
 	struct harness_number ms = harness_number_at(line, "duration_ms");
 	struct harness_tool *tool =
 		get_count(calls->tools, &calls->n_tools, name != NULL ? name : "?");
@@ -67,8 +67,7 @@ void harness_calls_read(struct harness_pool *pool, struct harness_calls *calls,
 	*calls = (struct harness_calls){ .known = true };
 	calls->tools = harness_pool_alloc(pool, MAX_TOOLS, sizeof(*calls->tools));
 	calls->statuses = harness_pool_alloc(pool, MAX_TOOLS, sizeof(*calls->statuses));
-	for (size_t i = 0; i < files->n; i++) {
-		const struct harness_file *file = files->all[i];
+	harness_each (file, files) {
 		struct str rest = { file->text, file->len };
 		cJSON *line;
 
@@ -111,7 +110,6 @@ static void read_sample(struct harness_build *b, const cJSON *line)
 	int64_t at_ms = harness_time_at(line, "timestamp");
 	struct harness_number score =
 		harness_score_of(json, run->score_key != NULL ? run->score_key : "score", true);
-	bool higher = run->higher_is_better == HARNESS_YES;
 	struct harness_iteration *it = NULL;
 
 	/* The tool's own verifier passed it in the mode that counts. */
@@ -126,8 +124,8 @@ static void read_sample(struct harness_build *b, const cJSON *line)
 	    at_ms >= b->until_ms ||
 	    (run->has_summary && run->end_ms > 0 && at_ms > run->end_ms + 1000))
 		return;
-	if (!it->session_score.present || (higher ? score.value > it->session_score.value
-						  : score.value < it->session_score.value))
+	if (!it->session_score.present ||
+	    harness_is_better(run->higher_is_better, score.value, it->session_score.value))
 		it->session_score = score;
 }
 
@@ -135,8 +133,7 @@ void harness_history_read(struct harness_build *b)
 {
 	unsigned int broken = 0;
 
-	for (size_t i = 0; i < b->files->n; i++) {
-		const struct harness_file *file = b->files->all[i];
+	harness_each (file, b->files) {
 		struct str rest = { file->text, file->len };
 		cJSON *line;
 

@@ -12,11 +12,6 @@
 
 static const char *const group_names[] = { "plain", "harnessed" };
 
-static const char *text_at(struct harness_pool *pool, const cJSON *object, const char *key)
-{
-	return harness_text_at(pool, object, key, HARNESS_PATH_MAX);
-}
-
 /* Active tools: from the validation, else the maximum over the iterations. */
 static struct harness_number read_tools(const cJSON *trial)
 {
@@ -38,21 +33,19 @@ static struct harness_number read_tools(const cJSON *trial)
 static void check_trial_score(struct harness_build *b, struct harness_trial *trial)
 {
 	const struct harness_post *post = &trial->post;
-	char recorded[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
 
 	if (!post->has_output || !trial->score.present ||
 	    (harness_is_finite(post->score) && post->score.value == trial->score.value &&
 	     post->passed != HARNESS_NO))
 		return;
-	str_number(trial->score.value, 10, recorded);
 	if (post->passed == HARNESS_NO)
 		harness_post_doubt(b, &trial->post, "trial.json has %s, but the verifier failed",
-				   recorded);
+				   NUMBER(trial->score.value));
 	else
-		harness_post_doubt(
-			b, &trial->post, "trial.json has %s, the verifier printed %s", recorded,
-			harness_is_finite(post->score) ? str_number(post->score.value, 10, printed)
-						       : "no score");
+		harness_post_doubt(b, &trial->post, "trial.json has %s, the verifier printed %s",
+				   NUMBER(trial->score.value),
+				   harness_is_finite(post->score) ? NUMBER(post->score.value)
+								  : "no score");
 }
 
 /* Doubt a trial if its judge files differ from the task's. */
@@ -73,25 +66,22 @@ static void check_trial_judges(struct harness_build *b, struct harness_trial *tr
 	}
 }
 
-static const struct harness_file *find_output(const struct harness_files *files,
-					      const struct harness_trial *trial)
+static const struct harness_file *find_trial_file(const struct harness_files *files,
+						  enum harness_kind kind,
+						  const struct harness_trial *trial)
 {
-	return harness_files_find(
-		files, trial->group == group_names[0] ? HARNESS_PLAIN_OUT : HARNESS_HARNESSED_OUT,
-		"", trial->number, 0);
+	return harness_files_find(files, kind, trial->group, trial->number, 0);
 }
 
 static void read_post(struct harness_compare *compare, const struct harness_files *files,
 		      struct harness_trial *trial, const cJSON *node)
 {
 	struct harness_run run = {
-		.post_score_key = text_at(&compare->pool, node, "score_key"),
+		.post_score_key = harness_text_at(&compare->pool, node, "score_key"),
 	};
 	struct harness_build b = { .pool = &compare->pool, .files = files, .run = &run };
-	bool plain = trial->group == group_names[0];
-	const struct harness_file *errors = harness_files_find(
-		files, plain ? HARNESS_PLAIN_ERR : HARNESS_HARNESSED_ERR, "", trial->number, 0);
-	const struct harness_file *out = find_output(files, trial);
+	const struct harness_file *errors = find_trial_file(files, HARNESS_TRIAL_ERR, trial);
+	const struct harness_file *out = find_trial_file(files, HARNESS_TRIAL_OUT, trial);
 
 	harness_post_read(&b, &trial->post, node, out,
 			  errors != NULL ? (struct str){ errors->text, errors->len }
@@ -103,14 +93,6 @@ static void read_post(struct harness_compare *compare, const struct harness_file
 		compare->score_key = run.post_score_key;
 	if (compare->command == NULL)
 		compare->command = trial->post.command;
-}
-
-/* The report about the judge and the files of all trials; NULL: none. */
-static const cJSON *find_report(const struct harness_files *files)
-{
-	const struct harness_file *file = harness_files_get(files, "judge.report");
-
-	return file != NULL ? file->json : NULL;
 }
 
 static void read_trial(struct harness_compare *compare, const struct harness_files *files,
@@ -125,22 +107,23 @@ static void read_trial(struct harness_compare *compare, const struct harness_fil
 	t->number = number.present && number.value >= 1 && number.value <= HARNESS_MAX_NUMBER
 			    ? (unsigned int)number.value
 			    : 0;
-	t->run_id = text_at(pool, node, "run_id");
-	t->status = text_at(pool, node, "status");
-	t->error = text_at(pool, node, "error");
+	t->run_id = harness_text_at(pool, node, "run_id");
+	t->status = harness_text_at(pool, node, "status");
+	t->error = harness_text_at(pool, node, "error");
 	t->iterations = harness_number_at(node, "iterations_completed");
 	t->attempt_s = harness_number_at(node, "attempt_duration_seconds");
 	t->comparison_valid = harness_bool_at(node, "comparison_valid");
-	t->comparison_why = text_at(pool, node, "comparison_invalid_reason");
+	t->comparison_why = harness_text_at(pool, node, "comparison_invalid_reason");
 	t->post_valid = harness_bool_at(node, "post_valid");
 	t->objective_valid = harness_bool_at(node, "objective_post_valid");
-	t->post_why = text_at(pool, node, "post_invalid_reason");
+	t->post_why = harness_text_at(pool, node, "post_invalid_reason");
 	t->worst = harness_bool_at(node, "post_treated_as_worst");
 	t->score = harness_number_at(node, "post_score");
 	t->calls = harness_number_at(node, "mcp_call_count");
 	t->active_tools = read_tools(node);
 	print_into(name, "%s/trial_%u", t->group, t->number);
-	t->files = text_at(pool, json_get(find_report(files), "files"), name);
+	t->files = harness_text_at(
+		pool, json_get(harness_files_json(files, "judge.report"), "files"), name);
 	if (t->files == NULL)
 		t->files = "";
 	read_post(compare, files, t, json_get(node, "post_result"));
@@ -149,11 +132,10 @@ static void read_trial(struct harness_compare *compare, const struct harness_fil
 static void read_group_trials(struct harness_compare *compare, const struct harness_files *files,
 			      const cJSON *report, size_t group)
 {
-	enum harness_kind kind = group == 0 ? HARNESS_PLAIN : HARNESS_HARNESSED;
-
 	for (unsigned int k = 1; k <= HARNESS_MAX_TRIALS && compare->n_trials < HARNESS_MAX_TRIALS;
 	     k++) {
-		const struct harness_file *file = harness_files_find(files, kind, "", k, 0);
+		const struct harness_file *file =
+			harness_files_find(files, HARNESS_TRIAL, group_names[group], k, 0);
 		const cJSON *node = file != NULL ? file->json : NULL;
 
 		json_each (row, node == NULL ? json_get(report, "trials") : NULL) {
@@ -183,7 +165,8 @@ static void check_outputs(struct harness_compare *compare, const struct harness_
 	size_t n_outputs = 0;
 
 	for (size_t i = 0; i < compare->n_trials; i++) {
-		const struct harness_file *out = find_output(files, &compare->trials[i]);
+		const struct harness_file *out =
+			find_trial_file(files, HARNESS_TRIAL_OUT, &compare->trials[i]);
 
 		if (out != NULL && harness_trial_counts(&compare->trials[i]))
 			outputs[i] = json_parse(str_trim((struct str){ out->text, out->len }),
@@ -297,10 +280,8 @@ static void find_phase(struct harness_compare *compare, const struct harness_fil
 	size_t i = 0;
 
 	print_into(folder, "%s/trial_%u/", compare->live_group, compare->live_trial);
-	for (size_t k = 0; k < files->n; k++) {
-		const struct harness_file *file = files->all[k];
-
-		if ((file->kind == HARNESS_PLAIN_PHASE || file->kind == HARNESS_HARNESSED_PHASE) &&
+	harness_each (file, files) {
+		if (file->kind == HARNESS_TRIAL_PHASE &&
 		    strncmp(file->path, folder, strlen(folder)) == 0 &&
 		    (last == NULL || file->ctime_ms >= last->ctime_ms))
 			last = file;
@@ -317,15 +298,12 @@ static void find_phase(struct harness_compare *compare, const struct harness_fil
 /* Find the current trial; all plain trials run before the harnessed ones. */
 static void find_live(struct harness_compare *compare, const struct harness_files *files)
 {
-	static const enum harness_kind started[] = { HARNESS_PLAIN_BEGUN, HARNESS_HARNESSED_BEGUN };
-	static const enum harness_kind ended[] = { HARNESS_PLAIN, HARNESS_HARNESSED };
-
 	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; i < files->n; i++) {
-			const struct harness_file *file = files->all[i];
-
-			if (file->kind != started[k] ||
-			    harness_files_find(files, ended[k], "", file->number, 0) != NULL ||
+		harness_each (file, files) {
+			if (file->kind != HARNESS_TRIAL_BEGUN ||
+			    strcmp(file->run, group_names[k]) != 0 ||
+			    harness_files_find(files, HARNESS_TRIAL, file->run, file->number, 0) !=
+				    NULL ||
 			    (compare->live_group == group_names[k] &&
 			     file->number < compare->live_trial))
 				continue;
@@ -338,8 +316,8 @@ static void find_live(struct harness_compare *compare, const struct harness_file
 
 void harness_compare_read(struct harness_compare *compare, const struct harness_files *files)
 {
-	const struct harness_file *file = harness_files_get(files, "compare_report.json");
-	const cJSON *report = file != NULL ? file->json : NULL;
+	const cJSON *report = harness_files_json(files, "compare_report.json");
+	const cJSON *judges = harness_files_json(files, "judge.report");
 
 	*compare = (struct harness_compare){
 		.has_report = report != NULL,
@@ -347,10 +325,9 @@ void harness_compare_read(struct harness_compare *compare, const struct harness_
 		.higher_is_better = HARNESS_UNKNOWN,
 		.process = report != NULL ? HARNESS_UNKNOWN : files->process,
 	};
-	compare->template = text_at(&compare->pool, report, "workspace_template");
-	compare->compared =
-		harness_names_of(&compare->pool, json_get(find_report(files), "compared"));
-	compare->added = harness_names_of(&compare->pool, json_get(find_report(files), "added"));
+	compare->template = harness_text_at(&compare->pool, report, "workspace_template");
+	compare->compared = harness_names_of(&compare->pool, json_get(judges, "compared"));
+	compare->added = harness_names_of(&compare->pool, json_get(judges, "added"));
 	if (report == NULL)
 		find_live(compare, files);
 	compare->trials =

@@ -48,12 +48,13 @@ static bool parse_folders(struct str rest, struct harness_path *out)
 	while (str_next(&rest, '/', &name)) {
 		if (rest.len == 0)
 			break; /* the name of the file */
-		if (str_eq_cstr(before, "runs")) {
+		if (str_eq_cstr(before, "runs") && out->run.len == 0) {
 			out->run = name;
 		} else if (str_eq_cstr(before, "iterations") || str_starts_with(name, "trial_")) {
 			out->number = parse_number(name);
 			if (out->number == 0)
 				return false;
+			out->run = str_starts_with(name, "trial_") ? before : out->run;
 		} else if (out->number > 0 && (str_starts_with(name, "attempt_") ||
 					       str_starts_with(name, "repair_"))) {
 			out->try = parse_number(name);
@@ -234,9 +235,7 @@ static void drop_before(struct harness_files *files, unsigned int walk)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < files->n; i++) {
-		struct harness_file *file = files->all[i];
-
+	harness_each (file, files) {
 		if (file->walk >= walk) {
 			files->all[kept++] = file;
 			continue;
@@ -267,6 +266,13 @@ void harness_files_walked(struct harness_files *files)
 const struct harness_file *harness_files_get(const struct harness_files *files, const char *path)
 {
 	return map_get(&files->by_path, str_from(path));
+}
+
+const cJSON *harness_files_json(const struct harness_files *files, const char *path)
+{
+	const struct harness_file *file = harness_files_get(files, path);
+
+	return file != NULL ? file->json : NULL;
 }
 
 /* Fill the pattern of a kind: the run for "*", the numbers for "[0-9]*". False: too long. */

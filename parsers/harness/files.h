@@ -33,14 +33,14 @@ enum harness_form {
  * the workspace with their own .harnessgym. The last two belong to a folder
  * without HarnessGym, in which an agent keeps a table of its experiments.
  */
-#define HARNESS_RUN_	     "runs/*/"
-#define HARNESS_IT_	     "runs/*/iterations/[0-9]*/"
-#define HARNESS_BEGUN_	     "workspace/.harnessgym/runs/*/run_config.json"
-#define HARNESS_PHASE_	     "workspace/.harnessgym/runs/*/iterations/[0-9]*/*.txt"
-#define HARNESS_BEST_	     "runs/*/checkpoints/best/"
-#define HARNESS_TEMPLATE_DIR "qualification/workspace_template"
-#define HARNESS_TASK_	     "runs/*/" HARNESS_TEMPLATE_DIR "/"
-#define HARNESS_SETTINGS     "kernel_config.json"
+#define HARNESS_RUN_	      "runs/*/"
+#define HARNESS_IT_	      "runs/*/iterations/[0-9]*/"
+#define HARNESS_TRIAL_	      "*/trial_[0-9]*/"
+#define HARNESS_TRIAL_INSIDE_ HARNESS_TRIAL_ "workspace/.harnessgym/runs/*/"
+#define HARNESS_BEST_	      "runs/*/checkpoints/best/"
+#define HARNESS_TEMPLATE_DIR  "qualification/workspace_template"
+#define HARNESS_TASK_	      "runs/*/" HARNESS_TEMPLATE_DIR "/"
+#define HARNESS_SETTINGS      "kernel_config.json"
 #define HARNESS_KIND_LIST(X)                                                                  \
 	X(REGISTRY, "registry.json", JSON)                                                    \
 	X(ACTIVATION, "activation.json", JSON)                                                \
@@ -81,16 +81,11 @@ enum harness_form {
 	X(REPAIR_OUT, HARNESS_IT_ "repair_[0-9]*/build.stdout.txt", TEXT)                     \
 	X(REPORT, "compare_report.json", JSON)                                                \
 	X(COMPARE_JUDGE, "judge.report", JSON)                                                \
-	X(PLAIN, "plain/trial_[0-9]*/trial.json", JSON)                                       \
-	X(HARNESSED, "harnessed/trial_[0-9]*/trial.json", JSON)                               \
-	X(PLAIN_ERR, "plain/trial_[0-9]*/post.stderr.txt", TEXT)                              \
-	X(HARNESSED_ERR, "harnessed/trial_[0-9]*/post.stderr.txt", TEXT)                      \
-	X(PLAIN_OUT, "plain/trial_[0-9]*/post.stdout.txt", TEXT)                              \
-	X(HARNESSED_OUT, "harnessed/trial_[0-9]*/post.stdout.txt", TEXT)                      \
-	X(PLAIN_BEGUN, "plain/trial_[0-9]*/" HARNESS_BEGUN_, MARK)                            \
-	X(HARNESSED_BEGUN, "harnessed/trial_[0-9]*/" HARNESS_BEGUN_, MARK)                    \
-	X(PLAIN_PHASE, "plain/trial_[0-9]*/" HARNESS_PHASE_, MARK)                            \
-	X(HARNESSED_PHASE, "harnessed/trial_[0-9]*/" HARNESS_PHASE_, MARK)                    \
+	X(TRIAL, HARNESS_TRIAL_ "trial.json", JSON)                                           \
+	X(TRIAL_ERR, HARNESS_TRIAL_ "post.stderr.txt", TEXT)                                  \
+	X(TRIAL_OUT, HARNESS_TRIAL_ "post.stdout.txt", TEXT)                                  \
+	X(TRIAL_BEGUN, HARNESS_TRIAL_INSIDE_ "run_config.json", MARK)                         \
+	X(TRIAL_PHASE, HARNESS_TRIAL_INSIDE_ "iterations/[0-9]*/*.txt", MARK)                 \
 	X(LOOP, "loop.report", JSON)                                                          \
 	X(RESULTS, "results.tsv", TABLE)                                                      \
 	X(RUN_LOG, "run.log", END)
@@ -113,7 +108,7 @@ enum harness_kind {
 /* Meaning of a path. */
 struct harness_path {
 	enum harness_kind kind;
-	struct str run;	     /* run id, a slice of the path; empty: none */
+	struct str run;	     /* run id or group of trials, a slice of the path; empty: none */
 	unsigned int number; /* iteration, or trial of a comparison; 0: none */
 	unsigned int try;    /* qualification attempt or repair; 0: none */
 };
@@ -125,7 +120,7 @@ enum harness_form harness_kind_form(enum harness_kind kind);
 struct harness_file {
 	char *path; /* owned */
 	enum harness_kind kind;
-	char *run; /* owned; "": belongs to no run */
+	char *run; /* owned; its run, or the group of its trial; "": none */
 	unsigned int number, try;
 	cJSON *json; /* owned; HARNESS_JSON only; NULL: never complete yet */
 	char *text;  /* owned, never NULL; empty for JSON and MARK */
@@ -176,14 +171,19 @@ struct harness_files {
 	bool full; /* files were skipped because of HARNESS_MAX_FILES */
 };
 
+/* Each file by path. */
+#define harness_each(file, files)                                   \
+	for (struct harness_file **file##_at = (files)->all, *file; \
+	     file##_at < (files)->all + (files)->n && (file = *file##_at) != NULL; file##_at++)
+
 void harness_files_init(struct harness_files *files);
 void harness_files_release(struct harness_files *files);
 
 /*
  * Store the content of a file: all of it, or with `cut` the part that was sent.
  * Returns whether anything changed. If the content is empty or torn and there
- * was a complete one, keep that and set `torn`. Ignored files and files beyond
- * HARNESS_MAX_FILES are dropped.
+ * was a complete one, keep that with its ctime and set `torn`. Ignored files and
+ * files beyond HARNESS_MAX_FILES are dropped.
  */
 bool harness_files_put(struct harness_files *files, const char *path, struct str text, bool cut,
 		       int64_t mtime_ms);
@@ -200,6 +200,8 @@ void harness_files_walked(struct harness_files *files);
 
 /* Find a file by its path, or NULL. */
 const struct harness_file *harness_files_get(const struct harness_files *files, const char *path);
+/* Its JSON object, or NULL. */
+const cJSON *harness_files_json(const struct harness_files *files, const char *path);
 /*
  * Find a file by its kind, its run's folder ("": none) and its numbers, or NULL.
  * Not for kinds with several files (calls of other servers, history).

@@ -104,7 +104,7 @@ static cJSON *make_post(const struct harness_post *post)
 			RAW("score_raw", post->score),
 			RAW("score_of_result_json", post->said_score), TRI("passed", post->passed),
 			JTEXT("doubt", post->doubt),
-			JTEXT("infra_failure", harness_failure_name(post->failure)),
+			JTEXT("infra_failure", harness_failures[post->failure].name),
 			JTEXT("mode", post->mode), JTEXT("device", post->device),
 			JTEXT("torch", post->torch), JTEXT("cuda", post->cuda),
 			ROUND("elapsed_s", post->elapsed_s, 3),
@@ -122,7 +122,7 @@ static cJSON *make_qualification(const struct harness_qualification *q)
 			NAMES("quarantined", q->quarantined), JTEXT("why", q->why));
 }
 
-static cJSON *make_usage(const struct harness_usage *usage)
+static cJSON *make_usage(const union harness_usage *usage)
 {
 	return json_new(NUM("cost_usd", usage->cost_usd), NUM("turns", usage->turns),
 			NUM("input_tokens", usage->input_tokens),
@@ -141,7 +141,7 @@ static cJSON *make_iteration(const struct harness_iteration *it)
 		row, NUM("active_tools", it->active_tools), NUM("active_mcps", it->active_mcps),
 		NUM("mcp_calls_cumulative", it->calls), NUM("mcp_calls_delta", it->calls_delta),
 		JNODE("post_attempt", make_post(&it->post)),
-		JTEXT("evidence", harness_proof_name(it->proof)),
+		JTEXT("evidence", harness_proof_names[it->proof]),
 		NUM("score_verified", it->verified_score), JTEXT("mark", it->mark),
 		NUM("score_invalid", it->invalid_score),
 		NUM("score_claimed_unverified", it->claimed_score),
@@ -166,7 +166,7 @@ static void add_best(cJSON *object, const struct harness_run *run)
 		       run->has_baseline
 			       ? json_new(RAW("score", base->score), TRI("passed", base->passed),
 					  JTEXT("infra_failure",
-						harness_failure_name(base->failure)),
+						harness_failures[base->failure].name),
 					  JNODE("cases", make_cases(base)))
 			       : NULL),
 		 JNODE("best_verified", make_score(&run->best)),
@@ -189,7 +189,7 @@ static cJSON *make_restored(const struct harness_restore *r)
 			NUM("score", r->score), JTEXT("post_restore_status", r->post.status),
 			RAW("post_restore_score", r->post.score),
 			TRI("post_restore_passed", r->post_passed),
-			JTEXT("post_restore_infra_failure", harness_failure_name(r->post.failure)),
+			JTEXT("post_restore_infra_failure", harness_failures[r->post.failure].name),
 			JTEXT("reason", r->reason));
 }
 
@@ -261,7 +261,7 @@ cJSON *harness_run_json(const struct harness_workspace *ws, const struct harness
 	array_each (one, ws->runs, ws->n_runs)
 		cJSON_AddItemToArray(runs, cJSON_CreateString(one->id));
 	cJSON *live =
-		json_new(JTEXT("state", harness_state_name(life->state)),
+		json_new(JTEXT("state", harness_state_names[life->state]),
 			 JTEXT("phase", life->phase), ROUND("phase_left_s", life->left_s, 0),
 			 JTIME("last_sign_at", life->seen_ms), ROUND("silent_s", life->silent_s, 0),
 			 TRI("process", life->process), JNUM("torn_files", run->torn));
@@ -319,7 +319,7 @@ static cJSON *make_trial(const struct harness_trial *t)
 		JTEXT("post_invalid_reason", t->post_why), RAW("post_score", t->score),
 		RAW("raw_post_score", t->post.score), NUM("post_return_code", t->post.return_code),
 		JTEXT("doubt", t->post.doubt),
-		JTEXT("infra_failure", harness_failure_name(t->post.failure)),
+		JTEXT("infra_failure", harness_failures[t->post.failure].name),
 		TRI("treated_as_worst", t->worst), NUM("mcp_calls", t->calls),
 		NUM("active_tools", t->active_tools), JTEXT("error", t->error));
 }

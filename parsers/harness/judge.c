@@ -9,7 +9,7 @@ struct harness_names harness_names_of(struct harness_pool *pool, const cJSON *ar
 	names.v = harness_pool_alloc(pool, (size_t)cJSON_GetArraySize(array), sizeof(*names.v));
 	json_each (node, cJSON_IsArray(array) ? array : NULL) {
 		if (cJSON_IsString(node))
-			names.v[names.n++] = harness_text_of(pool, node, HARNESS_PATH_MAX);
+			names.v[names.n++] = harness_text_of(pool, node);
 	}
 	return names;
 }
@@ -26,8 +26,7 @@ static struct harness_changes read_changes(struct harness_build *b, const cJSON 
 		const char *words[3] = { NULL };
 
 		for (int i = 0; i < n && n <= 3; i++)
-			words[i] = harness_text_of(b->pool, cJSON_GetArrayItem(row, i),
-						   HARNESS_PATH_MAX);
+			words[i] = harness_text_of(b->pool, cJSON_GetArrayItem(row, i));
 		if (n < 2 || words[0] == NULL || words[1] == NULL || words[n - 1] == NULL)
 			continue;
 		changes.v[changes.n++] = (struct harness_change){

@@ -5,6 +5,8 @@
  * process is looked for. If that is not possible, the age of the newest file
  * or record is compared with the time that the phase may take.
  */
+#include <sys/param.h>
+
 #include "parsers/harness/parts.h"
 
 #define TRUST_MS	(300 * 1000) /* mtimes this close to records are not a copy's */
@@ -13,16 +15,11 @@
 #define UNKNOWN_LIMIT_S 600.0
 #define GRACE_S		3.0 /* a run that wrote later than this has a process, seen or not */
 
-static const char *const state_names[] = {
+const char *const harness_state_names[] = {
 #define X(id, name) name,
 	HARNESS_STATE_LIST(X)
 #undef X
 };
-
-const char *harness_state_name(enum harness_state state)
-{
-	return state_names[state];
-}
 
 static int64_t mtime_of(const struct harness_file *file)
 {
@@ -56,12 +53,6 @@ static bool trusts_mtimes(const struct harness_build *b)
 	return file_ms - own_ms < TRUST_MS && own_ms - file_ms < TRUST_MS;
 }
 
-static void raise_to(int64_t *seen_ms, int64_t ms)
-{
-	if (ms > *seen_ms)
-		*seen_ms = ms;
-}
-
 /* Time of the newest file or record of the run; 0: none. */
 static int64_t find_last_sign(const struct harness_build *b, const struct harness_calls *calls,
 			      bool mtimes)
@@ -70,18 +61,16 @@ static int64_t find_last_sign(const struct harness_build *b, const struct harnes
 	bool newest = b->until_ms == INT64_MAX;
 	int64_t seen_ms = run->start_ms;
 
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		raise_to(&seen_ms, run->iterations[i].created_ms);
-		raise_to(&seen_ms, run->iterations[i].updated_ms);
-	}
+	array_each (it, run->iterations, run->n_iterations)
+		seen_ms = MAX(seen_ms, MAX(it->created_ms, it->updated_ms));
 	if (newest)
-		raise_to(&seen_ms, calls->last_ms);
+		seen_ms = MAX(seen_ms, calls->last_ms);
 	for (size_t i = 0; mtimes && i < b->files->n; i++) {
 		const struct harness_file *file = b->files->all[i];
 
 		if ((strcmp(file->run, run->dir) == 0 && !harness_is_old(b, file)) ||
 		    (newest && file->run[0] == '\0'))
-			raise_to(&seen_ms, file->mtime_ms);
+			seen_ms = MAX(seen_ms, file->mtime_ms);
 	}
 	return seen_ms;
 }
@@ -92,23 +81,12 @@ struct phase {
 	int64_t start_ms;
 };
 
-/* Has the phase a prompt but no output yet? */
-static bool is_open(const struct harness_build *b, enum harness_kind prompt,
-		    enum harness_kind output, unsigned int number, int64_t *start_ms)
-{
-	const struct harness_file *file = harness_run_file(b, prompt, number);
-
-	*start_ms = mtime_of(file);
-	return file != NULL && harness_run_file(b, output, number) == NULL;
-}
-
 static struct phase find_iteration_phase(const struct harness_build *b,
 					 const struct harness_iteration *it)
 {
 	const struct harness_run *run = b->run;
 	unsigned int n = it->number;
 	const struct harness_file *out = harness_run_file(b, HARNESS_ATTEMPT_OUT, n);
-	int64_t ms;
 
 	for (unsigned int k = 1; k <= HARNESS_MAX_ATTEMPTS; k++) {
 		const struct harness_file *prompt =
@@ -117,10 +95,13 @@ static struct phase find_iteration_phase(const struct harness_build *b,
 		if (prompt != NULL && harness_try_file(b, HARNESS_REPAIR_OUT, n, k) == NULL)
 			return (struct phase){ "repair", run->build_s, prompt->mtime_ms };
 	}
-	if (is_open(b, HARNESS_BUILD_PROMPT, HARNESS_BUILD_OUT, n, &ms))
-		return (struct phase){ "build", run->build_s, ms };
-	if (is_open(b, HARNESS_REFLECTION_PROMPT, HARNESS_REFLECTION_OUT, n, &ms))
-		return (struct phase){ "reflection", run->reflection_s, ms };
+	if (harness_is_open(b, HARNESS_BUILD_PROMPT, HARNESS_BUILD_OUT, n))
+		return (struct phase){ "build", run->build_s,
+				       mtime_of(harness_run_file(b, HARNESS_BUILD_PROMPT, n)) };
+	if (harness_is_open(b, HARNESS_REFLECTION_PROMPT, HARNESS_REFLECTION_OUT, n))
+		return (struct phase){ "reflection", run->reflection_s,
+				       mtime_of(
+					       harness_run_file(b, HARNESS_REFLECTION_PROMPT, n)) };
 	if (out == NULL)
 		return (struct phase){ "attempt", it->attempt_limit_s, it->created_ms };
 	if (run->command != NULL && harness_run_file(b, HARNESS_POST_OUT, n) == NULL)

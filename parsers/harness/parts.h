@@ -7,7 +7,9 @@
 
 #define HARNESS_NAME_MAX 200U
 #define HARNESS_NOTE_MAX 400U
-#define HARNESS_PATH_MAX 1024U
+
+/* A number as part of a sentence. */
+#define NUMBER(value) str_number((value), 10, (char[STR_NUMBER_SIZE]){ "" })
 
 /* One run while it is being read. */
 struct harness_build {
@@ -38,6 +40,9 @@ const struct harness_file *harness_try_file(const struct harness_build *b, enum 
 					    unsigned int number, unsigned int try);
 const struct harness_file *harness_run_file(const struct harness_build *b, enum harness_kind kind,
 					    unsigned int number);
+/* Has the phase a prompt but no output? */
+bool harness_is_open(const struct harness_build *b, enum harness_kind prompt,
+		     enum harness_kind output, unsigned int number);
 struct str harness_text_file(const struct harness_build *b, enum harness_kind kind,
 			     unsigned int number);
 const cJSON *harness_json_file(const struct harness_build *b, enum harness_kind kind,
@@ -89,8 +94,8 @@ void harness_history_read(struct harness_build *b);
 
 /* usage.c */
 /* Add the usage that the phases of this iteration report. */
-void harness_usage_read(struct harness_build *b, struct harness_usage *usage, unsigned int number);
-void harness_usage_sum(struct harness_usage *sum, const struct harness_usage *more);
+void harness_usage_read(struct harness_build *b, union harness_usage *usage, unsigned int number);
+void harness_usage_sum(union harness_usage *sum, const union harness_usage *more);
 
 /* judge.c */
 /* Read the strings of a JSON array, in their order. */

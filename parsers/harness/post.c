@@ -6,28 +6,11 @@
 #include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 
-static const struct {
-	const char *name, *class, *text;
-} failures[] = {
+const struct harness_failure_words harness_failures[] = {
 #define X(id, name, class, text) { name, class, text },
 	HARNESS_FAILURE_LIST(X)
 #undef X
 };
-
-const char *harness_failure_name(enum harness_failure failure)
-{
-	return failures[failure].name;
-}
-
-const char *harness_failure_class(enum harness_failure failure)
-{
-	return failures[failure].class;
-}
-
-const char *harness_failure_text(enum harness_failure failure)
-{
-	return failures[failure].text;
-}
 
 /* Words in stderr, and in "error" of the verifier's JSON; the first match counts. */
 static const struct {
@@ -126,8 +109,8 @@ static void read_cases(struct harness_build *b, struct harness_post *post, const
 		if (!cJSON_IsObject(node))
 			continue;
 		struct harness_case *c = &post->cases[post->n_cases++];
-		c->name = harness_text_at(b->pool, node, "name", HARNESS_NAME_MAX);
-		c->status = harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
+		c->name = harness_text_at(b->pool, node, "name");
+		c->status = harness_text_at(b->pool, node, "status");
 		c->best = harness_number_of(score_case_best(node, b->run->post_score_key, &median));
 		c->median = harness_number_of(median);
 		c->max_abs = harness_number_at(node, "max_abs");
@@ -148,11 +131,11 @@ static void read_json(struct harness_build *b, struct harness_post *post, const 
 	post->has_json = cJSON_IsObject(json);
 	if (!post->has_json)
 		return;
-	post->json_status = harness_text_at(b->pool, json, "status", HARNESS_NAME_MAX);
-	post->mode = harness_text_at(b->pool, json, "mode", HARNESS_NAME_MAX);
-	post->device = harness_text_at(b->pool, json, "device", HARNESS_NAME_MAX);
-	post->torch = harness_text_at(b->pool, json, "torch", HARNESS_NAME_MAX);
-	post->cuda = harness_text_at(b->pool, json, "cuda", HARNESS_NAME_MAX);
+	post->json_status = harness_text_at(b->pool, json, "status");
+	post->mode = harness_text_at(b->pool, json, "mode");
+	post->device = harness_text_at(b->pool, json, "device");
+	post->torch = harness_text_at(b->pool, json, "torch");
+	post->cuda = harness_text_at(b->pool, json, "cuda");
 	post->elapsed_s = harness_number_at(json, "elapsed_seconds");
 	read_cases(b, post, json);
 }
@@ -238,8 +221,8 @@ void harness_post_read(struct harness_build *b, struct harness_post *post, const
 	if (!post->present)
 		return;
 	post->said = cJSON_IsObject(node);
-	post->status = harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
-	post->command = harness_text_at(b->pool, node, "command", HARNESS_PATH_MAX);
+	post->status = harness_text_at(b->pool, node, "status");
+	post->command = harness_text_at(b->pool, node, "command");
 	post->return_code = harness_number_at(node, "return_code");
 	post->duration_s = harness_number_at(node, "duration_seconds");
 	post->timed_out = harness_bool_at(node, "timed_out");

@@ -16,16 +16,11 @@
 #define CLOCK_SLACK_S 1.0  /* between the clocks of a pod and of HarnessGym */
 #define TOTALS	      6
 
-static const char *const proof_names[] = {
+const char *const harness_proof_names[] = {
 #define X(id, name) name,
 	HARNESS_PROOF_LIST(X)
 #undef X
 };
-
-const char *harness_proof_name(enum harness_proof proof)
-{
-	return proof_names[proof];
-}
 
 /*
  * Files that HarnessGym writes once per iteration: at its start, at the end of
@@ -46,34 +41,23 @@ static int64_t get_ctime(const struct harness_build *b, enum harness_kind kind, 
 	return file != NULL ? file->ctime_ms : 0;
 }
 
-/* The latest ctime of these files of the iteration; 0: none. */
-static int64_t find_latest(const struct harness_build *b, const enum harness_kind *kinds, size_t n,
-			   unsigned int number)
+/* The latest ctime of these files of the iteration (0: none), or the earliest (INT64_MAX). */
+static int64_t find_ctime(const struct harness_build *b, const enum harness_kind *kinds, size_t n,
+			  unsigned int number, bool latest)
 {
-	int64_t max_ms = 0;
-
-	for (size_t i = 0; i < n; i++)
-		max_ms = MAX(max_ms, get_ctime(b, kinds[i], number));
-	return max_ms;
-}
-
-/* The earliest one; INT64_MAX: none. */
-static int64_t find_earliest(const struct harness_build *b, const enum harness_kind *kinds,
-			     size_t n, unsigned int number)
-{
-	int64_t min_ms = INT64_MAX;
+	int64_t found_ms = latest ? 0 : INT64_MAX;
 
 	for (size_t i = 0; i < n; i++) {
 		int64_t ms = get_ctime(b, kinds[i], number);
 
-		if (ms > 0)
-			min_ms = MIN(min_ms, ms);
+		if (latest || ms > 0)
+			found_ms = latest ? MAX(found_ms, ms) : MIN(found_ms, ms);
 	}
-	return min_ms;
+	return found_ms;
 }
 
-#define LATEST(b, kinds, number)   find_latest(b, kinds, LENGTH(kinds), number)
-#define EARLIEST(b, kinds, number) find_earliest(b, kinds, LENGTH(kinds), number)
+#define LATEST(b, kinds, number)   find_ctime(b, kinds, LENGTH(kinds), number, true)
+#define EARLIEST(b, kinds, number) find_ctime(b, kinds, LENGTH(kinds), number, false)
 
 /*
  * A copied folder has the ctimes of the copy: they all are later
@@ -86,8 +70,7 @@ void harness_proof_begin(struct harness_build *b)
 	int64_t first_ms = INT64_MAX, recorded_ms = 0;
 
 	b->ordered = false;
-	for (size_t i = 0; i < b->files->n; i++) {
-		const struct harness_file *file = b->files->all[i];
+	harness_each (file, b->files) {
 		int64_t ms = file->kind == HARNESS_RESULT
 				     ? harness_time_at(file->json, "updated_at")
 				     : 0;
@@ -103,29 +86,20 @@ void harness_proof_begin(struct harness_build *b)
 		     (b->is_newest && b->files->process == HARNESS_YES);
 }
 
-/* Has the phase a prompt but no output? */
-static bool is_open(const struct harness_build *b, enum harness_kind prompt,
-		    enum harness_kind output, unsigned int number)
-{
-	return harness_run_file(b, prompt, number) != NULL &&
-	       harness_run_file(b, output, number) == NULL;
-}
-
 bool harness_proof_is_over(const struct harness_build *b)
 {
 	int64_t end_ms = get_ctime(b, HARNESS_SUMMARY, 0);
-	bool is_over = true;
 
-	for (size_t i = 0; b->ordered && is_over && i < b->files->n; i++) {
-		const struct harness_file *file = b->files->all[i];
+	harness_each (file, b->files) {
 		unsigned int n = file->number;
 
-		if (n == 0 || strcmp(file->run, b->run->dir) != 0 || harness_is_old(b, file))
-			continue;
-		is_over = LATEST(b, ends, n) <= end_ms && LATEST(b, after_post, n) <= end_ms &&
-			  !is_open(b, HARNESS_ATTEMPT_PROMPT, HARNESS_ATTEMPT_OUT, n);
+		if (b->ordered && n > 0 && strcmp(file->run, b->run->dir) == 0 &&
+		    !harness_is_old(b, file) &&
+		    (LATEST(b, ends, n) > end_ms || LATEST(b, after_post, n) > end_ms ||
+		     harness_is_open(b, HARNESS_ATTEMPT_PROMPT, HARNESS_ATTEMPT_OUT, n)))
+			return false;
 	}
-	return is_over;
+	return true;
 }
 
 static bool has_ended(const struct harness_build *b, const struct harness_iteration *it)
@@ -133,8 +107,9 @@ static bool has_ended(const struct harness_build *b, const struct harness_iterat
 	unsigned int n = it->number;
 
 	return (it->attempt != NULL || harness_run_file(b, HARNESS_ATTEMPT_OUT, n) != NULL) &&
-	       !(b->ordered && (is_open(b, HARNESS_REFLECTION_PROMPT, HARNESS_REFLECTION_OUT, n) ||
-				is_open(b, HARNESS_BUILD_PROMPT, HARNESS_BUILD_OUT, n)));
+	       !(b->ordered &&
+		 (harness_is_open(b, HARNESS_REFLECTION_PROMPT, HARNESS_REFLECTION_OUT, n) ||
+		  harness_is_open(b, HARNESS_BUILD_PROMPT, HARNESS_BUILD_OUT, n)));
 }
 
 /* Can HarnessGym itself have started this iteration? */
@@ -368,9 +343,9 @@ static void check_candidate(struct harness_build *b)
 	const struct harness_checkpoint *point = &run->checkpoint;
 
 	array_each (it, run->iterations, run->n_iterations) {
-		if (point->present ? point->iteration.value != it->number
-				   : !point->is_refused &&
-					     it != &run->iterations[run->n_iterations - 1])
+		if (point->present
+			    ? point->iteration.value != it->number
+			    : !point->is_refused && it != &run->iterations[run->n_iterations - 1])
 			continue;
 		if (run->tampers.n > 0 && it->post.present)
 			harness_post_doubt(b, &it->post, "%s", run->tampers.v[0]);
@@ -397,8 +372,7 @@ static bool is_worse(const struct harness_run *run, struct harness_number a,
 {
 	if (!harness_is_finite(a))
 		return true;
-	return are_different(a, b) &&
-	       (run->higher_is_better == HARNESS_YES ? a.value < b.value : a.value > b.value);
+	return are_different(a, b) && harness_is_better(run->higher_is_better, b.value, a.value);
 }
 
 /*
@@ -408,7 +382,6 @@ static bool is_worse(const struct harness_run *run, struct harness_number a,
 static void check_result(struct harness_build *b, struct harness_iteration *it)
 {
 	struct harness_post *post = &it->post;
-	char recorded[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
 
 	if (post->has_output && post->said && harness_is_finite(post->score) &&
 	    !post->said_score.present)
@@ -416,8 +389,7 @@ static void check_result(struct harness_build *b, struct harness_iteration *it)
 	if (!post->has_output || !are_different(post->said_score, post->score))
 		return;
 	harness_dispute(b, "iteration %u: result.json has %s, the verifier printed %s", it->number,
-			str_number(post->said_score.value, 10, recorded),
-			str_number(post->score.value, 10, printed));
+			NUMBER(post->said_score.value), NUMBER(post->score.value));
 	if (is_worse(b->run, post->said_score, post->score))
 		harness_post_doubt(b, post, "result.json has a different score");
 }
@@ -584,7 +556,6 @@ static void check_total(struct harness_build *b, struct harness_iteration *it)
 	const struct harness_post *base = &b->run->baseline;
 	struct harness_post *own = &it->post;
 	double was[TOTALS], is[TOTALS], value = (double)NAN;
-	char text[STR_NUMBER_SIZE];
 
 	if (base->passed != HARNESS_YES || base->n_cases == 0 || own->n_cases != base->n_cases ||
 	    !harness_is_finite(own->score))
@@ -607,7 +578,7 @@ static void check_total(struct harness_build *b, struct harness_iteration *it)
 			return;
 	}
 	if (!isnan(value))
-		harness_post_doubt(b, own, "its cases give %s", str_number(value, 10, text));
+		harness_post_doubt(b, own, "its cases give %s", NUMBER(value));
 }
 
 /* Two lines with different scores: it is unknown which one the verifier printed. */
@@ -616,7 +587,6 @@ static void check_lines(struct harness_build *b, struct harness_iteration *it)
 	struct str rest = harness_text_file(b, HARNESS_POST_OUT, it->number);
 	struct harness_number first = { .present = false };
 	const char *key = b->run->post_score_key;
-	char one[STR_NUMBER_SIZE], other[STR_NUMBER_SIZE];
 	struct str line;
 
 	while (!it->post.has_json && str_next(&rest, '\n', &line)) {
@@ -630,8 +600,7 @@ static void check_lines(struct harness_build *b, struct harness_iteration *it)
 		if (!are_different(first, score))
 			continue;
 		harness_dispute(b, "iteration %u: the verifier printed %s and %s: neither counts",
-				it->number, str_number(first.value, 10, one),
-				str_number(score.value, 10, other));
+				it->number, NUMBER(first.value), NUMBER(score.value));
 		return;
 	}
 }
@@ -664,13 +633,11 @@ static void check_manifest(struct harness_build *b, struct harness_iteration *it
 		json_get_bool(harness_json_file(b, HARNESS_CONFIG, 0), "restore_best", false) &&
 		run->optimization == HARNESS_YES;
 	bool is_its = point->iteration.value == it->number;
-	char recorded[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
 
 	if (is_its && it->post.has_output && are_different(point->score, it->post.score))
-		harness_dispute(b,
-				"iteration %u: best_manifest.json has %s, the verifier printed %s",
-				it->number, str_number(point->score.value, 10, recorded),
-				str_number(it->post.score.value, 10, printed));
+		harness_dispute(
+			b, "iteration %u: best_manifest.json has %s, the verifier printed %s",
+			it->number, NUMBER(point->score.value), NUMBER(it->post.score.value));
 	if (it->proof != HARNESS_PROOF_PRINTED || it->post.passed != HARNESS_YES)
 		return;
 	if (keeps && !is_checkpoint_unchanged(b) && (is_its || !point->present)) {
@@ -692,17 +659,15 @@ static void check_restore(struct harness_build *b, struct harness_iteration *it)
 {
 	const struct harness_run *run = b->run;
 	const struct harness_post *again = &run->restore.post;
-	bool higher = run->higher_is_better == HARNESS_YES;
-	char first[STR_NUMBER_SIZE], second[STR_NUMBER_SIZE];
 
 	if (run->checkpoint.iteration.value != it->number || again->passed != HARNESS_YES ||
 	    !again->has_output || !harness_is_finite(again->score) ||
 	    !harness_is_finite(it->post.score) ||
-	    harness_gain_pct(it->post.score.value, again->score.value, higher).value > -50)
+	    harness_gain_pct(it->post.score.value, again->score.value, run->higher_is_better)
+			    .value > -50)
 		return;
 	harness_dispute(b, "iteration %u: the verifier printed %s, and %s after the restore",
-			it->number, str_number(it->post.score.value, 10, first),
-			str_number(again->score.value, 10, second));
+			it->number, NUMBER(it->post.score.value), NUMBER(again->score.value));
 	harness_post_doubt(b, &it->post, "measured much worse after the restore");
 }
 
@@ -713,26 +678,28 @@ static void check_restore(struct harness_build *b, struct harness_iteration *it)
 static void check_rewritten(struct harness_build *b, const char *const *names)
 {
 	struct harness_run *run = b->run;
-	struct harness_number best = run->baseline.passed == HARNESS_YES
-					     ? run->baseline.score
-					     : (struct harness_number){ false, (double)NAN };
+	struct harness_number best =
+		run->baseline.passed == HARNESS_YES ? run->baseline.score : HARNESS_ABSENT;
 
-	for (size_t i = 0; i < run->n_iterations; i++)
-		if (names[i] == NULL && run->iterations[i].proof > HARNESS_PROOF_EARLY &&
-		    run->iterations[i].post.passed == HARNESS_YES &&
-		    is_worse(run, best, run->iterations[i].post.score))
-			best = run->iterations[i].post.score;
-	for (size_t i = 0; i < run->n_iterations; i++)
-		if (names[i] != NULL && (!harness_is_finite(best) ||
-					 !is_worse(run, run->iterations[i].post.score, best)))
-			doubt_judge(b, &run->iterations[i], rewritten, names[i]);
+	array_each (it, run->iterations, run->n_iterations)
+		if (names[it - run->iterations] == NULL && it->proof > HARNESS_PROOF_EARLY &&
+		    it->post.passed == HARNESS_YES && is_worse(run, best, it->post.score))
+			best = it->post.score;
+	array_each (it, run->iterations, run->n_iterations) {
+		const char *name = names[it - run->iterations];
+
+		if (name == NULL ||
+		    (harness_is_finite(best) && is_worse(run, it->post.score, best)))
+			continue;
+		it->post.doubt = NULL; /* this reason is clearer */
+		doubt_judge(b, it, rewritten, name);
+	}
 }
 
 /* The baseline is measured before the first attempt; a later one may be the agent's. */
 static void check_baseline(struct harness_build *b)
 {
 	struct harness_post *base = &b->run->baseline;
-	char recorded[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
 	const struct harness_file *out = harness_run_file(b, HARNESS_BASELINE_OUT, 0);
 
 	if (out == NULL) {
@@ -745,8 +712,7 @@ static void check_baseline(struct harness_build *b)
 		harness_post_doubt(b, base, "output changed after it was printed");
 	if (base->has_output && are_different(base->said_score, base->score))
 		harness_dispute(b, "baseline: summary.json has %s, the verifier printed %s",
-				str_number(base->said_score.value, 10, recorded),
-				str_number(base->score.value, 10, printed));
+				NUMBER(base->said_score.value), NUMBER(base->score.value));
 }
 
 void harness_proof_read(struct harness_build *b)

@@ -8,15 +8,10 @@
 #include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 
-static const char *text_at(struct harness_build *b, const cJSON *object, const char *key)
-{
-	return harness_text_at(b->pool, object, key, HARNESS_PATH_MAX);
-}
-
 static struct harness_number flag_number(const char *command, const char *name)
 {
 	struct str text = harness_flag(command, name);
-	struct harness_number number = { false, (double)NAN };
+	struct harness_number number = HARNESS_ABSENT;
 
 	number.present = text.len > 0 && str_to_double(text, &number.value);
 	return number;
@@ -62,7 +57,7 @@ static void read_phases(struct harness_build *b, struct harness_iteration *it, c
 			continue;
 		struct harness_phase *phase = &it->phases[it->n_phases++];
 		phase->name = harness_pool_text(b->pool, str_from(node->string), HARNESS_NAME_MAX);
-		phase->status = harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
+		phase->status = harness_text_at(b->pool, node, "status");
 		phase->why =
 			read_reason(b, node,
 				    strcmp(node->string, "attempt") == 0
@@ -71,7 +66,7 @@ static void read_phases(struct harness_build *b, struct harness_iteration *it, c
 		phase->return_code = harness_number_at(node, "return_code");
 		phase->duration_s = harness_number_at(node, "duration_seconds");
 		phase->timed_out = harness_bool_at(node, "timed_out");
-		phase->limit_s = (struct harness_number){ false, (double)NAN };
+		phase->limit_s = HARNESS_ABSENT;
 	}
 	if (it->n_phases > 1)
 		qsort(it->phases, it->n_phases, sizeof(*it->phases), harness_by_name);
@@ -120,7 +115,7 @@ static struct harness_names read_names(struct harness_build *b, const cJSON *arr
 
 static const char *read_status(struct harness_build *b, const cJSON *report)
 {
-	return harness_text_at(b->pool, report, "status", HARNESS_NAME_MAX);
+	return harness_text_at(b->pool, report, "status");
 }
 
 /* Statuses of an iteration's qualification reports in the summary, in that order. */
@@ -197,7 +192,7 @@ static void read_qualification(struct harness_build *b, struct harness_iteration
 		quarantined = json_get(own, "quarantined_artifacts");
 	q->quarantined = read_names(b, quarantined);
 	warnings = json_get(json_get(last, "quality_gate"), "warnings");
-	q->why = harness_text_of(b->pool, cJSON_GetArrayItem(warnings, 0), HARNESS_NOTE_MAX);
+	q->why = harness_text_of(b->pool, cJSON_GetArrayItem(warnings, 0));
 }
 
 /* Read an iteration from result.json, or else from its row in the summary. */
@@ -209,8 +204,7 @@ static void read_result(struct harness_build *b, struct harness_iteration *it, c
 		json_get(harness_json_file(b, HARNESS_STARTED, it->number), "quality_gate");
 	const char *key = b->run->score_key != NULL ? b->run->score_key : "score";
 
-	it->status =
-		harness_text_at(b->pool, result != NULL ? result : row, "status", HARNESS_NAME_MAX);
+	it->status = harness_text_at(b->pool, result != NULL ? result : row, "status");
 	it->verified = harness_bool_at(result, "verified");
 	it->created_ms = harness_time_at(result, "created_at");
 	it->updated_ms = harness_time_at(result, "updated_at");
@@ -239,9 +233,7 @@ static size_t find_iterations(const struct harness_build *b, bool seen[HARNESS_M
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < b->files->n; i++) {
-		const struct harness_file *file = b->files->all[i];
-
+	harness_each (file, b->files) {
 		if (strcmp(file->run, b->run->dir) == 0 && !harness_is_old(b, file) &&
 		    file->number >= 1 && file->number <= HARNESS_MAX_ITERATIONS)
 			seen[file->number] = true;
@@ -283,17 +275,17 @@ static void read_iterations(struct harness_build *b)
 static void read_config(struct harness_build *b, const cJSON *config)
 {
 	struct harness_run *run = b->run;
-	const char *task = text_at(b, config, "task_path");
+	const char *task = harness_text_at(b->pool, config, "task_path");
 
 	run->has_config = config != NULL;
-	run->id = text_at(b, config, "run_id");
+	run->id = harness_text_at(b->pool, config, "run_id");
 	if (run->id == NULL)
 		run->id = harness_pool_text(b->pool, str_from(run->dir), HARNESS_NAME_MAX);
-	run->runner = text_at(b, config, "runner");
-	run->model = text_at(b, config, "claude_model");
-	run->command = text_at(b, config, "post_attempt_command");
-	run->score_key = text_at(b, config, "score_key");
-	run->post_score_key = text_at(b, config, "post_attempt_score_key");
+	run->runner = harness_text_at(b->pool, config, "runner");
+	run->model = harness_text_at(b->pool, config, "claude_model");
+	run->command = harness_text_at(b->pool, config, "post_attempt_command");
+	run->score_key = harness_text_at(b->pool, config, "score_key");
+	run->post_score_key = harness_text_at(b->pool, config, "post_attempt_score_key");
 	if (task != NULL)
 		run->task_file = strrchr(task, '/') != NULL ? strrchr(task, '/') + 1 : task;
 	run->planned = harness_number_at(config, "iterations");
@@ -316,7 +308,7 @@ static void read_optimization(struct harness_build *b, const cJSON *optimization
 	if (run->higher_is_better == HARNESS_UNKNOWN)
 		run->higher_is_better = harness_bool_at(optimization, "higher_is_better");
 	if (run->score_key == NULL)
-		run->score_key = text_at(b, optimization, "score_key");
+		run->score_key = harness_text_at(b->pool, optimization, "score_key");
 	if (run->post_score_key == NULL)
 		run->post_score_key = run->score_key;
 }
@@ -367,11 +359,11 @@ static void read_checkpoint(struct harness_build *b)
 	point->present = manifest != NULL && !point->is_refused;
 	if (point->is_refused) {
 		harness_dispute(b, "best_manifest.json names no iteration of this run");
-		point->iteration = (struct harness_number){ false, (double)NAN };
+		point->iteration = HARNESS_ABSENT;
 		return;
 	}
 	point->score = harness_number_at(manifest, "score");
-	point->reason = text_at(b, manifest, "reason");
+	point->reason = harness_text_at(b->pool, manifest, "reason");
 	point->settings = read_settings(b, HARNESS_BEST_SETTINGS);
 	point->has_task = harness_run_file(b, HARNESS_BEST_TASK, 0) != NULL;
 	b->run->template_settings = read_settings(b, HARNESS_TEMPLATE_SETTINGS);
@@ -395,7 +387,7 @@ static void read_restore(struct harness_build *b)
 	if (!restore->present)
 		return;
 	restore->restored = harness_bool_at(cJSON_IsObject(best) ? best : node, "restored");
-	restore->reason = text_at(b, best, "reason");
+	restore->reason = harness_text_at(b->pool, best, "reason");
 	restore->iteration = harness_number_at(node, "iteration");
 	restore->score = harness_number_at(node, "score");
 	harness_post_read(b, &restore->post, json_get(node, "post_restore"),
@@ -449,7 +441,7 @@ static void read_run(struct harness_build *b)
 	b->summary = harness_proof_is_over(b) ? harness_json_file(b, HARNESS_SUMMARY, 0) : NULL;
 	read_config(b, harness_json_file(b, HARNESS_CONFIG, 0));
 	run->has_summary = b->summary != NULL;
-	run->final_status = text_at(b, b->summary, "final_status");
+	run->final_status = harness_text_at(b->pool, b->summary, "final_status");
 	run->solved = harness_bool_at(b->summary, "solved");
 	run->said_best = harness_number_at(b->summary, "best_score");
 	run->said_improved = harness_bool_at(json_get(b->summary, "optimization"), "improved");
@@ -461,14 +453,12 @@ static void read_run(struct harness_build *b)
 	read_restore(b);
 	config = harness_run_file(b, HARNESS_CONFIG, 0);
 	run->first_ms = config != NULL ? config->ctime_ms : 0;
-	for (size_t i = 0; i < b->files->n; i++) {
-		const struct harness_file *file = b->files->all[i];
-
+	harness_each (file, b->files) {
 		if (strcmp(file->run, run->dir) != 0)
 			continue;
 		if (file->torn && run->torn++ == 0)
 			run->torn_path =
-				harness_pool_text(b->pool, str_from(file->path), HARNESS_PATH_MAX);
+				harness_pool_text(b->pool, str_from(file->path), HARNESS_TEXT_MAX);
 		run->last_ms = MAX(run->last_ms, file->ctime_ms);
 	}
 	harness_judge_read(b);
@@ -496,15 +486,14 @@ static int compare_starts(const void *a, const void *b)
 static void find_runs(struct harness_workspace *ws, const struct harness_files *files)
 {
 	ws->runs = harness_pool_alloc(&ws->pool, HARNESS_MAX_RUNS, sizeof(*ws->runs));
-	for (size_t i = 0; i < files->n && ws->n_runs < HARNESS_MAX_RUNS; i++) {
-		const char *dir = files->all[i]->run;
-		size_t size = strlen(dir) + 1;
+	harness_each (file, files) {
+		size_t size = strlen(file->run) + 1;
 
-		if (*dir == '\0' || any_of(k, ws->n_runs, strcmp(ws->runs[k].dir, dir) == 0))
+		if (size == 1 || ws->n_runs == HARNESS_MAX_RUNS ||
+		    array_any(run, ws->runs, ws->n_runs, strcmp(run->dir, file->run) == 0))
 			continue;
-		char *copy = harness_pool_alloc(&ws->pool, size, 1);
-		memcpy(copy, dir, size);
-		ws->runs[ws->n_runs++].dir = copy;
+		ws->runs[ws->n_runs++].dir =
+			memcpy(harness_pool_alloc(&ws->pool, size, 1), file->run, size);
 	}
 	if (ws->n_runs == 0 && harness_table_is(files))
 		ws->runs[ws->n_runs++].dir = "";
@@ -515,25 +504,21 @@ static bool same_text(const char *a, const char *b)
 	return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-static bool is_better(const struct harness_run *run, double a, double b)
-{
-	return run->higher_is_better == HARNESS_YES ? a > b : a < b;
-}
-
 static enum harness_tri compare_scores(const struct harness_run *run, struct harness_number a,
 				       const struct harness_score *b)
 {
 	if (!a.present || !b->present)
 		return HARNESS_UNKNOWN;
-	return is_better(run, a.value, b->value) ? HARNESS_YES : HARNESS_NO;
+	return harness_is_better(run->higher_is_better, a.value, b->value) ? HARNESS_YES
+									   : HARNESS_NO;
 }
 
 static struct harness_number find_gain(const struct harness_run *run, struct harness_number a,
 				       const struct harness_score *b)
 {
 	if (!a.present || !b->present)
-		return (struct harness_number){ false, (double)NAN };
-	return harness_gain_pct(b->value, a.value, run->higher_is_better == HARNESS_YES);
+		return HARNESS_ABSENT;
+	return harness_gain_pct(b->value, a.value, run->higher_is_better);
 }
 
 /* Keep a number if it is strictly better than the best; nothing is, in an unknown direction. */
@@ -542,7 +527,7 @@ static void update_best(const struct harness_run *run, struct harness_score *bes
 {
 	if (!number.present || !score_is_possible(run->post_score_key, number.value) ||
 	    run->higher_is_better == HARNESS_UNKNOWN ||
-	    (best->present && !is_better(run, number.value, best->value)))
+	    (best->present && !harness_is_better(run->higher_is_better, number.value, best->value)))
 		return;
 	*best = (struct harness_score){ true, number.value, iteration, source };
 }
@@ -649,31 +634,32 @@ static void judge_run(struct harness_build *b)
 	run->previous_pct = find_gain(run, best, &run->previous);
 	run->stop_reached = HARNESS_UNKNOWN;
 	if (harness_is_finite(run->stop_score))
-		run->stop_reached =
-			run->best.present && !is_better(run, run->stop_score.value, run->best.value)
-				? HARNESS_YES
-				: HARNESS_NO;
+		run->stop_reached = run->best.present && !harness_is_better(run->higher_is_better,
+									    run->stop_score.value,
+									    run->best.value)
+					    ? HARNESS_YES
+					    : HARNESS_NO;
 }
 
 /* Find the best score that earlier runs verified with the same command. */
 static void find_earlier_best(struct harness_workspace *ws, size_t i)
 {
 	struct harness_run *run = &ws->runs[i];
-	bool higher = run->higher_is_better == HARNESS_YES;
 
 	array_each (old, ws->runs, i) {
 		if (!old->best.present || !same_text(old->command, run->command) ||
 		    !same_text(old->post_score_key, run->post_score_key) ||
 		    old->higher_is_better != run->higher_is_better)
 			continue;
-		if (run->earlier.present && (higher ? old->best.value <= run->earlier.value
-						    : old->best.value >= run->earlier.value))
+		if (run->earlier.present &&
+		    !harness_is_better(run->higher_is_better, old->best.value, run->earlier.value))
 			continue;
 		run->earlier = old->best;
 		run->earlier_run = old->id;
 	}
 	if (run->best.present && run->earlier.present)
-		run->earlier_pct = harness_gain_pct(run->earlier.value, run->best.value, higher);
+		run->earlier_pct = harness_gain_pct(run->earlier.value, run->best.value,
+						    run->higher_is_better);
 }
 
 void harness_workspace_refer(struct harness_workspace *ws, double score)
@@ -682,15 +668,14 @@ void harness_workspace_refer(struct harness_workspace *ws, double score)
 		run->earlier = (struct harness_score){ true, score, 0, "reference" };
 		run->earlier_run = NULL;
 		if (run->best.present)
-			run->earlier_pct = harness_gain_pct(score, run->best.value,
-							    run->higher_is_better == HARNESS_YES);
+			run->earlier_pct =
+				harness_gain_pct(score, run->best.value, run->higher_is_better);
 	}
 }
 
 static void read_artifacts(struct harness_workspace *ws, const struct harness_files *files)
 {
-	const struct harness_file *file = harness_files_get(files, "registry.json");
-	const cJSON *list = json_get(file != NULL ? file->json : NULL, "artifacts");
+	const cJSON *list = json_get(harness_files_json(files, "registry.json"), "artifacts");
 	struct harness_pool *pool = &ws->pool;
 
 	if (!cJSON_IsArray(list))
@@ -704,14 +689,13 @@ static void read_artifacts(struct harness_workspace *ws, const struct harness_fi
 		if (!cJSON_IsObject(node))
 			continue;
 		struct harness_artifact *a = &ws->artifacts[ws->n_artifacts++];
-		a->kind = harness_text_at(pool, node, "kind", HARNESS_NAME_MAX);
-		a->path = harness_text_at(pool, node, "path", HARNESS_PATH_MAX);
+		a->kind = harness_text_at(pool, node, "kind");
+		a->path = harness_text_at(pool, node, "path");
 		a->iteration = harness_number_at(node, "iteration");
-		a->qualified = harness_text_at(pool, json_get(metadata, "qualification"), "status",
-					       HARNESS_NAME_MAX);
+		a->qualified = harness_text_at(pool, json_get(metadata, "qualification"), "status");
 		a->quarantined = cJSON_IsTrue(json_get(metadata, "quarantined")) ||
 				 cJSON_IsObject(quarantine);
-		a->why = harness_text_at(pool, quarantine, "reason", HARNESS_NOTE_MAX);
+		a->why = harness_text_at(pool, quarantine, "reason");
 	}
 }
 
@@ -725,9 +709,7 @@ void harness_workspace_read(struct harness_workspace *ws, const struct harness_f
 	find_runs(ws, files);
 	harness_calls_read(&ws->pool, &ws->calls, files);
 	read_artifacts(ws, files);
-	for (size_t i = 0; i < files->n; i++) {
-		const struct harness_file *file = files->all[i];
-
+	harness_each (file, files) {
 		if (file->kind == HARNESS_CONFIG &&
 		    (newest == NULL || file->ctime_ms > newest->ctime_ms))
 			newest = file;

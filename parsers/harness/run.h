@@ -37,11 +37,9 @@ enum harness_failure {
 #undef X
 };
 
-/* Name of an infrastructure failure; NULL for NONE and TIMEOUT. */
-const char *harness_failure_name(enum harness_failure failure);
-const char *harness_failure_text(enum harness_failure failure);
-/* ssh, gpu, disk, environment, timeout; NULL for NONE. */
-const char *harness_failure_class(enum harness_failure failure);
+extern const struct harness_failure_words {
+	const char *name, *class, *text;
+} harness_failures[];
 
 /* One case of a verifier's output. */
 struct harness_case {
@@ -87,10 +85,12 @@ struct harness_phase {
 };
 
 /* What the agent's program reports as used, summed over the phases; absent: not reported. */
-struct harness_usage {
-	struct harness_number cost_usd, turns;
-	struct harness_number input_tokens, cached_tokens, output_tokens;
-	struct harness_number all_tokens; /* of a program that does not divide them */
+union harness_usage {
+	struct {
+		struct harness_number cost_usd, turns, input_tokens, cached_tokens, output_tokens;
+		struct harness_number all_tokens; /* of a program that does not divide them */
+	};
+	struct harness_number all[6];
 };
 
 /* A sorted list of sanitized names. */
@@ -127,7 +127,7 @@ enum harness_proof {
 #undef X
 };
 
-const char *harness_proof_name(enum harness_proof proof);
+extern const char *const harness_proof_names[];
 
 struct harness_score {
 	bool present;
@@ -156,7 +156,7 @@ struct harness_iteration {
 	enum harness_tri better_than_baseline, better_than_previous;
 	struct harness_number baseline_pct, previous_pct; /* > 0: better */
 	struct harness_qualification qualification;
-	struct harness_usage usage;
+	union harness_usage usage;
 	struct harness_names skills, tools, called; /* active, active, used */
 	struct harness_names blockers;
 	const char *note; /* first line of its summary, or NULL */
@@ -231,7 +231,7 @@ enum harness_state {
 #undef X
 };
 
-const char *harness_state_name(enum harness_state state);
+extern const char *const harness_state_names[];
 
 /* What a run without a summary is doing, and whether it is still active. */
 struct harness_life {
@@ -292,8 +292,8 @@ struct harness_run {
 	struct harness_changes used;
 	struct harness_changes changes; /* from the template to the best checkpoint */
 
-	struct harness_usage usage; /* of all iterations */
-	int64_t start_ms, end_ms;   /* as recorded; 0: unknown */
+	union harness_usage usage; /* of all iterations */
+	int64_t start_ms, end_ms;  /* as recorded; 0: unknown */
 	struct harness_life life;
 	struct harness_table *table; /* NULL: a HarnessGym run */
 	size_t torn;		     /* number of torn files */

@@ -31,6 +31,13 @@ const struct harness_file *harness_try_file(const struct harness_build *b, enum 
 	return file != NULL && !harness_is_old(b, file) ? file : NULL;
 }
 
+bool harness_is_open(const struct harness_build *b, enum harness_kind prompt,
+		     enum harness_kind output, unsigned int number)
+{
+	return harness_run_file(b, prompt, number) != NULL &&
+	       harness_run_file(b, output, number) == NULL;
+}
+
 struct str harness_text_file(const struct harness_build *b, enum harness_kind kind,
 			     unsigned int number)
 {

@@ -293,7 +293,6 @@ static void make_iteration(const struct table *t, const struct row *row,
 {
 	struct harness_run *run = t->b->run;
 	struct harness_score *best = &run->best_unverified;
-	bool higher = run->higher_is_better == HARNESS_YES;
 	AUTO_BUF note = buf_new(HARNESS_NOTE_MAX * 2);
 
 	buf_append(&note, row->cells[COMMIT].p, row->cells[COMMIT].len);
@@ -313,14 +312,14 @@ static void make_iteration(const struct table *t, const struct row *row,
 	if (isnan(row->score) || row->is_other || run->higher_is_better == HARNESS_UNKNOWN)
 		return;
 	if (best->present)
-		it->claimed_pct = harness_gain_pct(best->value, row->score, higher);
+		it->claimed_pct = harness_gain_pct(best->value, row->score, run->higher_is_better);
 	if (row->outcome != KEPT)
 		return;
 	if (best->present && run->table->noise.present && !row->is_baseline)
 		it->within_noise = fabs(row->score - best->value) <= run->table->noise.value
 					   ? HARNESS_YES
 					   : HARNESS_NO;
-	if (!best->present || (higher ? row->score > best->value : row->score < best->value))
+	if (!best->present || harness_is_better(run->higher_is_better, row->score, best->value))
 		*best = (struct harness_score){ true, row->score, row->number, source_of(t) };
 }
 
@@ -338,7 +337,7 @@ static void make_iterations(const struct table *t)
 	if (run->best_unverified.present)
 		run->table->best_pct =
 			harness_gain_pct(run->table->baseline.value, run->best_unverified.value,
-					 run->higher_is_better == HARNESS_YES);
+					 run->higher_is_better);
 }
 
 #define RECENT	    5  /* a loop whose last rows all crashed does not work any more */
@@ -364,7 +363,6 @@ static void find_trend(const struct table *t)
 static void check_commits(const struct table *t)
 {
 	const struct harness_number *noise = &t->b->run->table->noise;
-	char a[STR_NUMBER_SIZE], b[STR_NUMBER_SIZE];
 	AUTO_MAP first = MAP_EMPTY;
 
 	array_each (row, t->rows, t->n) {
@@ -382,8 +380,7 @@ static void check_commits(const struct table *t)
 					"and %s",
 					old->number, row->number,
 					(int)(commit.len < 40 ? commit.len : 40), commit.p,
-					str_number(old->score, 10, a),
-					str_number(row->score, 10, b));
+					NUMBER(old->score), NUMBER(row->score));
 	}
 }
 
@@ -412,7 +409,7 @@ static struct harness_number find_log_score(const struct harness_file *log, cons
 					    bool *died)
 {
 	struct str rest = { log->text, log->len }, line;
-	struct harness_number found = { false, (double)NAN };
+	struct harness_number found = HARNESS_ABSENT;
 	size_t n = strlen(key);
 
 	while (str_next(&rest, '\n', &line)) {
@@ -444,7 +441,6 @@ static void check_log(const struct table *t, const struct harness_file *log)
 {
 	struct harness_run *run = t->b->run;
 	struct harness_table *table = run->table;
-	char claimed[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
 	const struct row *last = &t->rows[t->n - 1];
 	bool died = false;
 
@@ -472,10 +468,9 @@ static void check_log(const struct table *t, const struct harness_file *log)
 		return;
 	harness_dispute(t->b, "row %u: results.tsv has %s, run.log has %s", last->number,
 			isnan(last->score) ? run->iterations[run->n_iterations - 1].status
-					   : str_number(last->score, 10, claimed),
-			harness_is_finite(table->logged)
-				? str_number(table->logged.value, 10, printed)
-				: "no score");
+					   : NUMBER(last->score),
+			harness_is_finite(table->logged) ? NUMBER(table->logged.value)
+							 : "no score");
 }
 
 bool harness_table_is(const struct harness_files *files)
@@ -489,15 +484,14 @@ void harness_table_read(struct harness_build *b)
 {
 	struct table t = { .b = b };
 	const struct harness_file *log = harness_files_get(b->files, "run.log");
-	const struct harness_file *file = harness_files_get(b->files, "loop.report");
-	const cJSON *loop = file != NULL ? file->json : NULL;
+	const cJSON *loop = harness_files_json(b->files, "loop.report");
 	struct harness_run *run = b->run;
 
 	if (!read_header(&t, b->files))
 		return;
 	run->table = harness_pool_alloc(b->pool, 1, sizeof(*run->table));
 	run->table->is_loop = loop != NULL;
-	run->id = loop != NULL ? harness_text_at(b->pool, loop, "loop", HARNESS_NAME_MAX) : NULL;
+	run->id = loop != NULL ? harness_text_at(b->pool, loop, "loop") : NULL;
 	if (run->id == NULL)
 		run->id = "results.tsv";
 	run->score_key = harness_pool_text(b->pool, t.score, HARNESS_NAME_MAX);

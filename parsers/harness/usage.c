@@ -11,7 +11,7 @@ static void add_known(struct harness_number *sum, struct harness_number more)
 }
 
 /* Claude counts input that it writes to its cache apart from other input. */
-static void add_tokens(struct harness_usage *usage, const cJSON *tokens)
+static void add_tokens(union harness_usage *usage, const cJSON *tokens)
 {
 	const struct {
 		struct harness_number *sum;
@@ -33,7 +33,7 @@ static void add_tokens(struct harness_usage *usage, const cJSON *tokens)
  * prints one of type "turn.completed" per turn, so that a text without its
  * start gives too little.
  */
-static void add_object(struct harness_usage *usage, const cJSON *object, bool cut)
+static void add_object(union harness_usage *usage, const cJSON *object, bool cut)
 {
 	const char *type = json_get_string(object, "type", "");
 
@@ -63,7 +63,7 @@ static void add_grouped(struct harness_number *sum, struct str text)
 	add_known(sum, number);
 }
 
-static void add_file(struct harness_usage *usage, const struct harness_file *file)
+static void add_file(union harness_usage *usage, const struct harness_file *file)
 {
 	struct str rest = { file->text, file->len }, line;
 	AUTO_JSON object = json_parse(str_trim(rest), JSON_BARE_TEXT, NULL);
@@ -90,7 +90,7 @@ static void add_file(struct harness_usage *usage, const struct harness_file *fil
 	}
 }
 
-void harness_usage_read(struct harness_build *b, struct harness_usage *usage, unsigned int number)
+void harness_usage_read(struct harness_build *b, union harness_usage *usage, unsigned int number)
 {
 	static const enum harness_kind kinds[] = { HARNESS_ATTEMPT_OUT,	   HARNESS_REFLECTION_OUT,
 						   HARNESS_BUILD_OUT,	   HARNESS_ATTEMPT_ERR,
@@ -109,12 +109,8 @@ void harness_usage_read(struct harness_build *b, struct harness_usage *usage, un
 	}
 }
 
-void harness_usage_sum(struct harness_usage *sum, const struct harness_usage *more)
+void harness_usage_sum(union harness_usage *sum, const union harness_usage *more)
 {
-	add_known(&sum->cost_usd, more->cost_usd);
-	add_known(&sum->turns, more->turns);
-	add_known(&sum->input_tokens, more->input_tokens);
-	add_known(&sum->cached_tokens, more->cached_tokens);
-	add_known(&sum->output_tokens, more->output_tokens);
-	add_known(&sum->all_tokens, more->all_tokens);
+	for (size_t i = 0; i < LENGTH(sum->all); i++)
+		add_known(&sum->all[i], more->all[i]);
 }

@@ -46,7 +46,7 @@ const char *harness_pool_text(struct harness_pool *pool, struct str text, size_t
 
 struct harness_number harness_number_of(const cJSON *node)
 {
-	struct harness_number number = { false, (double)NAN };
+	struct harness_number number = HARNESS_ABSENT;
 
 	if (cJSON_IsNumber(node))
 		number = harness_number(node->valuedouble);
@@ -70,17 +70,16 @@ enum harness_tri harness_bool_at(const cJSON *object, const char *key)
 	return cJSON_IsTrue(node) ? HARNESS_YES : HARNESS_NO;
 }
 
-const char *harness_text_of(struct harness_pool *pool, const cJSON *node, size_t max)
+const char *harness_text_of(struct harness_pool *pool, const cJSON *node)
 {
-	if (!cJSON_IsString(node))
-		return NULL;
-	return harness_pool_text(pool, str_from(node->valuestring), max);
+	return cJSON_IsString(node)
+		       ? harness_pool_text(pool, str_from(node->valuestring), HARNESS_TEXT_MAX)
+		       : NULL;
 }
 
-const char *harness_text_at(struct harness_pool *pool, const cJSON *object, const char *key,
-			    size_t max)
+const char *harness_text_at(struct harness_pool *pool, const cJSON *object, const char *key)
 {
-	return harness_text_of(pool, json_get(object, key), max);
+	return harness_text_of(pool, json_get(object, key));
 }
 
 const cJSON *harness_find_row(const cJSON *list, const char *key, unsigned int number)
@@ -98,7 +97,7 @@ struct harness_number harness_score_of(const cJSON *object, const char *key, boo
 {
 	static const char *const places[] = { NULL, "metrics", "objective", "verification" };
 	const char *const keys[] = { key, "score" };
-	struct harness_number number = { false, (double)NAN };
+	struct harness_number number = HARNESS_ABSENT;
 
 	for (size_t i = 0; !number.present && i < LENGTH(places) * LENGTH(keys); i++) {
 		const char *place = places[i / LENGTH(keys)];
@@ -138,11 +137,11 @@ int harness_by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-struct harness_number harness_gain_pct(double from, double to, bool higher_is_better)
+struct harness_number harness_gain_pct(double from, double to, enum harness_tri higher_is_better)
 {
-	double gain = higher_is_better ? to - from : from - to;
+	double gain = higher_is_better == HARNESS_YES ? to - from : from - to;
 
 	if (from == 0 || !isfinite(from) || !isfinite(to))
-		return (struct harness_number){ false, (double)NAN };
+		return HARNESS_ABSENT;
 	return harness_number(100.0 * gain / fabs(from));
 }

@@ -36,19 +36,21 @@ const char *harness_pool_text(struct harness_pool *pool, struct str text, size_t
 
 /* A number, or a string that contains one ("12.5", "inf"); a boolean is not a number. */
 struct harness_number harness_number_of(const cJSON *node);
-/* Make a sanitized copy of the first max bytes; NULL if the node is not a string. */
-const char *harness_text_of(struct harness_pool *pool, const cJSON *node, size_t max);
+#define HARNESS_TEXT_MAX 1024U
+/* Make a sanitized copy of the first HARNESS_TEXT_MAX bytes; NULL: not a string. */
+const char *harness_text_of(struct harness_pool *pool, const cJSON *node);
 
 /* The same for a member of an object. */
 struct harness_number harness_number_at(const cJSON *object, const char *key);
 enum harness_tri harness_bool_at(const cJSON *object, const char *key);
-const char *harness_text_at(struct harness_pool *pool, const cJSON *object, const char *key,
-			    size_t max);
+const char *harness_text_at(struct harness_pool *pool, const cJSON *object, const char *key);
 
 static inline bool harness_is_finite(struct harness_number number)
 {
 	return number.present && isfinite(number.value);
 }
+
+#define HARNESS_ABSENT ((struct harness_number){ false, (double)NAN })
 
 static inline struct harness_number harness_number(double value)
 {
@@ -76,5 +78,10 @@ int64_t harness_time_at(const cJSON *object, const char *key);
 /* For qsort; the first member of the structs is a name. */
 int harness_by_name(const void *a, const void *b);
 
+static inline bool harness_is_better(enum harness_tri higher_is_better, double a, double b)
+{
+	return higher_is_better == HARNESS_YES ? a > b : a < b;
+}
+
 /* Gain from one score to another in percent; > 0: better. */
-struct harness_number harness_gain_pct(double from, double to, bool higher_is_better);
+struct harness_number harness_gain_pct(double from, double to, enum harness_tri higher_is_better);

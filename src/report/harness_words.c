@@ -83,22 +83,17 @@ void harness_add_attempt(struct buf *text, const struct harness_run *run,
 		add_phase(text, it->attempt);
 }
 
-static void add_phase_named(struct buf *text, const struct harness_iteration *it,
-			    const char *prefix)
-{
-	array_each (phase, it->phases, it->n_phases) {
-		if (strncmp(phase->name, prefix, strlen(prefix)) != 0)
-			continue;
-		buf_appendf(text, "%s%s ", text->len > 0 ? ", " : "", phase->name);
-		add_phase(text, phase);
-	}
-}
-
 void harness_add_phases(struct buf *text, const struct harness_iteration *it)
 {
-	add_phase_named(text, it, "reflection");
-	add_phase_named(text, it, "build");
-	add_phase_named(text, it, "repair_");
+	static const char *const prefixes[] = { "reflection", "build", "repair_" };
+
+	for (size_t i = 0; i < LENGTH(prefixes); i++)
+		array_each (phase, it->phases, it->n_phases) {
+			if (strncmp(phase->name, prefixes[i], strlen(prefixes[i])) != 0)
+				continue;
+			buf_appendf(text, "%s%s ", text->len > 0 ? ", " : "", phase->name);
+			add_phase(text, phase);
+		}
 }
 
 void harness_add_calls(struct buf *text, const struct harness_iteration *it)
@@ -164,7 +159,7 @@ void harness_add_result(struct buf *text, const struct harness_run *run,
 		buf_appendf(text, "INVALID %s (%s)", NUMBER(it->invalid_score.value),
 			    post->doubt != NULL ? post->doubt : "verifier failed");
 	} else if (post->failure != HARNESS_FAILURE_NONE) {
-		buf_appendf(text, "no score (%s)", harness_failure_class(post->failure));
+		buf_appendf(text, "no score (%s)", harness_failures[post->failure].class);
 	} else if (post->doubt != NULL) {
 		buf_appendf(text, "INVALID (%s)", post->doubt);
 	} else if (post->present && it->attempt != NULL && !harness_is_finite(post->score)) {
@@ -183,9 +178,8 @@ void harness_add_result(struct buf *text, const struct harness_run *run,
 	add_claim(text, it->claimed_score, "claimed");
 	/* Unless the verifier confirmed at least what the agent's own tool measured. */
 	if (!it->verified_score.present ||
-	    (run->higher_is_better == HARNESS_YES
-		     ? it->session_score.value > it->verified_score.value
-		     : it->session_score.value < it->verified_score.value))
+	    harness_is_better(run->higher_is_better, it->session_score.value,
+			      it->verified_score.value))
 		add_claim(text, it->session_score, "in session");
 	if (text->len == 0)
 		buf_append_str(text, "not measured");
@@ -204,10 +198,15 @@ void harness_add_qualification(struct buf *text, const struct harness_iteration 
 		buf_appendf(text, ", %zu QUARANTINED", q->quarantined.n);
 }
 
+static void add_list(struct buf *text, const char *const *v, size_t n, const char *separator)
+{
+	for (size_t i = 0; i < n; i++)
+		buf_appendf(text, "%s%s", i > 0 ? separator : "", v[i]);
+}
+
 void harness_add_names(struct buf *text, const struct harness_names *names)
 {
-	for (size_t i = 0; i < names->n; i++)
-		buf_appendf(text, "%s%s", i > 0 ? ", " : "", names->v[i]);
+	add_list(text, names->v, names->n, ", ");
 }
 
 void harness_add_verifier(struct buf *text, const struct harness_post *post)
@@ -298,7 +297,7 @@ static void add_state(struct buf *text, struct subject *s)
 	}
 	if (life->state != HARNESS_STATE_RUNNING)
 		s->style = FACT_ALARM;
-	buf_append_str(text, harness_state_name(life->state));
+	buf_append_str(text, harness_state_names[life->state]);
 	if (run->table == NULL && life->phase != NULL)
 		buf_appendf(text, " in %s", life->phase);
 	if (run->table == NULL && run->n_iterations > 0)
@@ -330,7 +329,7 @@ static void add_baseline(struct buf *text, struct subject *s)
 	if (base->passed == HARNESS_YES && harness_is_finite(base->score)) {
 		buf_append_str(text, NUMBER(base->score.value));
 	} else if (base->failure != HARNESS_FAILURE_NONE) {
-		buf_appendf(text, "none: %s", harness_failure_text(base->failure));
+		buf_appendf(text, "none: %s", harness_failures[base->failure].text);
 	} else if (base->score.present) {
 		buf_appendf(text, "INVALID: %s", NUMBER(base->score.value));
 		if (base->doubt != NULL)
@@ -457,8 +456,7 @@ static void add_said_best(struct buf *text, struct subject *s)
 /* Where HarnessGym's own records contradict the verifier's output. */
 static void add_disputes(struct buf *text, struct subject *s)
 {
-	for (size_t i = 0; i < s->run->n_disputes; i++)
-		buf_appendf(text, "%s%s", i > 0 ? "; " : "", s->run->disputes[i]);
+	add_list(text, s->run->disputes, s->run->n_disputes, "; ");
 }
 
 #define LISTED	       8
@@ -483,13 +481,12 @@ static void add_judge(struct buf *text, struct subject *s)
 	else
 		buf_appendf(text, "%zu file%s compared with the template: ", run->compared.n,
 			    run->compared.n == 1 ? "" : "s");
-	for (size_t i = 0; i < run->compared.n && i < LISTED; i++)
-		buf_appendf(text, "%s%s", i > 0 ? ", " : "", run->compared.v[i]);
+	add_list(text, run->compared.v, MIN(run->compared.n, LISTED), ", ");
 	if (run->compared.n > LISTED)
 		buf_appendf(text, " and %zu more", run->compared.n - LISTED);
-	for (size_t i = 0; i < run->unresolved.n && i < LISTED; i++)
-		buf_appendf(text, "%s%s",
-			    i > 0 ? ", " : "; cannot be followed: ", run->unresolved.v[i]);
+	if (run->unresolved.n > 0)
+		buf_append_str(text, "; cannot be followed: ");
+	add_list(text, run->unresolved.v, MIN(run->unresolved.n, LISTED), ", ");
 	array_each (used, run->used.v, MIN(run->used.n, LISTED))
 		buf_appendf(text,
 			    strcmp(used->part, "named") == 0
@@ -558,8 +555,8 @@ static void add_restored(struct buf *text, struct subject *s)
 			buf_append_str(text, "FAILED");
 			if (r->post.failure != HARNESS_FAILURE_NONE)
 				buf_appendf(text, " (%s): %s",
-					    harness_failure_class(r->post.failure),
-					    harness_failure_text(r->post.failure));
+					    harness_failures[r->post.failure].class,
+					    harness_failures[r->post.failure].text);
 		}
 	} else if (r->present && r->reason != NULL) {
 		buf_appendf(text, "no: %s", r->reason);
@@ -569,24 +566,18 @@ static void add_restored(struct buf *text, struct subject *s)
 /* As reported by the agent's program. */
 static void add_usage(struct buf *text, struct subject *s)
 {
-	const struct harness_usage *usage = &s->run->usage;
-	const struct {
-		struct harness_number number;
-		const char *what;
-	} parts[] = {
-		{ usage->turns, "turns" },
-		{ usage->input_tokens, "tokens in" },
-		{ usage->cached_tokens, "tokens in from cache" },
-		{ usage->output_tokens, "tokens out" },
-		{ usage->all_tokens, "tokens in and out" },
-	};
+	/* As in union harness_usage. */
+	static const char *const words[] = { NULL,	   "turns",
+					     "tokens in",  "tokens in from cache",
+					     "tokens out", "tokens in and out" };
+	const union harness_usage *usage = &s->run->usage;
 
 	if (usage->cost_usd.present)
 		buf_appendf(text, "$%.2f", usage->cost_usd.value);
-	for (size_t i = 0; i < LENGTH(parts); i++)
-		if (parts[i].number.present)
+	for (size_t i = 1; i < LENGTH(words); i++)
+		if (usage->all[i].present)
 			buf_appendf(text, "%s%s %s", text->len > 0 ? ", " : "",
-				    NUMBER(parts[i].number.value), parts[i].what);
+				    NUMBER(usage->all[i].value), words[i]);
 }
 
 static void add_calls(struct buf *text, struct subject *s)
@@ -757,7 +748,7 @@ void harness_add_trial(struct buf *text, const struct harness_trial *t)
 		if (t->post.doubt != NULL)
 			buf_appendf(text, " (%s)", t->post.doubt);
 		if (t->post.failure != HARNESS_FAILURE_NONE)
-			buf_appendf(text, " (%s)", harness_failure_class(t->post.failure));
+			buf_appendf(text, " (%s)", harness_failures[t->post.failure].class);
 		if (t->post_why != NULL && *t->post_why != '\0')
 			buf_appendf(text, ": %s", t->post_why);
 	}

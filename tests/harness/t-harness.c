@@ -637,7 +637,7 @@ static void test_failures(void)
 		put(I1 "result.json", text);
 		put(I1 "post_attempt.stderr.txt", failures[i].errors);
 		read_run(NOW_MS);
-		is_str(harness_failure_name(run->iterations[0].post.failure), failures[i].want,
+		is_str(harness_failures[run->iterations[0].post.failure].name, failures[i].want,
 		       failures[i].want != NULL ? failures[i].want
 						: "passed, no infrastructure "
 						  "failure");
@@ -658,7 +658,7 @@ static void test_timeout(void)
 	buf_init(&text, 1000);
 	harness_add_result(&text, run, &run->iterations[0]);
 	is_str(text.data, "no score (timeout)", "a verifier that hung");
-	ok(harness_failure_name(run->iterations[0].post.failure) == NULL,
+	ok(harness_failures[run->iterations[0].post.failure].name == NULL,
 	   "not an infrastructure failure");
 	buf_release(&text);
 	done();

@@ -8,6 +8,7 @@
 #include "parsers/json.h"
 #include "parsers/linebuf.h"
 #include "parsers/meaning.h"
+#include "parsers/pairs.h"
 
 #define MAX_CELLS   256
 #define MAX_DEPTH   3
@@ -196,6 +197,24 @@ static void report_row(const struct row *row, enum metric_file file, row_fn fn, 
 	fn(user, &record, &row->line);
 }
 
+/* Join a name to the names above it: of the objects that contain it, or of the split of its row. */
+static struct str join_name(struct metric_rows *rows, struct str above, struct str key)
+{
+	if (rows->paths == NULL)
+		rows->paths = xmalloc(PATHS_BYTES);
+	struct str name = { rows->paths + rows->n_paths, above.len };
+	if (above.len + 1 + key.len > PATHS_BYTES - rows->n_paths)
+		return (struct str){ NULL, 0 };
+	if (above.len > 0) {
+		memcpy(rows->paths + rows->n_paths, above.p, above.len);
+		rows->paths[rows->n_paths + name.len++] = '/';
+	}
+	memcpy(rows->paths + rows->n_paths + name.len, key.p, key.len);
+	name.len += key.len;
+	rows->n_paths += name.len;
+	return name;
+}
+
 /* ---- CSV */
 
 /* Cut the next cell, without its quotes; false if there is none. */
@@ -350,9 +369,9 @@ static void read_header(struct metric_rows *rows, struct str text)
 }
 
 /* Read the cells of a line as a row; false if it cannot be one. */
-static bool read_cells(const struct metric_rows *rows, const struct log_line *line, struct row *row)
+static bool read_cells(struct metric_rows *rows, const struct log_line *line, struct row *row)
 {
-	struct str cells[MAX_CELLS];
+	struct str cells[MAX_CELLS], split = { NULL, 0 };
 	double value;
 
 	*row = (struct row){ .line = *line, .step = RUN_ABSENT, .planned = RUN_ABSENT };
@@ -368,9 +387,18 @@ static bool read_cells(const struct metric_rows *rows, const struct log_line *li
 	if (counter_rank(rows->names[rows->counter]) == 1)
 		row->kind = COUNTS_EPOCHS;
 	for (size_t i = 0; i < rows->n_names; i++)
-		if ((i != rows->counter || row->kind == COUNTS_EPOCHS) &&
-		    str_to_double(cells[i], &value))
-			add_number(row, rows->names[i], value);
+		if (pairs_is_split(rows->names[i], cells[i]))
+			split = cells[i];
+	for (size_t i = 0; i < rows->n_names; i++) {
+		struct str name = rows->names[i];
+
+		if ((i == rows->counter && row->kind != COUNTS_EPOCHS) ||
+		    !str_to_double(cells[i], &value))
+			continue;
+		if (split.len > 0 && i != rows->counter)
+			name = join_name(rows, split, name);
+		add_number(row, name, value);
+	}
 	return true;
 }
 
@@ -404,29 +432,12 @@ static bool read_json_number(const cJSON *node, double *value)
 	       str_to_double(str_from(node->valuestring), value);
 }
 
-/* Join the name of a member to the names of the objects that contain it. */
-static struct str join_name(struct metric_rows *rows, struct str above, const char *key)
-{
-	struct str name = { rows->paths + rows->n_paths, above.len };
-	size_t n = strlen(key);
-
-	if (above.len + 1 + n > PATHS_BYTES - rows->n_paths)
-		return (struct str){ NULL, 0 };
-	if (above.len > 0) {
-		memcpy(rows->paths + rows->n_paths, above.p, above.len);
-		rows->paths[rows->n_paths + name.len++] = '/';
-	}
-	memcpy(rows->paths + rows->n_paths + name.len, key, n);
-	name.len += n;
-	rows->n_paths += name.len;
-	return name;
-}
-
 /* An object while it is read. */
 struct object_reader {
 	struct row *row;
 	int best; /* rank of the best counter */
 	bool has_loss;
+	struct str split; /* of an evaluation; len 0: none */
 };
 
 static void add_member(struct object_reader *o, struct str name, double value)
@@ -460,7 +471,9 @@ static void read_members(struct metric_rows *rows, struct object_reader *o, cons
 			read_members(rows, o, node, above, depth + 1);
 			continue;
 		}
-		struct str name = join_name(rows, above, node->string);
+		struct str key = str_from(node->string);
+		bool is_top = above.p == o->split.p && counter_rank(key) > 0;
+		struct str name = join_name(rows, is_top ? STR_LIT("") : above, key);
 		if (name.len > 0 && is_number)
 			add_member(o, name, value);
 		else if (name.len > 0)
@@ -471,16 +484,18 @@ static void read_members(struct metric_rows *rows, struct object_reader *o, cons
 /* An object with only an epoch or an iteration as counter is a row if it has a loss. */
 static bool read_object(struct metric_rows *rows, const struct log_line *line, struct row *row)
 {
-	struct object_reader o = { row, 0, false };
+	struct object_reader o = { row, 0, false, { NULL, 0 } };
 	AUTO_JSON object = json_parse(line->text, JSON_BARE_TEXT, NULL);
 
 	*row = (struct row){ .line = *line, .step = RUN_ABSENT, .planned = RUN_ABSENT };
 	if (object == NULL)
 		return false;
-	if (rows->paths == NULL)
-		rows->paths = xmalloc(PATHS_BYTES);
 	rows->n_paths = 0;
-	read_members(rows, &o, object, (struct str){ NULL, 0 }, 1);
+	json_each (node, object)
+		if (cJSON_IsString(node) &&
+		    pairs_is_split(str_from(node->string), str_from(node->valuestring)))
+			o.split = str_from(node->valuestring);
+	read_members(rows, &o, object, o.split, 1);
 	if (o.best == 1)
 		row->kind = COUNTS_EPOCHS;
 	return o.best > 0 && is_counter(row->step) && row->n > 0 && (o.best > 2 || o.has_loss);
@@ -521,10 +536,8 @@ static void cache_row(struct metric_rows *rows, const struct log_line *line, enu
 	const struct log_line indexes = row.line;
 	bool good = file == METRIC_FILE_CSV ? read_cells(rows, &indexes, &row)
 					    : read_object(rows, &indexes, &row);
-	if (file == METRIC_FILE_JSON) { /* it contains the names */
-		known->names = rows->paths;
-		rows->paths = NULL;
-	}
+	known->names = rows->paths; /* it contains the names */
+	rows->paths = NULL;
 	good = good && run_has(row.step) && !row.line.is_summary &&
 	       fill_record(&row, file, &known->record, known->rows) && known_row_link(known) &&
 	       row.n == known->record.n_pairs &&
@@ -579,6 +592,7 @@ static bool read_csv_line(struct metric_rows *rows, const struct log_line *line,
 	bool is_second = seen->n == 1;
 	struct row row, first;
 
+	rows->n_paths = 0;
 	/* "-------  ------" or "|---|---|" below the header */
 	if (seen->n == 0 && rows->n_names > 0 && line->text.len > 0 &&
 	    str_has_only(line->text, "-=:+| "))

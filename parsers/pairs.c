@@ -94,6 +94,12 @@ bool pairs_is_evaluation(struct str word)
 				 "predict");
 }
 
+bool pairs_is_split(struct str name, struct str value)
+{
+	return pairs_is_evaluation(value) &&
+	       str_is_like(name, "split phase mode stage subset partition event type kind");
+}
+
 /* Units that may follow a number after a blank: "3657.33 ms". */
 static bool is_unit(struct str word)
 {
@@ -549,6 +555,7 @@ static bool add_word(struct pairs_reader *r, struct str word)
 	if (r->is_assigned) { /* "phase: train", "Validation: loss 3.5" */
 		bool evaluates = pairs_is_evaluation(r->name);
 
+		r->about->evaluates = r->about->evaluates || pairs_is_split(r->name, word);
 		if (++r->n_heading > MOST_HEADING_WORDS)
 			return false;
 		forget_words(r);
@@ -682,6 +689,8 @@ static bool read_quoted(struct pairs_reader *r)
 	}
 	if (!r->is_assigned)
 		return false;
+	r->about->evaluates =
+		r->about->evaluates || pairs_is_split(r->name, str_between(start, end));
 	if (start == end || (!str_is_digit(*start) && *start != '-'))
 		return skip_value(r, end + 1);
 	q = pairs_number(start, r->end, &value); /* "5" or "5/1000" */

@@ -78,6 +78,8 @@ static inline const char *pairs_number(const char *p, const char *end, double *v
 }
 /* Does the word belong to an evaluation: "val", "Evaluating", "test"? */
 bool pairs_is_evaluation(struct str word);
+/* Does the value of this name say that a row belongs to an evaluation: "split": "val"? */
+bool pairs_is_split(struct str name, struct str value);
 /* Return where the aside or the bar at p ends; p if there is none. */
 const char *pairs_aside(const char *p, const char *end);
 const char *pairs_bar(const char *p, const char *end);

@@ -213,6 +213,21 @@ CASES = [
         "12:00:0%d [SUCCESS] Step %d | Loss: %.3f | Grad. Norm: 0.1 | Peak Mem.: 61.2 GiB\n" % (
             i, i, 3 - i / 10) for i in range(1, 9)), None,
      {"steps": 8, "last_train_loss": 2.2}),
+] + [("rows of two splits: " + train[:16], "".join(
+    form % (i, 3 - i / 100) for i in range(10, 61, 10)
+    for form in (train, train.replace("train", "val").replace("%.2f", "9%.2f"))), None,
+    {"steps": 60, "last_train_loss": 2.4, "last_val_loss": 92.4})
+    for train in ('{"split": "train", "step": %d, "loss": %.2f}\n',
+                  "{'mode': 'train', 'step': %d, 'loss': %.2f}\n",
+                  "phase=train step=%d loss=%.2f\n")] + [
+    ("a table of two splits", "step,split,loss\n" + "".join(
+        "%d,train,%.2f\n%d,val,9%.2f\n" % (i, 3 - i / 100, i, 3 - i / 100)
+        for i in range(10, 61, 10)), None,
+     {"steps": 60, "last_train_loss": 2.4, "last_val_loss": 92.4}),
+    ("a text that is no split", "".join(
+        '{"name": "val", "step": %d, "loss": %.2f}\n' % (i, 3 - i / 100)
+        for i in range(10, 61, 10)), None,
+     {"steps": 60, "last_train_loss": 2.4, "last_val_loss": None}),
     ("a service killed by systemd", "".join(
         "Sep 14 08:30:00 box python3[41]: step %d | train_loss %.2f | lr 0.1\n" % (i, 3 - i / 100)
         for i in range(10, 101, 10)) + "Sep 14 08:31:00 box systemd[1]: train.service: Failed "

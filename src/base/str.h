@@ -65,6 +65,11 @@ static inline bool str_is_blank(char c)
 		va_end(args);                                                         \
 	} while (0)
 
+/* The same after the text that the array has already; no argument may contain that text. */
+#define append_into(array, ...)                                                                   \
+	((void)snprintf((array) + strlen(array), sizeof(array) / IS_ARRAY(array) - strlen(array), \
+			__VA_ARGS__))
+
 /* s without its first n bytes (n <= s.len). */
 static inline struct str str_skip(struct str s, size_t n)
 {

@@ -4,16 +4,10 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 
-#include "base/array.h"
+#include "base/str.h"
 
-const char *const guard_words[] = {
-#define X(id, word, what) [GUARD_##id] = (word),
-	GUARD_LIST(X)
-#undef X
-		[GUARD_COUNT] = NULL
-};
+const char *const guard_words[] = { GUARD_LIST(LIST_NAME) NULL };
 
 bool guard_has(const struct guard_hits *hits, enum guard guard)
 {

@@ -12,12 +12,7 @@
 #include "bench/judge_priv.h"
 #include "bench/power.h"
 
-const char *const run_state_words[] = {
-#define X(id, name) name,
-	RUN_STATE_LIST(X)
-#undef X
-		NULL
-};
+const char *const run_state_words[] = { RUN_STATE_LIST(LIST_NAME) NULL };
 
 struct judge_run *judge_next(const struct judge *judge, size_t arm, const struct judge_run *after)
 {
@@ -488,21 +483,6 @@ static double get_median_of_others(const struct judge *judge, const struct judge
 	return stats_median(x, n);
 }
 
-static void __attribute__((format(printf, 2, 3)))
-append_seen(struct judge_run *run, const char *format, ...)
-{
-	size_t len = strlen(run->seen);
-	va_list ap;
-
-	if (len > 0 && len + 3 < sizeof(run->seen)) {
-		memcpy(run->seen + len, "; ", 3);
-		len += 2;
-	}
-	va_start(ap, format);
-	(void)vsnprintf(run->seen + len, sizeof(run->seen) - len, format, ap);
-	va_end(ap);
-}
-
 /* Note where the telemetry differs from the arm's other runs. */
 static void describe_outlier(const struct judge *judge, struct judge_run *run)
 {
@@ -510,13 +490,14 @@ static void describe_outlier(const struct judge *judge, struct judge_run *run)
 	size_t known = 0, i;
 
 	if (health == NULL) {
-		append_seen(run, "no telemetry");
+		print_into(run->seen, "no telemetry");
 		return;
 	}
 	if (health->reasons & HEALTH_THROTTLE)
-		append_seen(run, "throttled (bits 0x%lx)", health->reasons & HEALTH_THROTTLE);
+		print_into(run->seen, "throttled (bits 0x%lx)", health->reasons & HEALTH_THROTTLE);
 	if (health->foreign[0] != '\0')
-		append_seen(run, "another program used its GPUs (%s)", health->foreign);
+		append_into(run->seen, "%sanother program used its GPUs (%s)",
+			    run->seen[0] != '\0' ? "; " : "", health->foreign);
 	for (i = 0; i < LENGTH(traits); i++) {
 		const struct trait *t = &traits[i];
 		double own = get_trait(health, t);
@@ -525,12 +506,14 @@ static void describe_outlier(const struct judge *judge, struct judge_run *run)
 
 		known += isnan(away) ? 0 : 1;
 		if (away > t->least && away > t->share * others)
-			append_seen(run, "%s%.*f%s (others %.*f)", t->before, t->decimals, own,
+			append_into(run->seen, "%s%s%.*f%s (others %.*f)",
+				    run->seen[0] != '\0' ? "; " : "", t->before, t->decimals, own,
 				    t->after, t->decimals, others);
 	}
 	if (run->seen[0] == '\0')
-		append_seen(run, known > 0 ? "its telemetry resembles the arm's other runs"
-					   : "no telemetry to compare with");
+		print_into(run->seen, "%s",
+			   known > 0 ? "its telemetry resembles the arm's other runs"
+				     : "no telemetry to compare with");
 }
 
 /* Find runs far from the median of their arm, and what distinguishes them. */
@@ -1259,17 +1242,6 @@ struct pair {
 	struct paired paired; /* mean > 0: b is faster */
 };
 
-static void __attribute__((format(printf, 2, 3)))
-append_best(struct judge_best *best, const char *format, ...)
-{
-	size_t len = strlen(best->text);
-	va_list ap;
-
-	va_start(ap, format);
-	(void)vsnprintf(best->text + len, sizeof(best->text) - len, format, ap);
-	va_end(ap);
-}
-
 /* Are all usable runs of the arm verified? */
 static bool is_ranked(const struct judge *judge, size_t arm)
 {
@@ -1353,22 +1325,23 @@ static void describe_best(const struct judge *judge, struct judge_best *best)
 {
 	const char *rival = judge->arms[best->rival].tag;
 
-	append_best(best, "BEST %s", judge->arms[best->arm].tag);
+	append_into(best->text, "BEST %s", judge->arms[best->arm].tag);
 	if (best->state == BEST_CONFIRMED)
-		append_best(best, ", confirmed in %zu extra blocks", best->n_fresh);
+		append_into(best->text, ", confirmed in %zu extra blocks", best->n_fresh);
 	else if (best->n_fresh > 0 && best->n_fresh < VERDICT_MIN_BLOCKS)
-		append_best(best, ", not confirmed yet (%zu extra block%s, need %d)", best->n_fresh,
-			    best->n_fresh == 1 ? "" : "s", VERDICT_MIN_BLOCKS);
+		append_into(best->text, ", not confirmed yet (%zu extra block%s, need %d)",
+			    best->n_fresh, best->n_fresh == 1 ? "" : "s", VERDICT_MIN_BLOCKS);
 	else if (best->n_fresh == 0)
-		append_best(best, ", not confirmed: no extra blocks ran");
+		append_into(best->text, ", not confirmed: no extra blocks ran");
 	else
-		append_best(best, ", not confirmed by %zu extra blocks", best->n_fresh);
+		append_into(best->text, ", not confirmed by %zu extra blocks", best->n_fresh);
 	if (best->n_fresh > 0)
-		append_best(best, ": %+.2f%% over %s", stats_pct(best->over_rival.mean), rival);
+		append_into(best->text, ": %+.2f%% over %s", stats_pct(best->over_rival.mean),
+			    rival);
 	if (best->n_fresh > 0 && best->rival != 0 && best->arm != 0)
-		append_best(best, ", %+.2f%% over %s", stats_pct(best->over_control.mean),
+		append_into(best->text, ", %+.2f%% over %s", stats_pct(best->over_control.mean),
 			    judge->arms[0].tag);
-	append_best(best, " (Holm over %zu pairs p %.2g)", best->n_pairs, best->p_pairs);
+	append_into(best->text, " (Holm over %zu pairs p %.2g)", best->n_pairs, best->p_pairs);
 }
 
 bool judge_is_invalid(const struct judge *judge, size_t arm)
@@ -1401,7 +1374,7 @@ static void find_best(struct judge *judge)
 	best->state = BEST_NONE;
 	for (size_t arm = 0; arm < judge->n_arms; arm++)
 		if (can_be_best(judge, arm) && !is_ranked(judge, arm)) {
-			append_best(best, "none: not all runs of %s are verified",
+			append_into(best->text, "none: not all runs of %s are verified",
 				    judge->arms[arm].tag);
 			return;
 		}
@@ -1419,7 +1392,8 @@ static void find_best(struct judge *judge)
 			break;
 		}
 	if (best->state == BEST_NONE) {
-		append_best(best, "none: no arm is faster than all others (Holm over %zu pairs)",
+		append_into(best->text,
+			    "none: no arm is faster than all others (Holm over %zu pairs)",
 			    best->n_pairs);
 		return;
 	}

@@ -171,11 +171,8 @@ static int compare_history(const void *a, const void *b)
 static void append_if_new(struct noise_entry *e, const char *label, const char *before,
 			  const char *now)
 {
-	size_t len = strlen(e->why);
-
 	if (before != NULL && now != NULL && strcmp(before, now) != 0)
-		(void)snprintf(e->why + len, sizeof(e->why) - len, "; %s%s -> %s", label, before,
-			       now);
+		append_into(e->why, "; %s%s -> %s", label, before, now);
 }
 
 /* Mark the entries of a series at which its level changes. */

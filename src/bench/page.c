@@ -79,22 +79,6 @@ static void plot_set(const struct plot *plot, char *row, double pct, char c)
 		row[(size_t)lround(plot_place(plot, pct, COLUMNS - 1))] = c;
 }
 
-static void append_pct(struct buf *out, double pct)
-{
-	char text[STATS_PCT_SIZE];
-
-	buf_appendf(out, "%s%%", stats_pct_text(pct, true, text));
-}
-
-/* "-0.49%", or the verdict if the number is absent. */
-static void append_value(struct buf *out, const cJSON *c)
-{
-	if (isfinite(num(c, "pct")))
-		append_pct(out, num(c, "pct"));
-	else
-		buf_append_str(out, txt(c, "verdict"));
-}
-
 static void append_row(struct buf *out, const struct plot *plot, const cJSON *c)
 {
 	char row[COLUMNS + 1];
@@ -114,15 +98,16 @@ static void append_row(struct buf *out, const struct plot *plot, const cJSON *c)
 	json_each (b, verdict_list(c, "blocks"))
 		plot_set(plot, row, num(b, "pct"), 'o');
 	buf_appendf(out, "    %-*.*s %s ", LABEL, LABEL, txt(c, "variant"), row);
-	append_value(out, c);
-	buf_append_char(out, '\n');
+	if (isfinite(num(c, "pct")))
+		buf_appendf(out, "%s%%\n", stats_pct_text(num(c, "pct"), true).s);
+	else
+		buf_appendf(out, "%s\n", txt(c, "verdict"));
 }
 
 /* Blocks as dots, interval, zero and margin. */
 static void append_plot(struct buf *out, const cJSON *verdict)
 {
 	struct plot plot = make_plot(verdict);
-	char lo[STATS_PCT_SIZE], hi[STATS_PCT_SIZE];
 
 	if (plot.n == 0)
 		return;
@@ -132,8 +117,8 @@ static void append_plot(struct buf *out, const cJSON *verdict)
 			append_row(out, &plot, c);
 	}
 	buf_appendf(out, "    %-*s %-*s%*s %%\n", LABEL, "", COLUMNS / 2,
-		    stats_pct_text(plot.lo, true, lo), COLUMNS - COLUMNS / 2,
-		    stats_pct_text(plot.hi, true, hi));
+		    stats_pct_text(plot.lo, true).s, COLUMNS - COLUMNS / 2,
+		    stats_pct_text(plot.hi, true).s);
 	buf_append_str(
 		out, "    o block  [-] interval  | zero  : margin; values above zero are faster\n");
 }
@@ -152,10 +137,8 @@ static void append_svg_label(struct buf *out, const struct plot *plot, double pc
 
 	if (pct == 0.0 && (at < ROOM || at > WIDTH - ROOM))
 		return;
-	buf_appendf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">", LEFT + at,
-		    rows * ROW + 28);
-	append_pct(out, pct);
-	buf_append_str(out, "</text>\n");
+	buf_appendf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s%%</text>\n",
+		    LEFT + at, rows * ROW + 28, stats_pct_text(pct, true).s);
 }
 
 static void append_svg_row(struct buf *out, const struct plot *plot, const cJSON *c, int row)

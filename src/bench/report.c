@@ -38,34 +38,35 @@ static struct fact *add_fact(struct report *r, const char *label, enum fact_styl
 }
 
 /* "+1.81%", "1.81%" or a dash */
-static void append_pct(struct report *r, double pct, bool sign)
+static struct stats_text pct_text(double pct, bool sign)
 {
-	char text[STATS_PCT_SIZE];
+	struct stats_text text = { FMT_ABSENT };
 
 	if (isfinite(pct))
-		append(r, "%s%%", stats_pct_text(pct, sign, text));
-	else
-		append(r, "%s", FMT_ABSENT);
+		print_into(text.s, "%.40s%%", stats_pct_text(pct, sign).s);
+	return text;
 }
 
-/* " [1.62, 1.85]"; nothing if a bound is unknown */
-static void append_interval(struct report *r, const cJSON *node, const char *key)
+/* " [1.62, 1.85]"; "" if a bound is unknown */
+static struct stats_text interval_text(const cJSON *node, const char *key)
 {
-	double lo = verdict_bound(node, key, 0);
-	double hi = verdict_bound(node, key, 1);
-	char low[STATS_PCT_SIZE], high[STATS_PCT_SIZE];
+	double lo = verdict_bound(node, key, 0), hi = verdict_bound(node, key, 1);
+	struct stats_text text = { "" };
 
 	if (!isnan(lo) && !isnan(hi))
-		append(r, " [%s, %s]", stats_pct_text(lo, false, low),
-		       stats_pct_text(hi, false, high));
+		print_into(text.s, " [%.28s, %.28s]", stats_pct_text(lo, false).s,
+			   stats_pct_text(hi, false).s);
+	return text;
 }
 
-/* "p 0.0123"; nothing if p is unknown */
-static void append_p(struct report *r, const char *name, double p)
+/* "p 0.0123"; "" if p is unknown */
+static struct stats_text p_text(const char *name, double p)
 {
-	if (isnan(p))
-		return;
-	append(r, p < 1e-4 ? "%s %.1e" : "%s %.4f", name, p);
+	struct stats_text text = { "" };
+
+	if (!isnan(p))
+		print_into(text.s, p < 1e-4 ? "%s %.1e" : "%s %.4f", name, p);
+	return text;
 }
 
 /* Hodges-Lehmann estimate, and how many blocks agree with it. */
@@ -73,8 +74,7 @@ static void append_robust(struct report *r)
 {
 	double hl = num(r->c, "hl_d");
 
-	append_pct(r, stats_pct(hl), true);
-	append_interval(r, r->c, "hl_ci_pct");
+	append(r, "%s%s", pct_text(stats_pct(hl), true).s, interval_text(r->c, "hl_ci_pct").s);
 	if (hl != 0.0)
 		append(r, ", %zu of %zu blocks %s", verdict_count(r->c, "n_agree"),
 		       verdict_count(r->c, "n_blocks"), hl > 0.0 ? "faster" : "slower");
@@ -93,20 +93,15 @@ static enum fact_style get_style(const cJSON *c)
 		[VERDICT_SLOWER] = FACT_WORSE,	       [VERDICT_SAME] = FACT_DONE,
 		[VERDICT_NO_DIFFERENCE] = FACT_STRONG,
 	};
-	int word = VERDICT_INVALID;
+	int word = str_index(verdict_words, txt(c, "verdict"));
 
-	while (verdict_words[word] != NULL && strcmp(txt(c, "verdict"), verdict_words[word]) != 0)
-		word++;
-	return verdict_words[word] != NULL ? styles[word] : FACT_PLAIN;
+	return word >= 0 ? styles[word] : FACT_PLAIN;
 }
 
-/* The arm with that tag, or NULL. */
-static const cJSON *find_arm(const struct report *r, const char *tag)
+/* The arm that the contrast has in that role, or NULL. */
+static const cJSON *find_arm(const struct report *r, const char *role)
 {
-	json_each (arm, verdict_list(r->root, "arms"))
-		if (strcmp(txt(arm, "tag"), tag) == 0)
-			return arm;
-	return NULL;
+	return verdict_find(r->root, "arms", "tag", txt(r->c, role));
 }
 
 /* "5_pod_A: 197.136, 5.97 times its arm's median (robust z 1181): .." */
@@ -160,31 +155,26 @@ static void add_widened(struct report *r)
 		n += verdict_widens_interval(run) ? 1 : 0;
 	append(r,
 	       "%zu of %zu runs %s. Runs are never dropped for their value, but here %s the "
-	       "interval (standard deviation of a block ",
+	       "interval (standard deviation of a block %s, robust estimate %s).",
 	       n,
-	       verdict_count(find_arm(r, txt(r->c, "control")), "valid") +
-		       verdict_count(find_arm(r, txt(r->c, "second_control")), "valid") +
-		       verdict_count(find_arm(r, txt(r->c, "variant")), "valid"),
-	       n == 1 ? "is an outlier" : "are outliers", n == 1 ? "it widens" : "they widen");
-	append_pct(r, 100.0 * num(r->c, "block_sd_d"), false);
-	append(r, ", robust estimate ");
-	append_pct(r, 100.0 * num(r->c, "robust_sd_d"), false);
-	append(r, ").");
+	       verdict_count(find_arm(r, "control"), "valid") +
+		       verdict_count(find_arm(r, "second_control"), "valid") +
+		       verdict_count(find_arm(r, "variant"), "valid"),
+	       n == 1 ? "is an outlier" : "are outliers", n == 1 ? "it widens" : "they widen",
+	       pct_text(100.0 * num(r->c, "block_sd_d"), false).s,
+	       pct_text(100.0 * num(r->c, "robust_sd_d"), false).s);
 	add_fact(r, "", FACT_WARN);
 	add_outliers(r, true);
 	append(r, "Less affected: Hodges-Lehmann ");
 	append_robust(r);
-	append_p(r, ", sign-flip p", num(r->c, "p_signflip"));
-	append(r, ". ");
-	if (need == 0 || need > n_blocks) {
-		append(r, "Showing ");
-		append_pct(r, stats_pct(num(r->c, "hl_d")), true);
-		if (need > 0)
-			append(r, " at this spread takes %zu blocks, %zu more.", need,
-			       need - n_blocks);
-		else
-			append(r, " at this spread takes more than %d blocks.", MOST_BLOCKS);
-	}
+	append(r, "%s. ", p_text(", sign-flip p", num(r->c, "p_signflip")).s);
+	if (need == 0 || need > n_blocks)
+		append(r, "Showing %s at this spread takes ",
+		       pct_text(stats_pct(num(r->c, "hl_d")), true).s);
+	if (need > n_blocks)
+		append(r, "%zu blocks, %zu more.", need, need - n_blocks);
+	else if (need == 0)
+		append(r, "more than %d blocks.", MOST_BLOCKS);
 	add_fact(r, "", FACT_HINT);
 	facts_text(r->facts, "", FACT_HINT,
 		   "With several runs per arm in a block (runs_per_block 3), set in the plan, a "
@@ -198,9 +188,7 @@ static void add_row(struct report *r, const char *label, double control, double 
 	facts_text(r->facts, "", FACT_PLAIN, "%s", label);
 	facts_number(r->facts, "", FMT_MEASURE, control, decimals, "");
 	facts_number(r->facts, "", FMT_MEASURE, variant, decimals, "");
-	if (isfinite(pct))
-		append_pct(r, pct, true);
-	add_fact(r, "", FACT_PLAIN);
+	facts_text(r->facts, "", FACT_PLAIN, "%s", isfinite(pct) ? pct_text(pct, true).s : "");
 	facts_text(r->facts, "", FACT_WARN, "%s", note);
 }
 
@@ -222,14 +210,6 @@ static void add_block_rows(struct report *r)
 	}
 }
 
-static bool has_guard(const cJSON *c, enum guard guard)
-{
-	json_each (hit, verdict_list(c, "guards"))
-		if (strcmp(txt(hit, "guard"), guard_words[guard]) == 0)
-			return true;
-	return false;
-}
-
 /* "step ms, steps 20..100", or the key of a score. */
 static const char *get_metric_label(const struct report *r)
 {
@@ -249,8 +229,8 @@ static void add_numbers(struct report *r)
 		{ .label = "speed-up", .kind = FMT_NUMBER },
 		{ .label = "", .kind = FMT_TEXT },
 	};
-	const cJSON *a = find_arm(r, txt(r->c, "control"));
-	const cJSON *b = find_arm(r, txt(r->c, "variant"));
+	const cJSON *a = find_arm(r, "control");
+	const cJSON *b = find_arm(r, "variant");
 	double x = num(r->c, "control_mean"), y = num(r->c, "variant_mean");
 	double legacy = num(r->c, "legacy_pct"), tok_a, tok_b;
 
@@ -263,7 +243,10 @@ static void add_numbers(struct report *r)
 		add_row(r, "tok/s by the step time", tok_a, tok_b, 2, 100.0 * (tok_b / tok_a - 1.0),
 			"");
 		add_row(r, "printed tok/s, mean", num(a, "legacy_mean"), num(b, "legacy_mean"), 2,
-			legacy, has_guard(r->c, GUARD_CLOCK_LAG) ? "clock-lag" : "");
+			legacy,
+			verdict_find(r->c, "guards", "guard", guard_words[GUARD_CLOCK_LAG]) != NULL
+				? "clock-lag"
+				: "");
 	}
 	if (!isnan(num(a, "val_loss")) || !isnan(num(b, "val_loss")))
 		add_row(r, "val_loss", num(a, "val_loss"), num(b, "val_loss"), 4, (double)NAN, "");
@@ -284,11 +267,9 @@ static void add_design(struct report *r)
 		       txt(r->c, "control"), txt(r->c, "second_control"),
 		       verdict_is(r->root, "same_noise") ? ", declared as noisy as the variant"
 							 : "");
-	if (!isnan(place)) {
-		append(r, "%sone place later in a block changes the time by ",
-		       r->line.len > 0 ? "; " : "");
-		append_pct(r, place, true);
-	}
+	if (!isnan(place))
+		append(r, "%sone place later in a block changes the time by %s",
+		       r->line.len > 0 ? "; " : "", pct_text(place, true).s);
 	if (!isnan(between))
 		append(r, "%sassumed difference between the pods: sd %.2f%% of the mean",
 		       r->line.len > 0 ? "; " : "", between);
@@ -309,21 +290,18 @@ static void add_tests(struct report *r)
 			   "all blocks show exactly the same difference, so no test applies");
 		return;
 	}
-	append(r, "t %.2f, df %.*f, ", num(r->c, "t"),
-	       num(r->c, "df") == floor(num(r->c, "df")) ? 0 : 1, num(r->c, "df"));
-	append_p(r, "p", p);
-	if (!isnan(holm) && holm != p) {
-		append_p(r, " (Holm", holm);
-		append(r, ")");
-	}
-	append_p(r, ", sign-flip p", num(r->c, "p_signflip"));
+	append(r, "t %.2f, df %.*f, %s", num(r->c, "t"),
+	       num(r->c, "df") == floor(num(r->c, "df")) ? 0 : 1, num(r->c, "df"),
+	       p_text("p", p).s);
+	if (!isnan(holm) && holm != p)
+		append(r, "%s)", p_text(" (Holm", holm).s);
+	append(r, "%s", p_text(", sign-flip p", num(r->c, "p_signflip")).s);
 	add_fact(r, label, FACT_PLAIN);
 	append_robust(r);
 	add_fact(r, "Hodges-Lehmann", FACT_PLAIN);
-	append(r, "%s standard deviation ", pods ? "pod" : "block");
-	append_pct(r, 100.0 * num(r->c, "sd_d"), false);
-	append(r, "; smallest detectable difference ");
-	append_pct(r, num(r->c, "mde_pct"), false);
+	append(r, "%s standard deviation %s; smallest detectable difference %s",
+	       pods ? "pod" : "block", pct_text(100.0 * num(r->c, "sd_d"), false).s,
+	       pct_text(num(r->c, "mde_pct"), false).s);
 	if (is_word(r->c, VERDICT_NO_DIFFERENCE) && verdict_count(r->c, "blocks_to_margin") > 0)
 		append(r, "; %zu blocks would show the margin",
 		       verdict_count(r->c, "blocks_to_margin"));
@@ -340,55 +318,47 @@ static void add_pods(struct report *r)
 	json_each (pod, all) {
 		size_t n = verdict_count(pod, "n_blocks");
 
-		append_pct(r, num(pod, "pct"), true);
-		append_interval(r, pod, "ci_pct");
-		append(r, " in %zu block%s", n, n == 1 ? "" : "s");
-		add_fact(r, facts_keep(r->facts, "pod %s", txt(pod, "pod")), FACT_PLAIN);
+		facts_text(r->facts, facts_keep(r->facts, "pod %s", txt(pod, "pod")), FACT_PLAIN,
+			   "%s%s in %zu block%s", pct_text(num(pod, "pct"), true).s,
+			   interval_text(pod, "ci_pct").s, n, n == 1 ? "" : "s");
 	}
 	if (isnan(num(r->c, "pods_p")))
 		return;
-	append(r, "F %.2f, ", num(r->c, "pods_f"));
-	append_p(r, "p", num(r->c, "pods_p"));
-	append(r, ", %.0f%% of the variance", 100.0 * num(r->c, "pods_share"));
-	add_fact(r, "between pods", FACT_PLAIN);
+	facts_text(r->facts, "between pods", FACT_PLAIN, "F %.2f, %s, %.0f%% of the variance",
+		   num(r->c, "pods_f"), p_text("p", num(r->c, "pods_p")).s,
+		   100.0 * num(r->c, "pods_share"));
 }
 
-/* Per cent by which the speed changes with the time. */
-static double to_speed_up(double time_pct)
+/* The change of the speed where the time changes by that many per cent. */
+static struct stats_text speed_up_text(double time_pct)
 {
-	return 100.0 / (1.0 + time_pct / 100.0) - 100.0;
+	return pct_text(100.0 / (1.0 + time_pct / 100.0) - 100.0, true);
 }
 
 /* Tests that ignore blocks. */
 static void add_ranks(struct report *r)
 {
-	const cJSON *a = find_arm(r, txt(r->c, "control"));
-	const cJSON *b = find_arm(r, txt(r->c, "variant"));
+	const cJSON *a = find_arm(r, "control");
+	const cJSON *b = find_arm(r, "variant");
 	const cJSON *rank = verdict_list(r->c, "mann_whitney");
 	const cJSON *welch = verdict_list(r->c, "welch");
 
 	if (verdict_count(a, "valid") < 2 || verdict_count(b, "valid") < 2)
 		return;
-	append(r, "medians ");
-	append_pct(r, to_speed_up(num(r->c, "median_delta_pct")), true);
-	append(r, ", minima ");
-	append_pct(r, to_speed_up(num(r->c, "min_delta_pct")), true);
-	append(r, "; spread ");
-	append_pct(r, num(a, "spread_pct_of_median"), false);
-	append(r, " and ");
-	append_pct(r, num(b, "spread_pct_of_median"), false);
-	append(r, "; Mann-Whitney U %g", num(rank, "u_control"));
-	append_p(r, verdict_is(rank, "exact") ? ", exact p" : ", p", num(rank, "p"));
-	if (!isnan(num(welch, "p"))) {
-		append(r, "; Welch t %.2f, df %.2f, ", num(welch, "t"), num(welch, "df"));
-		append_p(r, "p", num(welch, "p"));
-	}
+	append(r, "medians %s, minima %s; spread %s and %s; Mann-Whitney U %g%s",
+	       speed_up_text(num(r->c, "median_delta_pct")).s,
+	       speed_up_text(num(r->c, "min_delta_pct")).s,
+	       pct_text(num(a, "spread_pct_of_median"), false).s,
+	       pct_text(num(b, "spread_pct_of_median"), false).s, num(rank, "u_control"),
+	       p_text(verdict_is(rank, "exact") ? ", exact p" : ", p", num(rank, "p")).s);
+	if (!isnan(num(welch, "p")))
+		append(r, "; Welch t %.2f, df %.2f, %s", num(welch, "t"), num(welch, "df"),
+		       p_text("p", num(welch, "p")).s);
 	add_fact(r, "ignoring blocks", FACT_PLAIN);
-	if (num(rank, "p") < num(r->root, "alpha") && is_word(r->c, VERDICT_NO_DIFFERENCE)) {
+	if (num(rank, "p") < num(r->root, "alpha") && is_word(r->c, VERDICT_NO_DIFFERENCE))
 		facts_text(r->facts, "", FACT_WARN,
 			   "the rank test shows a difference but the block means do not: there are "
 			   "outliers");
-	}
 }
 
 /* The loss compared with the control's, and the smallest detectable difference. */
@@ -420,16 +390,15 @@ static void add_sureness(struct report *r)
 		append(r, "arms that differ by %g%% are called the same in at most 5%% of benches",
 		       num(r->root, "margin_pct"));
 	} else if (is_word(r->c, VERDICT_NO_DIFFERENCE)) {
-		append(r, "a difference of ");
-		append_pct(r, num(r->c, "mde_pct"), false);
-		append(r, " would probably have been shown; a smaller one may exist");
-	} else {
-		append(r, "%zu of %zu blocks agree", verdict_count(r->c, "n_agree"),
-		       verdict_count(r->c, "n_blocks"));
-		append_p(r, ", p", num(r->c, "p"));
 		append(r,
-		       " is below %.2g: equal arms get this far apart in at most %g%% of benches",
-		       level > 0.0 ? level : alpha, 100.0 * alpha);
+		       "a difference of %s would probably have been shown; a smaller one may exist",
+		       pct_text(num(r->c, "mde_pct"), false).s);
+	} else {
+		append(r,
+		       "%zu of %zu blocks agree%s is below %.2g: equal arms get this far apart in "
+		       "at most %g%% of benches",
+		       verdict_count(r->c, "n_agree"), verdict_count(r->c, "n_blocks"),
+		       p_text(", p", num(r->c, "p")).s, level > 0.0 ? level : alpha, 100.0 * alpha);
 	}
 	add_fact(r, "how sure", FACT_PLAIN);
 }
@@ -560,23 +529,17 @@ static void add_overview(struct report *r, const cJSON *contrasts)
 
 	facts_table(r->facts, get_metric_label(r), columns, 7);
 	json_each (c, contrasts) {
-		r->c = c;
-		double x = num(r->c, "control_mean");
-		double holm = num(r->c, "p_holm");
+		double x = num(c, "control_mean"), p = num(c, "p_holm");
 
-		facts_text(r->facts, "", get_style(r->c), "%s", txt(r->c, "variant"));
-		facts_number(r->facts, "", FMT_GROUPED, num(r->c, "n_blocks"), 0, "");
+		p = isnan(p) ? num(c, "p") : p;
+		facts_text(r->facts, "", get_style(c), "%s", txt(c, "variant"));
+		facts_number(r->facts, "", FMT_GROUPED, num(c, "n_blocks"), 0, "");
 		facts_number(r->facts, "", FMT_MEASURE, x, fmt_measure_decimals(x), "");
-		facts_number(r->facts, "", FMT_MEASURE, num(r->c, "variant_mean"),
+		facts_number(r->facts, "", FMT_MEASURE, num(c, "variant_mean"),
 			     fmt_measure_decimals(x), "");
-		append_pct(r, num(r->c, "pct"), true);
-		add_fact(r, "", FACT_PLAIN);
-		append_p(r, "", isnan(holm) ? num(r->c, "p") : holm);
-		if (r->line.len == 0)
-			append(r, "%s", FMT_ABSENT);
-		add_fact(r, "", FACT_PLAIN);
-		append_pct(r, num(r->c, "mde_pct"), false);
-		add_fact(r, "", FACT_PLAIN);
+		facts_text(r->facts, "", FACT_PLAIN, "%s", pct_text(num(c, "pct"), true).s);
+		facts_text(r->facts, "", FACT_PLAIN, "%s", isnan(p) ? FMT_ABSENT : p_text("", p).s);
+		facts_text(r->facts, "", FACT_PLAIN, "%s", pct_text(num(c, "mde_pct"), false).s);
 	}
 }
 

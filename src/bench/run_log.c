@@ -365,8 +365,7 @@ static void add_runtime(struct run_log *log, const char *key, struct str value)
 	    memchr(value.p, ';', value.len) != NULL || strstr(log->runtime, name) != NULL ||
 	    len + strlen(name) + value.len + 3 > sizeof(log->runtime))
 		return;
-	(void)snprintf(log->runtime + len, sizeof(log->runtime) - len, "%s%s%.*s",
-		       len > 0 ? "; " : "", name, (int)value.len, value.p);
+	append_into(log->runtime, "%s%s%.*s", len > 0 ? "; " : "", name, (int)value.len, value.p);
 }
 
 /* Find versions and the first GPU, as trainers and nvidia-smi print them. */

@@ -13,15 +13,6 @@
 
 _Static_assert(BENCH_LIVE_WAIT == WAIT_TEXT_SIZE, "a wait is one text");
 
-/* The row of a list with that name, or NULL. */
-static const cJSON *find_row(const cJSON *root, const char *list, const char *key, const char *name)
-{
-	json_each (row, verdict_list(root, list))
-		if (strcmp(verdict_text(row, key), name) == 0)
-			return row;
-	return NULL;
-}
-
 /* A pod runs its runs in order, so a waiting run before a finished one is skipped for good. */
 static void mark_skipped(struct bench_live *live)
 {
@@ -45,7 +36,7 @@ static void fill_runs(struct bench_live *live, const struct bench_runs *runs, co
 	for (size_t i = 0; i < runs->n; i++) {
 		const struct bench_run *run = &runs->v[i];
 		bool over = run->end != RUN_END_NONE;
-		const cJSON *judged = over ? find_row(verdict, "runs", "id", run->id) : NULL;
+		const cJSON *judged = over ? verdict_find(verdict, "runs", "id", run->id) : NULL;
 		struct bench_live_run *out = &live->runs[i];
 		bool arm_is_invalid = run->arm > 0 && live->contrasts[run->arm - 1].invalid;
 
@@ -88,7 +79,7 @@ static void fill_arms(struct bench_live *live, const struct plan *plan, const cJ
 		plan_arm_tag(plan, i, tag);
 		print_into(arm->tag, "%s", tag);
 		arm->aa = i >= plan->n_variants;
-		const cJSON *row = find_row(verdict, "arms", "tag", tag);
+		const cJSON *row = verdict_find(verdict, "arms", "tag", tag);
 		arm->n_good = verdict_count(row, "valid");
 		arm->n_bad = verdict_count(row, "invalid");
 		arm->median = verdict_number(row, "median");
@@ -145,14 +136,10 @@ static void fill_contrast(struct bench_live *live, struct bench_live_contrast *o
 	print_into(out->word, "%s", verdict_text(c, "verdict"));
 	out->invalid = strcmp(out->word, verdict_words[VERDICT_INVALID]) == 0;
 	print_into(out->text, "%s", verdict_text(c, "text"));
-	json_each (hit, verdict_list(c, "guards")) {
-		size_t len = strlen(out->guards);
-
-		(void)snprintf(out->guards + len, sizeof(out->guards) - len, "%s%s%s: %s",
-			       len > 0 ? ", " : "", verdict_text(hit, "guard"),
-			       verdict_is(hit, "hard") ? "" : " (warning)",
-			       verdict_text(hit, "text"));
-	}
+	json_each (hit, verdict_list(c, "guards"))
+		append_into(out->guards, "%s%s%s: %s", out->guards[0] != '\0' ? ", " : "",
+			    verdict_text(hit, "guard"), verdict_is(hit, "hard") ? "" : " (warning)",
+			    verdict_text(hit, "text"));
 }
 
 static void fill_plan(struct bench_live *live, const struct plan *plan)
@@ -191,7 +178,8 @@ struct bench_live *bench_show(const struct plan *plan, const char *path,
 	live->noise_runs = live->noise_sd > 0.0 ? verdict_count(noise, "df") + 1 : 0;
 	fill_arms(live, plan, verdict);
 	for (size_t i = 0; i < live->n_contrasts; i++) {
-		const cJSON *row = find_row(verdict, "contrasts", "variant", live->arms[i + 1].tag);
+		const cJSON *row =
+			verdict_find(verdict, "contrasts", "variant", live->arms[i + 1].tag);
 
 		live->contrasts[i].arm = i + 1;
 		fill_contrast(live, &live->contrasts[i], row);

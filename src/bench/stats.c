@@ -3,11 +3,10 @@
 #include "bench/stats.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/dist.h"
 #include "base/sort.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 
 double stats_mean(const double *x, size_t n)
@@ -110,17 +109,17 @@ double stats_pct(double d)
 	return 100.0 * expm1(d);
 }
 
-const char *stats_pct_text(double pct, bool sign, char out[STATS_PCT_SIZE])
+struct stats_text stats_pct_text(double pct, bool sign)
 {
 	const char *plus = sign && pct >= 0.0 ? "+" : "";
 	double size = fabs(pct);
+	struct stats_text text;
 
 	if (size >= 1e6)
-		(void)snprintf(out, STATS_PCT_SIZE, "%s%.3g", plus, pct);
+		print_into(text.s, "%s%.3g", plus, pct);
 	else
-		(void)snprintf(out, STATS_PCT_SIZE, "%s%.*f", plus,
-			       size > 0.0 && size < 0.005 ? 4 : 2, pct);
-	return out;
+		print_into(text.s, "%s%.*f", plus, size > 0.0 && size < 0.005 ? 4 : 2, pct);
+	return text;
 }
 
 #define EXACT_BELOW 50
@@ -645,12 +644,7 @@ struct pods_spread multi_pods(const double *mean, const double *sd, const double
 	return s;
 }
 
-const char *const looks_words[] = {
-#define X(id, name) name,
-	LOOKS_LIST(X)
-#undef X
-		NULL
-};
+const char *const looks_words[] = { LOOKS_LIST(LIST_NAME) NULL };
 
 /* Points of Simpson's rule between the two boundaries of a look. */
 #define PATH_POINTS 65

@@ -31,8 +31,10 @@ double stats_pct(double d);
 
 /* Format a percentage for people: two decimals, four if two would show 0.00, and three digits from
  * a million on ("1.22e+07").  With `sign`, values from 0 on get a "+". */
-#define STATS_PCT_SIZE 32
-const char *stats_pct_text(double pct, bool sign, char out[STATS_PCT_SIZE]);
+struct stats_text {
+	char s[64];
+};
+struct stats_text stats_pct_text(double pct, bool sign);
 
 /* Rank statistics, which a few outliers cannot move. */
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 #include "bench/stats.h"
 
@@ -25,12 +26,7 @@ const struct step_window step_window_none = {
 	.lag_steps = (double)NAN,
 };
 
-const char *const step_clocks[] = {
-#define X(id, words) words,
-	STEP_CLOCK_LIST(X)
-#undef X
-		NULL
-};
+const char *const step_clocks[] = { STEP_CLOCK_LIST(LIST_NAME) NULL };
 
 bool step_clock_is_total(enum step_clock clock)
 {

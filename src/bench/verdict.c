@@ -3,55 +3,22 @@
 #include "bench/verdict.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/dist.h"
+#include "base/str.h"
 
-const char *const verdict_words[] = {
-#define X(id, word) word,
-	VERDICT_LIST(X)
-#undef X
-		NULL
-};
+const char *const verdict_words[] = { VERDICT_LIST(LIST_NAME) NULL };
 
-const char *const verdict_suffixes[] = {
-#define X(id, name) name,
-	VERDICT_SUFFIX_LIST(X)
-#undef X
-		NULL
-};
+const char *const verdict_suffixes[] = { VERDICT_SUFFIX_LIST(LIST_NAME) NULL };
 
 /* With fewer blocks, t and sign-flip test may disagree without meaning anything. */
 #define FRAGILE_BLOCKS 6
 
-static void __attribute__((format(printf, 2, 3))) append(struct verdict *v, const char *fmt, ...)
-{
-	size_t len = strlen(v->text);
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(v->text + len, sizeof(v->text) - len, fmt, ap);
-	va_end(ap);
-}
-
-static void append_pct(struct verdict *v, double pct)
-{
-	char text[STATS_PCT_SIZE];
-
-	append(v, "%s", stats_pct_text(pct, false, text));
-}
-
 /* "1.46% [1.20, 1.73]" */
 static void append_estimate(struct verdict *v, double pct, double lo, double hi)
 {
-	append_pct(v, pct);
-	append(v, "%% [");
-	append_pct(v, lo);
-	append(v, ", ");
-	append_pct(v, hi);
-	append(v, "]");
+	append_into(v->text, "%s%% [%s, %s]", stats_pct_text(pct, false).s,
+		    stats_pct_text(lo, false).s, stats_pct_text(hi, false).s);
 }
 
 static size_t blocks_needed(const struct verdict_input *in)
@@ -93,13 +60,13 @@ static void write_shown(struct verdict *v, const struct verdict_input *in)
 	bool slower = v->word == VERDICT_SLOWER;
 
 	if (v->word == VERDICT_FASTER_WORSE)
-		append(v, " by %.4f nats: ", in->worse_nats);
+		append_into(v->text, " by %.4f nats: ", in->worse_nats);
 	else
-		append(v, " by ");
+		append_into(v->text, " by ");
 	append_estimate(v, fabs(stats_pct(p->mean)), slower ? -hi : lo, slower ? -lo : hi);
 	v->below_margin = slower ? p->lo > -log1p(in->margin) : p->hi < log1p(in->margin);
 	if (v->below_margin)
-		append(v, ", below the %g%% margin", 100.0 * in->margin);
+		append_into(v->text, ", below the %g%% margin", 100.0 * in->margin);
 }
 
 /* Too few blocks, blocks that cannot be judged, or more blocks to come. */
@@ -108,30 +75,30 @@ static void write_not_judged(struct verdict *v, const struct verdict_input *in)
 	const struct paired *p = in->paired;
 
 	if (is_given(in->unmeasured)) {
-		append(v, " (the control has no value: %s)", in->unmeasured);
+		append_into(v->text, " (the control has no value: %s)", in->unmeasured);
 		v->refused = true;
 		return;
 	}
 	if (in->n_blocks < blocks_needed(in) || isnan(p->p)) {
-		append(v, " (%zu block%s, need %zu)", in->n_blocks, in->n_blocks == 1 ? "" : "s",
-		       blocks_needed(in));
+		append_into(v->text, " (%zu block%s, need %zu)", in->n_blocks,
+			    in->n_blocks == 1 ? "" : "s", blocks_needed(in));
 		if (isnan(p->mean) || !(in->register_df >= 2.0) || !(in->register_sd > 0.0))
 			return;
 		/* If the noise register has this class of runs, even one block has an interval. */
 		double half = dist_t_quantile(1.0 - in->alpha / 2.0, in->register_df) *
 			      in->register_sd * M_SQRT2;
-		append(v, "; provisional ");
+		append_into(v->text, "; provisional ");
 		append_estimate(v, stats_pct(p->mean), stats_pct(p->mean - half),
 				stats_pct(p->mean + half));
 		return;
 	}
 	if (is_given(in->refused)) {
-		append(v, " (%s)", in->refused);
+		append_into(v->text, " (%s)", in->refused);
 		v->refused = true;
 		return;
 	}
-	append(v, " (%zu of %zu blocks; this early p < %.2g is needed); so far ", in->n_blocks,
-	       in->planned, in->level);
+	append_into(v->text, " (%zu of %zu blocks; this early p < %.2g is needed); so far ",
+		    in->n_blocks, in->planned, in->level);
 	append_estimate(v, stats_pct(p->mean), stats_pct(p->lo), stats_pct(p->hi));
 }
 
@@ -139,10 +106,10 @@ static void write_text(struct verdict *v, const struct verdict_input *in)
 {
 	const struct paired *p = in->paired;
 
-	append(v, "%s", verdict_words[v->word]);
+	append_into(v->text, "%s", verdict_words[v->word]);
 	switch (v->word) {
 	case VERDICT_INVALID:
-		append(v, " (%s)", in->invalid);
+		append_into(v->text, " (%s)", in->invalid);
 		break;
 	case VERDICT_NOT_JUDGED:
 		write_not_judged(v, in);
@@ -153,15 +120,14 @@ static void write_text(struct verdict *v, const struct verdict_input *in)
 		write_shown(v, in);
 		break;
 	case VERDICT_SAME:
-		append(v, " within \302\261%g%%%s", 100.0 * in->margin,
-		       paired_is_same(p, in->margin) ? "" : " on each pod");
+		append_into(v->text, " within \302\261%g%%%s", 100.0 * in->margin,
+			    paired_is_same(p, in->margin) ? "" : " on each pod");
 		break;
 	case VERDICT_NO_DIFFERENCE:
-		append(v, " ");
+		append_into(v->text, " ");
 		append_estimate(v, stats_pct(p->mean), stats_pct(p->lo), stats_pct(p->hi));
-		append(v, "; smallest detectable difference ");
-		append_pct(v, stats_pct(p->mde));
-		append(v, "%%");
+		append_into(v->text, "; smallest detectable difference %s%%",
+			    stats_pct_text(stats_pct(p->mde), false).s);
 		break;
 	}
 }
@@ -181,5 +147,5 @@ void verdict_judge(struct verdict *v, const struct verdict_input *in)
 	write_text(v, in);
 	for (unsigned int i = 0; i < VERDICT_SUFFIX_COUNT; i++)
 		if (v->suffixes >> i & 1U)
-			append(v, ", %s", verdict_suffixes[i]);
+			append_into(v->text, ", %s", verdict_suffixes[i]);
 }

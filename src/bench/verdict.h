@@ -3,24 +3,22 @@
 
 #include "bench/stats.h"
 
-/* The verdict on one variant against the control.  The first word that applies, in this order. */
-#define VERDICT_LIST(X)                     \
-	X(INVALID, "INVALID")               \
-	X(NOT_JUDGED, "NOT JUDGED")         \
-	X(FASTER, "FASTER")                 \
-	X(FASTER_WORSE, "FASTER but WORSE") \
-	X(SLOWER, "SLOWER")                 \
-	X(SAME, "SAME")                     \
-	X(NO_DIFFERENCE, "NO DIFFERENCE SHOWN")
+/* The verdict on one variant against the control.  The first word that applies, in this order.
+ * Columns: id, word, the word on the command line. */
+#define VERDICT_LIST(X)                                         \
+	X(INVALID, "INVALID", "invalid")                        \
+	X(NOT_JUDGED, "NOT JUDGED", "not-judged")               \
+	X(FASTER, "FASTER", "faster")                           \
+	X(FASTER_WORSE, "FASTER but WORSE", "faster-but-worse") \
+	X(SLOWER, "SLOWER", "slower")                           \
+	X(SAME, "SAME", "same")                                 \
+	X(NO_DIFFERENCE, "NO DIFFERENCE SHOWN", "no-difference-shown")
 
 enum verdict_word {
-#define X(id, word) VERDICT_##id,
+#define X(id, ...) VERDICT_##id,
 	VERDICT_LIST(X)
 #undef X
 };
-#define X(id, word) +1
-enum { VERDICT_WORDS = 0 VERDICT_LIST(X) };
-#undef X
 
 extern const char *const verdict_words[]; /* NULL-terminated */
 

@@ -362,6 +362,14 @@ const cJSON *verdict_list(const cJSON *node, const char *key)
 	return found;
 }
 
+const cJSON *verdict_find(const cJSON *node, const char *list, const char *key, const char *name)
+{
+	json_each (row, verdict_list(node, list))
+		if (strcmp(verdict_text(row, key), name) == 0)
+			return row;
+	return NULL;
+}
+
 double verdict_number(const cJSON *node, const char *key)
 {
 	const cJSON *found = verdict_list(node, key);

@@ -44,6 +44,8 @@ cJSON *verdict_summary_json(const struct judge *judge);
 
 /* Read a member of a document.  NULL, NAN, false or "" if it is null or absent. */
 const cJSON *verdict_list(const cJSON *node, const char *key);
+/* The first object of a list whose member `key` is that text, or NULL. */
+const cJSON *verdict_find(const cJSON *node, const char *list, const char *key, const char *name);
 double verdict_number(const cJSON *node, const char *key);
 size_t verdict_count(const cJSON *node, const char *key);
 /* The lower (0) or upper (1) bound of an interval; NAN: unknown. */

@@ -11,12 +11,7 @@
 
 #define DURATION_SIZE 32
 
-static const char *const words[] = {
-#define X(id, word) [WAIT_##id] = word,
-	WAIT_LIST(X)
-#undef X
-		NULL
-};
+static const char *const words[] = { WAIT_LIST(LIST_NAME) NULL };
 
 static const struct json_field wait_fields[] = {
 	JSON_CHARS("pod", pod_wait, pod),

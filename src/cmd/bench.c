@@ -54,12 +54,8 @@ struct bench_ask {
 			CMD_FLAG, bench_ask, detach),                                             \
 		CMD_ACCEPT_NEW_OPTION(bench_ask)
 
-/* In the order of enum verdict_word. */
-static const char *const verdict_slugs[] = {
-	"invalid", "not-judged",	  "faster", "faster-but-worse", "slower",
-	"same",	   "no-difference-shown", NULL
-};
-_Static_assert(LENGTH(verdict_slugs) == VERDICT_WORDS + 1, "one for each");
+#define SLUG(id, word, slug) slug,
+static const char *const verdict_slugs[] = { VERDICT_LIST(SLUG) NULL };
 
 /* Print a line with the time to stderr. */
 static void print_note(const char *line)
@@ -188,12 +184,9 @@ static int print_report(const struct bench_drive *drive, enum out_format print, 
 /* Is the word of a contrast among those of --fail-on? */
 static bool is_word_in(const cJSON *contrast, unsigned int words)
 {
-	int word = 0;
+	int word = str_index(verdict_words, verdict_text(contrast, "verdict"));
 
-	while (verdict_words[word] != NULL &&
-	       strcmp(verdict_text(contrast, "verdict"), verdict_words[word]) != 0)
-		word++;
-	return verdict_words[word] != NULL && (words >> word & 1) != 0;
+	return word >= 0 && (words >> word & 1) != 0;
 }
 
 /*

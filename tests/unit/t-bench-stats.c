@@ -567,13 +567,11 @@ static void test_own(void)
 
 static void test_pct_text(void)
 {
-	char text[STATS_PCT_SIZE];
-
-	is_str(stats_pct_text(1.7345, false, text), "1.73", "two decimals");
-	is_str(stats_pct_text(1.7345, true, text), "+1.73", "with a sign");
-	is_str(stats_pct_text(-0.00123, true, text), "-0.0012", "a small value is not shown as 0");
-	is_str(stats_pct_text(0.0, true, text), "+0.00", "0 is");
-	is_str(stats_pct_text(1e32, false, text), "1e+32",
+	is_str(stats_pct_text(1.7345, false).s, "1.73", "two decimals");
+	is_str(stats_pct_text(1.7345, true).s, "+1.73", "with a sign");
+	is_str(stats_pct_text(-0.00123, true).s, "-0.0012", "a small value is not shown as 0");
+	is_str(stats_pct_text(0.0, true).s, "+0.00", "0 is");
+	is_str(stats_pct_text(1e32, false).s, "1e+32",
 	       "large values have no more digits than are known");
 }
 

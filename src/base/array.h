@@ -61,6 +61,16 @@
 	})
 #define all_of(i, n, condition) (!any_of(i, n, !(condition)))
 
+/* How many elements the condition is true for. */
+#define array_count(item, array, n, condition)               \
+	__extension__({                                      \
+		size_t item##_count = 0;                     \
+                                                             \
+		array_each (item, array, n)                  \
+			item##_count += (condition) ? 1 : 0; \
+		item##_count;                                \
+	})
+
 /* The first i of 0 .. n - 1 for which `before` is false, or n: a binary search for an expression of
  * i that is true up to some i and false after it. */
 #define bisect(n, i, before)                              \

@@ -29,12 +29,9 @@ struct judge_run *judge_next(const struct judge *judge, size_t arm, const struct
 struct judge_run *judge_find_run(const struct judge *judge, size_t arm,
 				 const struct judge_run *like)
 {
-	struct judge_run *run = judge_next(judge, arm, NULL);
-
-	while (run != NULL &&
-	       (run->pod != like->pod || run->block != like->block || run->rep != like->rep))
-		run = judge_next(judge, arm, run);
-	return run;
+	return array_find(run, judge->runs, judge->n_runs,
+			  run->counted && run->arm == arm && run->pod == like->pod &&
+				  run->block == like->block && run->rep == like->rep);
 }
 
 bool judge_is_usable(const struct judge_run *run)
@@ -56,6 +53,11 @@ double *judge_new_array(const struct judge *judge)
 	return xmalloc((judge->n_runs + 1) * sizeof(double));
 }
 
+static size_t count_variants(const struct judge *judge)
+{
+	return array_count(arm, judge->arms + 1, judge->n_arms - 1, !arm->aa);
+}
+
 size_t judge_blocks_to_show(const struct judge *judge, const struct judge_contrast *c, double delta)
 {
 	struct power_plan plan = {
@@ -63,20 +65,19 @@ size_t judge_blocks_to_show(const struct judge *judge, const struct judge_contra
 		.looks = judge->rule.looks,
 		.pods = c->between_sd > 0.0 ? 2 : 1,
 		.reps = 1,
+		.variants = 1,
 		.aa = c->second != 0,
 		/* The mean of two controls has less spread. */
 		.sd = c->paired.sd * (c->second != 0 ? sqrt(4.0 / 3.0) : 1.0),
 		.pods_sd = c->between_sd * M_SQRT2,
 	};
 
-	for (size_t arm = 1; arm < judge->n_arms && judge->rule.holm; arm++)
-		plan.variants += judge->arms[arm].aa ? 0 : 1;
 	/* In an audit, the A/A arm is the variant. */
-	if (plan.variants == 0)
-		plan.variants = 1;
-	for (size_t i = 0; i < judge->n_runs; i++)
-		if (judge->runs[i].rep >= plan.reps)
-			plan.reps = judge->runs[i].rep + 1;
+	if (judge->rule.holm && count_variants(judge) > 0)
+		plan.variants = count_variants(judge);
+	array_each (run, judge->runs, judge->n_runs)
+		if (run->rep >= plan.reps)
+			plan.reps = run->rep + 1;
 	return power_blocks(&plan, delta);
 }
 
@@ -111,10 +112,9 @@ static int set_times(const struct judge *judge, struct judge_run *run, double lo
 /* The last step at which the log of a control sets its clock back; -INFINITY: none does. */
 static double find_set_back(struct judge *judge)
 {
-	struct judge_run *run = NULL;
 	double step = -(double)INFINITY;
 
-	while ((run = judge_next(judge, 0, run)) != NULL) {
+	judge_each (run, judge, 0) {
 		const struct run_log *log = run->log;
 		size_t n = is_healthy(run) ? log->n_rows : 0;
 
@@ -135,7 +135,6 @@ static double find_set_back(struct judge *judge)
 static void choose_window(struct judge *judge)
 {
 	const struct judge_rule *rule = &judge->rule;
-	const struct judge_run *run = NULL;
 	double lo = (double)NAN, hi = (double)NAN;
 	bool has_default = rule->window == WINDOW_DEFAULT;
 	size_t n_healthy = 0;
@@ -145,7 +144,7 @@ static void choose_window(struct judge *judge)
 		judge->hi = rule->hi;
 		return;
 	}
-	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
+	judge_each (run, judge, JUDGE_ANY) {
 		if (!is_healthy(run))
 			continue;
 		n_healthy++;
@@ -167,10 +166,9 @@ static void choose_window(struct judge *judge)
 /* A hint for the next bench: the step from which MSER calls every run steady. */
 static void find_steady(struct judge *judge)
 {
-	const struct judge_run *run = NULL;
 	double steady = (double)NAN;
 
-	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
+	judge_each (run, judge, JUDGE_ANY) {
 		AUTO_FREE double *ms = xmalloc((run->times.n + 1) * sizeof(*ms));
 
 		if (!is_healthy(run) || run->times.n == 0)
@@ -217,14 +215,13 @@ static void check_two_clocks(struct judge_run *run, double lo, double hi)
 /* The shortest window of an arm in ticks of its logs' clock; NAN: unknown. */
 static double count_clock_ticks(const struct judge *judge, size_t arm)
 {
-	const struct judge_run *run = NULL;
 	double least = (double)NAN;
 	uint64_t unit = 0;
 
-	while ((run = judge_next(judge, arm, run)) != NULL)
+	judge_each (run, judge, arm)
 		if (run->has_window)
 			unit = step_unit(&run->times, run->log->rows, unit);
-	while ((run = judge_next(judge, arm, run)) != NULL)
+	judge_each (run, judge, arm)
 		if (run->has_window)
 			least = fmin(least, step_ticks(&run->times, run->log->rows, judge->lo,
 						       judge->hi, unit));
@@ -268,8 +265,6 @@ static void measure_run(const struct judge *judge, struct judge_run *run)
 /* Measure every run: from its log to run->y, or to a guard that explains why there is none. */
 static void judge_measure(struct judge *judge)
 {
-	const struct judge_run *control = NULL;
-
 	/* What each log shows by itself. */
 	array_each (run, judge->runs, judge->n_runs) {
 		const struct run_log *log = run->log;
@@ -300,9 +295,9 @@ static void judge_measure(struct judge *judge)
 		find_steady(judge);
 
 	/* The same rows and the same clock as the first healthy control. */
-	while ((control = judge_next(judge, 0, control)) != NULL)
-		if (control->has_window && is_healthy(control))
-			break;
+	const struct judge_run *control =
+		array_find(run, judge->runs, judge->n_runs,
+			   run->arm == 0 && run->has_window && is_healthy(run));
 	for (size_t i = 0; i < judge->n_runs && control != NULL; i++) {
 		struct judge_run *run = &judge->runs[i];
 
@@ -472,11 +467,10 @@ static double get_trait(const struct health_sum *health, const struct trait *tra
 static double get_median_of_others(const struct judge *judge, const struct judge_run *run,
 				   const struct trait *trait)
 {
-	const struct judge_run *other = NULL;
 	AUTO_FREE double *x = judge_new_array(judge);
 	size_t n = 0;
 
-	while ((other = judge_next(judge, run->arm, other)) != NULL)
+	judge_each (other, judge, run->arm)
 		if (other != run && other->health != NULL && judge_is_usable(other) &&
 		    !isnan(get_trait(other->health, trait)))
 			x[n++] = get_trait(other->health, trait);
@@ -520,11 +514,10 @@ static void describe_outlier(const struct judge *judge, struct judge_run *run)
 static void judge_mark_outliers(struct judge *judge)
 {
 	double least = LEAST_MARGINS * judge->rule.paired.margin;
-	struct judge_run *run;
 
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		run = &judge->runs[i];
+	array_each (run, judge->runs, judge->n_runs) {
 		const struct judge_summary *s = &judge->summary[run->arm];
+
 		run->z = run->times_median = (double)NAN;
 		run->seen[0] = '\0';
 		if (!judge_is_usable(run))
@@ -540,7 +533,7 @@ static void judge_mark_outliers(struct judge *judge)
 			guard_add(&run->hits, GUARD_HELD, false, "%.4g, the arm's median is %.4g",
 				  run->y, s->median);
 	}
-	for (run = NULL; (run = judge_next(judge, JUDGE_ANY, run)) != NULL;)
+	judge_each (run, judge, JUDGE_ANY)
 		if (run->outlier)
 			describe_outlier(judge, run);
 }
@@ -579,11 +572,8 @@ static void judge_weigh_outliers(const struct judge *judge, struct judge_contras
 			  "all %zu blocks show exactly the same difference: the value is computed "
 			  "or too coarse, so p is meaningless",
 			  n);
-	array_each (run, judge->runs, judge->n_runs) {
-		if (judge_is_side(c, run->arm) && run->outlier)
-			c->n_outliers++;
+	array_each (run, judge->runs, judge->n_runs)
 		c->widened |= judge_widens_interval(c, run);
-	}
 	c->widened &= whole.sd > WIDENED * c->robust_sd;
 	for (size_t i = 0; i < n; i++)
 		c->n_agree += d[i] * c->paired.hl > 0.0 ? 1 : 0;
@@ -597,12 +587,11 @@ static void judge_summarize(struct judge *judge, size_t arm)
 	struct judge_summary *s = &judge->summary[arm];
 	AUTO_FREE double *y = judge_new_array(judge), *legacy = judge_new_array(judge);
 	AUTO_FREE double *val = judge_new_array(judge);
-	const struct judge_run *run = NULL;
 	size_t n_legacy = 0, n_val = 0;
 	bool higher = judge->rule.higher;
 
 	*s = (struct judge_summary){ .batch = (double)NAN, .ticks = s->ticks };
-	while ((run = judge_next(judge, arm, run)) != NULL) {
+	judge_each (run, judge, arm) {
 		if (!isnan(run->val_loss))
 			val[n_val++] = run->val_loss;
 		if (isnan(s->batch) && run->log != NULL && run->log->run.train_batch_tokens > 0.0)
@@ -631,10 +620,9 @@ static void judge_summarize(struct judge *judge, size_t arm)
 /* Collect the y of all usable runs of an arm. */
 static size_t collect_y(const struct judge *judge, size_t arm, double *y)
 {
-	const struct judge_run *run = NULL;
 	size_t n = 0;
 
-	while ((run = judge_next(judge, arm, run)) != NULL)
+	judge_each (run, judge, arm)
 		if (judge_is_main(run) && judge_is_usable(run))
 			y[n++] = run->y;
 	return n;
@@ -660,19 +648,16 @@ static void judge_compare_unblocked(const struct judge *judge, struct judge_cont
 	c->legacy_pct = 100.0 * (b->legacy_mean / a->legacy_mean - 1.0);
 }
 
-/* Is it the first run of its arm in its block?  To iterate over blocks. */
-static bool is_first(const struct judge *judge, const struct judge_run *run)
-{
-	for (const struct judge_run *other = judge->runs; other < run; other++)
-		if (other->counted && other->arm == run->arm && other->pod == run->pod &&
-		    other->block == run->block)
-			return false;
-	return true;
-}
-
 static bool is_in_block(const struct judge_run *run, const struct judge_run *like)
 {
 	return run->counted && run->pod == like->pod && run->block == like->block;
+}
+
+/* Is it the first run of its arm in its block?  To iterate over blocks. */
+static bool is_first(const struct judge *judge, const struct judge_run *run)
+{
+	return !array_any(other, judge->runs, run - judge->runs,
+			  other->arm == run->arm && is_in_block(other, run));
 }
 
 static bool has_runs(const struct judge *judge, size_t arm, const struct judge_run *like)
@@ -697,11 +682,10 @@ static void drop_block(struct judge *judge, const struct judge_run *run, const c
 /* Record the blocks that do not count because of an unusable or missing run. */
 static void judge_drop_blocks(struct judge *judge)
 {
-	const struct judge_run *run;
 	char why[200];
 
 	for (size_t arm = 0; arm < judge->n_arms; arm++)
-		for (run = NULL; (run = judge_next(judge, arm, run)) != NULL;) {
+		judge_each (run, judge, arm) {
 			const struct guard_hit *hit = guard_hard(&run->hits);
 
 			if (!judge_is_usable(run)) {
@@ -725,7 +709,7 @@ static void judge_drop_blocks(struct judge *judge)
 /* Did something happen to the pod that invalidates the block for all arms? */
 static bool is_invalid_for_all(const struct judge *judge, const struct judge_run *like)
 {
-	array_each (run, judge->runs, judge->n_runs) {
+	judge_each (run, judge, JUDGE_ANY) {
 		const struct guard_hit *hit = guard_hard(&run->hits);
 
 		if (hit != NULL && is_in_block(run, like) &&
@@ -796,11 +780,10 @@ static void add_aa_arm(const struct judge *judge, const struct judge_contrast *c
 
 static void collect_blocks(const struct judge *judge, struct judge_contrast *c, bool fresh)
 {
-	const struct judge_run *run = NULL;
 	bool higher = judge->rule.higher;
 
 	c->blocks = xcalloc(judge->n_runs + 1, sizeof(*c->blocks));
-	while ((run = judge_next(judge, c->arm, run)) != NULL) {
+	judge_each (run, judge, c->arm) {
 		struct judge_block block = { .pod = run->pod, .block = run->block };
 
 		if (run->fresh != fresh || !is_first(judge, run))
@@ -943,17 +926,16 @@ static void judge_compare_blocks(const struct judge *judge, struct judge_contras
 static void find_failures_of_control(struct judge *judge)
 {
 	static const enum guard guards[] = { GUARD_EXIT, GUARD_NAN, GUARD_PARSE, GUARD_WINDOW };
-	const struct judge_run *run;
 
 	_Static_assert(GUARD_COUNT <= 64, "a bit for each guard");
 	for (size_t i = 0; i < LENGTH(guards); i++) {
 		size_t n = 0, failed = 0;
 
-		for (run = NULL; (run = judge_next(judge, 0, run)) != NULL; n++)
-			failed += array_any(hit, run->hits.hit, run->hits.n,
-					    hit->guard == guards[i] && hit->hard)
-					  ? 1
-					  : 0;
+		judge_each (run, judge, 0) {
+			n++;
+			failed += array_count(hit, run->hits.hit, run->hits.n,
+					      hit->guard == guards[i] && hit->hard);
+		}
 		if (n > 0 && failed == n)
 			judge->control_fails |= UINT64_C(1) << guards[i];
 	}
@@ -1216,13 +1198,12 @@ static void warn_if_slowed(const struct judge *judge, struct judge_contrast *c)
 	AUTO_FREE double *ln = judge_new_array(judge);
 
 	array_each (first, judge->runs, judge->n_runs) {
-		const struct judge_run *run = NULL;
 		size_t n = 0;
 
 		if (first->counted || first->arm != 0 || !(first->y > 0.0) ||
 		    guard_hard(&first->hits) != NULL)
 			continue;
-		while ((run = judge_next(judge, 0, run)) != NULL)
+		judge_each (run, judge, 0)
 			if (run->pod == first->pod && judge_is_usable(run))
 				ln[n++] = log(run->y);
 		double by = stats_mean(ln, n) - log(first->y);
@@ -1245,10 +1226,9 @@ struct pair {
 /* Are all usable runs of the arm verified? */
 static bool is_ranked(const struct judge *judge, size_t arm)
 {
-	const struct judge_run *run = NULL;
 	bool any = false;
 
-	while ((run = judge_next(judge, arm, run)) != NULL) {
+	judge_each (run, judge, arm) {
 		if (!judge_is_main(run) || !judge_is_usable(run))
 			continue;
 		if (run->state < RUN_STATE_VERIFIED)
@@ -1364,12 +1344,10 @@ static void find_best(struct judge *judge)
 	struct judge_best *best = &judge->best;
 	struct pair pairs[MAX_PAIRS];
 	double p[MAX_PAIRS], holm[MAX_PAIRS];
-	size_t variants = 0;
 
 	*best = (struct judge_best){ .p_pairs = (double)NAN };
-	for (size_t arm = 1; arm < judge->n_arms; arm++)
-		variants += judge->arms[arm].aa ? 0 : 1;
-	if (variants < 2 || any_of(i, judge->n_runs, judge->runs[i].state == RUN_STATE_CLAIMED))
+	if (count_variants(judge) < 2 ||
+	    array_any(run, judge->runs, judge->n_runs, run->state == RUN_STATE_CLAIMED))
 		return;
 	best->state = BEST_NONE;
 	for (size_t arm = 0; arm < judge->n_arms; arm++)

@@ -193,7 +193,6 @@ struct judge_contrast {
 	double median_delta_pct, min_delta_pct; /* of y; + is slower */
 	double legacy_pct;	/* difference of the mean printed tok/s; NAN: none */
 	struct guard_hits hits; /* of the contrast and all its runs */
-	size_t n_outliers;	/* of its runs and the control's; they are kept */
 	double robust_sd;	/* 1.4826 * mad of d; NAN below 4 blocks */
 	double block_sd;	/* of all d */
 	/* Outliers made the interval over 3 times as wide as the other blocks
@@ -288,3 +287,6 @@ bool judge_widens_interval(const struct judge_contrast *c, const struct judge_ru
  * more. */
 #define JUDGE_ANY SIZE_MAX
 struct judge_run *judge_next(const struct judge *judge, size_t arm, const struct judge_run *after);
+#define judge_each(run, judge, arm)                                               \
+	for (struct judge_run *run = judge_next(judge, arm, NULL); (run) != NULL; \
+	     (run) = judge_next(judge, arm, run))

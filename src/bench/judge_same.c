@@ -131,13 +131,12 @@ static void check_copied_log(struct judge *judge, struct judge_run *run)
 /* Widen the tolerance by the spread of the control's own losses, if its runs share a seed. */
 static void widen_tolerance(struct judge *judge)
 {
-	const struct judge_run *run = NULL;
 	AUTO_FREE double *val = judge_new_array(judge);
 	double seed = (double)NAN;
 	size_t n = 0;
 	bool same = true;
 
-	while ((run = judge_next(judge, 0, run)) != NULL) {
+	judge_each (run, judge, 0) {
 		if (run->log == NULL || isnan(run->log->val_loss))
 			continue;
 		same &= n == 0 || run->log->run.seed == seed;
@@ -152,13 +151,11 @@ static void widen_tolerance(struct judge *judge)
  * compared with. */
 static void mark_odd_controls(struct judge *judge)
 {
-	struct judge_run *run = NULL, *other;
-
-	while ((run = judge_next(judge, 0, run)) != NULL) {
+	judge_each (run, judge, 0) {
 		struct guard_hits hits = { 0 }, why = { 0 };
 		size_t n = 0, apart = 0;
 
-		for (other = NULL; (other = judge_next(judge, 0, other)) != NULL;) {
+		judge_each (other, judge, 0) {
 			if (other == run || other->log == NULL || run->log == NULL)
 				continue;
 			hits.n = 0;
@@ -176,13 +173,11 @@ static void mark_odd_controls(struct judge *judge)
 
 void judge_compare_runs(struct judge *judge)
 {
-	struct judge_run *run = NULL;
-
 	mark_odd_controls(judge);
 	widen_tolerance(judge);
-	for (size_t i = 0; i < judge->n_runs; i++)
-		check_copied_log(judge, &judge->runs[i]);
-	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL)
+	array_each (run, judge->runs, judge->n_runs)
+		check_copied_log(judge, run);
+	judge_each (run, judge, JUDGE_ANY)
 		if (run->arm != 0) {
 			const struct judge_run *control = judge_find_run(judge, 0, run);
 
@@ -196,28 +191,22 @@ void judge_compare_runs(struct judge *judge)
 /* Collect the hits of all runs, hard ones first. */
 static void collect_hits(const struct judge *judge, struct judge_contrast *c)
 {
-	const struct judge_run *run;
-	size_t k;
-
 	for (int hard = 1; hard >= 0; hard--)
-		for (run = NULL; (run = judge_next(judge, c->arm, run)) != NULL;)
-			for (k = 0; k < run->hits.n; k++)
-				if (run->hits.hit[k].hard == (hard == 1))
-					guard_add(&c->hits, run->hits.hit[k].guard, hard == 1, "%s",
-						  run->hits.hit[k].text);
+		judge_each (run, judge, c->arm)
+			array_each (hit, run->hits.hit, run->hits.n)
+				if (hit->hard == (hard == 1))
+					guard_add(&c->hits, hit->guard, hit->hard, "%s", hit->text);
 	/* A control that was restarted changes the difference as a variant does, and processes left
 	 * behind by any arm may slow down all others. */
-	for (run = NULL; (run = judge_next(judge, JUDGE_ANY, run)) != NULL;)
-		for (k = 0; run->arm != c->arm && k < run->hits.n; k++) {
-			enum guard guard = run->hits.hit[k].guard;
-
-			if (guard == GUARD_LEFT ||
-			    (guard == GUARD_RESTARTED && run->arm == c->base))
-				guard_add(&c->hits, guard, false, "%s: %s",
+	judge_each (run, judge, JUDGE_ANY)
+		array_each (hit, run->hits.hit, run->hits.n)
+			if (run->arm != c->arm &&
+			    (hit->guard == GUARD_LEFT ||
+			     (hit->guard == GUARD_RESTARTED && run->arm == c->base)))
+				guard_add(&c->hits, hit->guard, false, "%s: %s",
 					  run->arm == c->base ? "the control"
 							      : judge->arms[run->arm].tag,
-					  run->hits.hit[k].text);
-		}
+					  hit->text);
 }
 
 /* Does one name contain the other, ignoring case? */
@@ -253,13 +242,12 @@ static const struct run_log *get_settings_log(const struct judge_run *run)
 static const char *get_setting(const struct judge *judge, size_t arm, const char *key, size_t *n,
 			       bool *wavers)
 {
-	const struct judge_run *run = NULL;
 	const char *value = NULL;
 	bool agree = true;
 
 	*n = 0;
 	*wavers = false;
-	while ((run = judge_next(judge, arm, run)) != NULL) {
+	judge_each (run, judge, arm) {
 		*wavers |= run->log != NULL && run_settings_has_conflict(&run->log->settings, key);
 		if (get_settings_log(run) == NULL)
 			continue;
@@ -293,16 +281,14 @@ static bool is_own_place(const char *key, const char *a, const char *tag_a, cons
 static void compare_settings(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_arm *arm = &judge->arms[c->arm];
-	const struct judge_run *run = judge_next(judge, 0, NULL);
-	const struct run_settings *settings;
+	const struct judge_run *run =
+		array_find(one, judge->runs, judge->n_runs,
+			   one->counted && one->arm == 0 && get_settings_log(one) != NULL);
 
-	while (run != NULL && get_settings_log(run) == NULL)
-		run = judge_next(judge, 0, run);
 	if (run == NULL)
 		return;
-	settings = &run->log->settings;
-	for (size_t i = 0; i < settings->n; i++) {
-		const char *key = settings->v[i].key;
+	array_each (setting, run->log->settings.v, run->log->settings.n) {
+		const char *key = setting->key;
 		size_t n, m;
 		bool wavers;
 		const char *a = get_setting(judge, 0, key, &n, &wavers);
@@ -326,11 +312,10 @@ static void compare_settings(const struct judge *judge, struct judge_contrast *c
 /* Median of a number in the scores of an arm's usable runs; NAN: none. */
 static double get_median_score(const struct judge *judge, size_t arm, const char *key)
 {
-	const struct judge_run *run = NULL;
 	AUTO_FREE double *v = judge_new_array(judge);
 	size_t n = 0;
 
-	while ((run = judge_next(judge, arm, run)) != NULL) {
+	judge_each (run, judge, arm) {
 		v[n] = run->log == NULL || !judge_is_usable(run)
 			       ? (double)NAN
 			       : json_get_number(run->log->score.root, key, (double)NAN);
@@ -373,12 +358,11 @@ static bool find_version(const char *runtime, const char *key, char out[VALUE_SI
 /* How many of the arm's own runs loaded torch; *n_own: of how many. */
 static size_t count_torch_runs(const struct judge *judge, size_t arm, size_t *n_own)
 {
-	const struct judge_run *run = NULL;
 	char value[VALUE_SIZE];
 	size_t seen = 0;
 
 	*n_own = 0;
-	while ((run = judge_next(judge, arm, run)) != NULL)
+	judge_each (run, judge, arm)
 		if (run->state != RUN_STATE_CLAIMED) {
 			++*n_own;
 			seen += find_version(run->runtime, "torch", value);
@@ -417,7 +401,6 @@ static void compare_runtimes(const struct judge *judge, struct judge_contrast *c
 {
 	size_t n, m, a = count_torch_runs(judge, 0, &n);
 	size_t b = count_torch_runs(judge, c->arm, &m);
-	const struct judge_run *run = NULL, *control;
 
 	/* If only one arm loaded torch, nothing was compared. */
 	if (n > 0 && m > 0 && (a == 0) != (b == 0))
@@ -425,8 +408,9 @@ static void compare_runtimes(const struct judge *judge, struct judge_contrast *c
 			  "torch was loaded in %zu of %zu runs, in %zu of %zu of the control's; "
 			  "versions were not compared",
 			  b, m, a, n);
-	while ((run = judge_next(judge, c->arm, run)) != NULL) {
-		control = judge_find_run(judge, 0, run);
+	judge_each (run, judge, c->arm) {
+		const struct judge_run *control = judge_find_run(judge, 0, run);
+
 		if (control != NULL)
 			compare_versions(judge, c, run, control);
 	}
@@ -435,10 +419,9 @@ static void compare_runtimes(const struct judge *judge, struct judge_contrast *c
 /* The source that the logs of an arm embed, or NULL.  Adds a hit if there are several. */
 static const char *find_source(const struct judge *judge, struct judge_contrast *c, size_t arm)
 {
-	const struct judge_run *run = NULL;
 	const char *first = NULL;
 
-	while ((run = judge_next(judge, arm, run)) != NULL) {
+	judge_each (run, judge, arm) {
 		const char *source = run->log != NULL ? run->log->run.source_sha256 : NULL;
 
 		if (source != NULL && first != NULL && strcmp(source, first) != 0)
@@ -466,11 +449,10 @@ static void compare_sources(const struct judge *judge, struct judge_contrast *c)
 /* Mean of a member of struct health_sum over an arm's usable runs; NAN: unknown. */
 static double get_mean_health(const struct judge *judge, size_t arm, size_t offset)
 {
-	const struct judge_run *run = NULL;
 	double sum = 0.0, value;
 	size_t n = 0;
 
-	while ((run = judge_next(judge, arm, run)) != NULL) {
+	judge_each (run, judge, arm) {
 		if (run->health == NULL || !judge_is_usable(run))
 			continue;
 		memcpy(&value, (const char *)run->health + offset, sizeof(value));
@@ -525,8 +507,7 @@ static bool is_window_known(const struct health_sum *h)
 	return h->shown_most_s - h->shown_least_s < h->printed_s / 2.0;
 }
 
-/* Iterate over pairs of usable runs of control and arm with known health.  Start with *control
- * NULL; false: no more. */
+/* Go to the next pair of usable runs of control and arm with known health; false: no more. */
 static bool find_next_pair(const struct judge *judge, size_t arm, const struct judge_run **control,
 			   const struct judge_run **run)
 {
@@ -539,15 +520,18 @@ static bool find_next_pair(const struct judge *judge, size_t arm, const struct j
 	return false;
 }
 
+#define each_pair(control, run, judge, arm)                \
+	for (const struct judge_run *control = NULL, *run; \
+	     find_next_pair(judge, arm, &(control), &(run));)
+
 /* Do pairs show that more than half of the difference exists only in the logs? */
 static bool is_gain_in_log_only(const struct judge *judge, const struct judge_contrast *c,
 				double level)
 {
-	const struct judge_run *control = NULL, *run;
 	AUTO_FREE double *gained = judge_new_array(judge);
 	size_t n = 0;
 
-	while (find_next_pair(judge, c->arm, &control, &run))
+	each_pair (control, run, judge, c->arm)
 		if (is_window_known(run->health) && is_window_known(control->health)) {
 			double printed = control->health->printed_s - run->health->printed_s;
 			double seen = get_seen_gain(control->health, run->health);
@@ -565,7 +549,6 @@ static bool is_gain_in_log_only(const struct judge *judge, const struct judge_co
  */
 static void compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 {
-	const struct judge_run *run = NULL;
 	double a = MEAN(0, printed_s), margin = LOG_CLOCK_SHARE * a;
 	bool paced = true, stamped = true;
 	bool own = only_this_exceeds(judge, c->arm, 0);
@@ -579,7 +562,7 @@ static void compare_log_clocks(const struct judge *judge, struct judge_contrast 
 			  MEAN(arm, took_s));
 		return;
 	}
-	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
+	judge_each (run, judge, JUDGE_ANY) {
 		if ((run->arm != 0 && run->arm != c->arm) || !judge_is_usable(run))
 			continue;
 		if (!is_timely(run->health))
@@ -615,7 +598,6 @@ void judge_refuse_late_rows(const struct judge *judge, const struct judge_contra
 {
 	double claimed = MEAN(0, printed_s) - MEAN(c->arm, printed_s);
 	const struct paired_rule *rule = &judge->rule.paired;
-	const struct judge_run *control = NULL, *run;
 	AUTO_FREE double *gained = judge_new_array(judge);
 	bool witnessed = true, paced = true, timely;
 	double shown = 0.0;
@@ -624,7 +606,7 @@ void judge_refuse_late_rows(const struct judge *judge, const struct judge_contra
 	/* A window longer than its run is another matter; see compare_log_clocks. */
 	if (!(MEAN(0, printed_s) > 0.0) || window_exceeds_run_s(judge, 0) > 0.0)
 		return;
-	while (find_next_pair(judge, c->arm, &control, &run)) {
+	each_pair (control, run, judge, c->arm) {
 		witnessed &= is_gain_confirmed(control->health, claimed) &&
 			     is_gain_confirmed(run->health, claimed);
 		paced &= control->health->paced && run->health->paced;
@@ -639,9 +621,9 @@ void judge_refuse_late_rows(const struct judge *judge, const struct judge_contra
 	    (c->paired.p < rule->alpha ? seen.p < rule->alpha && seen.mean / claimed >= 0.5
 				       : !(seen.p < LOG_CLOCK_P)))
 		return;
-	control = judge_next(judge, c->arm, NULL);
+	const struct judge_run *first = judge_next(judge, c->arm, NULL);
 	(void)snprintf(why, size, "%s: the log gained %.2f s, whole runs %.2f s",
-		       control != NULL && control->times.clock == STEP_CLOCK_STAMPS
+		       first != NULL && first->times.clock == STEP_CLOCK_STAMPS
 			       ? "whole runs disagree"
 		       : timely ? "rows came no sooner"
 				: "rows came at once",
@@ -656,12 +638,11 @@ void judge_refuse_late_rows(const struct judge *judge, const struct judge_contra
 static void compare_whole_runs(const struct judge *judge, struct judge_contrast *c)
 {
 	double claimed = MEAN(0, printed_s) - MEAN(c->arm, printed_s);
-	const struct judge_run *control = NULL, *run;
 	AUTO_FREE double *lost = judge_new_array(judge);
 	bool validates = false;
 	size_t n = 0;
 
-	while (find_next_pair(judge, c->arm, &control, &run)) {
+	each_pair (control, run, judge, c->arm) {
 		const struct health_sum *a = control->health, *b = run->health;
 
 		lost[n++] = a->printed_s - b->printed_s - a->took_s + b->took_s;
@@ -683,12 +664,11 @@ static void compare_whole_runs(const struct judge *judge, struct judge_contrast 
  */
 static void compare_score_runs(const struct judge *judge, struct judge_contrast *c)
 {
-	const struct judge_run *control = NULL, *run;
 	AUTO_FREE double *excess = judge_new_array(judge);
 	double a = MEAN(0, took_s), b = MEAN(c->arm, took_s);
 	size_t n = 0;
 
-	while (find_next_pair(judge, c->arm, &control, &run))
+	each_pair (control, run, judge, c->arm)
 		excess[n++] = log(run->y / control->y) -
 			      log(run->health->took_s / control->health->took_s);
 	struct paired more = paired_compare(excess, n, &judge->rule.paired);
@@ -704,11 +684,10 @@ static void compare_score_runs(const struct judge *judge, struct judge_contrast 
 static void compare_cores(const struct judge *judge, struct judge_contrast *c)
 {
 	double a = MEAN(0, busy_cores), b = MEAN(c->arm, busy_cores);
-	const struct judge_run *control = NULL, *run;
 	AUTO_FREE double *more = judge_new_array(judge);
 	size_t n = 0;
 
-	while (find_next_pair(judge, c->arm, &control, &run))
+	each_pair (control, run, judge, c->arm)
 		more[n++] = run->health->busy_cores - control->health->busy_cores;
 	if (b > CORES_TIMES * a && b > a + CORES_MORE &&
 	    paired_compare(more, n, &judge->rule.paired).p < LOG_CLOCK_P)
@@ -757,12 +736,12 @@ static double compare_training_losses(const struct run_log *a, const struct run_
 static bool collect_loss_differences(const struct judge *judge, const struct judge_contrast *c,
 				     bool by_val, double *apart, size_t *n)
 {
-	const struct judge_run *run = NULL, *control;
 	bool all = true;
 
 	*n = 0;
-	while ((run = judge_next(judge, c->arm, run)) != NULL) {
-		control = judge_find_run(judge, c->base, run);
+	judge_each (run, judge, c->arm) {
+		const struct judge_run *control = judge_find_run(judge, c->base, run);
+
 		if (!judge_is_main(run) || !judge_is_usable(run) || control == NULL ||
 		    !judge_is_usable(control))
 			continue;

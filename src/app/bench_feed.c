@@ -167,7 +167,7 @@ static void fill_noise(struct model_noise *out, const struct noise_entry *e)
 		.sd = 100.0 * e->noise.sd,
 		.drift = stats_pct(e->noise.drift),
 		.drift_p = e->noise.drift_p,
-		.n_runs = e->noise.n_runs,
+		.n_runs = (size_t)e->noise.n_runs,
 		.rank = e->rank,
 		.of = e->n_ranked,
 		.when_ms = e->when_ms,
@@ -189,7 +189,8 @@ static uint64_t mark_register(const struct noise_register *reg)
 	uint64_t mark = reg->n + 1;
 
 	for (size_t i = 0; i < reg->n; i++)
-		mark = mark * 1000003 + (uint64_t)reg->v[i].when_ms * 31 + reg->v[i].noise.n_runs;
+		mark = mark * 1000003 + (uint64_t)reg->v[i].when_ms * 31 +
+		       (uint64_t)reg->v[i].noise.n_runs;
 	return mark;
 }
 

@@ -91,18 +91,21 @@ static size_t measure_differences(const struct noise_run *runs, size_t n, double
 void noise_measure(struct noise *noise, const struct noise_run *runs, size_t n)
 {
 	AUTO_FREE double *ln = xcalloc(n + 1, sizeof(*ln)), *d = xcalloc(n + 1, sizeof(*d));
+	size_t n_runs = 0, n_blocks = measure_differences(runs, n, d);
 
-	*noise = (struct noise){ .drift = (double)NAN, .drift_p = (double)NAN };
-	for (size_t i = 0; i < n; i++) {
-		if (!is_measured(&runs[i]))
-			continue;
-		ln[noise->n_runs++] = log(runs[i].y);
-	}
-	noise->n_blocks = measure_differences(runs, n, d);
-	noise->mean = stats_mean(ln, noise->n_runs);
-	noise->sd = stats_sd(ln, noise->n_runs);
-	noise->df = noise->n_runs > 1 ? (double)noise->n_runs - 1.0 : (double)NAN;
-	noise->sd_block = stats_sd(d, noise->n_blocks);
+	array_each (run, runs, n)
+		if (is_measured(run))
+			ln[n_runs++] = log(run->y);
+	*noise = (struct noise){
+		.n_runs = (double)n_runs,
+		.n_blocks = (double)n_blocks,
+		.mean = stats_mean(ln, n_runs),
+		.sd = stats_sd(ln, n_runs),
+		.df = n_runs > 1 ? (double)n_runs - 1.0 : (double)NAN,
+		.sd_block = stats_sd(d, n_blocks),
+		.drift = (double)NAN,
+		.drift_p = (double)NAN,
+	};
 	measure_drift(noise, runs, n);
 }
 
@@ -159,8 +162,8 @@ void noise_pool(struct noise *total, const struct noise *more)
 	}
 	both.sd = pool_sd(total->sd, total->df, more->sd, more->df);
 	both.df = (isnan(total->df) ? 0.0 : total->df) + (isnan(more->df) ? 0.0 : more->df);
-	both.sd_block = pool_sd(total->sd_block, (double)total->n_blocks - 1.0, more->sd_block,
-				(double)more->n_blocks - 1.0);
+	both.sd_block = pool_sd(total->sd_block, total->n_blocks - 1.0, more->sd_block,
+				more->n_blocks - 1.0);
 	both.n_runs += total->n_runs;
 	both.n_blocks += total->n_blocks;
 	*total = both;
@@ -212,32 +215,27 @@ static struct str get_cell(struct str line, size_t column)
 	return str_trim(cell);
 }
 
-static void append_text(char *out, size_t size, const char *glue, struct str text)
-{
-	size_t len = strlen(out);
-
-	if (text.len > 0)
-		(void)snprintf(out + len, size - len, "%s%.*s", len > 0 ? glue : "", (int)text.len,
-			       text.p);
-}
+/* Append a text to a char array, after `glue` if it has one already. */
+#define append_text(out, glue, text)                                                 \
+	append_into(out, "%s%.*s", (text).len > 0 && (out)[0] != '\0' ? (glue) : "", \
+		    (int)(text).len, (text).p)
 
 /* Parse "0, NVIDIA H200, 570.1, 1 MiB, 0 %, 1980 MHz, GPU-uuid". */
 static void parse_gpu(struct noise_of_pod *out, const struct plan_pod *pod, struct str line)
 {
-	struct str name = get_cell(line, 1), driver = get_cell(line, 2);
+	struct str name = get_cell(line, 1), driver = get_cell(line, 2), id = get_cell(line, 6);
 	int64_t index = -1;
 
 	(void)str_to_i64(get_cell(line, 0), &index);
 	if (pod->gpus.n > 0 && !any_of(i, pod->gpus.n, pod->gpus.v[i] == index))
 		return;
 	if (out->gpu[0] == '\0')
-		append_text(out->gpu, sizeof(out->gpu), "", name);
-	else if (!(strlen(out->gpu) == name.len && memcmp(out->gpu, name.p, name.len) == 0) &&
-		 strstr(out->gpu, " and others") == NULL)
-		append_text(out->gpu, sizeof(out->gpu), "", STR_LIT(" and others"));
+		append_text(out->gpu, "", name);
+	else if (!str_eq_cstr(name, out->gpu) && strstr(out->gpu, " and others") == NULL)
+		append_into(out->gpu, " and others");
 	if (out->driver[0] == '\0')
-		append_text(out->driver, sizeof(out->driver), "", driver);
-	append_text(out->gpu_id, sizeof(out->gpu_id), ",", get_cell(line, 6));
+		append_text(out->driver, "", driver);
+	append_text(out->gpu_id, ",", id);
 }
 
 void noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod, struct str env)
@@ -250,12 +248,11 @@ void noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod, struct
 	plan_gpus_text(&pod->gpus, ',', &gpus);
 	print_into(out->gpus, "%s", gpus.data);
 	while (str_next(&env, '\n', &line)) {
-		if (line.len > 4 && memcmp(line.p, "gpu ", 4) == 0)
-			parse_gpu(out, pod, (struct str){ line.p + 4, line.len - 4 });
+		if (str_starts_with(line, "gpu "))
+			parse_gpu(out, pod, str_skip(line, 4));
 		for (size_t i = 0; i < LENGTH(kept); i++)
-			if (line.len > strlen(kept[i]) &&
-			    memcmp(line.p, kept[i], strlen(kept[i])) == 0)
-				append_text(out->image, sizeof(out->image), ", ", line);
+			if (str_starts_with(line, kept[i]))
+				append_text(out->image, ", ", line);
 	}
 }
 
@@ -264,10 +261,8 @@ void noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod, struct
 static double measure_pace(const struct plan *plan, size_t pod, const cJSON *all)
 {
 	double took_s = 0.0, end = (double)NAN, n = 0;
-	const cJSON *run;
 
-	cJSON_ArrayForEach(run, all)
-	{
+	json_each (run, all) {
 		double t0 = read_time(run, "t0"), t1 = read_time(run, "t1");
 
 		if (isnan(t1 - t0) ||
@@ -288,23 +283,19 @@ bool noise_from_verdict(struct noise_of_pod *out, const struct plan *plan, size_
 {
 	const cJSON *all = json_get(verdict, "runs");
 	int size = cJSON_GetArraySize(all);
-	struct noise_run *runs;
 	char again[PLAN_TAG_SIZE] = "";
 	size_t n = 0;
 
 	if (size < 1 || size > MAX_RUNS)
 		return false;
 	noise_read_env(out, &plan->pods[pod], env);
-	runs = xcalloc((size_t)size, sizeof(*runs));
+	AUTO_FREE struct noise_run *runs = xcalloc((size_t)size, sizeof(*runs));
 	if (plan->aa)
 		plan_arm_tag(plan, plan->n_variants, again);
-	json_each (run, all) {
-		if (read_run(&runs[n], run, plan->pods[pod].id, plan->variants[0].tag, again))
-			n++;
-	}
+	json_each (run, all)
+		n += read_run(&runs[n], run, plan->pods[pod].id, plan->variants[0].tag, again);
 	noise_measure(&out->noise, runs, n);
 	out->noise.run_s = measure_pace(plan, pod, all);
-	free(runs);
 	return out->noise.n_runs > 0 && (!plan->aa || out->noise.n_blocks > 0);
 }
 
@@ -317,31 +308,24 @@ static void hash_text(struct sha256 *sha, const char *key, const char *value)
 
 static int compare_env(const void *a, const void *b)
 {
-	const struct plan_variable *const *x = a, *const *y = b;
-
-	return strcmp((*x)->name, (*y)->name);
+	return strcmp(((const struct plan_variable *)a)->name,
+		      ((const struct plan_variable *)b)->name);
 }
 
 /* Hash the environment, sorted by name.  The variant's variables replace the workload's. */
 static void hash_env(struct sha256 *sha, const struct plan *plan, const struct plan_variant *v)
 {
-	const struct plan_variable **all = xcalloc(plan->env.n + v->env.n + 1, sizeof(*all));
+	AUTO_FREE struct plan_variable *all = xcalloc(plan->env.n + v->env.n + 1, sizeof(*all));
 	size_t n = 0;
 
-	for (size_t i = 0; i < v->env.n; i++)
-		all[n++] = &v->env.v[i];
-	for (size_t i = 0; i < plan->env.n; i++) {
-		bool over = false;
-
-		for (size_t k = 0; k < v->env.n; k++)
-			over |= strcmp(v->env.v[k].name, plan->env.v[i].name) == 0;
-		if (!over)
-			all[n++] = &plan->env.v[i];
-	}
-	qsort(all, n, sizeof(const struct plan_variable *), compare_env);
-	for (size_t i = 0; i < n; i++)
-		hash_text(sha, all[i]->name, all[i]->value);
-	free(all);
+	array_each (own, v->env.v, v->env.n)
+		all[n++] = *own;
+	array_each (common, plan->env.v, plan->env.n)
+		if (!array_any(own, v->env.v, v->env.n, strcmp(own->name, common->name) == 0))
+			all[n++] = *common;
+	qsort(all, n, sizeof(*all), compare_env);
+	array_each (one, all, n)
+		hash_text(sha, one->name, one->value);
 }
 
 void noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE])

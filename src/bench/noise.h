@@ -3,9 +3,9 @@
 
 #include "bench/plan.h"
 #include "parsers/json.h"
+#include "store/benches.h"
 
-/* How much repeated runs of the same code differ on one pod, measured by the A/A arm of a bench or
- * by an audit.  In ln units of the measured time; NAN: not defined (one run, no complete block). */
+/* Noise is measured by the A/A arm of a bench or by an audit. */
 
 /* With fewer runs of a class its noise is not used. */
 #define NOISE_MIN_RUNS 3
@@ -18,19 +18,6 @@ struct noise_run {
 	double t0_s; /* start; NAN: unknown */
 	size_t block;
 	bool again; /* of the A/A arm */
-};
-
-struct noise {
-	size_t n_runs;	 /* measured runs */
-	size_t n_blocks; /* blocks with all runs of both arms */
-	double mean;	 /* of ln y */
-	double sd, df;	 /* of ln y between runs; df is n_runs - 1 */
-	/* Spread of a block's difference of ln y (medians of its runs), with n_blocks - 1. */
-	double sd_block;
-	double drift;	/* change of ln y from the first to the last run, by a linear fit */
-	double drift_p; /* p of the slope against 0 */
-	double span_s;	/* from the first start to the last */
-	double run_s;	/* seconds per run with its setup, without the gap */
 };
 
 /* Runs may be in any order. */

@@ -45,21 +45,10 @@ static int add_row(void *user, const struct stored_noise *row)
 	struct noise_register *reg = user;
 	struct noise_entry *e = NULL;
 	size_t n_gpus = 1;
-	const struct noise one = {
-		.n_runs = (size_t)row->n_runs,
-		.n_blocks = (size_t)row->n_blocks,
-		.mean = row->mean,
-		.sd = row->sd,
-		.df = row->df,
-		.sd_block = row->sd_block,
-		.drift = row->drift,
-		.drift_p = row->drift_p,
-		.span_s = row->span_s,
-		.run_s = row->run_s,
-	};
 
 	/* Without an A/A arm there is a level but no noise. */
-	if (reg->is_history ? reg->name != NULL && !is_named(row, reg->name) : !(row->n_blocks > 0))
+	if (reg->is_history ? reg->name != NULL && !is_named(row, reg->name)
+			    : !(row->noise.n_blocks > 0))
 		return 0;
 	if (!reg->is_history)
 		e = array_find(old, reg->v, reg->n,
@@ -73,7 +62,7 @@ static int add_row(void *user, const struct stored_noise *row)
 			.pod = text_or_empty(row->pod),
 			.gpus = text_or_empty(row->gpus),
 			.class_name = text_or_empty(row->class_name),
-			.first_mean = row->mean,
+			.first_mean = row->noise.mean,
 			.first_ms = row->when_ms,
 			.p_quietest = (double)NAN,
 			.bench = xstrdup_null(row->bench_id),
@@ -90,7 +79,7 @@ static int add_row(void *user, const struct stored_noise *row)
 	replace_text(&e->image, row->image);
 	replace_text(&e->what, row->what);
 	replace_text(&e->metric, row->metric);
-	noise_pool(&e->noise, &one);
+	noise_pool(&e->noise, &row->noise);
 	e->n_benches++;
 	e->when_ms = row->when_ms;
 	return 0;
@@ -178,7 +167,7 @@ static void append_if_new(struct noise_entry *e, const char *label, const char *
 /* Mark the entries of a series at which its level changes. */
 static void mark_changes(struct noise_entry *v, size_t n)
 {
-	double *mean = xcalloc(n, sizeof(*mean));
+	AUTO_FREE double *mean = xcalloc(n, sizeof(*mean));
 	struct change found[CHANGE_MOST];
 
 	for (size_t i = 0; i < n; i++)
@@ -193,7 +182,6 @@ static void mark_changes(struct noise_entry *v, size_t n)
 		append_if_new(e, "", e[-1].image, e->image);
 		append_if_new(e, "pod ", e[-1].pod, e->pod);
 	}
-	free(mean);
 }
 
 static bool is_same_series(const struct noise_entry *a, const struct noise_entry *b)
@@ -316,16 +304,7 @@ static struct stored_noise get_row(const struct noise_of_pod *one, const struct 
 		.class_name = class_name,
 		.what = v->command != NULL ? v->command : plan->command,
 		.metric = plan->key,
-		.n_runs = (double)one->noise.n_runs,
-		.n_blocks = (double)one->noise.n_blocks,
-		.mean = one->noise.mean,
-		.sd = one->noise.sd,
-		.df = one->noise.df,
-		.sd_block = one->noise.sd_block,
-		.drift = one->noise.drift,
-		.drift_p = one->noise.drift_p,
-		.span_s = one->noise.span_s,
-		.run_s = one->noise.run_s,
+		.noise = one->noise,
 	};
 }
 
@@ -470,10 +449,10 @@ void noise_entry_facts(struct facts *facts, const struct noise_entry *e)
 		if (texts[i].text != NULL)
 			facts_text(facts, texts[i].label, FACT_PLAIN, "%s", texts[i].text);
 	facts_text(facts, "spread", FACT_PLAIN,
-		   "standard deviation %.3f%% between runs (%zu A/A runs)", 100.0 * noise->sd,
+		   "standard deviation %.3f%% between runs (%.0f A/A runs)", 100.0 * noise->sd,
 		   noise->n_runs);
 	facts_text(facts, "", FACT_PLAIN,
-		   "standard deviation %.3f%% of a block's difference (%zu blocks)",
+		   "standard deviation %.3f%% of a block's difference (%.0f blocks)",
 		   100.0 * noise->sd_block, noise->n_blocks);
 	if (isnan(noise->drift))
 		facts_text(facts, "drift", FACT_PLAIN, "unknown");

@@ -125,7 +125,7 @@ static void append_power(struct buf *out, const struct plan *plan, const struct 
 			    detectable_pct(plan, noise_sd_of_block(&known->noise)), blocks);
 		utf8_sanitize(out, str_from(known->pod));
 		buf_appendf(out,
-			    " runs vary by %.2f%%\n            (from %zu A/A runs in the noise "
+			    " runs vary by %.2f%%\n            (from %.0f A/A runs in the noise "
 			    "register)\n",
 			    100.0 * known->noise.sd, known->noise.n_runs);
 		return;

@@ -69,14 +69,15 @@ int store_each_bench(struct store *store, const char *state,
 
 #define NOISE_WHAT "the noise register"
 
-#define NOISE(member) COLUMN(struct stored_noise, member)
-#define NOISE_CLASS   COLUMN_AS("class", struct stored_noise, class_name)
+#define NOISE(member)  COLUMN(struct stored_noise, member)
+#define NOISE_CLASS    COLUMN_AS("class", struct stored_noise, class_name)
+#define NUMBER(member) COLUMN_AS(#member, struct stored_noise, noise.member)
 
 static const struct column noise_columns[] = {
-	NOISE(bench_id), NOISE(pod),	  NOISE(gpus),	  NOISE(gpu),	 NOISE(gpu_id),
-	NOISE(driver),	 NOISE(image),	  NOISE_CLASS,	  NOISE(what),	 NOISE(metric),
-	NOISE(n_runs),	 NOISE(n_blocks), NOISE(mean),	  NOISE(sd),	 NOISE(df),
-	NOISE(sd_block), NOISE(drift),	  NOISE(drift_p), NOISE(span_s), NOISE(run_s),
+	NOISE(bench_id),  NOISE(pod),	    NOISE(gpus),     NOISE(gpu),     NOISE(gpu_id),
+	NOISE(driver),	  NOISE(image),	    NOISE_CLASS,     NOISE(what),    NOISE(metric),
+	NUMBER(n_runs),	  NUMBER(n_blocks), NUMBER(mean),    NUMBER(sd),     NUMBER(df),
+	NUMBER(sd_block), NUMBER(drift),    NUMBER(drift_p), NUMBER(span_s), NUMBER(run_s),
 	NOISE(when_ms),
 };
 static const struct table noise_table = TABLE("noise", noise_columns, 0);

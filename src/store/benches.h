@@ -36,9 +36,24 @@ int store_each_bench(struct store *store, const char *state,
 		     int (*fn)(void *user, const struct stored_bench *bench), void *user,
 		     struct err *err);
 
+/* How much repeated runs of the same code differ on one pod.  In ln units of the measured time;
+ * NAN: not defined (one run, no complete block). */
+struct noise {
+	double n_runs;	 /* measured runs */
+	double n_blocks; /* blocks with all runs of both arms */
+	double mean;	 /* of ln y */
+	double sd, df;	 /* of ln y between runs; df is n_runs - 1 */
+	/* Spread of a block's difference of ln y (medians of its runs), with n_blocks - 1. */
+	double sd_block;
+	double drift;	/* change of ln y from the first to the last run, by a linear fit */
+	double drift_p; /* p of the slope against 0 */
+	double span_s;	/* from the first start to the last */
+	double run_s;	/* seconds per run with its setup, without the gap */
+};
+
 /*
  * The noise register: one row per pod of each bench that ran the same code twice.  Texts are
- * borrowed, NULL: unknown; numbers NAN: unknown.
+ * borrowed, NULL: unknown.
  */
 struct stored_noise {
 	const char *bench_id, *pod;
@@ -47,8 +62,7 @@ struct stored_noise {
 	const char *class_name; /* see bench/noise.h */
 	const char *what;	/* the command, for people */
 	const char *metric;
-	double n_runs, n_blocks, mean, sd, df, sd_block;
-	double drift, drift_p, span_s, run_s;
+	struct noise noise;
 	int64_t when_ms; /* end of the bench, or its start */
 };
 

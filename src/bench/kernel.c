@@ -88,15 +88,11 @@ int kernel_share(const struct bench_runs *runs, const struct bench_run *run,
 
 	sharer->attempt = run->attempt;
 	sharer->end = run->end;
-	sharer->rc = run->rc;
-	sharer->t0_s = run->t0_s;
-	sharer->t1_s = run->t1_s;
-	sharer->up_s = run->up_s;
+	sharer->result = run->result;
+	/* Which arm changed a file that all read is known of one run only. */
+	if (sharer != run)
+		sharer->result.shared[0] = '\0';
 	sharer->drift_s = run->drift_s;
-	sharer->files_changed = run->files_changed;
-	memmove(sharer->hash, run->hash, sizeof(run->hash));
-	memmove(sharer->work, run->work, sizeof(run->work));
-	memmove(sharer->runtime, run->runtime, sizeof(run->runtime));
 	bench_run_path(runs, run, plan_output(runs->plan), path);
 	if (file_read(path, &text, NULL) == 0)
 		extract_lines(buf_str(&text), runs->tags[sharer->arm], &own);

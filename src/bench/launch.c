@@ -288,7 +288,7 @@ static const struct {
 	const char *word;
 	size_t at;
 } flags[] = { MEMBER("exists", existed), MEMBER("shipped", shipped), MEMBER("cleaned", cleaned),
-	      MEMBER("files", files_changed) },
+	      MEMBER("files", result.files_changed) },
   blobs[] = { MEMBER("data", data), MEMBER("host", host), MEMBER("stamps", stamps) };
 
 static const struct {
@@ -296,11 +296,11 @@ static const struct {
 	size_t at, size;
 	bool is_list; /* several lines are joined by "; " */
 } texts[] = {
-	TEXT("error", error, true),	 TEXT("runtime", runtime, true),
-	TEXT("foreign", foreign, false), TEXT("running", running, false),
-	TEXT("work", work, false),	 TEXT("stray", stray, false),
-	TEXT("shared", shared, false),	 TEXT("held", held, false),
-	TEXT("queued", queued, false),	 TEXT("alloc", alloc, false),
+	TEXT("error", error, true),	      TEXT("runtime", result.runtime, true),
+	TEXT("foreign", foreign, false),      TEXT("running", running, false),
+	TEXT("work", result.work, false),     TEXT("stray", stray, false),
+	TEXT("shared", result.shared, false), TEXT("held", held, false),
+	TEXT("queued", queued, false),	      TEXT("alloc", result.alloc, false),
 	TEXT("moved", moved, false),
 };
 
@@ -350,11 +350,11 @@ static void read_state(struct launch_reply *reply, struct str rest)
 			reply->state = states[i].state;
 	if (reply->state != LAUNCH_DONE)
 		return;
-	reply->rc = to_int(next_number(&rest));
-	reply->t0_s = next_seconds(&rest);
-	reply->t1_s = next_seconds(&rest);
-	reply->up_s = -next_seconds(&rest);
-	reply->up_s += next_seconds(&rest);
+	reply->result.rc = to_int(next_number(&rest));
+	reply->result.t0_s = next_seconds(&rest);
+	reply->result.t1_s = next_seconds(&rest);
+	reply->result.up_s = -next_seconds(&rest);
+	reply->result.up_s += next_seconds(&rest);
 }
 
 static void read_line(struct launch_reply *reply, struct str word, struct str rest)
@@ -381,7 +381,7 @@ static void read_line(struct launch_reply *reply, struct str word, struct str re
 		buf_append(&reply->env, rest.p, rest.len);
 		buf_append_char(&reply->env, '\n');
 	} else if (str_eq_cstr(word, "hash") && rest.len >= 64) {
-		print_into(reply->hash, "%.64s", rest.p);
+		print_into(reply->result.hash, "%.64s", rest.p);
 	} else if (str_eq_cstr(word, "up")) {
 		if (str_to_double(rest, &value) && value >= 0.0 && value < MAX_SECONDS)
 			reply->pod_up_s = value;

@@ -58,32 +58,37 @@ enum launch_state {
 	LAUNCH_LOST, /* no process and no exit status */
 };
 
-struct launch_reply {
-	bool understood; /* at least one line of the protocol */
-	bool existed, shipped, cleaned;
-	int exit_status; /* of the shell; set by the caller */
-	enum launch_state state;
-	int rc;
+/* The result of a run, as its pod has it. */
+struct run_result {
+	double rc;	    /* exit status */
 	double t0_s, t1_s;  /* the pod's wall clock, since 1970 */
 	double up_s;	    /* duration by the pod's steady clock */
-	double pod_up_s;    /* that clock at the time of the answer; NAN: unknown */
-	uint64_t size;	    /* bytes of the log */
 	bool files_changed; /* judge files changed during the run */
 	char hash[65];	    /* of all judge files */
 	char work[128];	    /* the sources: commit, hash of the changes */
 	char shared[128];   /* a file that all arms read, which changed during the run */
 	char runtime[512];  /* "python /usr/bin/python3.11; torch 2.9.1" */
-	char error[256];    /* "" or why the pod cannot be used */
-	char foreign[128];  /* pids of other programs on its GPUs */
-	char running[128];  /* of CLEAN: jobs that still run */
-	long left;	    /* of ABORT: number of processes left; -1: unknown */
-	char names[128];    /* of these processes: "12 (sh) 13 (python3)" */
-	char stray[128];    /* of ABORT: processes that runs may have left behind */
-	char held[256];	    /* of ABORT: a lock file and the processes that have it open */
-	char queued[200];   /* why the allocation does not run yet */
 	char alloc[128];    /* "17.0 node": job of Slurm, restarts, node */
-	char moved[128];    /* the same if Slurm ended the allocation during the run */
-	struct buf env;	    /* lines "key value" of PREFLIGHT */
+};
+
+struct launch_reply {
+	bool understood; /* at least one line of the protocol */
+	bool existed, shipped, cleaned;
+	int exit_status; /* of the shell; set by the caller */
+	enum launch_state state;
+	struct run_result result;
+	double pod_up_s;   /* the steady clock at the time of the answer; NAN: unknown */
+	uint64_t size;	   /* bytes of the log */
+	char error[256];   /* "" or why the pod cannot be used */
+	char foreign[128]; /* pids of other programs on its GPUs */
+	char running[128]; /* of CLEAN: jobs that still run */
+	long left;	   /* of ABORT: number of processes left; -1: unknown */
+	char names[128];   /* of these processes: "12 (sh) 13 (python3)" */
+	char stray[128];   /* of ABORT: processes that runs may have left behind */
+	char held[256];	   /* of ABORT: a lock file and the processes that have it open */
+	char queued[200];  /* why the allocation does not run yet */
+	char moved[128];   /* result.alloc if Slurm ended the allocation during the run */
+	struct buf env;	   /* lines "key value" of PREFLIGHT */
 	/* Borrowed from the output: */
 	struct str data; /* of a log, or gpu.csv */
 	struct str host, stamps;

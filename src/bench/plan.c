@@ -434,7 +434,7 @@ static int read_variants(const struct json_reader *r, const cJSON *array, const 
 			 void *to)
 {
 	static const struct plan_variant blank = { .tag = NULL };
-	size_t size = (size_t)cJSON_GetArraySize(array), n_controls = 0, control = 0;
+	size_t size = (size_t)cJSON_GetArraySize(array), n_controls, control = 0;
 	struct items items = { variant_keys, &blank, sizeof(blank), NULL };
 	struct plan *plan = to;
 
@@ -444,11 +444,9 @@ static int read_variants(const struct json_reader *r, const cJSON *array, const 
 	items.v = plan->variants = xcalloc(size, sizeof(blank));
 	if (read_items(r, array, path, &items, &plan->n_variants) != 0)
 		return -1;
-	for (size_t i = 0; i < size; i++)
-		if (plan->variants[i].control) {
-			n_controls++;
-			control = i;
-		}
+	n_controls = array_count(v, plan->variants, size, v->control);
+	while (control + 1 < size && !plan->variants[control].control)
+		control++;
 	if (n_controls != 1)
 		return json_refuse(r, path,
 				   "expected exactly one with \"control\": true, found %zu",
@@ -506,27 +504,23 @@ static const struct json_field top_keys[] = {
 	END,
 };
 
-static void set_defaults(struct plan *plan, const char *file)
-{
-	*plan = (struct plan){
-		.file = xstrdup(file),
-		.seed = 42,
-		.rule = JUDGE_RULE_DEFAULT,
-		.timeout_s = 3600,
-		.seconds = 2,
-		.blocks = 6,
-		.reps = 1,
-		.burn_in = 1,
-		.aa = true,
-		.gap_s = (double)NAN,
-		.min_blocks = VERDICT_MIN_BLOCKS,
-		.early = LOOKS_OBRIEN,
-		.refuse_foreign = true,
-		.throttle_drops = true,
-		.usd = (double)NAN,
-		.minutes = (double)NAN,
-	};
-}
+static const struct plan plan_defaults = {
+	.seed = 42,
+	.rule = JUDGE_RULE_DEFAULT,
+	.timeout_s = 3600,
+	.seconds = 2,
+	.blocks = 6,
+	.reps = 1,
+	.burn_in = 1,
+	.aa = true,
+	.gap_s = (double)NAN,
+	.min_blocks = VERDICT_MIN_BLOCKS,
+	.early = LOOKS_OBRIEN,
+	.refuse_foreign = true,
+	.throttle_drops = true,
+	.usd = (double)NAN,
+	.minutes = (double)NAN,
+};
 
 /* What an arm may change depends on the kind of the workload. */
 static int check_arms(const struct json_reader *r, const struct plan *plan)
@@ -559,7 +553,8 @@ int plan_parse(struct plan *plan, const char *file, struct str text, struct err 
 	struct json_reader r = { .at.code = ERR_CONFIG, .err = err, .nulls = true };
 	struct sha256 sha;
 
-	set_defaults(plan, file);
+	*plan = plan_defaults;
+	plan->file = xstrdup(file);
 	sha256_init(&sha);
 	sha256_update(&sha, text.p, text.len);
 	sha256_hex(&sha, plan->sha256);
@@ -619,11 +614,16 @@ void plan_release(struct plan *plan)
 
 size_t plan_n_unpriced(const struct plan *plan)
 {
-	size_t n = 0;
+	return array_count(pod, plan->pods, plan->n_pods, isnan(pod->usd_per_h));
+}
 
-	for (size_t i = 0; i < plan->n_pods; i++)
-		n += isnan(plan->pods[i].usd_per_h) ? 1 : 0;
-	return n;
+double plan_usd_per_h(const struct plan *plan)
+{
+	double sum = 0.0;
+
+	array_each (pod, plan->pods, plan->n_pods)
+		sum += isnan(pod->usd_per_h) ? 0.0 : pod->usd_per_h;
+	return sum;
 }
 
 size_t plan_n_arms(const struct plan *plan)

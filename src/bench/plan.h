@@ -134,6 +134,8 @@ bool plan_is_name(const char *text);
 
 /* Number of pods without a price; sums of money leave them out. */
 size_t plan_n_unpriced(const struct plan *plan);
+/* Sum of the known prices of the pods. */
+double plan_usd_per_h(const struct plan *plan);
 /* Number of arms: the variants, then the A/A arm. */
 size_t plan_n_arms(const struct plan *plan);
 /* The variant that an arm runs; the A/A arm runs the control. */

@@ -34,17 +34,17 @@ static const struct json_field plan_fields[] = {
 static const struct json_field record_fields[] = {
 	JSON_ROW("attempt", COUNT, bench_run, attempt, .high = 1000),
 	JSON_ROW("end", CHOICE, bench_run, end, .words = run_ends),
-	JSON_ROW("rc", NUMBER, bench_run, rc, .high = 1000),
-	JSON_ROW("t0_s", NUMBER, bench_run, t0_s, .high = 1e11),
-	JSON_ROW("t1_s", NUMBER, bench_run, t1_s, .high = 1e11),
-	JSON_ROW("up_s", NUMBER, bench_run, up_s, .high = 1e11),
+	JSON_ROW("rc", NUMBER, bench_run, result.rc, .high = 1000),
+	JSON_ROW("t0_s", NUMBER, bench_run, result.t0_s, .high = 1e11),
+	JSON_ROW("t1_s", NUMBER, bench_run, result.t1_s, .high = 1e11),
+	JSON_ROW("up_s", NUMBER, bench_run, result.up_s, .high = 1e11),
 	JSON_ROW("drift_s", NUMBER, bench_run, drift_s, .high = 1e11),
-	{ "files_changed", JSON_AS_BOOL, JSON_AT(bench_run, files_changed) },
-	JSON_CHARS("judge_files_sha256", bench_run, hash),
-	JSON_CHARS("sources", bench_run, work),
-	JSON_CHARS("shared_changed", bench_run, shared),
-	JSON_CHARS("runtime", bench_run, runtime),
-	JSON_CHARS("allocation", bench_run, alloc),
+	{ "files_changed", JSON_AS_BOOL, JSON_AT(bench_run, result.files_changed) },
+	JSON_CHARS("judge_files_sha256", bench_run, result.hash),
+	JSON_CHARS("sources", bench_run, result.work),
+	JSON_CHARS("shared_changed", bench_run, result.shared),
+	JSON_CHARS("runtime", bench_run, result.runtime),
+	JSON_CHARS("allocation", bench_run, result.alloc),
 	JSON_CHARS("cut", bench_run, cut),
 	{ .name = NULL },
 };
@@ -80,7 +80,8 @@ static void reset_run(const struct bench_runs *runs, struct bench_run *run, size
 				   .fresh = run->fresh,
 				   .repeat = repeat,
 				   .cut_by = GUARD_WORK };
-	run->rc = run->t0_s = run->t1_s = run->up_s = run->drift_s = (double)NAN;
+	run->result.rc = run->result.t0_s = run->result.t1_s = run->result.up_s = run->drift_s =
+		(double)NAN;
 	if (!run->counted)
 		print_into(round, "burn%zu", run->round);
 	else if (runs->plan->reps > 1)
@@ -189,11 +190,12 @@ size_t bench_run_place(const char *log)
 static const struct bench_run *find_moved(const struct bench_runs *runs,
 					  const struct bench_run *run)
 {
-	for (size_t i = 0; run->alloc[0] != '\0' && i < runs->n; i++) {
+	for (size_t i = 0; run->result.alloc[0] != '\0' && i < runs->n; i++) {
 		const struct bench_run *other = &runs->v[i];
 
 		if (other->pod == run->pod && other->counted && other->block == run->block &&
-		    other->alloc[0] != '\0' && strcmp(other->alloc, run->alloc) != 0)
+		    other->result.alloc[0] != '\0' &&
+		    strcmp(other->result.alloc, run->result.alloc) != 0)
 			return other;
 	}
 	return NULL;
@@ -209,7 +211,7 @@ bool bench_run_needs_repeat(const struct bench_runs *runs, const struct bench_ru
 		return false;
 	if (moved != NULL) {
 		(void)snprintf(out, size, "%s: its allocation changed from %.60s to %s", run->id,
-			       moved->alloc, run->alloc);
+			       moved->result.alloc, run->result.alloc);
 		return true;
 	}
 	if (run->repeat >= MOST_REPEATS)
@@ -296,10 +298,10 @@ static double mean_duration_s(const struct bench_runs *runs, size_t pod, size_t 
 	for (size_t i = pod == ANY ? 0 : end - runs->per_pod; i < end; i++) {
 		const struct bench_run *run = &runs->v[i];
 		bool is_last = i % runs->per_pod + step >= runs->per_pod;
-		double next_s = is_last ? (double)NAN : run[step].t0_s;
-		double s = next_s - run->t0_s - run->up_s;
+		double next_s = is_last ? (double)NAN : run[step].result.t0_s;
+		double s = next_s - run->result.t0_s - run->result.up_s;
 
-		if (isnan(run->up_s))
+		if (isnan(run->result.up_s))
 			continue;
 		if (!isnan(s)) {
 			/* t0_s is in whole seconds: single pauses are inexact, their sum is right.
@@ -309,7 +311,7 @@ static double mean_duration_s(const struct bench_runs *runs, size_t pod, size_t 
 			n_between++;
 		}
 		if ((arm == ANY || run->arm == arm) && (run->round == 0) == first) {
-			took += run->up_s;
+			took += run->result.up_s;
 			n++;
 		}
 	}

@@ -3,6 +3,7 @@
 
 #include "bench/folder.h"
 #include "bench/judge.h"
+#include "bench/launch.h"
 #include "bench/plan.h"
 #include "bench/verdict_json.h"
 
@@ -24,17 +25,9 @@ struct bench_run {
 	char id[RUN_ID_SIZE];	/* "0_pod-a_B"; if the block was repeated "0_pod-a_B.b1" */
 	size_t repeat, attempt; /* repetitions of its block; 1 after the run was lost once */
 	/* Its result; NAN and "": unknown. */
-	enum run_end end;   /* NONE: not yet */
-	double rc;	    /* exit status */
-	double t0_s, t1_s;  /* pod's wall clock */
-	double up_s;	    /* duration by the pod's steady clock */
-	double drift_s;	    /* that clock drifted from this machine's by at least this */
-	bool files_changed; /* judge files changed during the run */
-	char hash[65];	    /* of the judge files */
-	char work[128];	    /* see launch_reply */
-	char shared[128];
-	char runtime[512];
-	char alloc[128];
+	enum run_end end; /* NONE: not yet */
+	struct run_result result;
+	double drift_s;	   /* the pod's steady clock drifted from this machine's by at least this */
 	char cut[160];	   /* why it was stopped early */
 	enum guard cut_by; /* the check that stopped it */
 	/* From its files, after session_load_run: */

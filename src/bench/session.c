@@ -46,15 +46,11 @@ static int64_t elapsed_ms(const struct session *s)
 /* Money spent until now; NAN if no pod has a price. */
 static double session_cost(const struct session *s)
 {
-	double hours, cost = (double)NAN;
-
 	if (s->setup.loop == NULL || s->state.ended_ms > 0)
 		return s->state.cost_usd;
-	hours = (double)elapsed_ms(s) / 3.6e6;
-	for (size_t i = 0; i < s->plan->n_pods; i++)
-		if (!isnan(s->plan->pods[i].usd_per_h))
-			cost = (isnan(cost) ? 0.0 : cost) + hours * s->plan->pods[i].usd_per_h;
-	return cost;
+	return plan_n_unpriced(s->plan) == s->plan->n_pods
+		       ? (double)NAN
+		       : (double)elapsed_ms(s) / 3.6e6 * plan_usd_per_h(s->plan);
 }
 
 /* An arm declares the settings that it changes by name; if only variables change, that is all. */
@@ -152,9 +148,9 @@ static struct judge_run to_judge(const struct session *s, const struct bench_run
 		.path = run->has_log ? run->log.path : NULL,
 		.t0 = run->t0[0] != '\0' ? run->t0 : NULL,
 		.t1 = run->t1[0] != '\0' ? run->t1 : NULL,
-		.rc = run->rc,
+		.rc = run->result.rc,
 		.drift_s = run->drift_s,
-		.runtime = run->runtime[0] != '\0' ? run->runtime : NULL,
+		.runtime = run->result.runtime[0] != '\0' ? run->result.runtime : NULL,
 		.health = run->has_health ? &run->health : NULL,
 		.state = is_clean ? RUN_STATE_VERIFIED : RUN_STATE_MEASURED,
 		.log = run->has_log ? &run->log : NULL,
@@ -193,7 +189,7 @@ static int make_score_log(const struct session *s, struct run_log *log, const st
 		.formats = s->setup.formats, .force = true, .kind = RUN_LOG_SCORE, .score_key = key
 	};
 	AUTO_JSON row = run->log.kind != RUN_LOG_SCORE ? run_to_json(&run->log.run) : NULL;
-	double value = strcmp(key, "wall_s") == 0 ? run->up_s
+	double value = strcmp(key, "wall_s") == 0 ? run->result.up_s
 		       : strcmp(key, "val_loss") == 0
 			       ? run->log.val_loss
 			       : json_get_number(row != NULL ? row : run->log.score.root, key,
@@ -351,7 +347,7 @@ static void note_run(struct session *s, const struct bench_run *run)
 {
 	const struct guard_hit *hit = guard_hard(&run->hits);
 	AUTO_FREE bool *due = xcalloc(s->runs.n, sizeof(*due));
-	double usd_per_h = 0.0;
+	double usd_per_h = plan_usd_per_h(s->plan);
 	size_t n_due = 0, n_ended = 0;
 	AUTO_BUF left = buf_new(128);
 
@@ -365,9 +361,6 @@ static void note_run(struct session *s, const struct bench_run *run)
 		n_due += due[i] ? 1 : 0;
 		n_ended += s->runs.v[i].end != RUN_END_NONE ? 1 : 0;
 	}
-	for (size_t i = 0; i < s->plan->n_pods; i++)
-		if (!isnan(s->plan->pods[i].usd_per_h))
-			usd_per_h += s->plan->pods[i].usd_per_h;
 	buf_appendf(&left, "%zu of %zu", n_ended, n_ended + n_due);
 	double left_s = bench_runs_left_s(&s->runs, due);
 	if (left_s > 0.0) {
@@ -456,26 +449,26 @@ static bool has_value(const struct session *s, const struct bench_run *run, stru
 	judge_init(&judge, &s->plan->rule, s->arms, s->runs.n_arms, &one, 1);
 	judge_release(&judge);
 	const struct guard_hit *hit = guard_hard(&one.hits);
-	if (kind == RUN_LOG_WALL && run->rc == 0.0 && run->up_s < WALL_MIN_S) {
+	if (kind == RUN_LOG_WALL && run->result.rc == 0.0 && run->result.up_s < WALL_MIN_S) {
 		(void)err_set(
 			why, ERR_CHECK,
 			"the first run (%s) took %.2f s, too short to time: the pod's clock "
 			"advances by 0.01 s; let the command repeat its work for at least %g s",
-			s->arms[run->arm].tag, run->up_s, WALL_MIN_S);
+			s->arms[run->arm].tag, run->result.up_s, WALL_MIN_S);
 		return false;
 	}
 	if (one.y > 0.0 && !(hit != NULL && hit->guard == GUARD_EXIT))
 		return true;
 	const char *reason = hit != NULL ? hit->text : "no value";
-	if (run->rc != 0.0)
+	if (run->result.rc != 0.0)
 		reason = "";
 	else if (kind == RUN_LOG_TRAINING && run->has_log && run->log.n_rows == 0)
 		reason = "it printed no training rows";
 	describe_output(s, run, reason, &output);
-	if (run->rc != 0.0) {
+	if (run->result.rc != 0.0) {
 		(void)err_set(why, ERR_CHECK,
 			      "the first run (%s) failed with exit status %.0f: %.380s",
-			      s->arms[run->arm].tag, run->rc, output.data);
+			      s->arms[run->arm].tag, run->result.rc, output.data);
 		return false;
 	}
 	(void)err_set(why, ERR_CHECK, "the first run (%s) has no value of \"%.60s\": %.300s%s",

@@ -370,25 +370,25 @@ static void check_files(struct session *s, struct bench_run *run)
 {
 	bool copies = plan_needs_copies(s->plan);
 
-	if (run->files_changed)
+	if (run->result.files_changed)
 		guard_add(&run->hits, GUARD_FILES, true, "judge files changed during the run");
 	array_each (other, s->runs.v, s->runs.n) {
-		const char *changed = strchr(run->work, ' ');
+		const char *changed = strchr(run->result.work, ' ');
 
 		if (other->end == RUN_END_NONE)
 			continue;
-		if (other->hash[0] != '\0' && run->hash[0] != '\0' &&
-		    strcmp(other->hash, run->hash) != 0)
+		if (other->result.hash[0] != '\0' && run->result.hash[0] != '\0' &&
+		    strcmp(other->result.hash, run->result.hash) != 0)
 			guard_add(&run->hits, GUARD_FILES, true,
 				  "judge files differ from those of run %s", other->id);
-		if (other->work[0] == '\0' || run->work[0] == '\0' ||
+		if (other->result.work[0] == '\0' || run->result.work[0] == '\0' ||
 		    (copies && plan_arm(s->plan, other->arm) != plan_arm(s->plan, run->arm)) ||
-		    strcmp(other->work, run->work) == 0)
+		    strcmp(other->result.work, run->result.work) == 0)
 			continue;
 		/* Other sources on another pod are only a warning: there, both arms ran them. */
 		guard_add(&run->hits, GUARD_SAME, other->pod == run->pod,
 			  "its sources differ from those of run %.60s (%.12s with changes %.12s)",
-			  other->id, run->work, changed != NULL ? changed + 1 : "");
+			  other->id, run->result.work, changed != NULL ? changed + 1 : "");
 	}
 }
 
@@ -399,12 +399,12 @@ static void check_shared(const struct session *s, struct bench_run *run)
 	const struct plan_variant *v = plan_arm(s->plan, run->arm), *control = plan_arm(s->plan, 0);
 	const struct bench_run *by =
 		array_find(other, s->runs.v, s->runs.n,
-			   other->shared[0] != '\0' && plan_arm(s->plan, other->arm) == v);
-	bool control_too =
-		array_any(other, s->runs.v, s->runs.n,
-			  other->shared[0] != '\0' && plan_arm(s->plan, other->arm) == control);
+			   other->result.shared[0] != '\0' && plan_arm(s->plan, other->arm) == v);
+	bool control_too = array_any(other, s->runs.v, s->runs.n,
+				     other->result.shared[0] != '\0' &&
+					     plan_arm(s->plan, other->arm) == control);
 
-	const char *editable = strstr(run->runtime, "editable /");
+	const char *editable = strstr(run->result.runtime, "editable /");
 
 	if (editable != NULL && plan_needs_copies(s->plan))
 		guard_add(&run->hits, GUARD_SHARED, false,
@@ -413,23 +413,24 @@ static void check_shared(const struct session *s, struct bench_run *run)
 	if (by != NULL && v != control)
 		guard_add(&run->hits, GUARD_SHARED, !control_too,
 			  "run %.40s changed %.80s, which the other arms read, too", by->id,
-			  by->shared);
+			  by->result.shared);
 }
 
 static void check_clock(struct bench_run *run)
 {
-	double wall = run->t1_s - run->t0_s;
-	double away = fabs(wall - run->up_s);
+	double wall = run->result.t1_s - run->result.t0_s;
+	double away = fabs(wall - run->result.up_s);
 
 	/* Both times are in whole seconds, so their difference has an error of up to 1 s. */
-	if (away - 1.0 > fmax(CLOCK_DRIFT_S, CLOCK_DRIFT_SHARE * run->up_s))
+	if (away - 1.0 > fmax(CLOCK_DRIFT_S, CLOCK_DRIFT_SHARE * run->result.up_s))
 		guard_add(&run->hits, GUARD_CLOCK, true,
-			  "the pod's wall clock advanced %.0f s in %.1f s", wall, run->up_s);
-	if (run->drift_s - CLOCK_READING_S > fmin(CLOCK_DRIFT_S, CLOCK_DRIFT_SHARE * run->up_s))
+			  "the pod's wall clock advanced %.0f s in %.1f s", wall, run->result.up_s);
+	if (run->drift_s - CLOCK_READING_S >
+	    fmin(CLOCK_DRIFT_S, CLOCK_DRIFT_SHARE * run->result.up_s))
 		guard_add(&run->hits, GUARD_CLOCK, true,
 			  "the pod's steady clock drifted from this machine's by %.2f s in %.1f s "
 			  "(was the machine paused?)",
-			  run->drift_s, run->up_s);
+			  run->drift_s, run->result.up_s);
 }
 
 /* Load the telemetry, and check what the pod did during the run. */
@@ -447,7 +448,7 @@ static void check_health(struct session *s, struct bench_run *run)
 	}
 	*h = health_sum(&health, from_s, to_s);
 	h->printed_s = window.printed_s;
-	h->took_s = run->up_s;
+	h->took_s = run->result.up_s;
 	h->paced = window.paced;
 	h->n_validated = window.n_validated;
 	h->shown_least_s = window.shown_least_s;
@@ -494,7 +495,7 @@ static int read_log(const struct session *s, const struct bench_run *run, struct
 		return -1;
 	if (kind == RUN_LOG_WALL)
 		log->kind = RUN_LOG_WALL;
-	log->wall_s = run->up_s;
+	log->wall_s = run->result.up_s;
 	return 0;
 }
 
@@ -515,10 +516,11 @@ void session_load_run(struct session *s, struct bench_run *run)
 		guard_add(&run->hits, GUARD_LOST, true, "%.150s", err.text);
 	if (run->cut[0] != '\0')
 		guard_add(&run->hits, run->cut_by, true, "%s", run->cut);
-	else if (run->rc != 0.0)
+	else if (run->result.rc != 0.0)
 		guard_add(&run->hits, GUARD_EXIT, true,
-			  run->rc == 124.0 ? "timed out (exit status %.0f)" : "exit status %.0f",
-			  run->rc);
+			  run->result.rc == 124.0 ? "timed out (exit status %.0f)"
+						  : "exit status %.0f",
+			  run->result.rc);
 	if (s->plan->kernel)
 		kernel_guards(run);
 	check_markers(s, run);
@@ -526,8 +528,8 @@ void session_load_run(struct session *s, struct bench_run *run)
 	check_shared(s, run);
 	check_clock(run);
 	check_health(s, run);
-	clock_rfc3339((int64_t)(fmax(run->t0_s, 0.0) * 1000.0), run->t0);
-	clock_rfc3339((int64_t)(fmax(run->t1_s, 0.0) * 1000.0), run->t1);
+	clock_rfc3339((int64_t)(fmax(run->result.t0_s, 0.0) * 1000.0), run->t0);
+	clock_rfc3339((int64_t)(fmax(run->result.t1_s, 0.0) * 1000.0), run->t1);
 }
 
 /* A valid log of the control to compare losses with, preferably from the same round; or NULL. */

@@ -145,11 +145,9 @@ static void fill_contrast(struct bench_live *live, struct bench_live_contrast *o
 static void fill_plan(struct bench_live *live, const struct plan *plan)
 {
 	print_into(live->metric, "%s", plan->key);
-	for (size_t i = 0; i < plan->n_pods; i++) {
+	for (size_t i = 0; i < plan->n_pods; i++)
 		print_into(live->pods[i], "%s", plan->pods[i].id);
-		if (!isnan(plan->pods[i].usd_per_h))
-			live->usd_per_h += plan->pods[i].usd_per_h;
-	}
+	live->usd_per_h = plan_usd_per_h(plan);
 	live->n_planned = plan_n_runs(plan);
 	live->n_unpriced = plan_n_unpriced(plan);
 	live->blocks = plan->blocks;

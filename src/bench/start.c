@@ -144,12 +144,9 @@ static void append_cost(struct buf *out, const struct plan *plan, const struct n
 {
 	double runs = plan->kernel ? (double)plan_n_rounds(plan)
 				   : (double)plan_n_runs(plan) / (double)plan->n_pods;
-	double rate = 0.0, minutes = (double)NAN;
+	double rate = plan_usd_per_h(plan), minutes = (double)NAN;
 	size_t unpriced = plan_n_unpriced(plan);
 
-	for (size_t i = 0; i < plan->n_pods; i++)
-		if (!isnan(plan->pods[i].usd_per_h))
-			rate += plan->pods[i].usd_per_h;
 	if (known != NULL && !isnan(known->noise.run_s))
 		minutes =
 			(PREFLIGHT_S + runs * (known->noise.run_s + plan_usual_gap_s(plan))) / 60.0;
@@ -269,8 +266,8 @@ char *bench_find_number(const struct plan *plan, const char *path, struct err *e
 	size_t n = 0;
 
 	bench_runs_init(&runs, plan, path);
-	const struct bench_run *run =
-		array_find(one, runs.v, runs.n, one->end == RUN_END_EXITED && one->rc == 0.0);
+	const struct bench_run *run = array_find(
+		one, runs.v, runs.n, one->end == RUN_END_EXITED && one->result.rc == 0.0);
 	if (run != NULL) {
 		bench_run_path(&runs, run, plan->log, file);
 		if (file_read(file, &text, NULL) != 0 ||

@@ -401,7 +401,7 @@ static int64_t get_gap_ms(const struct worker *worker, const struct bench_run *r
 {
 	const struct plan *plan = worker->session->plan;
 
-	if (isnan(plan->gap_s) && !worker->has_gpu && run->up_s < PLAN_SHORT_S)
+	if (isnan(plan->gap_s) && !worker->has_gpu && run->result.up_s < PLAN_SHORT_S)
 		return 0;
 	return (int64_t)(plan_usual_gap_s(plan) * 1000.0);
 }
@@ -499,23 +499,14 @@ static void store_result(struct worker *worker, const struct launch_reply *reply
 	struct bench_run *run = worker->run;
 
 	run->end = RUN_END_EXITED;
-	run->rc = reply->rc;
+	run->result = reply->result;
 	/* It succeeded before the signal reached it: its log decides. */
-	if (run->rc == 0.0 && run->cut[0] != '\0') {
+	if (run->result.rc == 0.0 && run->cut[0] != '\0') {
 		session_note(worker->session, "%s: run %s had finished before that", pod_id(worker),
 			     run->id);
 		run->cut[0] = '\0';
 	}
-	run->t0_s = reply->t0_s;
-	run->t1_s = reply->t1_s;
-	run->up_s = reply->up_s;
 	run->drift_s = fmax(0.0, worker->clock.low_s - worker->clock.high_s);
-	run->files_changed = reply->files_changed;
-	print_into(run->hash, "%s", reply->hash);
-	print_into(run->work, "%s", reply->work);
-	print_into(run->shared, "%s", reply->shared);
-	print_into(run->runtime, "%s", reply->runtime);
-	print_into(run->alloc, "%s", reply->alloc);
 }
 
 static void on_state(struct worker *worker, const struct launch_reply *reply)

@@ -447,8 +447,8 @@ static void test_left(void)
 
 		for (size_t i = 0; i < runs.n; i++) {
 			due[i] = t0[i] + up[i] > now;
-			runs.v[i].t0_s = due[i] ? (double)NAN : t0[i];
-			runs.v[i].up_s = due[i] ? (double)NAN : up[i];
+			runs.v[i].result.t0_s = due[i] ? (double)NAN : t0[i];
+			runs.v[i].result.up_s = due[i] ? (double)NAN : up[i];
 		}
 		double left_s = bench_runs_left_s(&runs, due);
 		if (due[runs.n_arms * 2 - 1] || due[runs.per_pod + runs.n_arms * 2 - 1])
@@ -465,11 +465,11 @@ static void test_left(void)
 	is_near(bench_runs_left_s(&runs, due), 0, 0, "no run is due");
 	for (size_t i = 0; i < runs.n; i++) {
 		due[i] = i > 0;
-		runs.v[i].up_s = i > 0 ? (double)NAN : 60;
+		runs.v[i].result.up_s = i > 0 ? (double)NAN : 60;
 	}
 	ok(bench_runs_left_s(&runs, due) > 64 * (double)(runs.per_pod - 1) - 1,
 	   "the first run gives the estimate for all");
-	runs.v[0].up_s = (double)NAN;
+	runs.v[0].result.up_s = (double)NAN;
 	is_near(bench_runs_left_s(&runs, due), 0, 0, "without any run the estimate is 0");
 	bench_runs_release(&runs);
 	plan_release(&plan);

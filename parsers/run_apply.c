@@ -190,23 +190,14 @@ static void add_event(const struct apply *a, enum run_event_kind kind)
 		a->sink->event(a->sink->user, run, event);
 }
 
-/* A row or a result after a failure shows that the run went on. */
-static void clear_failure(struct run_state *s)
-{
-	s->fatal = s->fatal_oom = s->killed = false;
-	s->failure = 0;
-}
-
 /* A loss that is not finite is an event, reported again only after it has recovered. */
 static void check_finite(const struct apply *a, double value)
 {
-	if (isfinite(value)) {
-		a->state->not_finite = false;
-		return;
-	}
-	if (!a->state->not_finite)
+	struct run_state *s = a->state;
+
+	if (!isfinite(value) && (s->is & IS_NOT_FINITE) == 0)
 		add_event(a, RUN_EVENT_NAN);
-	a->state->not_finite = true;
+	s->is = isfinite(value) ? s->is & ~(unsigned int)IS_NOT_FINITE : s->is | IS_NOT_FINITE;
 }
 
 /* Copy a metric to a member of the run, if the record has it. */
@@ -275,15 +266,13 @@ static void apply_row(const struct apply *a)
 	double avg_ms = record_get(a->record, METRIC_STEP_AVG_MS);
 	double step_ms = record_get(a->record, METRIC_STEP_MS);
 
-	s->active = true;
-	clear_failure(s);
 	/* A higher step (also the first one) shows that training goes on: the results and sizes
 	 * come from an earlier model. But the steps may be those of test-time training, and a
 	 * summary after the end has no step. */
-	if (!(step <= s->run.last_step) && (run_has(step) || !s->ended) &&
+	if (!(step <= s->run.last_step) && (run_has(step) || (s->is & IS_ENDED) == 0) &&
 	    !(run_has(s->first_step) && run_results_any(&s->results, RUN_STAGE(STAGE_TTT)))) {
 		s->results.n = 0;
-		s->packed = s->is_evaluating = false;
+		s->is &= ~(unsigned int)(IS_PACKED | IS_EVALUATING);
 		s->stop_ms = RUN_ABSENT;
 	}
 	if (!run_has(s->first_step))
@@ -314,7 +303,7 @@ static void move_to_step(struct run_state *s, double step)
 {
 	if (step <= s->run.last_step)
 		return;
-	s->active = true;
+	s->is |= IS_ACTIVE;
 	if (!run_has(s->first_step))
 		s->first_step = step;
 	s->run.last_step = step;
@@ -416,10 +405,10 @@ static void apply_train(const struct apply *a)
 	s->last = a->record->rule->last;
 	s->row_format = a->record->rule->format;
 	/* A bar may be drawn for the last time after the end. */
-	bool is_redrawn = s->ended && a->place->line - s->end_line <= BAR_LINES;
+	bool is_redrawn = (s->is & IS_ENDED) != 0 && a->place->line - s->end_line <= BAR_LINES;
 	double step = record_get(a->record, METRIC_STEP);
 	if (step > s->run.last_step || (!(step <= s->run.last_step) && !is_redrawn))
-		s->ended = s->left = false;
+		s->is &= ~(unsigned int)(IS_ENDED | IS_LEFT);
 	apply_row(a);
 	s->has_steps = s->has_steps || record_has(a->record, METRIC_STEP);
 	if (s->val_open && s->last == LAST_VAL)
@@ -433,9 +422,6 @@ static void apply_train(const struct apply *a)
 
 static void apply_val(const struct apply *a)
 {
-	if (run_results_any(&a->state->results, RUN_KNOWN_POST) &&
-	    record_get(a->record, METRIC_STEP) <= a->state->run.last_step)
-		return; /* of the packed model, not of the training */
 	apply_row(a);
 	a->state->row_is_last = false;
 	a->state->val_open = !record_has(a->record, METRIC_STEP);
@@ -443,18 +429,10 @@ static void apply_val(const struct apply *a)
 	apply_train_numbers(a);
 }
 
-static void apply_warmup(const struct apply *a)
-{
-	a->state->active = true;
-	clear_failure(a->state);
-}
-
 static void apply_stop(const struct apply *a)
 {
 	struct run_state *s = a->state;
 
-	s->stopped = s->active = true;
-	clear_failure(s);
 	copy_metric(a->record, METRIC_TRAIN_MS, &s->stop_ms);
 	copy_metric(a->record, METRIC_STEP, &s->run.last_step);
 	s->stop_has_step = record_has(a->record, METRIC_STEP);
@@ -464,23 +442,10 @@ static void apply_stop(const struct apply *a)
 
 bool run_state_is_early(const struct run_state *s, const struct record *record)
 {
-	bool over = s->stopped || s->ended || s->results.n > 0 ||
+	bool over = (s->is & (IS_STOPPED | IS_ENDED)) != 0 || s->results.n > 0 ||
 		    (run_has(s->run.planned_steps) && s->run.last_step >= s->run.planned_steps);
 
 	return record->rule->stage == STAGE_UNKNOWN && record->stage.len > 0 && !over;
-}
-
-/* The stage of a result: its rule's, unless the log contradicts it. */
-static enum rule_stage stage_of(const struct run_state *s, const struct result *r)
-{
-	/* of nothing, unreadable, or not in bits per byte */
-	if (r->bpb <= 0 || r->bpb > MAX_BPB)
-		return STAGE_UNKNOWN;
-	if (r->stage != STAGE_ROUNDTRIP)
-		return r->stage;
-	if (s->sliding_mode || s->is_sliding)
-		return STAGE_SLIDING;
-	return s->odd_mode ? STAGE_UNKNOWN : STAGE_ROUNDTRIP;
 }
 
 static void apply_result(const struct apply *a)
@@ -494,13 +459,10 @@ static void apply_result(const struct apply *a)
 			    .packs = s->packs };
 	size_t n = a->record->stage.len;
 
-	s->active = true;
 	if (r.stage != STAGE_UNKNOWN || !is_loss_only(s))
-		s->packed = true;
+		s->is |= IS_PACKED;
 	s->run.eval_done = s->run.eval_total = s->run.running_bpb = RUN_ABSENT;
-	s->is_evaluating = false;
 	copy_metric(a->record, METRIC_EVAL_TOTAL_S, &s->run.eval_total_s);
-	clear_failure(s);
 	if (n == 0)
 		return;
 	if (!record_has(a->record, METRIC_VAL_BPB)) {
@@ -512,7 +474,13 @@ static void apply_result(const struct apply *a)
 	if (!(r.eval_ms > 0))
 		r.eval_ms = RUN_ABSENT;
 	s->is_sliding = s->is_sliding && r.stage == STAGE_ROUNDTRIP;
-	r.stage = stage_of(s, &r);
+	/* of nothing, unreadable, not in bits per byte, or a stage that the log contradicts */
+	if (r.bpb <= 0 || r.bpb > MAX_BPB)
+		r.stage = STAGE_UNKNOWN;
+	else if (r.stage == STAGE_ROUNDTRIP && (s->sliding_mode || s->is_sliding))
+		r.stage = STAGE_SLIDING;
+	else if (r.stage == STAGE_ROUNDTRIP && s->odd_mode)
+		r.stage = STAGE_UNKNOWN;
 	s->evaluated = s->evaluated || (s->own != 0 && !run_has(s->first_step));
 	if (n >= sizeof(r.label))
 		n = sizeof(r.label) - 1;
@@ -545,7 +513,7 @@ static void apply_size(const struct apply *a)
 	copy_metric(a->record, METRIC_MODEL_BYTES, &run->model_bytes);
 	copy_metric(a->record, METRIC_PEAK_MEM_MIB, &run->peak_mem_mib);
 	if (!record_has(a->record, METRIC_PEAK_MEM_MIB))
-		s->packed = true;
+		s->is |= IS_PACKED;
 }
 
 static void apply_setting(const struct apply *a)
@@ -554,7 +522,7 @@ static void apply_setting(const struct apply *a)
 	struct run *run = &s->run;
 	struct str mode = a->record->mode;
 	double seed = record_get(a->record, METRIC_SEED);
-	bool is_repeated = (s->own >> METRIC_SEED & 1) != 0 && !s->fatal;
+	bool is_repeated = (s->own >> METRIC_SEED & 1) != 0 && (s->is & IS_FATAL) == 0;
 
 	if (run_has(seed)) {
 		/* Two different seeds before the run starts: neither is certain. */
@@ -579,46 +547,36 @@ static void apply_setting(const struct apply *a)
 		s->odd_mode = true;
 }
 
-/* The name of a score: its task, which is printed once, and its metric. */
-static struct str score_name(struct run_state *s, const struct record *record,
-			     char out[2 * SERIES_NAME_BYTES])
-{
-	struct str task = str_trim(record->stage), mode = str_trim(record->mode);
-
-	while (task.len > 0 && (task.p[0] == '-' || task.p[0] == ' '))
-		task = str_skip(task, 1);
-	if (task.len > 0)
-		print_into(s->task, "%.*s", (int)task.len, task.p);
-	int n = snprintf(out, (size_t)2 * SERIES_NAME_BYTES, "%s%s%.*s", s->task,
-			 mode.len > 0 ? "/" : "", (int)mode.len, mode.p);
-	return (struct str){ out, strlen(out) < (size_t)n ? strlen(out) : (size_t)n };
-}
-
 /* The run is complete with this line. */
 static void set_end(const struct apply *a)
 {
-	a->state->ended = true;
+	a->state->is |= IS_ENDED;
 	a->state->end_line = a->place->line;
 	free(a->state->end_text);
 	a->state->end_text = copy_event_text(str_trim(a->place->text));
 }
 
-/* A figure of an evaluation. If nothing was trained, it completes the run. */
+/* A figure of an evaluation. If nothing was trained, it completes the run. Its name is the task,
+ * which is printed once, and the metric. */
 static void apply_score(const struct apply *a)
 {
 	struct run_state *s = a->state;
+	struct str task = str_trim(a->record->stage), mode = str_trim(a->record->mode);
 	double value = record_get(a->record, METRIC_SCORE);
-	char text[2 * SERIES_NAME_BYTES];
+	char name[2 * SERIES_NAME_BYTES];
 
-	clear_failure(s);
-	if (!s->active)
+	if ((s->is & IS_ACTIVE) == 0)
 		set_end(a);
 	report_pairs(a);
 	if (!isfinite(value))
 		return;
-	struct str name = score_name(s, a->record, text);
+	while (task.len > 0 && (task.p[0] == '-' || task.p[0] == ' '))
+		task = str_skip(task, 1);
+	if (task.len > 0)
+		print_into(s->task, "%.*s", (int)task.len, task.p);
+	print_into(name, "%s%s%.*s", s->task, mode.len > 0 ? "/" : "", (int)mode.len, mode.p);
 	struct run_series *series =
-		run_series_get(&s->run, name, (struct str){ NULL, 0 }, METRIC_COUNT);
+		run_series_get(&s->run, str_from(name), (struct str){ NULL, 0 }, METRIC_COUNT);
 	if (series == NULL)
 		return;
 	run_series_add(series, value, s->run.last_step);
@@ -627,7 +585,7 @@ static void apply_score(const struct apply *a)
 
 void run_state_evaluate(struct run_state *state, uint64_t line)
 {
-	state->active = state->packed = state->is_evaluating = true;
+	state->is |= IS_ACTIVE | IS_PACKED | IS_EVALUATING;
 	state->eval_line = line;
 }
 
@@ -642,9 +600,8 @@ static void apply_progress(const struct apply *a)
 	if (!(total == run->eval_total && row.done > run->eval_last.done))
 		run->eval_first = row;
 	run->eval_last = row;
-	run_state_evaluate(a->state, a->place->line);
+	a->state->eval_line = a->place->line;
 	a->state->is_sliding = str_eq_cstr(a->record->mode, "sliding");
-	clear_failure(a->state);
 	run->eval_done = row.done;
 	run->eval_total = total;
 	copy_metric(a->record, METRIC_RUNNING_BPB, &run->running_bpb);
@@ -706,7 +663,7 @@ static bool has_score(const struct run_state *s, bool has_failed)
 	bool is_known = has_failed || is_loss_only(s);
 
 	return run_results_any(&s->results, is_known ? RUN_KNOWN_POST : RUN_POST) &&
-	       !s->is_evaluating && !awaits_result(s);
+	       (s->is & IS_EVALUATING) == 0 && !awaits_result(s);
 }
 
 static void apply_event(const struct apply *a)
@@ -714,7 +671,7 @@ static void apply_event(const struct apply *a)
 	struct run_state *s = a->state;
 	const struct rule *rule = a->record->rule;
 	/* A failure after the score is one of the teardown. */
-	bool harmless = s->left || has_score(s, true) ||
+	bool harmless = (s->is & IS_LEFT) != 0 || has_score(s, true) ||
 			(s->survives && rule->event == RUN_EVENT_TRACEBACK);
 
 	s->survives = a->record->mode.len > 0;
@@ -724,16 +681,13 @@ static void apply_event(const struct apply *a)
 	if (harmless || !rule->fatal)
 		return;
 	/* After a crash, launchers kill the other ranks; otherwise a user killed the run. */
-	if (rule->event == RUN_EVENT_KILLED && (!s->fatal || a->record->text.len > 0))
-		s->killed = true;
-	if (rule->event == RUN_EVENT_NAN)
-		s->not_finite = true;
-	else
-		s->fatal = true;
+	if (rule->event == RUN_EVENT_KILLED && ((s->is & IS_FATAL) == 0 || a->record->text.len > 0))
+		s->is |= IS_KILLED;
+	s->is |= rule->event == RUN_EVENT_NAN ? IS_NOT_FINITE : IS_FATAL;
+	if (rule->event == RUN_EVENT_OOM)
+		s->is |= IS_OOM;
 	if (s->failure == 0 && s->run.events_dropped == 0)
 		s->failure = s->run.n_events;
-	if (rule->event == RUN_EVENT_OOM)
-		s->fatal_oom = true;
 }
 
 static void apply_end(const struct apply *a)
@@ -742,7 +696,9 @@ static void apply_end(const struct apply *a)
 
 	check_bar(a);
 	set_end(a);
-	s->left = a->record->rule->fatal && a->record->rule->format == s->row_format;
+	s->is &= ~(unsigned int)IS_LEFT;
+	if (a->record->rule->fatal && a->record->rule->format == s->row_format)
+		s->is |= IS_LEFT;
 	copy_metric(a->record, METRIC_STEP, &s->run.last_step);
 	if (a->record->rule->cumulative) {
 		copy_metric(a->record, METRIC_TRAIN_MS, &s->stop_ms);
@@ -751,22 +707,43 @@ static void apply_end(const struct apply *a)
 	copy_metric(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
 }
 
+#define FAILURES (IS_FATAL | IS_OOM | IS_KILLED)
+
+/* What a record of each kind does to its run: the flags that it sets and clears, and the rest. A
+ * row or a result after a failure shows that the run went on. */
+static const struct action {
+	unsigned int set, clear;
+	void (*apply)(const struct apply *a);
+} actions[] = {
+	[RULE_TRAIN] = { IS_ACTIVE, FAILURES, apply_train },
+	[RULE_VAL] = { IS_ACTIVE, FAILURES, apply_val },
+	[RULE_WARMUP] = { IS_ACTIVE, FAILURES, NULL },
+	[RULE_STOP] = { IS_ACTIVE | IS_STOPPED, FAILURES, apply_stop },
+	[RULE_RESULT] = { IS_ACTIVE, FAILURES | IS_EVALUATING, apply_result },
+	[RULE_SIZE] = { 0, 0, apply_size },
+	[RULE_SETTING] = { 0, 0, apply_setting },
+	[RULE_PROGRESS] = { IS_ACTIVE | IS_PACKED | IS_EVALUATING, FAILURES, apply_progress },
+	[RULE_EVENT] = { 0, 0, apply_event },
+	[RULE_END] = { 0, 0, apply_end },
+	[RULE_STEP] = { 0, 0, apply_step },
+	[RULE_SCORE] = { 0, FAILURES, apply_score },
+	[RULE_IGNORE] = { 0, 0, NULL },
+};
+
 void run_state_apply(struct run_state *state, const struct record *record,
 		     const struct log_line *place, const struct run_sink *sink)
 {
-	static void (*const by_kind[])(const struct apply *) = {
-		[RULE_TRAIN] = apply_train,	[RULE_VAL] = apply_val,
-		[RULE_WARMUP] = apply_warmup,	[RULE_STOP] = apply_stop,
-		[RULE_RESULT] = apply_result,	[RULE_SIZE] = apply_size,
-		[RULE_SETTING] = apply_setting, [RULE_PROGRESS] = apply_progress,
-		[RULE_EVENT] = apply_event,	[RULE_END] = apply_end,
-		[RULE_STEP] = apply_step,	[RULE_SCORE] = apply_score,
-		[RULE_IGNORE] = NULL,
-	};
+	const struct action *action = &actions[record->rule->kind];
 	const struct apply a = { state, record, place, sink };
 
-	if (by_kind[record->rule->kind] != NULL)
-		by_kind[record->rule->kind](&a);
+	if (record->rule->kind == RULE_VAL && run_results_any(&state->results, RUN_KNOWN_POST) &&
+	    record_get(record, METRIC_STEP) <= state->run.last_step)
+		return; /* of the packed model, not of the training */
+	state->is = (state->is & ~action->clear) | action->set;
+	if ((action->clear & FAILURES) != 0)
+		state->failure = 0;
+	if (action->apply != NULL)
+		action->apply(&a);
 }
 
 /* Did the clock start at zero with the first step? A resumed run may go on with the steps, but not
@@ -858,115 +835,91 @@ static bool has_reached_last(const struct run_state *s)
 /* The status of a run that has not ended: failed, diverged or running. */
 static enum run_status live_status(const struct run_state *s)
 {
-	if (s->fatal_oom)
+	if ((s->is & IS_OOM) != 0)
 		return RUN_OOM;
-	if (s->fatal)
-		return s->killed ? RUN_KILLED : RUN_CRASHED;
-	return s->not_finite ? RUN_DIVERGED : RUN_RUNNING;
+	if ((s->is & IS_FATAL) != 0)
+		return (s->is & IS_KILLED) != 0 ? RUN_KILLED : RUN_CRASHED;
+	return (s->is & IS_NOT_FINITE) != 0 ? RUN_DIVERGED : RUN_RUNNING;
 }
 
-/* Set why the run has its status. */
-static void __attribute__((format(printf, 2, 3)))
-set_reason(struct run_state *s, const char *format, ...)
+/* Set why the run has that status, which is returned. */
+static enum run_status __attribute__((format(printf, 3, 4)))
+conclude(struct run_state *s, enum run_status status, const char *format, ...)
 {
 	AUTO_BUF text = buf_new(2 * EVENT_TEXT_BYTES);
 	va_list args;
 
-	free(s->run.status_reason);
-	s->run.status_reason = NULL;
-	if (format == NULL)
-		return;
 	va_start(args, format);
 	buf_vappendf(&text, format, args);
 	va_end(args);
 	s->run.status_reason = xstrndup(text.data, text.len);
+	return status;
 }
 
-/* The plan and how far the rows got: "step 400 of 1000". */
-static void set_plan_reason(struct run_state *s)
+/* The same by the plan and how far the rows got: "step 400 of 1000". */
+static enum run_status conclude_plan(struct run_state *s, enum run_status status)
 {
+	const struct row_count *epoch = &s->counts.epoch, *unit = &s->counts.unit;
 	const struct run *run = &s->run;
 
-	if (run_has(s->counts.epoch.total) &&
-	    !(run_has(run->planned_steps) && is_full(s->counts.epoch, 0)))
-		set_reason(s, "epoch %g of %g", s->counts.epoch.value, s->counts.epoch.total);
-	else if (run_has(run->planned_steps) && !run_has(run->steps))
-		set_reason(s, "%.0f steps are planned, but no row has a step", run->planned_steps);
-	else if (run_has(run->planned_steps))
-		set_reason(s, "step %.0f of %.0f", run->steps, run->planned_steps);
-	else if (run_has(s->counts.unit.total))
-		set_reason(s, "%g of %g", s->counts.unit.value, s->counts.unit.total);
-	else
-		set_reason(s, "the last row is a validation");
+	if (run_has(epoch->total) && !(run_has(run->planned_steps) && is_full(*epoch, 0)))
+		return conclude(s, status, "epoch %g of %g", epoch->value, epoch->total);
+	if (run_has(run->planned_steps) && !run_has(run->steps))
+		return conclude(s, status, "%.0f steps are planned, but no row has a step",
+				run->planned_steps);
+	if (run_has(run->planned_steps))
+		return conclude(s, status, "step %.0f of %.0f", run->steps, run->planned_steps);
+	if (run_has(unit->total))
+		return conclude(s, status, "%g of %g", unit->value, unit->total);
+	return conclude(s, status, "the last row is a validation");
 }
 
 /* The status of a run whose log has ended. The first case that fits counts. */
 static enum run_status final_status(struct run_state *s)
 {
 	const struct run *run = &s->run;
+	unsigned int is = s->is;
 
-	if (has_score(s, s->fatal)) {
+	if (has_score(s, (is & IS_FATAL) != 0)) {
 		const struct result *last = &s->results.items[s->results.n - 1];
 
-		set_reason(s, "the result %s in line %llu", last->label,
-			   (unsigned long long)last->line);
-		return RUN_FINISHED;
+		return conclude(s, RUN_FINISHED, "the result %s in line %llu", last->label,
+				(unsigned long long)last->line);
 	}
-	if (s->fatal || s->not_finite) {
-		if (s->failure != 0)
-			set_reason(s, "line %llu: %s",
-				   (unsigned long long)run->events[s->failure - 1].line,
-				   run->events[s->failure - 1].text);
-		else
-			set_reason(s, "a loss that is not finite");
-		return live_status(s);
+	if ((is & (IS_FATAL | IS_NOT_FINITE)) != 0 && s->failure != 0) {
+		const struct run_event *event = &run->events[s->failure - 1];
+
+		return conclude(s, live_status(s), "line %llu: %s", (unsigned long long)event->line,
+				event->text);
 	}
-	if (s->is_evaluating) {
-		set_reason(s, "the evaluation in line %llu has no result",
-			   (unsigned long long)s->eval_line);
-		return RUN_TRUNCATED;
-	}
-	if (s->ended) {
-		if (s->end_text != NULL)
-			set_reason(s, "line %llu: %s", (unsigned long long)s->end_line,
-				   s->end_text);
-		else if (s->end_line > 0)
-			set_reason(s, "the training ended in line %llu",
-				   (unsigned long long)s->end_line);
-		else
-			set_reason(s, "a summary of the whole run");
-		return RUN_FINISHED;
-	}
-	if (s->packed || (s->stopped && s->has_bpb)) {
-		set_reason(s, "an evaluation after the training has no result");
-		return RUN_TRUNCATED;
-	}
-	if (s->stopped) {
-		set_reason(s, "the training stopped on purpose");
-		return RUN_FINISHED;
-	}
-	if (has_reached_last(s)) {
-		set_plan_reason(s);
-		return RUN_FINISHED;
-	}
-	if (s->is_cut) {
-		set_reason(s, "the log ends inside a line");
-		return RUN_TRUNCATED;
-	}
-	if (run_has(run->planned_steps) || (run_has(s->counts.epoch.total) && misses_plan(s))) {
-		set_plan_reason(s);
-		return RUN_TRUNCATED;
-	}
-	if (s->last == LAST_PLAN || s->last == LAST_VAL) {
-		set_reason(s, "the end that the trainer prints is missing");
-		return RUN_TRUNCATED;
-	}
-	if (!run_has(run->steps) && run->n_series == 0) {
-		set_reason(s, "the log ends before the first row");
-		return RUN_TRUNCATED;
-	}
-	set_reason(s, "the log prints no plan and no end");
-	return RUN_UNKNOWN;
+	if ((is & (IS_FATAL | IS_NOT_FINITE)) != 0)
+		return conclude(s, live_status(s), "a loss that is not finite");
+	if ((is & IS_EVALUATING) != 0)
+		return conclude(s, RUN_TRUNCATED, "the evaluation in line %llu has no result",
+				(unsigned long long)s->eval_line);
+	if ((is & IS_ENDED) != 0 && s->end_text != NULL)
+		return conclude(s, RUN_FINISHED, "line %llu: %s", (unsigned long long)s->end_line,
+				s->end_text);
+	if ((is & IS_ENDED) != 0 && s->end_line > 0)
+		return conclude(s, RUN_FINISHED, "the training ended in line %llu",
+				(unsigned long long)s->end_line);
+	if ((is & IS_ENDED) != 0)
+		return conclude(s, RUN_FINISHED, "a summary of the whole run");
+	if ((is & IS_PACKED) != 0 || ((is & IS_STOPPED) != 0 && s->has_bpb))
+		return conclude(s, RUN_TRUNCATED, "an evaluation after the training has no result");
+	if ((is & IS_STOPPED) != 0)
+		return conclude(s, RUN_FINISHED, "the training stopped on purpose");
+	if (has_reached_last(s))
+		return conclude_plan(s, RUN_FINISHED);
+	if (s->is_cut)
+		return conclude(s, RUN_TRUNCATED, "the log ends inside a line");
+	if (run_has(run->planned_steps) || (run_has(s->counts.epoch.total) && misses_plan(s)))
+		return conclude_plan(s, RUN_TRUNCATED);
+	if (s->last == LAST_PLAN || s->last == LAST_VAL)
+		return conclude(s, RUN_TRUNCATED, "the end that the trainer prints is missing");
+	if (!run_has(run->steps) && run->n_series == 0)
+		return conclude(s, RUN_TRUNCATED, "the log ends before the first row");
+	return conclude(s, RUN_UNKNOWN, "the log prints no plan and no end");
 }
 
 void run_state_derive(struct run_state *s, bool final)
@@ -980,7 +933,8 @@ void run_state_derive(struct run_state *s, bool final)
 	if (!run_has(run->prequant_bpb) && quantized && s->val_step > 0 &&
 	    s->val_step == run->steps && !run_results_odd_first(&s->results))
 		run->prequant_bpb = run->last_val_bpb;
-	set_reason(s, NULL);
+	free(run->status_reason);
+	run->status_reason = NULL;
 	run->status = final ? final_status(s) : live_status(s);
 	if (final && run->status != RUN_FINISHED)
 		run_results_withhold(run);

@@ -11,6 +11,21 @@ struct row_time {
 	double step, ms; /* absent before the first row */
 };
 
+/* What the lines so far show of a run. Which kind of record sets and clears these is a table in
+ * run_apply.c. */
+enum run_flag {
+	IS_ACTIVE = 1 << 0,	/* it has a warm-up step or a row */
+	IS_STOPPED = 1 << 1,	/* it has a stop line */
+	IS_PACKED = 1 << 2,	/* sizes, pre-quant or progress: training has ended */
+	IS_EVALUATING = 1 << 3, /* an evaluation has started, and its result is missing */
+	IS_ENDED = 1 << 4,	/* it printed that it is complete; */
+	IS_LEFT = 1 << 5,	/* failures after that are not its own */
+	IS_FATAL = 1 << 6,	/* a failure and nothing after it, */
+	IS_OOM = 1 << 7,	/* out of memory, */
+	IS_KILLED = 1 << 8,	/* or killed from outside */
+	IS_NOT_FINITE = 1 << 9, /* the last loss was NaN or infinite */
+};
+
 /* Steps that the clock of a trainer may leave out, for compilation and warm-up. */
 #define RUN_CLOCK_FREE_STEPS 50
 
@@ -19,28 +34,20 @@ struct run_state {
 	struct run_results results;
 	uint64_t known;	   /* the line that is read now; see struct sample */
 	uint64_t own;	   /* METRIC bits of the settings that this run printed itself */
-	bool active;	   /* it has a warm-up step or a row */
+	unsigned int is;   /* bits of enum run_flag */
 	bool sliding_mode; /* final_eval_mode:sliding_window */
 	bool wants_sliding, wants_ttt; /* the settings announce this evaluation */
-	bool stopped;		       /* it has a stop line */
-	bool ended;		       /* it printed that it is complete */
 	bool evaluated;		       /* it has a result after its own settings */
 	bool odd_mode;		       /* final_eval_mode with an unknown value */
 	bool is_sliding;	       /* in a sliding-window evaluation */
 	bool stop_has_step;
 	bool survives;		   /* the next traceback is harmless */
 	size_t unnamed;		   /* 1 + index of the traceback event without a text; 0: none */
-	bool packed;		   /* sizes, pre-quant or progress: training has ended */
-	bool is_evaluating;	   /* an evaluation has started, and its result is missing */
-	uint64_t eval_line;	   /* where it started */
+	uint64_t eval_line;	   /* where the evaluation started */
 	bool is_cut;		   /* the log ends inside a line */
 	size_t failure;		   /* 1 + index of the event of the first failure; 0: none */
 	uint64_t end_line;	   /* that says that the run is complete; 0: none */
 	char *end_text;		   /* owned */
-	bool not_finite;	   /* the last loss was NaN or infinite */
-	bool fatal, fatal_oom;	   /* a failure and nothing after it */
-	bool killed;		   /* killed from outside */
-	bool left;		   /* failures after its end are not its own */
 	bool row_is_last;	   /* the last row is a training row */
 	bool val_open;		   /* the last validation belongs to the next row */
 	enum rule_last last;	   /* which training row is the last one */

@@ -218,7 +218,7 @@ static bool setting_starts_run(const struct run_reader *r, const struct record *
 
 	if (run->last_step > 0 || run_has(run->last_train_loss))
 		telling |= (uint64_t)1 << METRIC_PLANNED;
-	return r->state.active && (record->present & r->state.own & telling);
+	return (r->state.is & IS_ACTIVE) != 0 && (record->present & r->state.own & telling) != 0;
 }
 
 /* Does the row count up to another number of steps than the run's rows? */
@@ -245,12 +245,12 @@ static enum row_place place_row(const struct run_reader *r, const struct record 
 		return ROW_IN_RUN;
 	if (has_other_plan(s, record)) {
 		/* The loop of an evaluation comes after the training and has a short plan. */
-		bool is_loop = (s->stopped || s->packed) &&
+		bool is_loop = (s->is & (IS_STOPPED | IS_PACKED)) != 0 &&
 			       record_get(record, METRIC_PLANNED) * 10 < s->run.planned_steps;
 
 		return is_loop ? ROW_REPEATED : ROW_STARTS_RUN;
 	}
-	return s->killed || step <= s->first_step ? ROW_STARTS_RUN : ROW_REPEATED;
+	return (s->is & IS_KILLED) != 0 || step <= s->first_step ? ROW_STARTS_RUN : ROW_REPEATED;
 }
 
 static void add_format(struct run_reader *r, const char *name)
@@ -309,7 +309,8 @@ static void apply_record(struct run_reader *r, const struct record *record,
 	run_state_apply(&r->state, record, line, &r->sink);
 	/* or of the training, if a bar with its last row is drawn after it */
 	if (r->early_end != 0 && kind == RULE_TRAIN && record->rule->rounded) {
-		r->state.ended = line->line - r->early_end <= EARLY_END_LINES;
+		if (line->line - r->early_end <= EARLY_END_LINES)
+			r->state.is |= IS_ENDED;
 		r->state.end_line = r->early_end;
 		r->early_end = 0;
 	}
@@ -351,7 +352,8 @@ static void apply_metric_row(void *user, const struct record *record, const stru
 		return;
 	apply_record(r, record, line);
 	/* The trainer prints it at the end. */
-	r->state.ended |= line->is_summary;
+	if (line->is_summary)
+		r->state.is |= IS_ENDED;
 }
 
 /* Is the line of text that no table of a metrics file contains? Such a file has no bars, so only
@@ -675,7 +677,8 @@ static void read_segment(struct run_reader *r, const struct segment *segment)
 
 		marks_read_source(&r->marks, line.text);
 		/* If the run has started, the script belongs to the next one. */
-		if (r->has_run && (s->active || (s->own != 0 && s->run.source_sha256 != NULL)))
+		if (r->has_run &&
+		    ((s->is & IS_ACTIVE) != 0 || (s->own != 0 && s->run.source_sha256 != NULL)))
 			next_run(r, line.line, false);
 		r->line_class = LINE_SOURCE;
 		return;

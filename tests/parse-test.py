@@ -232,8 +232,8 @@ def output_forms(folder):
             "source_sha256", "lines", "bytes", "matched"}
     row = rows(run("parse", "--json", p))[0]
     ok(want <= set(row), "JSON has its keys", want - set(row))
-    ok("parameter-golf" in row["formats"], "and names the rule sets used")
-    ok(row["lines"] == 3 and row["bytes"] == len(GOOD), "and counts the lines that it read")
+    ok("parameter-golf" in row["formats"], "JSON names the rule sets used")
+    ok(row["lines"] == 3 and row["bytes"] == len(GOOD), "JSON counts lines and bytes")
 
 
 def many_files(folder):

@@ -45,7 +45,7 @@ def other_work(rig):
         heads, told, *places, rig.bench("right", pods, faster, **wrong)))
     check_faster(own, "a separate folder for results: FASTER")
     ok(other["text"] == "INVALID (same work)" and "output_dir" in
-       str(other["guards"]), "a folder outside of the arm's is other work",
+       str(other["guards"]), "a folder outside the arm's is different work",
        other)
     ok(heads["text"] == "INVALID (same work)" and
        "num_heads 16, the control's 8" in str(heads["guards"]),
@@ -262,7 +262,7 @@ def clocks(rig):
            "a correct clock: no warning: " + tag, said)
     for tag in ("fast", "slow"):
         ok(said[tag][0] == "INVALID (log clock)",
-           "a clock that counts other time: no verdict: " + tag, said)
+           "a clock that runs at another speed: no verdict: " + tag, said)
     for tag in ("kill", "forge", "rewrite"):
         ok("not stamped" in said[tag][1] and
            said[tag][0].startswith("NOT JUDGED (1 block"),
@@ -346,13 +346,13 @@ def shared_files(rig):
            name in str(found[tag]["guards"]),
            "a variant that changes what the control reads: " + tag,
            (found[tag]["text"], found[tag]["guards"]))
-    check_faster(found["own"], "one that writes files of its own: faster")
+    check_faster(found["own"], "a variant that writes only its own files: faster")
     path = rig.bench("both", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
                      workload={"command": "echo $$ >config.json; "
                                           "sh workload.sh"})
     both = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     check_faster(both, "settings that every run writes: faster")
-    ok("shared files" in str(both["guards"]), "and named", both["guards"])
+    ok("shared files" in str(both["guards"]), "settings that every run writes: the file is named", both["guards"])
     path = rig.bench(
         "flag", [rig.pod("p1")],
         {"env": {"STEP_MS": "1900"}, "command": "touch ~/flag; sh workload.sh"},
@@ -361,7 +361,7 @@ def shared_files(rig):
         design={"burn_in": 1})
     flag = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(flag["text"].endswith(", the control became slower"),
-       "a variant that slows the control by a file of its own", flag["text"])
+       "a variant whose own file slows the control", flag["text"])
     rig.clean("shared", "both", "flag")
 
 

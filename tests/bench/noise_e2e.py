@@ -144,19 +144,19 @@ def known(rig):
              "--gap", "0"]
     done = rig.tui(*words, "--yes")
     ok(done.returncode == 0 and b"A/A arm   control, run" in done.stderr and
-       b"FASTER by" in done.stdout, "noise that is not known: an A/A arm",
+       b"FASTER by" in done.stdout, "noise that is unknown: an A/A arm",
        done)
     done = rig.tui(*words, "--dry-run")
     ok(b"A/A arm   none: the noise" in done.stdout and
        json.loads(done.stdout.splitlines()[-1])["design"]["aa"] is False,
-       "noise that is known: none", done.stdout)
+       "noise that is known: no A/A arm", done.stdout)
     done = rig.tui(*words, "--aa", "--dry-run")
-    ok(b"A/A arm   control, run" in done.stdout, "unless --aa asks for it",
+    ok(b"A/A arm   control, run" in done.stdout, "noise that is known: --aa adds the A/A arm",
        done.stdout)
     done = rig.tui(*[word.replace("2000", "2001") for word in words],
                    "--dry-run")
     ok(b"A/A arm   control, run" in done.stdout,
-       "or the control is another one", done.stdout)
+       "another control: an A/A arm", done.stdout)
     rig.clean("known")
 
 
@@ -317,7 +317,7 @@ def broken(rig):
                                "env": {"PATH": "/bin:/usr/bin"}})
     done = rig.tui("bench", "run", "--yes", path)
     ok(b" started" in done.stderr and b"not found" not in done.stderr,
-       "a program that the bench provides is not missing", done.stderr.decode())
+       "a program that the bench provides is not reported as missing", done.stderr.decode())
 
 
 def over_ssh(rig):

@@ -215,12 +215,12 @@ def idle(rig, sshd):
     check_faster(found, "a GPU that waits for its host: FASTER")
     ok({"guard": "host-bound", "hard": False,
         "text": "the GPU was idle 94% of the time"} in found["guards"],
-       "but host-bound", found["guards"])
+       "a GPU that waits for its host: warning host-bound", found["guards"])
     runs = json.loads(done.stdout)["runs"]
-    ok(all(r["state"] != "measured" for r in runs), "which spoils no run",
+    ok(all(r["state"] != "measured" for r in runs), "a warning does not invalidate a run",
        done.stdout)
     ok(all(r["runtime"].endswith("gpu_uuid GPU-7; power_limit 700.00")
-           for r in runs), "and the GPU of each run is known", runs)
+           for r in runs), "each run records its GPU", runs)
 
 
 @over_sshd
@@ -339,7 +339,7 @@ def stalled(rig, sshd):
                                     "sd_d") if key in found})
     ok(found["n_agree"] >= 5 and
        abs(2 ** 0.5 - 2 ** (found["hl_d"] / 1.3863)) < 0.2,
-       "with what it moves little", (found["n_agree"], found["hl_d"]))
+       "estimates that the outlier hardly changes are shown", (found["n_agree"], found["hl_d"]))
     done = rig.tui("bench", "show", "--all", "stall")
     flat = " ".join(done.stdout.decode().split())
     ok("1 of 12 runs is an outlier" in flat and worst["run"] in flat and

@@ -214,7 +214,7 @@ def misbehaving(rig):
     found = verdict_of(done)
     ok(found["text"] == "INVALID (work identity)" and
        b": stopping run " in done.stderr,
-       "a run with other work is stopped at once", done.stderr.decode())
+       "a run that does different work is stopped at once", done.stderr.decode())
     rig.clean("early")
     path = rig.bench("mark", [rig.pod("p1")],
                      {"env": {"STEP_MS": "1900"},
@@ -482,7 +482,7 @@ def refused(rig):
     ok(row["state"] == "failed" and
        row["waits_for"].startswith("pod p1: given up ") and
        row["waits_for"].endswith(" ago: it was never reached"),
-       "bench list shows that it was given up", row)
+       "bench list shows that the bench gave up on the pod", row)
     done = rig.tui("bench", "clean", "lost")
     ok(done.returncode == 0, " is removed", done.stderr)
 
@@ -501,22 +501,22 @@ def page(rig):
         "- pod local: Linux", "seed 42", "- when: 20",
         '{"tag":"patched",', "SLOW")) and "hunter2" not in text and
        '"hf_Token":"..."' in text,
-       "the page has place, time and metric, and no secret", text)
+       "the page has pods, time and metric, and no secret", text)
     tree = xml.dom.minidom.parse(picture)
     dots = tree.getElementsByTagName("circle")
     ok(len(dots) == 6 and
        len({dot.getAttribute("cy") for dot in dots}) == 2,
-       "the picture has a dot a block", tree.toxml())
+       "the picture has one dot per block", tree.toxml())
     texts = [text.firstChild.data for text in tree.getElementsByTagName("text")]
     ok(any(text.startswith("patched: FASTER by ") for text in texts) and
        any("right of zero is faster" in text for text in texts),
-       "its verdict, and what its signs mean", texts)
+       "the picture has the verdict and a legend", texts)
     labels = sorted(float(text.getAttribute("x"))
                     for text in tree.getElementsByTagName("text")
                     if text.getAttribute("text-anchor") == "middle")
     ok(all(b - a >= 70 for a, b in zip(labels, labels[1:])),
-       "no two labels of its axis overlap", labels)
-    ok(os.stat(picture).st_mode & 0o777 == 0o644, "and others may read it")
+       "no two labels of the picture's axis overlap", labels)
+    ok(os.stat(picture).st_mode & 0o777 == 0o644, "the picture is readable by other users")
     done = rig.tui("bench", "show", "line", "--plot", "/nowhere/x.svg")
     ok(done.returncode == 1 and not done.stdout and
        b"/nowhere/x.svg" in done.stderr, "without the picture the page says "

@@ -150,10 +150,10 @@ def test_diff():
         one, two = printed("d/a.log", a, 3), printed("d/b.log", b, 4)
         status, out, err = board(one, two, command="diff")
         made = out.splitlines()
-        ok(patched(a, made[3:]) == b, "%d lines: a with the diff is b" % n,
+        ok(patched(a, made[3:]) == b, "%d lines: applying the diff to a gives b" % n,
            out)
         ok(sum(line[0] in "+-" for line in made[3:]) == edits(a, b),
-           "%d lines: no diff is shorter" % n, out)
+           "%d lines: the diff is the shortest one" % n, out)
         ok([line.split() for line in made[1:3]] == [
             ["seed", "3", "4"], ["matrix_lr", "0.03", "0.04"]] and
            "2 settings differ" in made[0], "what differs", out)
@@ -161,18 +161,18 @@ def test_diff():
     status, out, err = board(one, bare, command="diff")
     ok(out.startswith("only one of the logs contains its source, "
                       "1 setting differs"),
-       "of a setting printed twice the later one counts; without source, no diff", out)
+       "the later value of a setting counts; no diff without source", out)
     status, out, err = board(bare, bare, command="diff")
     ok(out == "neither log contains its source, 0 settings differ\n",
        "two logs without source", out)
     two_runs = write("d/f.log", open(bare).read() + open(two).read())
     status, out, err = board(two_runs, two, command="diff")
     ok(out == "the same source, 0 settings differ\n",
-       "of two runs in a log the last one is compared", out)
+       "diff uses the last run of a log", out)
     empty = write("d/e.log", "hello\n")
     status, out, err = board(one, empty, command="diff")
     ok(status != 0 and "neither settings nor a training script" in err,
-       "it reports that there is nothing to compare", err)
+       "diff reports that there is nothing to compare", err)
 
 
 def test_published():
@@ -216,7 +216,7 @@ def test_published():
         indent=2))
     made = groups(table, "--baseline", base)
     near(made[0]["nats_per_bpb"], 2.1883706733, 1e-8, "nats per BPB from submission.json")
-    near(made[0]["bar_bpb"], 1.0587910685, 1e-10, "and its bar")
+    near(made[0]["bar_bpb"], 1.0587910685, 1e-10, "the bar from submission.json")
     ok(made[0]["verdict"] == WORDS and len(made[0]["common_seeds"]) == 2,
        "a record's submission.json can be the baseline", made[0]["verdict"])
     ok(made[0]["nats_per_bpb_source"].startswith("the baseline's"),
@@ -224,7 +224,7 @@ def test_published():
     base = write("base.json", '{"name": "b", "bpb": [1.05989454, 1.06124613, '
                  '1.06208695]}')
     check_published(groups(table, "--baseline", base, "--nats-per-bpb", K),
-                    "the form used in the configuration")
+                    "a baseline file as the configuration has it")
     zero = write("zero.csv", "seed,final_bpb\n1,0\n2,1.1\n")
     status, out, err = board(zero)
     ok("zero.csv:2: final_bpb: not above 0" in err, "a BPB of 0 is an error", err)
@@ -232,7 +232,7 @@ def test_published():
         {"name": "t", "seed_results": {"0": {"val_bpb": 1.1},
                                        "1": {"val_bpb": 0}}}))
     made = groups(form)
-    ok(made[0]["n"] == 1, "the 0 of a template is not a score", made[0])
+    ok(made[0]["n"] == 1, "a 0 left from a template is not a score", made[0])
     both = write("both.csv", "group,seed,final_bpb\na,1,1.05740567\n"
                  "a,2,1.05730104\na,3,1.05807084\nb,1,1.05989454\n"
                  "b,2,1.06124613\nb,3,1.06208695\n")
@@ -279,7 +279,7 @@ def test_logs():
        ["train.log", "train_seed1.log", "train_seed2.log",
         "train_seed10.log"], "files in natural order", mine["rows"])
     near(mine["nats_per_bpb"], 2.1883706733, 1e-7, "nats per BPB from the logs")
-    ok(mine["nats_per_bpb_source"].startswith("its logs"), "and its source",
+    ok(mine["nats_per_bpb_source"].startswith("its logs"), "the source of nats per BPB is named",
        mine["nats_per_bpb_source"])
     ok(mine["verdict"].startswith("RECORD SHOWN (A"), "a record", mine)
     ok(made["theirs"]["n_unfinished"] == 1 and made["theirs"]["n"] == 3,
@@ -288,7 +288,7 @@ def test_logs():
        made["fat"]["verdict"])
     status, _, err = board(home + "/runs", "--baseline", "theirs",
                            "--fail-on", "invalid")
-    ok(status == 3 and "fat: INVALID (bytes)" in err, "an exceeded cap exits 3", err)
+    ok(status == 3 and "fat: INVALID (bytes)" in err, "a cap that is exceeded: exit status 3", err)
     made = groups(home + "/runs", "--group-by", r"runs/(\w+)/")
     ok(sorted(g["title"] for g in made) == ["fat", "mine", "theirs"],
        "groups by the first capture", made)
@@ -419,7 +419,7 @@ def test_tracks():
        "a user's track", g["verdict"])
     track = write("track.json", '{"schema": "hgym-tui.track/1", "nam": "x"}')
     status, _, err = board(table, "--track", track)
-    ok(status == 2 and "track.json:1: nam" in err, "and an invalid one", err)
+    ok(status == 2 and "track.json:1: nam" in err, "an invalid track is reported", err)
     status, _, err = board(table, "--track", "golf")
     ok(status == 2 and "parameter-golf-10min" in err, "an unknown track", err)
     g = groups(table, "--track", "open", "--baseline", "1.1,1.2")[0]
@@ -436,7 +436,7 @@ def test_small():
                  K)[0]
     ok(one["sd_sample_bpb"] is None and one["sd_population_bpb"] is None and
        one["se_bpb"] is None, "one value has no spread", one)
-    ok(one["verdict"] == "NOT JUDGED (1 seed, need 3)", "nor a verdict", one)
+    ok(one["verdict"] == "NOT JUDGED (1 seed, need 3)", "one value: no verdict", one)
     two = groups("--values", "1.05,1.051")[0]
     near(two["sd_sample_bpb"], 0.001 / 2 ** .5, 1e-12, "two values have a spread")
     same = groups("--values", "1.05,1.05,1.05", "--baseline", PR1855,
@@ -457,7 +457,7 @@ def test_status():
     lines = '{"seed": 1, "status": null, "final_bpb": 1.05}\n'
     g = groups("-", stdin=lines)[0]
     ok(g["n"] == 0 and g["mean_bpb"] is None and
-       g["verdict"] == "NO RUN COUNTS", "null does not count either", g)
+       g["verdict"] == "NO RUN COUNTS", "a null status does not count", g)
 
 
 def test_empty_database():
@@ -472,10 +472,10 @@ def test_empty_database():
           command="collect")
     status, _, err = board("--db", db)
     ok(status == 5 and "no runs in the database yet; pass log files" in err,
-       "an empty database is named", (status, err))
+       "an empty database is reported", (status, err))
     log = write("none/b.log", golf_log(1, 1.05))
     status, _, err = board("--db", db, log)
-    ok(status == 0 and "database" not in err, "a given log needs none", err)
+    ok(status == 0 and "database" not in err, "logs on the command line need no database", err)
 
 
 def test_many_columns():
@@ -565,7 +565,7 @@ def test_wrong():
            "exit %d: %s" % (want, " ".join(args)), (status, err))
     good = write("good.csv", "seed,final_bpb,colour\n1,1.05,red\n")
     status, out, err = board("/nowhere.log", good)
-    ok(status == 1 and "1.05" in out, "the others are still read", (out, err))
+    ok(status == 1 and "1.05" in out, "the other columns are still read", (out, err))
     ok('"colour"' in err, "an unknown column is reported", err)
 
 
@@ -604,7 +604,7 @@ def test_steps():
        whole["track_from"] == "logs", "the track is recognized", whole)
     ok(whole["steps_to_target"] == 2500 and whole["steps_lower"] == 2000 and
        whole["steps_spacing"] == 500 and whole["target_n"] == 3,
-       "the first step that is shown", whole)
+       "the first step at which the target is shown", whole)
     near(whole["target_mean"], 3.2775, 1e-9, "the mean at that step")
     near(whole["margin_root_n"], .0025 * math.sqrt(3), 1e-9, "the margin")
     out = re.sub(" +", " ", re.sub(r"\*\*|\\", "", board("--md", folder)[1]))
@@ -629,7 +629,7 @@ def test_steps():
     ok(two["target_n"] == 2 and two["n_rows"] == 3 and
        two["notes"][0].startswith("with the 1 excluded run the target is "
                                   "shown at step 2500 (3.277500, n=3"),
-       "a run is excluded, and the result with it is a note", two["notes"])
+       "a note gives the result including the excluded run", two["notes"])
     status, _, err = board(folder, "--exclude", "run9.txt")
     ok(status == 2 and "--exclude run9.txt: no such run" in err,
        "an unknown run cannot be excluded", err)
@@ -646,7 +646,7 @@ def test_steps():
        "a run cut before the step counts against the group", short)
     out = board(folder)[1]
     ok("run1.txt" in out and "truncated, no val_loss at step" in out,
-       "that run is named", out)
+       "the run that was cut is named", out)
     write_steps("steps/run1.txt", losses[1])
     os.makedirs(os.path.join(home, "foreign"))
     foreign = write("foreign/golf.txt", "step:10/10 val_loss:2.5 val_bpb:1.2 "

@@ -512,7 +512,7 @@ class Suite:
         put(log, text)
         put(fresh, b"1")
         g.follow(d + b"/*.log", known=[(7, stat_of(log), text[:280000])])
-        self.ok(g.has(log, text), "helpers are killed: all bytes come")
+        self.ok(g.has(log, text), "helpers are killed: every byte arrives")
         for i in range(8):
             more = os.urandom(20000)
             text += more
@@ -525,10 +525,10 @@ class Suite:
                 "a log is not taken for another one",
                 [x[:2] for x in g.log if x[0] in (b"T", b"C", b"X", b"E")])
         killed = os.listdir(d + b"/killed")
-        self.ok(len(killed) >= 3, "and they were killed", killed)
+        self.ok(len(killed) >= 3, "the helpers were killed", killed)
         put(log, b"another", "wb")
         self.ok(g.has(log, b"another") and len(g.of(log).parts) == 2,
-                "one that was cut starts again")
+                "a log that was truncated starts again")
         g.close()
 
     def t_unlistable(self, f, d):

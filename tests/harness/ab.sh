@@ -103,7 +103,7 @@ grep -q FASTER "$dir/out"
 told "bench run accepts the definition and finds the workspace faster" $?
 (cd "$work" && find . -type f -exec cksum {} + | sort) >"$dir/after"
 cmp -s "$dir/before" "$dir/after"
-told "and changes nothing in it" $?
+told "bench run does not change the workspace" $?
 "$HGYM_TUI" harness --ab "$dir" >"$dir/out" 2>&1
 [ $? = 5 ]
 told "no run: exit status 5" $?
@@ -133,11 +133,11 @@ cp "$best/eval.py" "$work"
 echo 'def dumps(_): return "{\"best_us\": 1.5}"' >"$work/json.py"
 ab
 ! arm 2 && ! grep -q 1.5 "$dir/out"
-told "so does a module that hides one of the judge's" $?
+told "a module that shadows one of the judge's voids the run" $?
 mv "$work/json.py" "$work/notes.py"
 ab
 arm 2 && grep -q '"best_us": 97.25' "$dir/out"
-told "another file that was added voids nothing" $?
+told "another new file does not void the run" $?
 rm "$work/notes.py"
 cp "$best"/* "$work"
 ab

@@ -83,11 +83,11 @@ static void test_paths(void)
 	ok(!harness_path_read(R "checkpoints/best/kernel.py", &path) &&
 		   harness_path_read(R "checkpoints/best/kernel_config.json", &path) &&
 		   str_eq_cstr(path.run, "r1"),
-	   "of a checkpoint the settings are read, not the sources");
+	   "the settings of a checkpoint are read, not the sources");
 	ok(!harness_path_read("runs/r1/iterations/1x/result.json", &path),
 	   "1x is not an iteration");
 	ok(!harness_path_read("runs/r1/iterations/99999999999/result.json", &path),
-	   "nor is a number above the limit");
+	   "an iteration number above the limit is rejected");
 	ok(harness_path_read("mcp/x/.harnessgym/mcp_calls.jsonl", &path),
 	   "calls of other servers count");
 	ok(!harness_path_read("runs/../../result.json", &path), "paths with .. are ignored");
@@ -106,12 +106,12 @@ static void test_torn(void)
 	       "empty, torn and malformed contents change nothing");
 	read_run(NOW_MS);
 	is_str(run->runner, "exec", "the last complete content stays");
-	is_int((long long)run->torn, 1, "the run counts the torn file");
+	is_int((long long)run->torn, 1, "the run counts the file that was being written");
 	again();
 	put(R "run_config.json", "{\"runner\": \"claude\"}");
 	read_run(NOW_MS);
 	is_str(run->runner, "claude", "the next complete content is stored");
-	is_int((long long)run->torn, 0, "the file is not torn any more");
+	is_int((long long)run->torn, 0, "the file is complete at the next read");
 	done();
 }
 
@@ -146,10 +146,11 @@ static void test_higher(void)
 	put(I2 "post_attempt.stdout.txt", "{\"status\": \"failed\", \"tok\": 9999.0}");
 	read_run(NOW_MS);
 	is_near(run->best.value, 120, 0, "the best verified score");
-	is_int(run->best.iteration, 1, "is from iteration 1");
-	is_near(run->best_unverified.value, 9999, 0, "9999 is unverified");
-	is_str(run->best_unverified.source, "failed_verifier", "because its verifier failed");
-	is_int(run->stop_reached, HARNESS_NO, "so the stop score is not reached");
+	is_int(run->best.iteration, 1, "the best verified score is from iteration 1");
+	is_near(run->best_unverified.value, 9999, 0, "the better score is unverified");
+	is_str(run->best_unverified.source, "failed_verifier",
+	       "the better score is unverified because its verifier failed");
+	is_int(run->stop_reached, HARNESS_NO, "the stop score is not reached");
 	is_near(run->baseline_pct.value, 20, 1e-9, "20 % better");
 	is_int(run->solved, HARNESS_YES, "HarnessGym's own summary is kept");
 	done();
@@ -191,7 +192,7 @@ static void test_doubt(void)
 	put(I2 "post_attempt.stdout.txt", "{\"us\": 120, \"us\": 80}\n");
 	read_run(NOW_MS);
 	ok(run->best.present && run->best.value == 100 && !run->best_unverified.present,
-	   "neither is the best");
+	   "an impossible number and a duplicate key are not the best");
 	buf_init(&text, 1000);
 	harness_add_result(&text, run, &run->iterations[0]);
 	is_str(text.data, "INVALID 1e+300 (not a possible measurement)",
@@ -301,7 +302,7 @@ static const struct {
 	  "{\"us\": 105, " CASES("52.4", "52.6"), 2 },
 	{ "status is true", "us", "{\"us\": 3, \"status\": true}", "{\"us\": 2, \"status\": true}",
 	  2 },
-	{ "another word for passing", "us", "{\"us\": 3, \"status\": \"completed\"}",
+	{ "a synonym of passed", "us", "{\"us\": 3, \"status\": \"completed\"}",
 	  "{\"us\": 2, \"status\": \"valid\"}", 2 },
 	{ "an empty error", "us", "{\"us\": 3, \"error\": null}", "{\"us\": 2, \"error\": \"\"}",
 	  2 },
@@ -488,7 +489,7 @@ static void test_impossible(void)
 		buf_release(&text);
 		ok(has_fact(run, "HarnessGym says", NULL) ==
 			   (strcmp(impossible[i].said, "null") != 0),
-		   "and what HarnessGym makes of it: %s", impossible[i].said);
+		   "the page shows HarnessGym's own claim: %s", impossible[i].said);
 		free(summary);
 		free(result);
 		done();
@@ -673,19 +674,21 @@ static void test_stray(void)
 	read_run(NOW_MS);
 	is_near(run->iterations[0].post.stray_score.value, 7.5, 0,
 		"a score within other text is found");
-	ok(!run->iterations[0].verified_score.present, "and is not verified");
+	ok(!run->iterations[0].verified_score.present, "a score within other text is not verified");
 	again();
 	put(I1 "post_attempt.stdout.txt",
 	    "benchmark.0.mean: 400.0\nbenchmark.1.mean: 100\ncheck: pass\n");
 	read_run(NOW_MS);
 	is_near(run->iterations[0].post.stray_score.value, 200, 1e-9,
 		"the geometric mean of a GPU MODE benchmark");
-	ok(!run->iterations[0].verified_score.present, "is not verified either");
+	ok(!run->iterations[0].verified_score.present,
+	   "a score of a failed command is not verified");
 	again();
 	put(I1 "post_attempt.stdout.txt",
 	    "benchmark.0.mean: 1\nbenchmark.1.mean: 1\ncheck: fail\n");
 	read_run(NOW_MS);
-	ok(!run->iterations[0].post.stray_score.present, "one whose check failed has no score");
+	ok(!run->iterations[0].post.stray_score.present,
+	   "an attempt whose check failed has no score");
 	done();
 }
 
@@ -778,15 +781,16 @@ static void test_unseen(void)
 	is_int(run->life.state, HARNESS_STATE_RUNNING, "a run that has just written is not dead");
 	again();
 	read_run(NOW_MS + 20000);
-	is_int(run->life.state, HARNESS_STATE_STALE, "one whose agent would be a process is");
+	is_int(run->life.state, HARNESS_STATE_STALE,
+	       "a silent run without an agent process is dead");
 	again();
 	put_at(R "run_config.json", "{\"runner\": \"fake\", \"attempt_timeout_seconds\": 60}",
 	       NOW_MS);
 	read_run(NOW_MS + 20000);
-	is_int(run->life.state, HARNESS_STATE_RUNNING, "of one with a fake agent silence decides");
+	is_int(run->life.state, HARNESS_STATE_RUNNING, "with a fake agent, silence decides");
 	again();
 	read_run(NOW_MS + 200000);
-	is_int(run->life.state, HARNESS_STATE_STALE, "which is too long after its limit");
+	is_int(run->life.state, HARNESS_STATE_STALE, "silence long after the time limit: stale");
 	done();
 }
 
@@ -799,7 +803,8 @@ static void test_begun(void)
 	read_run(NOW_MS + 61000);
 	is_str(run->id, "new", "the newest run");
 	is_int(run->life.state, HARNESS_STATE_RUNNING, "is running");
-	is_int(ws.runs[0].life.state, HARNESS_STATE_ABORTED, "the run before it is not");
+	is_int(ws.runs[0].life.state, HARNESS_STATE_ABORTED,
+	       "the run before the newest one is not running");
 	done();
 }
 
@@ -827,7 +832,7 @@ static void test_age(void)
 	buf_release(&text);
 	harness_view_read(&view, 0, false, NOW_MS + 40000);
 	ok(place->age_ms == 0 && place->why[0] == '\0' && place->ws.runs[0].life.left_s.value == 20,
-	   "until it is read again");
+	   "a new read resets the age");
 	harness_view_release(&view);
 	done();
 }
@@ -873,11 +878,11 @@ static void test_compare(void)
 	is_str(compare.trials[4].post.doubt, "trial.json has 1, the verifier printed 11",
 	       "the reason has both scores");
 	is_int(compare.groups[0].valid, 2, "two plain trials count");
-	is_int(compare.groups[0].invalid, 1, "one does not");
-	is_near(compare.groups[0].median.value, 15, 0, "and is not in the median");
+	is_int(compare.groups[0].invalid, 1, "one plain trial does not count");
+	is_near(compare.groups[0].median.value, 15, 0, "the invalid trial is not in the median");
 	ok(!compare.groups[0].best.present, "the direction is unknown without the report");
 	is_int(compare.groups[1].not_run, 1, "one trial was never measured");
-	ok(!compare.groups[1].median.present, "and gives no median");
+	ok(!compare.groups[1].median.present, "a trial that was never measured gives no median");
 	harness_compare_release(&compare);
 	done();
 }

@@ -85,7 +85,7 @@ def test_nothing():
     same(done.returncode, 2, "no pods is exit status 2")
     same(done.stderr, f"hgym-tui: no pods configured: {CONFIG} does not exist; "
          "hgym-tui init adds one\n",
-         "and said")
+         "no pods: the message has the next step")
     put(CONFIG, '{"pods": [\n {"nam": "x"}]}')
     done = tui("collect")
     same((done.returncode, done.stderr),

@@ -113,7 +113,7 @@ def main():
     soon(pair, "one dashboard writes")
     pair.sort(key=lambda program: not writes([program]))
     pair.pop(0).close()
-    soon(pair, "then the other one writes")
+    soon(pair, "the other dashboard takes over")
     pair[0].close()
     done = one.run(["--config", config, "--db", db, "collect",
                     "--until-idle", "2", "--for", "600"], env)

@@ -240,7 +240,7 @@ def test_removed():
     is_seen(p, "0/1 pods", "one pod is removed meanwhile")
     before = log("NEWKEYS sent")
     relays["a"].thaw()
-    is_so(p, lambda: log("NEWKEYS sent") > before, "then its host answers")
+    is_so(p, lambda: log("NEWKEYS sent") > before, "the removed pod's host answers")
     relays["b"].thaw()
     is_seen(p, "b: the host key of [", "the remaining pod asks about its host "
                                        "key")

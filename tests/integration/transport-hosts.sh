@@ -58,8 +58,8 @@ test_known_forms() {
 	printf '%s\n' "$host $bad" >"$work/known"
 	try -a
 	is "$?" "$HOSTKEY" "a changed key is refused, whatever is accepted"
-	says "and it says so" "HAS CHANGED"
-	says "and how to remove the old one" "ssh-keygen -R '[127.0.0.1]:$port'"
+	says "a changed key: the message says so" "HAS CHANGED"
+	says "a changed key: the message says how to remove the old one" "ssh-keygen -R '[127.0.0.1]:$port'"
 	try -y
 	is "$?" "$HOSTKEY" "a changed host key: the user is not asked"
 	is "$(wc -l <"$work/known")" 1 "a changed host key: nothing is stored"

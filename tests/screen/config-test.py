@@ -365,7 +365,7 @@ def test_database():
     ok(p.wait_for("TARGET SHOWN at step 2500"),
        "the dashboard shows the verdict of board", p.screen.text())
     ok(re.search("RECIPE / seed +TARGET AT  n .*\n.* muon +2,500  3 ",
-                 p.screen.text()), "and the step first", p.screen.text())
+                 p.screen.text()), "the step is the first column", p.screen.text())
     leave(p)
 
 
@@ -400,13 +400,13 @@ def test_welcome():
        p.screen.text())
     with open(wrote) as out:
         ok(json.load(out) == dict(before, ui={"utc": False}),
-           "and keeps the pods", before)
+           "F2 keeps the pods of the configuration", before)
     p.send("5v")
     ok(until(lambda: os.path.exists(edited) and
              open(edited).read().endswith(".log\n")),
        "v opens the log in $VISUAL")
     p.send("1")
-    ok(p.wait_for("Runs (2)"), "and then the dashboard is back")
+    ok(p.wait_for("Runs (2)"), "the dashboard returns after the editor exits")
     leave(p)
 
 

@@ -314,26 +314,26 @@ def test_words():
        "? explains a column", p.screen.text())
     p.press("\x15MISSES THE BAR")
     ok(p.wait_for("worse than the track requires, and by how much"),
-       "and a word of another view", p.screen.text())
+       "? explains a word of another view", p.screen.text())
     p.press("\x1b?q")
     ok(p.wait_gone("Help: "), "q leaves it", p.screen.text())
     p.press(">SIZE")
     ok(p.wait_for("artifact size in millions of bytes"),
        "the menu of columns explains them", p.screen.text())
     p.press("\x15STATE\r")
-    ok(p.wait_for("sorted by STATE, ascending"), "and sorts by any of them",
+    ok(p.wait_for("sorted by STATE, ascending"), "the menu of columns sorts by any of them",
        p.screen.text())
     p.press(">STATE\r")
-    ok(p.wait_for("sorted by STATE, descending"), "in both directions")
+    ok(p.wait_for("sorted by STATE, descending"), "a second choice reverses the order")
     p.press(">default\r")
-    ok(p.wait_for("default order"), "and in none")
+    ok(p.wait_for("default order"), "the menu of columns restores the default order")
     p.press("/try7\rg")
     p.send("ySEED\r")
     ok(p.wait_for("copied "), "y copies a cell", p.screen.text())
     p.press("y")
-    ok(p.wait_for("all"), "or all of the row")
+    ok(p.wait_for("all"), "y offers the whole row too")
     p.press("\x1b")
-    ok(p.wait_gone("Copy · "), "and asks before", p.screen.text())
+    ok(p.wait_gone("Copy · "), "y asks what to copy, and Esc cancels", p.screen.text())
     p.leave()
 
 
@@ -364,7 +364,7 @@ def test_search_does_nothing():
     p.press("!/Smear")
     ok(p.wait_for("no match for Smear"), "/ also searches the events")
     p.press("\x1ba")
-    ok(p.wait_for("0 alerts"), "in the events a acknowledges")
+    ok(p.wait_for("0 alerts"), "a acknowledges alerts in the list of events")
     ok(not glob.glob(os.path.join(home, "hgym-*.md")), "no file was written")
     p.press("\x1b1")
     p.press("2q")
@@ -542,7 +542,7 @@ def test_reference():
     p.wait_for("(1 shown)")
     p.press("g2")
     ok(p.wait_for("no band (2 seeds)") and
-       "next seed," not in p.screen.text(), "two seeds are no band",
+       "next seed," not in p.screen.text(), "two seeds give no band",
        p.screen.text())
     p.leave()
 

@@ -256,7 +256,7 @@ def test_growing():
     is_seen(p, "rotated, f shows the new log",
             "scrolled up in the old log: the view stays")
     p.send("f")
-    is_seen(p, "step:98/", "until f")
+    is_seen(p, "step:98/", "f shows the new log")
     p.send("K")
     is_seen(p, "an older log, f shows the newest", "K selects the older log")
     is_seen(p, "step:59/", "the older log is shown")

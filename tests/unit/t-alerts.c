@@ -87,7 +87,8 @@ static void test_stall(void)
 	ok(find(&alerts, ALERT_STALL) == NULL, "15 s of silence are not a stall");
 	alerts_update(&alerts, &model, NULL, now + 30000);
 	alerts_update(&alerts, &model, NULL, now + 31000);
-	ok(find(&alerts, ALERT_STALL) != NULL && told == 1, "30 s are a stall, reported once");
+	ok(find(&alerts, ALERT_STALL) != NULL && told == 1,
+	   "30 s of silence are a stall, reported once");
 	number = alerts.v[0].number;
 	ok(alerts_find(&alerts, number) == find(&alerts, ALERT_STALL), "it is found by its number");
 	alerts_acknowledge(&alerts);
@@ -95,16 +96,16 @@ static void test_stall(void)
 	model_run_touch(&model, mr, now + 32000, true);
 	alerts_update(&alerts, &model, NULL, now + 32000);
 	is_int((long long)alerts.n, 0, "a new line ends it");
-	ok(alerts_find(&alerts, number) == NULL, "its number finds nothing any more");
+	ok(alerts_find(&alerts, number) == NULL, "the number of an alert that ended finds nothing");
 	model_pod_set_state(&model, 0, POD_RECONNECTING, "acknowledging it was possible", 0);
 	alerts_update(&alerts, &model, NULL, now + 600000);
 	ok(find(&alerts, ALERT_LINK) && !find(&alerts, ALERT_STALL),
 	   "a lost connection is not a stall of the run");
 	model_pod_set_state(&model, 0, POD_LIVE, NULL, 0);
 	alerts_update(&alerts, &model, NULL, now + 610000);
-	ok(!find(&alerts, ALERT_STALL), "nor is one that was just restored");
+	ok(!find(&alerts, ALERT_STALL), "a connection that was just restored is not a stall");
 	alerts_update(&alerts, &model, NULL, now + 630000);
-	ok(find(&alerts, ALERT_STALL) != NULL, "silence after that is one");
+	ok(find(&alerts, ALERT_STALL) != NULL, "silence after the reconnection is a stall");
 	mr->run.status = RUN_FINISHED;
 	alerts_update(&alerts, &model, NULL, now + 900000);
 	is_int((long long)alerts.n, 0, "a finished run may be silent");
@@ -140,8 +141,8 @@ static void test_many(void)
 	alerts_update(&alerts, &model, NULL, T0 + 70000);
 	const struct alert *oom = find(&alerts, ALERT_OOM);
 	ok(oom != NULL && oom->since_wall_ms == T0 + 65000,
-	   "a new one has the time of the last output");
-	is_int((long long)alerts.n, 700, "the others stay the same");
+	   "a new alert has the time of the last output");
+	is_int((long long)alerts.n, 700, "the other alerts stay the same");
 	is_int((long long)alerts_open(&alerts), 100, "runs from before need no attention");
 	alerts_release(&alerts);
 	model_release(&model);
@@ -191,16 +192,16 @@ static void test_idle(void)
 	ok(!find(&alerts, ALERT_IDLE), "nine minutes are not enough");
 	model_log_set_read(&model, log, 100, now);
 	pass_minutes(&alerts, &model, 5, 9, &now);
-	ok(!find(&alerts, ALERT_IDLE), "nor are nine after a new line");
+	ok(!find(&alerts, ALERT_IDLE), "nine minutes after a new line are not enough");
 	pass_minutes(&alerts, &model, 0, 11, &now);
 	alert = find(&alerts, ALERT_IDLE);
 	ok(alert != NULL && strstr(alert->text, " 20 min, at a cost of 2.00 USD"),
 	   "twenty minutes at 6 USD an hour cost 2 USD");
 	now += 120000;
 	alerts_update(&alerts, &model, NULL, now);
-	ok(!find(&alerts, ALERT_IDLE), "load without telemetry is unknown");
+	ok(!find(&alerts, ALERT_IDLE), "without telemetry there is no idle alert");
 	pass_minutes(&alerts, &model, RUN_ABSENT, 12, &now);
-	ok(!find(&alerts, ALERT_IDLE), "also if one GPU has no figure");
+	ok(!find(&alerts, ALERT_IDLE), "no idle alert if the figure of one GPU is missing");
 	model.pods[0].bench_running = true;
 	pass_minutes(&alerts, &model, 0, 12, &now);
 	ok(!find(&alerts, ALERT_IDLE), "a bench counts as work");
@@ -232,11 +233,11 @@ static void test_gone(void)
 	alerts_update(&alerts, &model, NULL, T0 + 900000);
 	alert = find(&alerts, ALERT_GONE);
 	ok(alert != NULL && alert->mr == last && alerts.n == 1 && alert->since_wall_ms == T0 + 1000,
-	   "a missing one is, with its time, and without a stall alert");
+	   "a missing log raises an alert with its time, and no stall alert");
 	last->run.status = RUN_TRUNCATED;
 	last->live = false;
 	alerts_update(&alerts, &model, NULL, T0 + 900000);
-	is_int((long long)alerts.n, 1, "also if it is no longer followed");
+	is_int((long long)alerts.n, 1, "the alert stays when the run is no longer followed");
 	last->run.status = RUN_FINISHED;
 	alerts_update(&alerts, &model, NULL, T0 + 900000);
 	is_int((long long)alerts.n, 0, "the log of a finished run may disappear");
@@ -362,7 +363,7 @@ static void test_slow_why(struct model *model, struct alerts *alerts)
 	alerts_update(alerts, model, NULL, T0 + 61000);
 	ok(strstr(slow->text, "since") == NULL && strstr(slow->text, "SM") == NULL &&
 		   model_pod_throttle(&model->pods[2], T0 + 61000) == NULL,
-	   "or not: %s", slow->text);
+	   "the alert adds nothing if the pace did not change: %s", slow->text);
 	tell_clock(model, 1, 0, 300, 1);
 	ok(isnan(model_pod_peers(model, &model->pods[0], METRIC_GPU_SM_MHZ, T0)),
 	   "an idle pod is not a peer, and a single one is too few");
@@ -453,8 +454,8 @@ static void test_forecast(void)
 	mr = add_run(&model, "a", "/x/a.log");
 	add_rows(&model, mr, 1, 200);
 	forecast_run(&model, mr, 600, &f);
-	ok(f.source == FORECAST_RECENT, "alone: by the recent speed");
-	is_near(f.end_steps, 6000, 0.01, "which is wrong here, and");
+	ok(f.source == FORECAST_RECENT, "without other runs, the forecast uses the recent speed");
+	is_near(f.end_steps, 6000, 0.01, "the forecast by the recent speed is wrong here");
 	ok(f.end_steps_error > 500, "the interval includes the truth (%.0f)", f.end_steps_error);
 	ref = add_run(&model, "b", "/x/b.log");
 	add_rows(&model, ref, 1, 601);
@@ -462,17 +463,17 @@ static void test_forecast(void)
 	ref->run.final_bpb = 1.06;
 	forecast_run(&model, mr, 600, &f);
 	ok(f.source == FORECAST_REFERENCE && f.reference == ref,
-	   "with a finished run of the recipe: by its curve");
-	is_near(f.end_steps, 4500, 0.01, "which is correct");
+	   "with a finished run of the recipe, the forecast follows its curve");
+	is_near(f.end_steps, 4500, 0.01, "the forecast by that curve is correct");
 	is_near(f.train_left_s, 400, 0.01, "the remaining time");
 	ok(!run_has(f.final_bpb), "no forecast of the final BPB before half of the time");
 	mr->run.artifact_bytes = 15900000;
 	forecast_run(&model, mr, 600, &f);
 	ok(f.source == FORECAST_NONE && !run_has(f.end_steps) && !run_has(f.train_left_s),
 	   "no forecast of steps after the training");
-	ok(forecast_training_is_over(&mr->run), "whose end an artifact shows");
+	ok(forecast_training_is_over(&mr->run), "an artifact shows the end of the training");
 	mr->run.artifact_bytes = RUN_ABSENT;
-	ok(!forecast_training_is_over(&mr->run), "and rows alone do not");
+	ok(!forecast_training_is_over(&mr->run), "rows alone do not show the end of the training");
 	add_rows(&model, mr, 1, 1);
 	model.runs[0]->run.status = RUN_FINISHED;
 	forecast_run(&model, mr, 600, &f);
@@ -496,14 +497,14 @@ static void test_forecast_plan(void)
 	mr->run.step_ms_median = 2000;
 	forecast_run(&model, mr, RUN_ABSENT, &f);
 	is_near(f.train_left_s, 8000, 1e-6, "4000 steps of 2 s remain");
-	is_near(f.end_steps, 5000, 1e-6, "up to the end of its plan");
+	is_near(f.end_steps, 5000, 1e-6, "without a cap, the forecast goes up to the planned end");
 	forecast_run(&model, mr, 600, &f);
 	is_near(f.train_left_s, 8000, 1e-6,
 		"caps of a track that the run does not belong to are "
 		"ignored");
 	mr->run.last_val_bpb = 1.2;
 	forecast_run(&model, mr, 600, &f);
-	ok(!run_has(f.train_left_s), "unless the run may belong to it");
+	ok(!run_has(f.train_left_s), "caps of a track that the run may belong to apply");
 	model_release(&model);
 }
 
@@ -539,8 +540,9 @@ static void test_metric(void)
 	alerts_update(&alerts, &model, NULL, T0);
 	alert = find(&alerts, ALERT_METRIC);
 	is_int((long long)alerts.n, 2, "each rule has its own alert, once");
-	is_str(alert->text, "Loss is 6.25, above 5", "with the value and the limit");
-	is_str(alerts.v[1].text, "grad norm is 0.25, below 0.5", "and the value");
+	is_str(alert->text, "Loss is 6.25, above 5", "the alert has the value and the upper limit");
+	is_str(alerts.v[1].text, "grad norm is 0.25, below 0.5",
+	       "the alert has the value and the lower limit");
 	add_value(mr, "Loss", 4);
 	add_value(mr, "grad norm", 200);
 	add_value(mr, "grad norm", (double)NAN);
@@ -693,7 +695,7 @@ static void test_advice(void)
 	mr->run.final_val_loss = 3.2;
 	ok(find_advice(&model, now, mr, &a), "behind a reference from another group");
 	is_near(a.gap, 0.1, 1e-9, "by this amount");
-	ok(a.n_behind == 5 && a.n_ahead == 1, "one of five ended ahead of it");
+	ok(a.n_behind == 5 && a.n_ahead == 1, "one of five ended ahead of the reference");
 	is_near(a.error, advice_at_most(1, 5), 0, "with its error");
 	add_validation(&model, now, 150, 3.4);
 	ok(!find_advice(&model, now, mr, &a), "no advice at a step where the others have no "
@@ -740,7 +742,7 @@ static void test_band_drawn(void)
 		ok(fabs(100.0 * inside / all - 95) < 2,
 		   "with %zu seeds the band contains %.1f of 100 next ones (mean and 2 sd: %.1f)",
 		   n, 100.0 * inside / all, 100.0 * by_spread / all);
-		ok(n > 3 || by_spread < 0.8 * all, "and is not mean and 2 sd");
+		ok(n > 3 || by_spread < 0.8 * all, "the band is wider than the mean and 2 sd");
 	}
 }
 
@@ -755,14 +757,14 @@ static void test_band(void)
 
 	band_init(&band, seeds, 3, &over);
 	/* t(0.975, 2) = 4.302653 from tables; sd 0.1. */
-	is_near(band.hi[0], 3.1 + 4.302653 * 0.1 * sqrt(4.0 / 3), 1e-6, "as far above the mean");
-	is_near(band.lo[0], 3.1 - 4.302653 * 0.1 * sqrt(4.0 / 3), 1e-6, "as below");
+	is_near(band.hi[0], 3.1 + 4.302653 * 0.1 * sqrt(4.0 / 3), 1e-6, "upper bound of the band");
+	is_near(band.lo[0], 3.1 - 4.302653 * 0.1 * sqrt(4.0 / 3), 1e-6, "lower bound of the band");
 	ok(run_has(band.lo[1]) && !run_has(band.lo[2]) && !run_has(band.hi[3]),
-	   "none with fewer than three seeds");
-	ok(band.n == 5 && !run_has(band.lo[4]), "nor after all of them");
+	   "no band with fewer than three seeds");
+	ok(band.n == 5 && !run_has(band.lo[4]), "no band after the last point of the seeds");
 	band_release(&band);
 	band_init(&band, seeds, 2, &over);
-	ok(!run_has(band.lo[0]), "two seeds make no band");
+	ok(!run_has(band.lo[0]), "two seeds give no band");
 	band_release(&band);
 	for (int i = 0; i < 3 * BAND_POINTS; i++)
 		many[i] = i;
@@ -811,7 +813,7 @@ static void test_seeds(void)
 		model.runs[k]->run.final_bpb = 1.25;
 	}
 	is_int((long long)find_seeds(&model, mr->group, 2000, found), 3,
-	       "but equal figures of two logs count once");
+	       "equal figures of two logs count once");
 	model.runs[1]->history = MODEL_ASKED;
 	is_int((long long)find_seeds(&model, mr->group, 2000, found), 0,
 	       "none while one is running");

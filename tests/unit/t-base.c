@@ -84,7 +84,7 @@ static void test_many_digits(void)
 		taken += str_take_number(text, end, &value) == end && value == same;
 	}
 	is_int(good, 20000, "equal to strtod");
-	ok(taken > 10000, "most of them by the fast path (%d)", taken);
+	ok(taken > 10000, "most numbers take the fast path (%d)", taken);
 	/* Halfway between two doubles: to the even one. */
 	const char *const halves[] = { "9007199254740993", "9007199254740995",
 				       "9007199254740993.001", "0.50000000000000005551",
@@ -148,7 +148,7 @@ static void test_buf(void)
 	buf_append_str(&buf, "0123456");
 	buf_appendf(&buf, "%s", "789abc");
 	is_str(buf.data, "0123456789", "a buf stops at its cap");
-	ok(buf.truncated, "and reports it");
+	ok(buf.truncated, "a buf reports that it was truncated");
 	buf_consume(&buf, 4);
 	is_str(buf.data, "456789", "buf_consume");
 	buf_release(&buf);
@@ -242,7 +242,8 @@ static void test_whole_writes(void)
 	(void)close(ends[0]);
 	ok(fd_write_all(ends[1], data, BYTES) == 0, "a pipe takes 1 MiB");
 	(void)close(ends[1]);
-	ok(waitpid(reader, &status, 0) == reader && status == 0, "its reader has all of it");
+	ok(waitpid(reader, &status, 0) == reader && status == 0,
+	   "the reader of the pipe gets every byte");
 	ok(fd_write_all(full, data, 1) == -1 && errno == ENOSPC, "a full device is an error");
 	(void)close(full);
 	free(data);

@@ -272,7 +272,7 @@ static void test_log_clock(void)
 		b->health[i].paced = true;
 	c = judged(b);
 	ok(c->hits.n == 1 && c->hits.hit[0].guard == GUARD_LOG_CLOCK,
-	   "but not if rows came one by one");
+	   "a difference of 3 %% is a hit if rows came one by one");
 	judge_release(&b->judge);
 	for (size_t i = 1; i < b->n; i += 2) {
 		b->health[i].shown_least_s = 391;
@@ -537,7 +537,7 @@ static void test_arms_clocks(void)
 	is_int((long long)marks, 2, "warnings for different clocks and power caps");
 	ok(c->verdict.word == VERDICT_SLOWER, "warnings do not change the verdict");
 	ok(strstr(c->verdict.text, "], other GPU clock, other power cap") != NULL,
-	   "but follow it: %s", c->verdict.text);
+	   "warnings follow the verdict: %s", c->verdict.text);
 	done(b);
 }
 
@@ -815,14 +815,15 @@ static void test_aa(void)
 	ok(strstr(c->verdict.text, "FASTER by ") == c->verdict.text &&
 		   strstr(c->verdict.text, ", A/A differs") != NULL && has_guard(c, GUARD_AA),
 	   "the verdict mentions that the A/A arm differs: %s", c->verdict.text);
-	ok(b.runs[1].state == RUN_STATE_VERIFIED, "no run is confirmed then");
+	ok(b.runs[1].state == RUN_STATE_VERIFIED, "if the A/A arm differs, no run is confirmed");
 	done(&b);
 	c = judge_aa(&b, 1.004, 1e-5);
 	ok(strstr(c->verdict.text, "A/A") == NULL && b.runs[1].state == RUN_STATE_CONFIRMED,
 	   "a small difference of the A/A arm does not matter: %s", c->verdict.text);
 	done(&b);
 	c = judge_aa(&b, 1.0, 1e-3);
-	ok(!has_guard(c, GUARD_AA), "nor one that is not shown: %s",
+	ok(!has_guard(c, GUARD_AA),
+	   "an insignificant difference of the A/A arm does not matter: %s",
 	   b.judge.contrasts[1].verdict.text);
 	ok(c->second == 2 && c->paired.own.df > 0 &&
 		   fabs(c->blocks[0].control - 100.0 * sqrt(1.0 - 3e-3)) < 1e-3,
@@ -865,12 +866,12 @@ static void test_marks(void)
 	for (size_t i = 0; i < b.n; i++)
 		b.runs[i].runtime = "python /x";
 	judge_init(&b.judge, &rule, with_aa, 3, b.runs, b.n);
-	ok(!has_guard(&b.judge.contrasts[0], GUARD_UNSEEN), "none if neither arm uses torch");
+	ok(!has_guard(&b.judge.contrasts[0], GUARD_UNSEEN), "no warning if neither arm uses torch");
 	judge_release(&b.judge);
 	for (size_t i = 0; i < b.n; i++)
 		b.runs[i].state = RUN_STATE_CLAIMED;
 	judge_init(&b.judge, &rule, with_aa, 3, b.runs, b.n);
-	ok(!has_guard(&b.judge.contrasts[0], GUARD_UNSEEN), "none for imported logs");
+	ok(!has_guard(&b.judge.contrasts[0], GUARD_UNSEEN), "no warning for imported logs");
 	done(&b);
 }
 
@@ -1095,7 +1096,7 @@ static void test_health(void)
 		"upper bound for the time of a byte");
 	is_near(after, 1001.6, 1e-9, "lower bound for the time of a byte");
 	ok(health_gpu_at(&h, 1002.4) == &h.gpu[2], "the nearest GPU sample");
-	ok(health_gpu_at(&h, 1020.0) == NULL, "only if it is near");
+	ok(health_gpu_at(&h, 1020.0) == NULL, "a GPU sample is used only if it is near");
 	sum = health_sum(&h, NAN, NAN);
 	ok(sum.n_gpu == 3 && sum.reasons == 0x24, "all reason bits of the run");
 	is_near(sum.sm_mhz, 1790, 1e-9, "mean SM clock");

@@ -40,10 +40,11 @@ static void test_few(void)
 	noise_measure(&noise, some, 3);
 	is_near(noise.sd_block, (double)NAN, 0, "one pair has no spread of pairs");
 	is_near(noise_mde(&noise, 6), 1.66 * noise.sd * M_SQRT2, 1e-5,
-		"then it follows from the runs' spread");
+		"with one pair, the smallest difference follows from the runs' spread");
 	noise_measure(&noise, some, 1);
 	is_near(noise.sd, (double)NAN, 0, "one run has no spread");
-	is_near(noise_mde(&noise, 6), (double)NAN, 0, "and no smallest detectable difference");
+	is_near(noise_mde(&noise, 6), (double)NAN, 0,
+		"one run has no smallest detectable difference");
 	some[1].y = (double)NAN;
 	noise_measure(&noise, some, 3);
 	is_int((long long)noise.n_runs, 2, "runs without a value are ignored");
@@ -202,12 +203,14 @@ static void test_class(void)
 	       "graphs", "the variant of a bench shares the class");
 	ok(is_shared("", ",\"env\":{\"A\":\"3\"}"),
 	   "the control's noise applies to a variant with other settings");
-	ok(!is_shared("", ",\"command\":\"sh other.sh\""), "not to one with another command");
-	ok(!is_shared("", ",\"numerics\":\"changed\""), "not to one with other numerics");
+	ok(!is_shared("", ",\"command\":\"sh other.sh\""),
+	   "the control's noise does not apply to another command");
+	ok(!is_shared("", ",\"numerics\":\"changed\""),
+	   "the control's noise does not apply to other numerics");
 	ok(!is_shared(",\"noise_class\":\"train\"", ",\"noise_class\":\"graphs\""),
-	   "not to one with another class");
+	   "the control's noise does not apply to another class");
 	ok(is_shared(",\"noise_class\":\"t\"", ",\"noise_class\":\"t\",\"command\":\"sh x.sh\""),
-	   "but to one that names the control's class");
+	   "the control's noise applies to a variant that names the control's class");
 }
 
 static void test_verdict(void)
@@ -239,7 +242,7 @@ static void test_verdict(void)
 	struct noise_of_pod one;
 
 	ok(noise_from_verdict(&one, &plan, 0, verdict, str_from(env)), "the A/A runs of a verdict");
-	is_int((long long)one.noise.n_runs, 2, "only runs that count");
+	is_int((long long)one.noise.n_runs, 2, "only runs that count are included");
 	is_near(one.noise.sd_block, (double)NAN, 0, "one block");
 	is_near(one.noise.run_s, 70, 0, "a pause in the bench does not count as time of a run");
 	plan.gap_s = 60;

@@ -168,7 +168,7 @@ static void test_running(void)
 	bench_panel_words(live, words, sizeof(words));
 	is_str(words,
 	       "run 13 of 24; pod right: cannot be reached for 2 min, tries again in 8 s: refused",
-	       "also in the list");
+	       "the list shows the waiting pod with the reason");
 	live->waits[1][0] = '\0';
 	live->driven = false;
 	ok(shows(live, "no process is driving this bench"), "a bench without a driving process");
@@ -195,7 +195,7 @@ static void test_over(void)
 	(void)snprintf(live->contrasts[0].word, 24, "FASTER");
 	ok(!shows(live, "old~aa: FASTER"), "an A/A arm is never FASTER");
 	bench_panel_words(live, words, sizeof(words));
-	is_str(words, "new: FASTER by 5.00% [4.70, 5.30]", "also in the list");
+	is_str(words, "new: FASTER by 5.00% [4.70, 5.30]", "the list shows the verdict");
 	live->n_contrasts = 1;
 	live->contrasts[0].arm = 2;
 	bench_panel_words(live, words, sizeof(words));
@@ -280,11 +280,11 @@ static void test_form(void)
 	   "the form is filled in from texts");
 	form_set_error(&form, "--variant B/b: expected TAG=COMMAND");
 	is_int((long long)form.at, FORM_variant, "an error moves the cursor to its field");
-	ok(form.why[0] != '\0', "and is shown");
+	ok(form.why[0] != '\0', "an error is shown next to its field");
 	(void)form_key(&form, 'x');
-	ok(form.why[0] == '\0', "until the field changes");
+	ok(form.why[0] == '\0', "an edit of the field removes the error");
 	form_set_error(&form, "the disk is full");
-	is_int((long long)form.at, FORM_variant, "an error of no field leaves the cursor");
+	is_int((long long)form.at, FORM_variant, "an error that names no field leaves the cursor");
 	is_int(form_key(&form, 27), PROMPT_CANCEL, "Esc cancels the form");
 	buf_release(&text);
 	form_release(&form);

@@ -134,7 +134,7 @@ static void test_nulls(void)
 	       0, "null is accepted for keys that have a default");
 	ok(isnan(plan.gap_s) && plan_usual_gap_s(&plan) > 9 && plan.aa && plan.early &&
 		   isnan(plan.usd),
-	   "and leaves the default");
+	   "null leaves the default");
 	plan_release(&plan);
 	refuse(HEAD METRIC VARIANTS "\"pods\":null}", "b.json:6: pods: expected an array");
 }
@@ -601,10 +601,12 @@ static void test_form(void)
 				  cJSON_CreateString("B='python3 b.py --name \"two words\"'"));
 	a = bench_make_form(form, &conf, &err);
 	is_str(json_get_string(cJSON_GetArrayItem(json_get(a, "variants"), 1), "command", ""),
-	       "python3 b.py --name \"two words\"", "the form takes TAG=COMMAND as the line does");
+	       "python3 b.py --name \"two words\"",
+	       "the form takes TAG=COMMAND like the command line");
 	cJSON_ReplaceItemInObject(form, "control", cJSON_CreateString("A = 1"));
 	cJSON_Delete(a);
-	ok(bench_make_form(form, &conf, &err) == NULL, "but not a blank before the equals sign");
+	ok(bench_make_form(form, &conf, &err) == NULL,
+	   "the form rejects a blank before the equals sign");
 	cJSON_ReplaceItemInObject(form, "control", cJSON_CreateString("A=python3 a2.py"));
 	cJSON_ReplaceItemInObject(form, "command", cJSON_CreateString(""));
 	a = bench_make_form(form, &conf, &err);

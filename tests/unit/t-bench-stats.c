@@ -267,7 +267,7 @@ static void test_signflip(void)
 		       1e-12, "sign-flip p of random blocks equals the count of patterns");
 	}
 	is_rel(paired_compare(ties, 7, &rule).p_signflip, signflip_by_hand(ties, 7), 1e-12,
-	       "and of blocks with equal sums");
+	       "sign-flip p of blocks with equal sums");
 	is_rel(paired_compare(none, 6, &rule).p_signflip, 1, 1e-12,
 	       "blocks that add up to 0 have p 1");
 }
@@ -278,7 +278,8 @@ static void test_few_blocks(void)
 	struct paired p = paired_compare(d, 1, &rule);
 
 	is_rel(p.mean, 0.01, TOL, "one block has a mean");
-	ok(isnan(p.sd) && isnan(p.p) && isnan(p.lo) && isnan(p.mde), "but no other value");
+	ok(isnan(p.sd) && isnan(p.p) && isnan(p.lo) && isnan(p.mde),
+	   "one block has no spread, p or interval");
 	p = paired_compare(d, 0, &rule);
 	ok(isnan(p.mean), "without blocks there is no mean");
 	p = paired_compare(d, 3, &rule);
@@ -324,7 +325,7 @@ static void test_holm(void)
 		is_rel(got[i], want[i], TOL, "Holm");
 	multi_holm(with_nan, got, 3);
 	ok(isnan(got[0]), "an absent p stays absent");
-	is_rel(got[1], .04, TOL, "and does not count as a test");
+	is_rel(got[1], .04, TOL, "an absent p does not count as a test");
 	is_rel(got[2], .04, TOL, "adjusted values keep their order");
 }
 
@@ -511,12 +512,12 @@ static void test_fit(void)
 
 	is_rel(p.mean, .012, TOL, "the mean of both controls is used");
 	is_rel(p.sd, sqrt(ss / 4), TOL, "residuals of both sides are used");
-	is_rel(p.df, 4, TOL, "with 2 (n - 1) degrees of freedom");
-	is_rel(p.p_own, paired_compare(d, 3, &by).p, TOL, "and the variant's own residuals");
+	is_rel(p.df, 4, TOL, "both sides give 2 (n - 1) degrees of freedom");
+	is_rel(p.p_own, paired_compare(d, 3, &by).p, TOL, "p of the variant's own residuals");
 	b[1].aa = (double)NAN;
 	p = paired_fit(b, 3, &by);
 	is_rel(p.df, 2, TOL, "if a block has no A/A arm, the arm is not used");
-	ok(isnan(p.p_own), "and there are no separate own residuals");
+	ok(isnan(p.p_own), "without an A/A arm there is no separate p");
 	for (size_t i = 0; i < 6; i++)
 		b[i] = (struct paired_block){
 			.d = .01 + (i % 2 ? .05 : -.05) + 1e-4 * (double)(i % 3),
@@ -532,7 +533,7 @@ static void test_fit(void)
 	is_rel(p.df, 5, TOL, "a quiet control is not used for a noisy variant");
 	for (size_t i = 0; i < 6; i++)
 		b[i].aa = 0.0;
-	is_rel(paired_fit(b, 6, &by).df, 5, TOL, "nor one without any spread");
+	is_rel(paired_fit(b, 6, &by).df, 5, TOL, "a control without any spread is not used");
 	paired_add_variance(&p, .005 * .005, &by);
 	ok(isnan(p.p_signflip) && p.df > 5, "the variance between pods is added");
 }
@@ -553,9 +554,10 @@ static void test_own(void)
 	own = paired_compare(d, 3, &by);
 	ok(p.df == 4 && dist_t_two_sided(p.t, p.df) < .05 && own.p > .05,
 	   "both: p %.3f, own residuals only: %.3f", dist_t_two_sided(p.t, p.df), own.p);
-	is_rel(p.p, own.p * sqrt(own.p / .05), TOL, "it is not shown");
+	is_rel(p.p, own.p * sqrt(own.p / .05), TOL, "p combines both, and nothing is shown");
 	is_rel(p.lo, own.lo, TOL, "the interval is the wider one");
-	is_rel(p.tost_hi, own.tost_hi, TOL, "so is the interval of the equivalence test");
+	is_rel(p.tost_hi, own.tost_hi, TOL,
+	       "the interval of the equivalence test is the wider one");
 	ok(multi_interim(&p, 3, 0.05, &looks, &by) == INTERIM_GO_ON, "it does not stop the bench");
 	paired_set_level(&p, .01, &by);
 	is_rel(p.hi - p.mean, dist_t_quantile(1 - cbrt(.01 * .01 * .05) / 2, 2) * own.se, TOL,

@@ -84,7 +84,7 @@ static void test_looks(void)
 	       "at the last block 0.05 is enough");
 	in.planned = 0;
 	is_str(judge(weak, 4, in), "FASTER by 1.69% [0.56, 2.83]",
-	       "also if the bench ended by itself earlier");
+	       "0.05 is enough if the bench ended by itself earlier");
 }
 
 static void test_suffixes(void)
@@ -126,7 +126,8 @@ static void test_each_pod(void)
 	is_str(v.text, "SAME within \302\2610.5% on each pod", "SAME if each of two pods shows it");
 	in.same_on_each = false;
 	verdict_judge(&v, &in);
-	ok(v.word == VERDICT_NO_DIFFERENCE && v.suffixes == 0, "nothing is shown if one does not");
+	ok(v.word == VERDICT_NO_DIFFERENCE && v.suffixes == 0,
+	   "nothing is shown if one pod does not");
 }
 
 static struct step_row row(double step, double loss)

@@ -288,12 +288,12 @@ static void test_copies(void)
 	board_compute(&board);
 	g = &board.groups[0];
 	is_int(board.rows[0]->use, BOARD_COUNTED, "the first counts");
-	is_int(board.rows[1]->use, BOARD_COPY, "identical bytes do not");
+	is_int(board.rows[1]->use, BOARD_COPY, "a byte-identical log does not count");
 	is_str(board.rows[1]->note, "= train.log, same bytes", "by name");
-	is_int(board.rows[2]->use, BOARD_SAME_RUN, "another log of the same run does not");
+	is_int(board.rows[2]->use, BOARD_SAME_RUN, "another log of the same run does not count");
 	is_int(board.rows[3]->use, BOARD_COUNTED, "a rerun of a seed counts");
-	ok(board.rows[3]->seed_again, "but not as another seed");
-	is_str(board.rows[3]->note, "seed 42 repeated", "and its note reports it");
+	ok(board.rows[3]->seed_again, "a rerun does not count as another seed");
+	is_str(board.rows[3]->note, "seed 42 repeated", "the note of a rerun names the seed");
 	is_int((long long)g->n_counted, 3, "three runs");
 	is_int((long long)g->n_seeds, 2, "of two seeds");
 	is_int((long long)g->seed_stats.n, 2, "two values for the tests");
@@ -378,7 +378,7 @@ static void test_one_seed(void)
 	is_near(g->stats.sd_population, 0.0005, 1e-10, "their sd (n)");
 	is_int((long long)g->n_seeds, 1, "one seed");
 	is_near(g->verdict.tests[TRACK_TEST_A].p, RUN_ABSENT, 0, "one seed allows no test");
-	is_str(g->verdict.text, "NOT JUDGED (1 seed, need 3)", "nor a verdict");
+	is_str(g->verdict.text, "NOT JUDGED (1 seed, need 3)", "one seed: no verdict");
 	board_release(&board);
 }
 
@@ -404,10 +404,10 @@ static void test_uncounted(void)
 	is_int((long long)g->n_counted, 1, "one of four counts");
 	is_int((long long)g->n_uncounted[BOARD_UNFINISHED], 2, "two unfinished");
 	is_int((long long)g->n_uncounted[BOARD_NO_SCORE], 1, "one without a score");
-	is_near(g->stats.mean, pr2014[0].bpb, 1e-15, "the mean is that of the one");
+	is_near(g->stats.mean, pr2014[0].bpb, 1e-15, "the mean is that of the run that counts");
 	is_near(g->stats.sd_sample, RUN_ABSENT, 0, "one value has no spread");
-	is_near(g->stats.sd_population, RUN_ABSENT, 0, "of neither kind");
-	is_near(g->stats.se, RUN_ABSENT, 0, "nor a standard error");
+	is_near(g->stats.sd_population, RUN_ABSENT, 0, "one value has no population sd");
+	is_near(g->stats.se, RUN_ABSENT, 0, "one value has no standard error");
 	is_str(board.rows[2]->note, "diverged, not counted", "with the reason");
 	is_str(board.rows[3]->note, "no final_bpb, not counted", "with the reason");
 	is_str(board.groups[1].verdict.text, "NO RUN COUNTS", "no run");
@@ -415,7 +415,7 @@ static void test_uncounted(void)
 	AUTO_BUF why = buf_new(256);
 	board_list_uncounted(g, &why);
 	is_str(why.data, "2 not finished, 1 no score", "why three of them do not count");
-	is_int((long long)board.rank[2], 1, "and the last place");
+	is_int((long long)board.rank[2], 1, "a group without runs that count ranks last");
 	board_release(&board);
 }
 
@@ -518,13 +518,15 @@ static void test_baseline_name(void)
 	board_init(&board, &golf);
 	add(&board, "r/a/x/1.log", "r/a/x", NULL, &pr2014[0]);
 	add(&board, "r/b/x/1.log", "r/b/x", NULL, &pr2014[0]);
-	is_int(board_set_baseline(&board, "x", &err), -1, "two groups end like this");
-	is_int(board_set_baseline(&board, "c", &err), -1, "no group ends like this");
+	is_int(board_set_baseline(&board, "x", &err), -1,
+	       "a name that two groups end with is ambiguous");
+	is_int(board_set_baseline(&board, "c", &err), -1,
+	       "a name that no group ends with is unknown");
 	is_str(err.text, "baseline: unknown group \"c\"", "said");
-	is_int(board_set_baseline(&board, "b/x/", &err), 0, "one group does");
+	is_int(board_set_baseline(&board, "b/x/", &err), 0, "a longer end names one group");
 	board_compute(&board);
 	is_str(board.groups[0].title, "a/x", "titles without the common part");
-	is_str(board.rows[0]->name, "1.log", "and rows below their group");
+	is_str(board.rows[0]->name, "1.log", "names of rows are relative to their group");
 	ok(board_baseline(&board) == &board.groups[1], "it is the baseline");
 	is_int((long long)board.groups[0].verdict.n_common, 1, "a seed that both ran");
 	board_release(&board);

@@ -122,11 +122,11 @@ static void test_values(void)
 	   "with the levels on both sides");
 	for (size_t i = 0; i < 100; i++)
 		y[i] = 7;
-	ok(change_find(y, 100, found) == 0, "equal values have none");
+	ok(change_find(y, 100, found) == 0, "equal values have no change");
 	y[50] = 7e6;
 	ok(change_find(y, 100, found) == 0, "one outlier is not a change");
 	ok(change_find(y, 0, found) + change_find(y, 1, found) + change_find(y, 4, found) == 0,
-	   "nor are zero, one or four values");
+	   "zero, one or four values have no change");
 }
 
 /* A run with a row every ten steps: 100 ms per step, then another time. */

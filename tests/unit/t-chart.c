@@ -115,7 +115,7 @@ static void test_gaps(void)
 	y[3] = (double)INFINITY;
 	y[4] = -(double)INFINITY;
 	draw(&chart, x, y, 7);
-	ok(count_cells() > 0 && label(true) < 2, "so does infinity");
+	ok(count_cells() > 0 && label(true) < 2, "infinity interrupts the line");
 	y[0] = y[2] = y[4] = NAN;
 	draw(&chart, x, y, 5);
 	ok(count_cells() >= 1, "a point without neighbors is visible");
@@ -278,7 +278,7 @@ static void test_zoom(void)
 	chart.y_x_lo = 0;
 	chart.y_x_hi = 1000;
 	draw(&chart, x, y, 4);
-	ok(label(true) >= 400, "or by all points if it is held");
+	ok(label(true) >= 400, "a held y axis is scaled by all points");
 	chart.y_x_lo = chart.y_x_hi = NAN;
 	chart.x_lo = 500;
 	chart.x_hi = 510;

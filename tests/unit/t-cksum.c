@@ -35,7 +35,7 @@ static void test_cksum(void)
 	is_int(cksum_of(many, 70000, 70000), 2458292535LL, "many bytes");
 	for (size_t part = 1; part < 300; part++)
 		good &= cksum_of(many, 5000, part) == cksum_of(many, 5000, 5000);
-	ok(good, "any cut of the bytes gives the same");
+	ok(good, "any division of the bytes gives the same checksum");
 	free(many);
 }
 
@@ -60,7 +60,7 @@ static void test_guard(void)
 		cksum_guard_add(&guard, data + at, part);
 		good &= cksum_guard_holds(&guard, fd);
 	}
-	ok(good && guard.len == SIZE, "it holds while it grows");
+	ok(good && guard.len == SIZE, "the guard holds while the file grows");
 	for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++) {
 		char other = (char)~data[changed[i]];
 
@@ -71,7 +71,7 @@ static void test_guard(void)
 	ok(found, "a byte that changed at either end is noticed");
 	ok(cksum_guard_holds(&guard, fd) && ftruncate(fd, SIZE - 1) == 0 &&
 		   !cksum_guard_holds(&guard, fd),
-	   "and a file that was cut");
+	   "a file that was cut is noticed");
 	(void)fclose(file);
 	free(data);
 }

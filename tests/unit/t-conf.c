@@ -40,17 +40,17 @@ static void test_pods(const struct conf *conf)
 	is_int((long long)conf->pods[0].n_gpus, 2, "its GPUs");
 	is_int(conf->pods[0].gpus[1], 3, "the second of them");
 	is_near(conf->pods[0].usd_per_hour, 2.69, 0, "its price");
-	ok(isnan(conf->pods[1].usd_per_hour), "no price is absent, not 0");
+	ok(isnan(conf->pods[1].usd_per_hour), "a missing price is absent, not 0");
 	is_str(conf->pods[1].identity, "/users/u/.ssh/id_ed25519", "~ is expanded");
 	is_str(conf->pods[1].known_hosts, "/etc/kh",
 	       "a relative path belongs to the folder of the file");
 	is_str(conf->pods[1].logs.v[0], "~/pg/train_seed*.log", "a path of the pod stays as it is");
 	is_int(conf->pods[1].transport, CONF_OPENSSH, "a transport");
-	is_int(conf->pods[0].transport, CONF_LIBSSH2, "and the default one");
+	is_int(conf->pods[0].transport, CONF_LIBSSH2, "the default transport");
 	is_str(conf->pods[2].logs.v[0], "/etc/runs/*/train.log",
-	       "logs of a local pod are paths of here");
+	       "logs of a local pod are paths on this machine");
 	is_int(conf_find_pod(conf, "here"), 2, "found by name");
-	is_int(conf_find_pod(conf, "her"), -1, "or not");
+	is_int(conf_find_pod(conf, "her"), -1, "an unknown name is not found");
 	ok(!conf_pod_same_link(&conf->pods[0], &conf->pods[1]) &&
 		   conf_pod_same_link(&conf->pods[0], &conf->pods[0]),
 	   "links compare");
@@ -81,8 +81,8 @@ static void test_full(void)
 	   "alerts on metrics");
 	is_int((long long)conf.n_keys, 2, "keys");
 	is_str(conf.keys[0].action, "quit", "an action");
-	is_str(conf.keys[0].key, "x", "and its key");
-	ok(conf.keys[1].key == NULL, "or none");
+	is_str(conf.keys[0].key, "x", "the key of an action");
+	ok(conf.keys[1].key == NULL, "an action without a key");
 	is_str(conf.ui.charset, "ascii", "ui");
 	ok(!conf.ui.mouse && conf.ui.utc, "given and default");
 	ok(!conf.ui.log_colors, "a log's own colours");
@@ -219,13 +219,13 @@ static void test_environment(const char *dir)
 	struct conf conf;
 
 	setenv("XDG_CONFIG_HOME", dir, 1);
-	is_int(conf_load(&conf, NULL, &err), 0, "no file is no error");
-	is_int((long long)conf.n_pods, 0, "but no pods");
+	is_int(conf_load(&conf, NULL, &err), 0, "a missing file is not an error");
+	is_int((long long)conf.n_pods, 0, "without a file there are no pods");
 	conf_release(&conf);
 	is_int(conf_load(&conf, "/nonexistent/c.json", &err), -1,
 	       "a file that was named must be there");
 	is_str(err.text, "cannot open /nonexistent/c.json: No such file or directory",
-	       "and the error reports it");
+	       "the error names the missing file");
 	is_int(err_exit_status(err.code), 2, "exit status 2");
 	setenv("HARNESSGYM_GPU_HOST", "root@10.0.0.1", 1);
 	setenv("HARNESSGYM_GPU_PORT", "22022", 1);
@@ -259,8 +259,8 @@ static void test_dirs(const char *dir)
 	is_str(path, "/users/u/x.db", "--db wins");
 	free(path);
 	(void)snprintf(deep, sizeof(deep), "%s/a/b/c", dir);
-	is_int(conf_make_dir(deep, &err), 0, "folders are made");
-	is_int(conf_make_dir(deep, &err), 0, "and may be there");
+	is_int(conf_make_dir(deep, &err), 0, "folders are created");
+	is_int(conf_make_dir(deep, &err), 0, "existing folders are accepted");
 	ok(stat(deep, &st) == 0 && (st.st_mode & 0777) == 0700, "mode 0700");
 	for (size_t end = strlen(deep); end >= strlen(dir); end -= 2) {
 		deep[end] = '\0';

@@ -47,11 +47,11 @@ static void test_synthetic(void)
 	run_release(&live);
 	make_run(&live, 3.269, 1250);
 	c = crossing_forecast(&track, &live, pointers, 5);
-	ok(!run_has(c.step), "silent before half of the way");
+	ok(!run_has(c.step), "no forecast in the first half of the run");
 	run_release(&live);
 	make_run(&live, 3.269, 3000);
 	c = crossing_forecast(&track, &live, pointers, 5);
-	ok(!run_has(c.step), "and after the crossing");
+	ok(!run_has(c.step), "no forecast after the crossing");
 	run_release(&live);
 	make_run(&live, 3.9, 2000);
 	c = crossing_forecast(&track, &live, pointers, 5);

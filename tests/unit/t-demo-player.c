@@ -134,9 +134,9 @@ static void test_pace(void)
 	is_str(text_of(&s, "old/file"), "no end, then more\n", "it continues");
 	is_str(text_of(&s, "empty"), "", "an empty file");
 	is_int(time_of(&s, "empty"), 4500, "has its time too");
-	is_str(text_of(&s, "deep/er/file"), want, "and this one is unchanged");
+	is_str(text_of(&s, "deep/er/file"), want, "a log whose time has not come is unchanged");
 	plays(player, END_MS);
-	is_str(text_of(&s, "deep/er/file"), "anew", "until it starts again");
+	is_str(text_of(&s, "deep/er/file"), "anew", "a log starts again");
 	plays(player, 1000000);
 	is_int(time_of(&s, "deep/er/file"), END_MS, "the end");
 	free(want);
@@ -228,8 +228,9 @@ static void test_pod(void)
 	       "is reported");
 	is_int(model_event_at(&s.model, 0)->wall_ms, BEGIN_MS + 5000, "when");
 	plays(player, 9000);
-	is_int(pod->state, POD_LIVE, "and is restored");
-	is_str(model_event_at(&s.model, 1)->text, "pod-a: live", "which is reported too");
+	is_int(pod->state, POD_LIVE, "the connection is restored");
+	is_str(model_event_at(&s.model, 1)->text, "pod-a: live",
+	       "the restored connection is reported");
 	is_int(s.model.pods[0].state, POD_UNKNOWN, "the other pod is not affected");
 	demo_player_free(player);
 	scene_release(&s);
@@ -264,7 +265,7 @@ static void test_fails(void)
 			   strstr(err.text, cases[i].says) != NULL,
 		   "with a reason: %s", err.text);
 		ok(demo_player_advance(player, 200, &err) == 0, "once");
-		is_str(text_of(&s, "c"), NULL, "and ends");
+		is_str(text_of(&s, "c"), NULL, "nothing is written after the failure");
 		free(full);
 		demo_player_free(player);
 		scene_release(&s);

@@ -176,18 +176,18 @@ static void test_which(void)
 	make_silent(&silent);
 	make_refusing(&refusing);
 	seen = dial((struct place *[]){ &live, &other }, 2, 30000);
-	ok(is_at(seen.fd, &live), "the first that answers is taken");
+	ok(is_at(seen.fd, &live), "the first address that answers is used");
 	/* The first loop of a process opens some for good. */
 	before = open_files();
 	seen = dial((struct place *[]){ &silent, &live, &other }, 3, 30000);
-	ok(is_at(seen.fd, &live), "a silent one is not waited for");
+	ok(is_at(seen.fd, &live), "a silent address is not waited for");
 	seen = dial((struct place *[]){ &refusing, &silent, &refusing, &live }, 4, 30000);
-	ok(is_at(seen.fd, &live), "nor is one that refuses");
+	ok(is_at(seen.fd, &live), "an address that refuses is not waited for");
 	seen = dial((struct place *[]){ &refusing, &refusing }, 2, 30000);
 	ok(seen.calls == 1 && seen.fd == -1 && seen.error == ECONNREFUSED,
 	   "all refuse: once, with the reason");
 	seen = dial((struct place *[]){ &silent, &refusing }, 2, 1000);
-	is_int(seen.calls, 0, "a silent one may still answer");
+	is_int(seen.calls, 0, "a silent address may still answer");
 	seen = dial(NULL, 0, 30000);
 	ok(seen.calls == 1 && seen.fd == -1 && seen.error != 0, "no address");
 	is_int(open_files(), before, "no descriptor is left");

@@ -99,7 +99,7 @@ static void test_t_power(void)
 			 "power of a t test");
 	is_close(dist_t_power(0, 4, 0.01), 0.01, 1e-7, "no effect: alpha");
 	ok(isnan(dist_t_power(1, 0, 0.01)) && isnan(dist_t_power(NAN, 3, 0.01)),
-	   "no power of nothing");
+	   "no power without a difference");
 }
 
 static void test_normal(void)
@@ -136,7 +136,7 @@ static void test_absent(void)
 	ok(isnan(dist_beta_inc(1.5, 1, 1)) && isnan(dist_beta_inc(.5, 0, 1)) &&
 		   isnan(dist_f_upper(1, 0, 1)) && isnan(dist_f_upper(-1, 2, 2)) &&
 		   isnan(dist_f_upper(1, 2, NAN)),
-	   "so are the others");
+	   "beta and F outside their range are absent");
 }
 
 int main(void)

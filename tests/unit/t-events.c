@@ -88,7 +88,7 @@ static void test_once(struct model_run *mr)
 	model_event_add(&model, &event);
 	model_event_add(&model, &event);
 	is_int((long long)(model.n_events - before), 5 + (long long)LENGTH(words),
-	       "but each alert is");
+	       "each alert is reported again");
 }
 
 /* A key without a function in this view is reported; its hint is not shown. */
@@ -101,7 +101,7 @@ static void test_no_use(void)
 	press('2');
 	press('y');
 	is_str(ui_shared(ui)->said, "copy does nothing in Run",
-	       "also a global key without a function here");
+	       "a global key without a function in this view is reported");
 	ok(strstr(row_with("? help"), "copy") == NULL, "it is not offered either");
 	press(' ');
 	ok(strstr(ui_shared(ui)->said, "is marked") != NULL, "marks on hidden rows are counted");

@@ -59,12 +59,14 @@ static void test_slow_step(void)
 			    i, i / 214.0, 5.0 - i * 0.001, i == 400 ? 30000 : 477,
 			    i == 400 ? 17476 : 1099136);
 	mr = add_log("/x/nanochat/a.log", text.data, false);
-	is_near(model_run_ms_per_step(mr), 477, 0.01, "a slow step is not the mean");
-	is_near(model_run_train_ms(mr), RUN_ABSENT, 0, "nor is it the training time");
+	is_near(model_run_ms_per_step(mr), 477, 0.01, "a slow step does not determine ms per step");
+	is_near(model_run_train_ms(mr), RUN_ABSENT, 0,
+		"rates of single steps give no training time");
 	press('1');
 	ok(shows("a.log ", "477.0") && row_with("12030")[0] == '\0',
 	   "the fleet shows the median step: %s", row_with("a.log "));
-	ok(row_with("steps ")[0] != '\0', "and progress by steps: %s", row_with("steps "));
+	ok(row_with("steps ")[0] != '\0', "the fleet shows progress by steps: %s",
+	   row_with("steps "));
 	press('2');
 	ok(row_with("median 477.00 ms/step")[0] != '\0', "the run calls it a median");
 
@@ -74,7 +76,8 @@ static void test_slow_step(void)
 		     "2000/20000 train_loss: 2.9 train_time: 4.0m tok/s: 6553600\n",
 		     false);
 	is_near(model_run_ms_per_step(mr), 120, 0.01, "a rate since the start gives the mean");
-	is_near(model_run_train_ms(mr), 240000, 1, "and the training time");
+	is_near(model_run_train_ms(mr), 240000, 1,
+		"a rate since the start gives the training time");
 }
 
 /* A log of the usual dialect: validations at these steps, training rows up to `steps`. */
@@ -122,7 +125,7 @@ static void test_old_figures(void)
 	ok(row_with("last validation 3.4877 at step 0")[0] != '\0', "the budget names the step");
 	press('2');
 	ok(row_with("3.4877")[0] != '\0' && shows("3.4877", "3.4877  at step 0"),
-	   "so does the run: %s", row_with("3.4877"));
+	   "the run view names the step: %s", row_with("3.4877"));
 	(void)add_golf("/x/old/new.log", 3500, often, 4, "", false);
 	press('1');
 	ok(shows("new.log ", " 1.9877 ") && !shows("new.log ", "@"),
@@ -155,8 +158,8 @@ static void test_eval_stage(void)
 		       "eval_time:70000ms\n",
 		       false);
 	press('1');
-	ok(shows("so far", "70.0 / 600 s"), "between two stages it is that of the last: %s",
-	   row_with("so far"));
+	ok(shows("so far", "70.0 / 600 s"),
+	   "between two stages the time of the last one is shown: %s", row_with("so far"));
 }
 
 /* The end of a run is a fixed time, also while the run is silent. */
@@ -174,7 +177,7 @@ static void test_end(void)
 	ok(shows("steps → ", "ends 13:22:30"), "a minute of silence does not move it: %s",
 	   row_with("steps → "));
 	ui_set_now(ui, T0 + 200000, 200000);
-	ok(shows("steps → ", "was due 13:22:30"), "and then it is overdue: %s",
+	ok(shows("steps → ", "was due 13:22:30"), "a longer silence makes the end overdue: %s",
 	   row_with("steps → "));
 	ui_set_now(ui, T0, 0);
 	mr->run.planned_steps = 1e7;
@@ -197,10 +200,11 @@ static void test_catching_up(void)
 	ok(shows("far.log ", "catching up 43 %"), "the fleet marks a log that is behind: %s",
 	   row_with("far.log "));
 	press('2');
-	ok(row_with("catching up 43 %")[0] != '\0', "so does the run");
+	ok(row_with("catching up 43 %")[0] != '\0', "the run view marks a log that is behind");
 	mr->log->behind_bytes = 0;
 	press('1');
-	ok(!shows("far.log ", "catching up"), "and not one that is read: %s", row_with("far.log "));
+	ok(!shows("far.log ", "catching up"), "a log that was read completely is not marked: %s",
+	   row_with("far.log "));
 }
 
 /* What a run has cost does not decrease when it ends. */
@@ -216,7 +220,8 @@ static void test_cost(void)
 	is_near(before, 20 * 1140.0 / 3600, 1e-6, "a followed run costs the time it was followed");
 	mr->run.status = RUN_FINISHED;
 	model_run_touch(&model, mr, T0, false);
-	is_near(model_run_cost(&model, mr), before, 1e-9, "also after its end");
+	is_near(model_run_cost(&model, mr), before, 1e-9,
+		"the cost of a run is the same after its end");
 	mr->past = true;
 	is_near(model_run_cost(&model, mr), 20 * 500.0 / 3600, 1e-6,
 		"an old log shows only its own hours");
@@ -336,13 +341,13 @@ static void test_compare(void)
 	ok(row_with("at step 2,500 (h l: other rows) · against ◆ a.log")[0] != '\0',
 	   "the title names the step");
 	press('l');
-	ok(row_with("3,000: 4 nats")[0] != '\0', "and another to the row after");
+	ok(row_with("3,000: 4 nats")[0] != '\0', "another key goes to the row after");
 	press('0');
 	ok(row_with("at step 3,500 (h l")[0] != '\0',
 	   "without a cursor, it is the last row that all have reached: %s", row_with("against"));
 	ok(row_with("· from step 400 (0 all)")[0] != '\0', "the start of the runs is not drawn");
 	press('0');
-	ok(row_with("(0 all)")[0] == '\0', "unless one asks for it");
+	ok(row_with("(0 all)")[0] == '\0', "0 shows the start of the runs");
 	press('0');
 	ui_shared(ui)->marks.n = 0;
 	ok(row_with("Mark the runs to compare")[0] != '\0' && row_with(" c.log")[0] != '\0',
@@ -383,12 +388,12 @@ static void test_forecasts_once(void)
 	press('r');
 	ui_shared(ui)->selected = model.runs[0];
 	(void)row_with("mr.log");
-	is_int((long long)n_wanted, 0, "a key computes none again");
+	is_int((long long)n_wanted, 0, "a key press recomputes no row");
 	press(27);
 	model_note_change(&model, MODEL_SAMPLES);
 	ui_shared(ui)->selected = model.runs[0];
 	(void)row_with("mr.log");
-	ok(n_wanted > 0, "a change of the model does");
+	ok(n_wanted > 0, "a change of the model recomputes rows");
 	model.fetch.want = NULL;
 	(void)mr;
 }
@@ -433,7 +438,7 @@ static void test_opens_at_top(const struct ui_setup *setup)
 	ok(ui_shared(ours)->selected == many->runs[0], "the first row is selected");
 	AUTO_BUF text = buf_new(1U << 20);
 	canvas_dump(&canvas, false, &text);
-	ok(strstr(text.data, "000.log") != NULL, "and on the screen");
+	ok(strstr(text.data, "000.log") != NULL, "the selected row is on the screen");
 	ui_free(ours);
 	model_release(many);
 	free(many);

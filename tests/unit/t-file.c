@@ -80,7 +80,7 @@ static void test_create(void)
 	}
 	ok(holds("a.csv", "a.csv"), "an existing file is not touched");
 	ok(stat("a.csv", &st) == 0 && (st.st_mode & 0777) == 0640, "the umask is respected");
-	ok(umask(027) == 027, "and restored");
+	ok(umask(027) == 027, "the umask is restored");
 	path = file_create("plain", str_from("1"), false, &err);
 	free(path);
 	path = file_create("plain", str_from("2"), false, &err);
@@ -90,7 +90,7 @@ static void test_create(void)
 	ok(path == NULL && err.code == ERR_IO && strstr(err.text, "b.c/d") != NULL,
 	   "no such folder: %s", err.text);
 	free(path);
-	ok(count_files() == 5, "and nothing else is left");
+	ok(count_files() == 5, "no other file is left after file_create");
 }
 
 static void test_replace(void)
@@ -101,7 +101,7 @@ static void test_replace(void)
 	ok(file_replace("r", str_from("one"), &err) == 0 && holds("r", "one"), "a new file");
 	ok(file_replace("r", str_from("two"), &err) == 0 && holds("r", "two"), "an existing file");
 	ok(stat("r", &st) == 0 && (st.st_mode & 0777) == 0600, "readable only by the owner");
-	ok(count_files() == 6, "and nothing else is left");
+	ok(count_files() == 6, "no other file is left after file_replace");
 }
 
 static void test_full(void)
@@ -114,10 +114,10 @@ static void test_full(void)
 	path = file_create("big.csv", str_from(big), false, &err);
 	ok(path == NULL && err.code == ERR_IO, "no room: %s", err.text);
 	free(path);
-	ok(file_replace("r", str_from(big), &err) != 0, "nor here");
+	ok(file_replace("r", str_from(big), &err) != 0, "no room to replace a file");
 	limit_files(false);
 	ok(holds("r", "two"), "the old content is unchanged");
-	ok(count_files() == 6, "and no partial file is left");
+	ok(count_files() == 6, "a full disk leaves no partial file");
 	free(big);
 }
 

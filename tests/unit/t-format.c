@@ -167,7 +167,7 @@ static void test_names(void)
 	   "a name gives its metric, in the metric's unit");
 	ok(!record_has(&r, METRIC_TRAIN_LOSS), "\"own\" gives no metric");
 	pair = find_named(&r, "loss");
-	ok(pair != NULL && pair->metric == METRIC_COUNT && pair->value == 1.58, "but it gives a "
+	ok(pair != NULL && pair->metric == METRIC_COUNT && pair->value == 1.58, "\"own\" gives a "
 										"series");
 	ok(find_named(&r, "ver") == NULL, "null gives no series");
 	ok(find_named(&r, "zeal") != NULL, "other names give series");

@@ -66,24 +66,24 @@ static void test_series(struct loop *loop)
 	ask(history, &seen, &(struct history_ask){ .run_id = 1 });
 	is_int((long long)seen.points, 1000, "all points of a run");
 	is_near(seen.last, 1.0 / 1002, 0, "the last one");
-	is_int((long long)seen.last_line, 1000, "and its line");
+	is_int((long long)seen.last_line, 1000, "the line of the last point");
 
 	for (uint64_t line = 1001; line <= 1010; line++)
 		add_sample(store, log, &run, line);
 	ask(history, &seen, &(struct history_ask){ .run_id = 1, .after_line = 1000 });
-	is_int((long long)seen.points, 0, "what waits is not there yet");
-	is_int((long long)seen.last_line, 1000, "and changes no line");
+	is_int((long long)seen.points, 0, "points that are not written yet are not returned");
+	is_int((long long)seen.last_line, 1000, "points that are not written change no line");
 	store_each_pending(store, 1, on_pending, &seen);
-	is_int((long long)seen.pending, 10, "but is reported by the store");
-	is_int((long long)seen.last_line, 1010, "to its end");
+	is_int((long long)seen.pending, 10, "the store reports the points that wait");
+	is_int((long long)seen.last_line, 1010, "the store reports them up to the last line");
 	seen.pending = 0;
 	store_each_pending(store, 2, on_pending, &seen);
-	is_int((long long)seen.pending, 0, "of that run alone");
+	is_int((long long)seen.pending, 0, "no points of another run wait");
 	(void)store_flush(store, NULL);
 	ask(history, &seen, &(struct history_ask){ .run_id = 1, .after_line = 1000 });
-	is_int((long long)seen.points, 10, "then only what is new");
+	is_int((long long)seen.points, 10, "only new points of a run are returned");
 	ask(history, &seen, &(struct history_ask){ .run_id = 77 });
-	is_int((long long)seen.points, 0, "a run that is not there has none");
+	is_int((long long)seen.points, 0, "an unknown run has no points");
 	/* The answer arrives after the requester was freed. */
 	seen.n = 0;
 	history_read(history, &(struct history_ask){ .run_id = 1 });
@@ -118,9 +118,10 @@ static void test_own_series(struct loop *loop)
 	ask(history, &seen, &(struct history_ask){ .run_id = 1 });
 	is_int((long long)seen.own_points, 10, "points of a printed name");
 	is_near(seen.own_last, 20, 0, "the last one");
-	is_int((long long)seen.points, 0, "one that is printed like a metric is not that");
+	is_int((long long)seen.points, 0,
+	       "a printed name equal to a metric's is a separate series");
 	ask(history, &seen, &(struct history_ask){ .run_id = 1, .after_line = 8 });
-	is_int((long long)seen.own_points, 2, "then only what is new");
+	is_int((long long)seen.own_points, 2, "only new points of a printed name are returned");
 	history_free(history);
 	(void)store_close(store, NULL);
 	run_release(&run);
@@ -132,7 +133,7 @@ static void test_no_database(struct loop *loop)
 	struct history *history = history_new(loop, file_in_dir("none.db"), on_answer, &seen);
 
 	ask(history, &seen, &(struct history_ask){ .run_id = 1 });
-	ok(seen.code != ERR_NONE, "a database that is not there is an error");
+	ok(seen.code != ERR_NONE, "a missing database is an error");
 	history_free(history);
 }
 

@@ -77,7 +77,7 @@ static void holds(const struct scene *s, size_t i, double seed, double steps)
 	const struct run *run = i < s->model.n_runs ? &s->model.runs[i]->run : &none;
 
 	is_near(run->seed, seed, 0, "each has its seed");
-	is_near(run->steps, steps, 0, "and its steps");
+	is_near(run->steps, steps, 0, "each has its steps");
 }
 
 /* It is renamed before a byte of it was read. */
@@ -150,11 +150,11 @@ static void test_over(void)
 	read_all(&s);
 	mr = s.model.n_runs > 0 ? s.model.runs[0] : NULL;
 	ok(mr != NULL && mr->live && mr->run.status == RUN_RUNNING,
-	   "one without its end may continue");
+	   "a run without its end may continue");
 	end_log(&s);
 	read_all(&s);
 	ok(mr != NULL && mr->live && mr->run.status == RUN_RUNNING,
-	   "so may one whose end was just written");
+	   "a run whose end was just written may continue");
 	scene_release(&s);
 	scene_init(&s);
 	put_log(&s, 5, 899);
@@ -192,23 +192,23 @@ static void test_blank(void)
 	read_all(&s);
 	mr = s.model.n_runs == 1 ? s.model.runs[0] : NULL;
 	ok(mr != NULL && mr->blank && mr->live && mr->run.lines == 2,
-	   "one without figures shows its lines");
+	   "a log without figures shows its number of lines");
 	ok(mr != NULL && !run_has(model_run_cost(&s.model, mr)) && !run_has(mr->run.steps),
-	   "and nothing else");
+	   "a log without figures has no cost and no steps");
 	put_words(&s, "step:7/900 train_loss:3.5 train_time:700ms "
 		      "step_avg:100.00ms\n");
 	read_all(&s);
 	ok(s.model.n_runs == 1 && !s.model.runs[0]->blank, "its first run uses that row");
 	is_near(s.model.runs[0]->run.steps, 7, 0, "with its steps");
-	is_int(s.model.runs[0]->n_gaps, 0, "and without the wait before them");
+	is_int(s.model.runs[0]->n_gaps, 0, "the wait before the first step is not counted");
 	scene_release(&s);
 	scene_init(&s);
 	put_words(&s, "a remark\n");
 	(void)utimensat(AT_FDCWD, s.path, old, 0);
 	is_int(ingest_add_file(s.ingest, 0, s.path, false, NULL), 0, "a file");
-	is_int((long long)s.model.n_reading, 1, "it must be read");
+	is_int((long long)s.model.n_reading, 1, "an old file must be read");
 	read_all(&s);
-	is_int((long long)s.model.n_reading, 0, "and was read");
+	is_int((long long)s.model.n_reading, 0, "the file was read");
 	is_int((long long)s.model.n_runs, 0, "an old text is not a starting run");
 	scene_release(&s);
 }
@@ -277,14 +277,14 @@ static void test_many(void)
 	if (n_few < 2)
 		exit(1);
 	model_request_series(&s.model, few[0]);
-	ok(few[0]->history == MODEL_ASKED, "the points of another one are requested");
+	ok(few[0]->history == MODEL_ASKED, "the points of another run are requested");
 	run_until_done(&s, few[0]);
-	is_int((long long)count_points(few[0]), 300, "and read from its log");
+	is_int((long long)count_points(few[0]), 300, "the points are read from the log again");
 	is_near(series_last(few[0]->series[METRIC_TRAIN_LOSS])->step, 300, 0, "up to its end");
 	(void)unlink(few[1]->log->file);
 	model_request_series(&s.model, few[1]);
 	run_until_done(&s, few[1]);
-	ok(count_points(few[1]) > 10, "those of a log that is gone stay as they are");
+	ok(count_points(few[1]) > 10, "the points of a deleted log stay unchanged");
 	scene_release(&s);
 	loop_free(s.loop);
 }

@@ -44,15 +44,16 @@ static void test_ahead(struct model *model, struct model_log *log)
 	model_log_add_preview(model, log, STR_LIT("far\n"));
 	model_log_add_preview(model, log, STR_LIT("away\n"));
 	ok(log->is_preview && log->moves != moves, "a preview is reported");
-	is_text(log, "far\naway\n", "and shown");
+	is_text(log, "far\naway\n", "a preview is shown");
 	moves = log->moves;
 	write_file("one\ntwo\n");
 	model->changed = 0;
 	model_log_add_line(model, log, 2, LINE_PLAIN);
-	ok(!log->is_preview && log->moves != moves, "until the lines arrive in order");
-	is_text(log, "one\ntwo\n", "which are the file's");
+	ok(!log->is_preview && log->moves != moves,
+	   "the preview ends when the lines arrive in order");
+	is_text(log, "one\ntwo\n", "the lines come from the file");
 	ok(model->changed & MODEL_LOGS, "views see the change");
-	is_int(logclass_of(&log->classes, 1), LINE_METRIC, "and the content");
+	is_int(logclass_of(&log->classes, 1), LINE_METRIC, "the class of each line is known");
 	for (int i = 0; i < MODEL_MAX_AHEAD / 4 + 9; i++)
 		model_log_add_preview(model, log, STR_LIT("abc\n"));
 	is_int(lseek(log->fd, 0, SEEK_END), MODEL_MAX_AHEAD, "previews are bounded");
@@ -83,7 +84,7 @@ static void test_kept(struct model *model, struct model_log *log)
 		model_log_keep_fd(model, model_log_get(model, 0, name), fd);
 	}
 	(void)close(fd);
-	is_int(count_kept(model), MODEL_MAX_KEPT, "this many are kept");
+	is_int(count_kept(model), MODEL_MAX_KEPT, "at most MODEL_MAX_KEPT logs are kept open");
 	is_text(log, "", "the oldest are dropped");
 }
 

@@ -101,7 +101,8 @@ static void test_bytes(void)
 	   "with the checksum of all its bytes, whatever was known before");
 	ok(log_copy_open(a, &wrong, NULL) == 0 && a->sum.len == 700,
 	   "known bytes are not read again");
-	ok(cksum_value(&a->sum) != cksum_value(&sum), "even if they are wrong");
+	ok(cksum_value(&a->sum) != cksum_value(&sum),
+	   "a stored checksum is used even if it is wrong");
 	wrong.len = 701;
 	ok(log_copy_open(a, &wrong, NULL) == 0 && cksum_value(&a->sum) == cksum_value(&sum),
 	   "more than exists is not known");
@@ -196,7 +197,7 @@ static void test_removed(void)
 	(void)unlink(kept->path);
 	ok(append(kept, STR_LIT("d"), NULL) == 1 && kept->lost != NULL &&
 		   access(kept->path, F_OK) != 0,
-	   "also if its descriptor had to be opened again");
+	   "a removed copy is noticed when its descriptor is opened again");
 	ok(log_copy_read(kept, 3, back, 9, NULL) == 1 && back[0] == 'd' &&
 		   append(kept, STR_LIT("e"), NULL) == 1 &&
 		   log_copy_read(kept, 3, back, 9, NULL) == 2,
@@ -225,7 +226,7 @@ static void test_full(void)
 	ok(took == 1000 && err.code == ERR_IO, "a full disk accepts a part");
 	(void)setrlimit(RLIMIT_FSIZE, &large);
 	took = append(copy, (struct str){ data, 500 }, NULL);
-	ok(took == 500 && copy->sum.len == 1500, "and later the rest");
+	ok(took == 500 && copy->sum.len == 1500, "with space again, the rest is appended");
 	log_copy_free(copy);
 	log_copies_free(dir);
 }

@@ -51,18 +51,18 @@ static void test_places(struct logfile *file)
 		n++;
 	}
 	is_int(n, 60000, "every line is found, forward");
-	ok(same, "and backward");
+	ok(same, "every line is found, backward");
 	place = logfile_prev(file, logfile_size(file));
 	is_line(file, place, "line 59999 of the file", "the last one immediately");
 	is_int((long long)logfile_number(file, place), 0, "its number is unknown before counting");
 	while (logfile_count(file, 100000))
 		;
-	is_int((long long)logfile_number(file, place), 60000, "then it is known");
+	is_int((long long)logfile_number(file, place), 60000, "its number is known after counting");
 	is_int((long long)logfile_lines(file, &all), 60000, "all lines are counted");
-	ok(all, "and the count is reported as complete");
+	ok(all, "the count is reported as complete");
 	ok(logfile_place(file, 60000) == place && logfile_place(file, 1) == 0,
-	   "and the position of a number");
-	ok(logfile_place(file, 99999) == logfile_size(file), "none after the last");
+	   "a line number gives its position");
+	ok(logfile_place(file, 99999) == logfile_size(file), "no hit after the last one");
 }
 
 /* Search the file as the log view does. */
@@ -105,12 +105,13 @@ static void test_search(struct logfile *file)
 	place = 0;
 	is_int(search(path, pattern, true, 0, &place), 2, "a search stops when its time is up");
 	ok(place > 1000 && place < 100000 && logfile_line_start(file, place) == place,
-	   "and can continue from there");
+	   "a search can continue from there");
 	place = logfile_place(file, 30001);
 	is_int(search(path, pattern, true, 0, &place), 1,
 	       "a forward search includes the current line");
-	is_line(file, place, "line 30000 of the file", "it is the hit");
-	is_int(search(path, pattern, false, LATE, &place), 0, "and a backward search does not");
+	is_line(file, place, "line 30000 of the file", "the current line is the hit");
+	is_int(search(path, pattern, false, LATE, &place), 0,
+	       "a backward search excludes the current line");
 	pattern_free(pattern);
 	ok(pattern_new("(", &err) == NULL, "an invalid pattern is rejected: %s", err.text);
 	pattern = pattern_new("(a+)+$", &err);
@@ -129,7 +130,7 @@ static void test_growth(struct logfile *file)
 	is_line(file, size, "line 60000 of the file", "by these lines");
 	write_file("w", 7, 8);
 	ok(logfile_refresh(file), "it was truncated");
-	is_line(file, 0, "line 7 of the file", "and has other lines now");
+	is_line(file, 0, "line 7 of the file", "the truncated file has other lines");
 	is_line(file, 99999, "", "after the end there is nothing");
 	is_int((long long)logfile_life(file), 1, "its old positions are invalid");
 	write_file("w", 800, 90000);
@@ -234,7 +235,7 @@ static void test_long(void)
 	is_int((long long)n, 3, "its parts are one line");
 	place = logfile_prev(file, logfile_size(file));
 	is_int((long long)logfile_number(file, place), 3, "with one number");
-	ok(logfile_place(file, 3) == place, "and back");
+	ok(logfile_place(file, 3) == place, "a number gives the position of a split line");
 	is_int(search(path, pattern, false, LATE, &place), 1, "its end is searched");
 	ok(place > 4000000 && logfile_line_start(file, place) == place,
 	   "the hit is the part that contains it");
@@ -279,7 +280,7 @@ static void test_numbers(void)
 	while (logfile_count(file, 1U << 20))
 		;
 	is_int((long long)logfile_number(file, places[400]), 401,
-	       "and its numbers are those of the remaining lines");
+	       "numbers of the remaining lines after a truncation");
 	logfile_close(file);
 }
 
@@ -310,11 +311,11 @@ static void test_number_edges(void)
 		wrong += logfile_number(file, i * 64) != i + 1;
 		wrong += logfile_place(file, i + 1) != i * 64;
 	}
-	is_int((long long)wrong, 0, "each has its number, and back");
+	is_int((long long)wrong, 0, "each position has its number, and each number its position");
 	is_int((long long)logfile_place(file, lines + 1), (long long)lines * 64,
 	       "after the last one is the end");
 	is_int((long long)logfile_place(file, lines + 2), (long long)lines * 64,
-	       "also the number of a line that does not exist");
+	       "the number of a line that does not exist gives the end");
 	logfile_close(file);
 }
 
@@ -467,7 +468,7 @@ static void test_classes(void)
 		   logclass_of(&lc, 20001) == LINE_PLAIN,
 	   "the kind of each line is known");
 	logclass_stretch(&lc, 2000, &first, &last);
-	ok(first == 101 && last == 4300, "and the block that it belongs to");
+	ok(first == 101 && last == 4300, "the block of a line is known");
 	logclass_add(&lc, 20010, LINE_METRIC);
 	ok(logclass_of(&lc, 20005) == LINE_PLAIN && logclass_of(&lc, 20010) == LINE_METRIC,
 	   "nothing is known about dropped lines");
@@ -501,8 +502,8 @@ int main(void)
 	test_number_edges();
 	test_text();
 	(void)unlink(path);
-	ok(logfile_open(path, &err) == NULL, "a missing one is not: %s", err.text);
-	ok(logfile_open("/dev/null", &err) == NULL, "nor is a device: %s", err.text);
+	ok(logfile_open(path, &err) == NULL, "a missing file is not opened: %s", err.text);
+	ok(logfile_open("/dev/null", &err) == NULL, "a device is not opened: %s", err.text);
 	test_blocks();
 	test_classes();
 	return tap_done();

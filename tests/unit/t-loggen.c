@@ -44,8 +44,8 @@ static void test_same_bytes(enum loggen_dialect dialect)
 	write_all(&recipe, &c, &ms);
 	ok(a.len == b.len && memcmp(a.data, b.data, a.len) == 0, "%s: a seed gives the same bytes",
 	   loggen_dialect_name(dialect));
-	ok(a.len != c.len || memcmp(a.data, c.data, a.len) != 0, "%s: another seed gives others",
-	   loggen_dialect_name(dialect));
+	ok(a.len != c.len || memcmp(a.data, c.data, a.len) != 0,
+	   "%s: another seed gives other bytes", loggen_dialect_name(dialect));
 	buf_release(&a);
 	buf_release(&b);
 	buf_release(&c);
@@ -79,7 +79,7 @@ static void test_golf_avg(void)
 	ok(train_ms >= 600000 && train_ms < 600100, "at the cap: %ld ms", train_ms);
 	row = find_last(&log, " step_avg:");
 	is_int(sscanf(row, " step_avg:%lfms", &avg), 1, "average is printed");
-	is_near(avg, (double)train_ms / step, 1e-3, "and is time / steps");
+	is_near(avg, (double)train_ms / step, 1e-3, "the average is time / steps");
 	ok(strstr(log.data, "\nseed:7\n") != NULL, "seed");
 	buf_release(&log);
 }

@@ -147,7 +147,7 @@ static void test_bounds(void)
 	logtext_show(&out, (struct str){ raw, len }, n, &runs);
 	is_int((long long)out.len, (long long)n, "no text of a line with many looks is lost");
 	is_int((long long)runs.n, LOGSGR_MAX_RUNS, "the number of looks is limited");
-	is_int(runs.v[runs.n - 1].look, 0, "and the rest has no look");
+	is_int(runs.v[runs.n - 1].look, 0, "text beyond the limit has no look");
 	logsgr_runs_release(&runs);
 	buf_release(&out);
 	memcpy(raw, "\033[", 2);

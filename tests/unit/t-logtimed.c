@@ -181,7 +181,7 @@ static void test_left_out(struct model *model)
 	       "an unreadable one is left out");
 	ok(!logtimed_is_stale(timed), "while it stays at its position");
 	model_log_set_file(c, NULL);
-	ok(logtimed_is_stale(timed), "not when that changes");
+	ok(logtimed_is_stale(timed), "the position is dropped when the log changes");
 	logtimed_close(timed);
 }
 
@@ -207,7 +207,7 @@ static struct model_log *test_late_times(struct model *model)
 	while (logtimed_more(timed))
 		;
 	is_int((long long)logtimed_lines(timed), 100000 + 1333 + 2 * (LINES + (LINES + 2) / 3) + 5,
-	       "but eventually");
+	       "the log is read to its start eventually");
 	logtimed_close(timed);
 	return d;
 }
@@ -227,15 +227,16 @@ static void test_rotated(struct model *model, struct model_log *log)
 	(void)snprintf(old, sizeof(old), "%s.1", log->file);
 	(void)rename(log->file, old);
 	append(log, "1776143914.5 another log\n");
-	ok(model_log_open(log) == NULL, "another file of its name is not it");
+	ok(model_log_open(log) == NULL, "another file with the same name is not opened");
 	timed = logtimed_open(model);
 	while (logtimed_more(timed))
 		;
-	is_int((long long)logtimed_lines(timed), LINES + (LINES + 2) / 3 + 3, "and is not merged");
+	is_int((long long)logtimed_lines(timed), LINES + (LINES + 2) / 3 + 3,
+	       "another file with the same name is not merged");
 	logtimed_close(timed);
 	(void)rename(old, log->file);
 	file = model_log_open(log);
-	ok(file != NULL, "the file itself is");
+	ok(file != NULL, "the renamed file itself is opened");
 	logfile_close(file);
 }
 

@@ -230,7 +230,7 @@ static void test_descriptors(void)
 	close(fds[1]);
 	loop_run(loop);
 	is_str(reader.got, "bytes", "written data is read");
-	is_str(trace, "eof ", "then the end");
+	is_str(trace, "eof ", "the end comes after the data");
 	ok(loop_fd_new(loop, regular, on_readable, &reader) == NULL,
 	   "a regular file is not watched");
 	unlink(path);
@@ -334,13 +334,13 @@ static void test_children(void)
 	child = loop_child_new(loop, sleeps, NULL, nulls, on_exit_child, &b, &err);
 	loop_child_kill(child, SIGTERM);
 	loop_run(loop);
-	is_int(a.status, 7, "its exit status comes back");
-	is_int(a.count + b.count, 2, "each reports its end once");
-	is_int(b.signum, SIGTERM, "the signal that ended it comes back");
-	ok(read(fds[0], ids, sizeof(ids) - 1) > 0, "the child tells:");
+	is_int(a.status, 7, "the exit status of a child is reported");
+	is_int(a.count + b.count, 2, "each child reports its end once");
+	is_int(b.signum, SIGTERM, "the signal that ended a child is reported");
+	ok(read(fds[0], ids, sizeof(ids) - 1) > 0, "the child prints its group and session");
 	pgrp = strtoll(ids, &sid, 10);
-	ok(pgrp > 0 && pgrp != getpgrp(), "it is in its own process group");
-	is_int(strtoll(sid, NULL, 10), pgrp, "and in its own session");
+	ok(pgrp > 0 && pgrp != getpgrp(), "a child has its own process group");
+	is_int(strtoll(sid, NULL, 10), pgrp, "a child has its own session");
 	close(fds[0]);
 	ok(loop_child_new(loop, missing, NULL, nulls, on_exit_child, &b, &err) == NULL &&
 		   strstr(err.text, "no-such-program-here") != NULL,
@@ -441,9 +441,9 @@ static void test_waited_jobs(void)
 	loop_run(loop);
 	for (int i = 0; i < JOBS; i++)
 		told += counts[i].told == 1 && counts[i].worked == 1;
-	is_int(told, JOBS - 2 + JOBS, "and each once, the others by the loop");
+	is_int(told, JOBS - 2 + JOBS, "each job is reported once, the others by the loop");
 	loop_free(loop);
-	is_int(counts[0].told, 1, "nothing is reported at its end");
+	is_int(counts[0].told, 1, "a cancelled job is not reported");
 }
 
 static void read_mask(void *user)

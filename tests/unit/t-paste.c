@@ -95,7 +95,7 @@ static void test_escape_in_paste(void)
 	ok(shows("/xq", "0 of 1"), "the field that was open takes the text and stays open");
 	type("\033");
 	paste("\033\033\033q");
-	ok((ui_take_wants(ui) & UI_WANT_QUIT) == 0, "nor do they where no field is open");
+	ok((ui_take_wants(ui) & UI_WANT_QUIT) == 0, "a paste without an open field does not quit");
 	type("q");
 	ok((ui_take_wants(ui) & UI_WANT_QUIT) != 0, "a typed q quits");
 }
@@ -155,9 +155,9 @@ static void test_paste_into_confirmation(void)
 	ok(n_shells == 0 && shows("type yes", "to continue"),
 	   "a line end that is pasted does not confirm");
 	type("\r");
-	is_int((long long)n_shells, 1, "Enter after a pasted yes does");
+	is_int((long long)n_shells, 1, "Enter after a pasted yes confirms");
 	type("$yes\r");
-	is_int((long long)n_shells, 2, "and so does a typed yes");
+	is_int((long long)n_shells, 2, "a typed yes confirms");
 }
 
 int main(void)

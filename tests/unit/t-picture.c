@@ -307,7 +307,7 @@ static void test_places(void)
 		columns += any;
 	}
 	ok(columns == picture->w, "the line is in each column: %d", columns);
-	ok(far == 0, "and passes through its points: %d pixels do not", far);
+	ok(far == 0, "the line passes through its points, except %d pixels", far);
 	for (int i = 0; i < canvas.width * canvas.height; i++)
 		text += canvas.cells[i].cp == 'a';
 	ok(text == 1, "the legend is text");
@@ -338,7 +338,7 @@ static void test_none(void)
 	canvas_resize(&canvas, 400, 100);
 	while (canvas_picture(&canvas, (struct rect){ 0, 0, 60, 50 }) != NULL)
 		pixels += 60 * 50 * 20 * 40;
-	ok(pixels < 16U << 20, "so are many large ones: %zu pixels", pixels);
+	ok(pixels < 16U << 20, "many large pictures are refused: %zu pixels", pixels);
 	(void)draw(&canvas, 250, 100, 20, 40, 1);
 	int braille = 0;
 	for (int i = 0; i < canvas.width * canvas.height; i++)

@@ -10,7 +10,7 @@ static void test_pace(void)
 	int64_t now = 1000;
 
 	is_int(pod_pace_p99_ms(&pace), -1, "nothing is known at first");
-	ok(!pod_pace_is_silent(&pace, 1 << 30), "so the log is not silent");
+	ok(!pod_pace_is_silent(&pace, 1 << 30), "a log without a known pace is not silent");
 	for (int i = 0; i < 8; i++)
 		pod_pace_bytes(&pace, now += 2000);
 	is_int(pod_pace_patience_ms(&pace), -1, "seven gaps are too few");

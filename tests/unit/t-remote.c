@@ -73,7 +73,7 @@ static void test_target(void)
 	is_str(target.host, "203.0.113.7", "HostName");
 	is_str(target.alias, NULL, "no HostKeyAlias");
 	is_str(target.user, "golf", "User");
-	is_int(target.port, 2222, "Port; one out of range is left out");
+	is_int(target.port, 2222, "Port; a port out of range is ignored");
 	is_int((long)target.n_identities, 2, "two keys");
 	is_str(target.identities[0], "/home/x/.ssh/203.0.113.7-golf-2222", "~ %h %r %p");
 	is_str(target.identities[1], "/k/%d", "%%");
@@ -91,7 +91,7 @@ static void test_target(void)
 	is_str(target.identities[0], "/home/x/mine", "the pod's");
 	is_str(target.known_hosts[0], "/mine", "its known_hosts");
 	is_str(target.proxy_jump, "bastion", "its jump host");
-	is_str(target.proxy_command, NULL, "and no ProxyCommand");
+	is_str(target.proxy_command, NULL, "an explicit jump host removes ProxyCommand");
 	ssh_target_release(&target);
 
 	pod = (struct remote_pod){ .name = "p", .ssh = "u@h:23" };
@@ -194,15 +194,15 @@ static void test_gate(void)
 		gate_enter(&gate, &tickets[i], "one", on_admit, NULL);
 	gate_enter(&gate, &tickets[6], "two", on_admit, NULL);
 	loop_run(loop);
-	is_int(admitted, 4, "three for a host, another host besides");
+	is_int(admitted, 4, "three logins per host at once, and another host's");
 	gate_leave(&tickets[0]);
 	gate_leave(&tickets[5]); /* gives up waiting */
 	loop_run(loop);
-	is_int(admitted, 5, "one leaves, one comes");
+	is_int(admitted, 5, "when one login ends, the next one starts");
 	gate_leave(&tickets[4]);
 	gate_leave(&tickets[1]);
 	loop_run(loop);
-	is_int(admitted, 5, "who gave up is not let in");
+	is_int(admitted, 5, "a login that was given up is not admitted");
 	for (int i = 0; i < 8; i++)
 		gate_leave(&tickets[i]);
 	loop_free(loop);
@@ -271,8 +271,8 @@ static void test_backoff(void)
 	retry.fleet = fleet_new(retry.loop, &pod, 1, &options);
 	exec_again(&retry);
 	loop_run(retry.loop);
-	is_int(retry.closed, TRIES, "each try tells its end");
-	is_int(retry.err.code, ERR_NET, "and why");
+	is_int(retry.closed, TRIES, "each attempt reports its end");
+	is_int(retry.err.code, ERR_NET, "each attempt reports the reason");
 	for (int i = 0; i < TRIES; i++, want *= 2)
 		ok(retry.delays_ms[i] >= want * 4 / 5 - 20 &&
 			   retry.delays_ms[i] <= want * 6 / 5 + 20,

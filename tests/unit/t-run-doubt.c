@@ -115,7 +115,7 @@ static const struct run_case cases[] = {
 	    { "train_ms", "null" },
 	    { "ms_per_step", "null" },
 	    { "status", "\"finished\"" } } },
-	{ "nor does the clock of a log whose first rows are missing",
+	{ "the clock of a log without its first rows gives no step time",
 	  "step:5200/10000 train_loss:3 train_time:10000ms step_avg:1.92ms\n"
 	  "step:10000/10000 train_loss:3 train_time:250000ms step_avg:25ms\n",
 	  1,
@@ -125,7 +125,7 @@ static const struct run_case cases[] = {
 	  "final_int8_zlib_roundtrip val_loss:2.0741 val_bpb:1.2",
 	  1,
 	  { { "final_bpb", "null" }, { "status", "\"truncated\"" } } },
-	{ "so is a rate that may be cut",
+	{ "a rate that may be cut is ignored",
 	  "1000/2000 train_loss: 3.2 train_time: 0.8m tok/s: 8671604\n"
 	  "2000/2000 train_loss: 3.2 train_time: 1.6m tok/s: 867",
 	  1,
@@ -136,7 +136,7 @@ static const struct run_case cases[] = {
 	  "final_int8_zlib_roundtrip val_loss:2.0741 val_bpb:1.2284",
 	  1,
 	  { { "final_bpb", "1.2284" }, { "seed", "7" } } },
-	{ "so is one that ends with a unit",
+	{ "a last line that ends with a unit is read without its newline",
 	  "step:9/9 val_loss:2 train_time:90ms step_avg:10ms",
 	  1,
 	  { { "final_val_loss", "2" } } },

@@ -49,7 +49,7 @@ int main(void)
 					  { 0, "/w/2026-04-29_A/t.log", 1, 0, "29_A" },
 					  { 0, "/w/2026-04-29_B/logs/t.log", 1, 0, "29_B" },
 					  { 0, NULL, 0, 0, NULL } });
-	are_named("but no name is dropped completely",
+	are_named("a name is never dropped completely",
 		  (const struct named[]){ { 0, "/w/longname/t.log", 1, 0, "longname" },
 					  { 0, "/w/longname-b/t.log", 1, 0, "longname-b" },
 					  { 0, NULL, 0, 0, NULL } });
@@ -63,7 +63,7 @@ int main(void)
 		  (const struct named[]){ { 0, "/w/logs/3f-1.txt", 0, 0, "3f-1" },
 					  { 0, "/w/logs/4a-2.txt", 0, 0, "4a-2" },
 					  { 0, NULL, 0, 0, NULL } });
-	are_named("also if they all share the directory above",
+	are_named("without seeds, in one directory: named by the file",
 		  (const struct named[]){ { 0, "/w/nano/logs/3f-1.txt", 1, 0, "3f-1" },
 					  { 0, NULL, 0, 0, NULL } });
 	are_named("a directory logs is not used as a name",
@@ -76,7 +76,7 @@ int main(void)
 					  { 0, "/w/x/c.log", 2, 0, "x" },
 					  { 0, "/w/y/c.log", 2, 0, "y/c" },
 					  { 0, NULL, 0, 0, NULL } });
-	are_named("beside runs that are named by their files, a folder is not enough",
+	are_named("next to runs named by their files, a folder's name is not enough",
 		  (const struct named[]){ { 0, "/w/a.log", 1, 0, "w/a" },
 					  { 0, "/w/b.log", 1, 0, "w/b" },
 					  { 0, "/w/other/c.log", 1, 0, "other/c" },

@@ -391,9 +391,9 @@ static void test_source_hash(void)
 	run_reader_feed(reader, end, strlen(end));
 	run_reader_finish(reader);
 	run_reader_free(reader);
-	is_str(again.data, first.data, "the same script, the same hash");
+	is_str(again.data, first.data, "equal scripts have equal hashes");
 	ok(strstr(first.data, "\"source_lines\":3") != NULL, "its lines are counted");
-	ok(strcmp(other.data, first.data) != 0, "another script, another hash");
+	ok(strcmp(other.data, first.data) != 0, "a different script has a different hash");
 	buf_release(&first);
 	buf_release(&again);
 	buf_release(&other);
@@ -422,7 +422,7 @@ static void test_docstring(void)
 	ok(strstr(logs[0].data, "\"planned_steps\":2,") != NULL &&
 		   strstr(logs[0].data, "\"source_lines\":5") != NULL,
 	   "the row after the docstring ends the script");
-	is_str(logs[2].data, logs[0].data, "also the second time");
+	is_str(logs[2].data, logs[0].data, "a script that was seen before ends at the same line");
 	for (size_t i = 0; i < 3; i++)
 		buf_release(&logs[i]);
 	run_reader_free(reader);

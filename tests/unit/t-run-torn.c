@@ -22,7 +22,7 @@ static const struct run_case cases[] = {
 	  LAST ROUND "legal_ttt val_loss:1.9 val_bpb:tensor(1.08)\n",
 	  1,
 	  { { "final_bpb", "null" }, { "quant_bpb", "1.14518023" } } },
-	{ "so may one of the model before quantization",
+	{ "an unreadable figure of the model before quantization may be the score",
 	  LAST "DIAGNOSTIC post_ema val_loss:1.9 val_bpb:**1.12**\n" ROUND,
 	  1,
 	  { { "prequant_bpb", "null" }, { "last_val_bpb", "1.3" } } },

@@ -66,39 +66,40 @@ static void test_bad(void)
 	s = read_score("{\"best_us\": 12.5, \"status\": \"passed\", "
 		       "\"verified\": false}",
 		       NULL);
-	ok(!score_json_counts(&s), "nor a number that is not verified");
+	ok(!score_json_counts(&s), "a number that is not verified does not count");
 	score_json_release(&s);
 	s = read_score("{\"best_us\": \"12.5\"}", NULL);
-	ok(!score_json_counts(&s), "nor a number in a string");
+	ok(!score_json_counts(&s), "a number in a string does not count");
 	score_json_release(&s);
 	s = read_score("{\"best_us\": 1e999}", NULL);
-	ok(!score_json_counts(&s), "nor a number that overflows");
+	ok(!score_json_counts(&s), "a number that overflows does not count");
 	score_json_release(&s);
 	s = read_score("{\"best_us\": 0, \"status\": \"passed\"}", NULL);
-	is_str(s.why, "\"best_us\" is not above 0", "nor a time of 0");
+	is_str(s.why, "\"best_us\" is not above 0", "a time of 0 does not count");
 	score_json_release(&s);
 	s = read_score("{\"score\": 12.5, \"correct\": false}", NULL);
-	ok(!score_json_counts(&s), "nor a number with \"correct\": false");
+	ok(!score_json_counts(&s), "a number with \"correct\": false does not count");
 	score_json_release(&s);
 	s = read_score("{\"score\": 12.5, \"error\": \"timeout\"}", NULL);
-	is_str(s.why, "\"error\" reports a failure", "nor a number with an error");
+	is_str(s.why, "\"error\" reports a failure", "a number with an error does not count");
 	score_json_release(&s);
 	s = read_score("{\"score\": 9, \"status\": \"passed\", \"errors\": "
 		       "[\"no build\"]}",
 		       NULL);
-	is_str(s.why, "\"errors\" reports a failure", "nor a number with several errors");
+	is_str(s.why, "\"errors\" reports a failure",
+	       "a number with several errors does not count");
 	score_json_release(&s);
 	s = read_score("{\"score\": 9, \"status\": \"passed\", \"errors\": "
 		       "[], \"cases\": [{\"status\": \"passed\"}, "
 		       "{\"status\": \"failed\"}]}",
 		       NULL);
-	is_str(s.why, "\"cases\" reports a failure", "nor a number if a case failed");
+	is_str(s.why, "\"cases\" reports a failure", "a number does not count if a case failed");
 	score_json_release(&s);
 	s = read_score("{\"score\": 12.5, \"error\": \"\"}", NULL);
 	ok(score_json_counts(&s), "an empty error is not an error");
 	score_json_release(&s);
 	s = read_score("{\"a\": 1}", "b");
-	is_str(s.why, "the JSON has no \"b\"", "nor a missing key");
+	is_str(s.why, "the JSON has no \"b\"", "a missing key gives no score");
 	score_json_release(&s);
 }
 
@@ -194,9 +195,9 @@ static void test_same_work(void)
 	char why[80] = "";
 
 	ok(score_json_same_work(&a, &a, why, sizeof(why)), "the same work");
-	ok(!score_json_same_work(&a, &b, why, sizeof(why)), "another shape is other work");
+	ok(!score_json_same_work(&a, &b, why, sizeof(why)), "another shape is different work");
 	is_str(why, "\"dim\" of cases[0] differs", "the difference is named");
-	ok(!score_json_same_work(&a, &c, why, sizeof(why)), "another mode is other work");
+	ok(!score_json_same_work(&a, &c, why, sizeof(why)), "another mode is different work");
 	is_str(why, "\"mode\" differs", "the difference is named");
 	score_json_release(&a);
 	score_json_release(&b);

@@ -66,8 +66,8 @@ static void test_removed(void)
 	ok(stat(path, &st) == 0 && (st.st_mode & 0777) == 0700, "accessible only by its owner");
 	fill(path);
 	scratch_remove(&scratch);
-	ok(!is_there(path), "is removed with everything in it");
-	ok(is_there(kept), "the target of a link in it is not");
+	ok(!is_there(path), "the directory is removed with everything in it");
+	ok(is_there(kept), "the target of a link in it is not removed");
 	scratch_remove(&scratch);
 	(void)unlink(kept);
 	free(kept);
@@ -186,7 +186,7 @@ static void test_no_place(void)
 		   strstr(err.text, "/no/such/place/t-x") != NULL &&
 		   strstr(err.text, strerror(ENOENT)) != NULL,
 	   "no place for it: %s", err.text);
-	ok(scratch.path == NULL, "and no directory");
+	ok(scratch.path == NULL, "a failure leaves no directory");
 	scratch_remove(&scratch);
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		(void)setenv("TMPDIR", none[i], 1);

@@ -37,7 +37,7 @@ static void test_exact_while_it_fits(void)
 	for (int i = 0; i < 60; i++)
 		same = same && series_at(series, (size_t)i)->step == i &&
 		       series_at(series, (size_t)i)->value == i % 7;
-	ok(same, "and all are what was pushed");
+	ok(same, "all points are unchanged");
 	series_free(series);
 }
 
@@ -65,7 +65,7 @@ static void test_bounded(size_t cap, int n)
 	}
 	count = series_count(series);
 	ok(count <= cap, "%d points: %zu kept of at most %zu", n, count, cap);
-	ok(count >= cap / 4, "and not too few");
+	ok(count >= cap / 4, "at least a quarter of the limit is kept");
 	for (size_t i = 0; i < count; i++) {
 		const struct series_point *p = series_at(series, i);
 
@@ -78,7 +78,7 @@ static void test_bounded(size_t cap, int n)
 	for (int k = 1; k <= (int)cap / 4 && k <= 16; k++)
 		exact = exact && series_at(series, count - (size_t)k)->value == last[(n - k) % 16];
 	ok(exact, "the last points are exact");
-	ok(series_last(series)->step == n - 1, "the last is the last");
+	ok(series_last(series)->step == n - 1, "the last point is the newest");
 	series_free(series);
 }
 
@@ -96,7 +96,7 @@ static void test_even(void)
 	count = series_count(series);
 	while (half < count && series_at(series, half)->step < 50000)
 		half++;
-	ok(half >= (count - 64) / 3, "the first half of the run has its share");
+	ok(half >= (count - 64) / 3, "half of the points are from the first half of the run");
 	series_free(series);
 }
 
@@ -130,7 +130,7 @@ static void test_own(void)
 	ok(own.n == RUN_MAX_SERIES, "no more names than a run has");
 	of = own_series_find(&own, "m0");
 	ok(of != NULL && series_count(of) <= SERIES_OWN_POINTS && series_last(of)->value == 9999,
-	   "and of each no more points than it may have");
+	   "no series has more points than the limit");
 	ok(own_series_find(&own, "M0") == NULL, "case counts");
 	own_series_clear(&own);
 	ok(own.n == 0 && own_series_find(&own, "m0") == NULL, "none are left");

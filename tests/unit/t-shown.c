@@ -64,16 +64,16 @@ static void test_stage(struct model_run *mr, struct model_run *done)
 	press('1');
 	ok(shows("   42 ", "~1.0641") && !shows("   42 ", " 1.0641"),
 	   "the fleet marks the score of a stage: %s", row_with("   42 "));
-	ok(shows("   42 ", " ~83.7"), "also the time of its evaluation");
+	ok(shows("   42 ", " ~83.7"), "the fleet marks the time of a stage");
 	ok(shows("381 of 1,238 done", "sliding took 83.7 s") && row_with("83.7 / 600")[0] == '\0',
-	   "which is not the time of the stage that runs: %s", row_with("381 of"));
-	ok(shows("   42 ", "~1.059"), "and keeps the forecast next to it");
+	   "the time of a finished stage is not the current stage's: %s", row_with("381 of"));
+	ok(shows("   42 ", "~1.059"), "the fleet keeps the forecast next to it");
 	ok(shows(" 1234 ", " 1.0594") && !shows(" 1234 ", "~"),
 	   "the score of a finished run is final: %s", row_with(" 1234 "));
 	ok(shows("last validation", "so far ~1.064066 (sliding)") &&
 		   shows("last validation", "final → 1.059"),
-	   "so does the budget: %s", row_with("last validation"));
-	ok(!shows("last validation", "final 1.06"), "which is not called final");
+	   "the budget marks the score of a stage: %s", row_with("last validation"));
+	ok(!shows("last validation", "final 1.06"), "the score of a stage is not called final");
 	press('2');
 	ok(row_with("FINAL")[0] == '\0', "the run has no FINAL yet");
 	press('R');
@@ -84,8 +84,8 @@ static void test_stage(struct model_run *mr, struct model_run *done)
 	ui_shared(ui)->selected = done;
 	press('R');
 	press('4');
-	ok(shows("s42", "~1.064066") && !shows("s42", "+0.0046"), "nor in Compare: %s",
-	   row_with("s42"));
+	ok(shows("s42", "~1.064066") && !shows("s42", "+0.0046"),
+	   "no difference is computed in Compare: %s", row_with("s42"));
 	mr->run.status = RUN_FINISHED;
 	mr->run.final_bpb = 1.0581;
 	ok(shows("s42", " 1.058100") && shows("s42", "0.001300"),
@@ -130,9 +130,9 @@ static void test_gap(void)
 	   row_with("━ b.log s6"));
 	ok(row_with("+0.01")[0] == '\0' && row_with("+0.1")[0] == '\0' &&
 		   row_with("+0.2")[0] == '\0' && row_with("+0.3")[0] == '\0',
-	   "and determines their axis: %s", row_with("+0."));
+	   "the gap of the last row determines the axis: %s", row_with("+0."));
 	ok(row_with("EMA")[0] == '\0', "few rows give no mean");
-	ok(row_with("-0.00")[0] != '\0', "which the axis includes");
+	ok(row_with("-0.00")[0] != '\0', "the axis of gaps includes the last rows");
 	base->run.steps = other->run.steps = 5000;
 	for (int i = 0; i < 4; i++) {
 		struct sample sample = {
@@ -181,7 +181,7 @@ static void test_age(void)
 	   "old telemetry is grey, with its age: %s", row_with("pod-a   "));
 	canvas_resize(&canvas, 200, 60);
 	press('1');
-	ok(shows("▶ pod-a", " 37 "), "also in the fleet: %s", row_with("▶ pod-a"));
+	ok(shows("▶ pod-a", " 37 "), "the fleet shows old telemetry: %s", row_with("▶ pod-a"));
 	canvas_resize(&canvas, 160, 40);
 }
 
@@ -264,16 +264,17 @@ static void test_trainer(void)
 	ok(shows("━ a.log", "1.5000  −0.2500"), "two runs are compared by it: %s",
 	   row_with("━ a.log"));
 	press('h');
-	ok(shows("━ a.log", "1.5000  −0.2500"), "under the cursor, too: %s", row_with("━ a.log"));
+	ok(shows("━ a.log", "1.5000  −0.2500"), "two runs are compared under the cursor: %s",
+	   row_with("━ a.log"));
 	press(KEYCODE_PAGE_UP);
-	is_near(ui_shared(ui)->chart.cursor, 0.9, 1e-6, "which moves by pages");
+	is_near(ui_shared(ui)->chart.cursor, 0.9, 1e-6, "the cursor moves by pages");
 	press('0');
 	ok(row_with("Gap to reference (BPC)")[0] != '\0' && row_with("is better")[0] == '\0',
 	   "no direction is assumed");
 	b->run.status = RUN_FINISHED;
 	press('3');
 	ok(row_with("by loss, lower is better")[0] != '\0' && shows(" t ", "1.75000"),
-	   "and ranked: %s", row_with(" t "));
+	   "groups are ranked by loss: %s", row_with(" t "));
 }
 
 /* A run that loses 0.0001 nats per step, of 3,000 steps. */
@@ -354,8 +355,8 @@ static void test_axis(void)
 	ok(row_with("10s")[0] != '\0' && row_with("00s")[0] == '\0',
 	   "a run of 14 s has its own axis: %s", row_with("s─"));
 	mr->run.status = RUN_FINISHED;
-	ok(row_with("─5s─")[0] != '\0' && row_with("10s")[0] != '\0', "which ends with the run: %s",
-	   row_with("s─"));
+	ok(row_with("─5s─")[0] != '\0' && row_with("10s")[0] != '\0',
+	   "the axis of a finished run ends with the run: %s", row_with("s─"));
 }
 
 /* A run of 200 rows at about 100 ms, `slow` of them at another speed. */
@@ -391,7 +392,7 @@ static void test_spike(void)
 		ok(row_with("103")[0] != '\0', "missing values are ignored");
 		/* Shown in place: it may not come back. */
 		add_paced("/x/w/late.log", 192, 8, 5000);
-		ok(row_with("4000")[0] != '\0', "nor is the last row");
+		ok(row_with("4000")[0] != '\0', "a slow last row is not ignored");
 	}
 }
 
@@ -471,9 +472,9 @@ static void test_twins(struct ui_setup *setup)
 	ok(ui_shared(ui)->selected == twins[0] && row_with("seed 701")[0],
 	   "the first of two runs of one path is selected");
 	press(KEYCODE_DOWN);
-	ok(ui_shared(ui)->selected == twins[1], "then the other pod's");
+	ok(ui_shared(ui)->selected == twins[1], "the next row is the other pod's run");
 	press(KEYCODE_UP);
-	ok(ui_shared(ui)->selected == twins[0], "and the first again");
+	ok(ui_shared(ui)->selected == twins[0], "Up selects the first run again");
 	press(KEYCODE_DOWN);
 	press(' ');
 	ok(shows("seed 701", "+") && !shows("seed 700", "+"), "a mark is shown at its own run: %s",
@@ -490,9 +491,9 @@ static void test_twins(struct ui_setup *setup)
 	press(KEYCODE_DOWN);
 	ok(style_of("1.11000") == STYLE_STRONG, "a score is selected");
 	press(KEYCODE_DOWN);
-	ok(style_of("1.14000") == STYLE_STRONG, "then the next one");
+	ok(style_of("1.14000") == STYLE_STRONG, "Down selects the next score");
 	press(KEYCODE_UP);
-	ok(style_of("1.11000") == STYLE_STRONG, "and the previous one");
+	ok(style_of("1.11000") == STYLE_STRONG, "Up selects the previous score");
 	press(27);
 	press('1');
 	setup->baseline = NULL;

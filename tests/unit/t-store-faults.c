@@ -24,20 +24,20 @@ static void test_two(void)
 	(void)snprintf(want, sizeof(want),
 		       "another hgym-tui (process %ld) writes %s; this one only reads it",
 		       (long)getpid(), path);
-	is_str(store_why_reader(second), want, "and reports why");
+	is_str(store_why_reader(second), want, "the second one reports why it only reads");
 	ok(store_log_get(second, "p", "/x", 0) == NULL, "it accepts no data");
 	log = store_log_get(first, "p", "/x", 0);
 	store_log_advance(first, log, 5, 1);
 	is_int(store_flush(first, NULL), 0, "the first one continues");
 	is_int(count_rows(path, "SELECT offset FROM v_tails"), 5,
-	       "and its data can be read "
+	       "the data of the first one can be read "
 	       "meanwhile");
 	ok(lock_is_held(path, &holder) && holder == getpid(), "the writing process is known");
 	(void)store_close(first, NULL);
 	(void)store_close(second, NULL);
-	ok(!lock_is_held(path, &holder), "until it exits");
+	ok(!lock_is_held(path, &holder), "the lock ends with the process");
 	second = open_store(path, false);
-	ok(store_is_writer(second), "then another one may write");
+	ok(store_is_writer(second), "another process may write then");
 	(void)store_close(second, NULL);
 }
 
@@ -72,7 +72,7 @@ static void test_disk_full(void)
 		rc = store_flush(store, &err);
 	}
 	is_int(rc, -1, "a full disk is an error");
-	ok(strncmp(err.text, "cannot write the database: ", 27) == 0, "which is reported: %s",
+	ok(strncmp(err.text, "cannot write the database: ", 27) == 0, "a full disk is reported: %s",
 	   err.text);
 	is_int((long long)store_pending(store), 100, "the data waits");
 	while (!store_is_full(store))
@@ -86,7 +86,7 @@ static void test_disk_full(void)
 	is_int(store_close(store, &err), 0, "whole");
 	see_all(path, &seen);
 	is_int((long long)seen.samples, (long long)line, "nothing was lost");
-	is_int((long long)seen.lines, (long long)line, "and the offset is correct");
+	is_int((long long)seen.lines, (long long)line, "the offset is correct after a full disk");
 	run_release(&seen.run);
 	run_release(&run);
 }
@@ -129,10 +129,10 @@ static void test_read_only_folder(void)
 	fill_run(&run, 3);
 	store_run_put(store, store_log_get(store, "p", "/x", 0), &run, &put);
 	is_int(store_flush(store, NULL), 0, "a database in a folder that becomes read-only");
-	is_int(store_close(store, NULL), 0, "is closed");
+	is_int(store_close(store, NULL), 0, "a database in such a folder is closed");
 	(void)chmod(path, 0444);
 	(void)chmod(folder, 0555);
-	is_int(read_as_other_user(path), 1, "and can be read");
+	is_int(read_as_other_user(path), 1, "another user can read a read-only database");
 	(void)chmod(folder, 0755);
 	(void)chmod(path, 0644);
 	store = open_store(path, false);
@@ -161,11 +161,12 @@ static void test_removed(void)
 	is_int(store_flush(store, &err), 0, "a database is written");
 	(void)unlink(path);
 	add_sample(store, log, &run, 2);
-	is_int(store_flush(store, &err), -1, "until it is removed");
-	ok(strstr(err.text, "removed or replaced") != NULL, "which is said: %s", err.text);
-	is_int((long long)store_pending(store), 1, "and new data waits");
+	is_int(store_flush(store, &err), -1, "writing to a removed database fails");
+	ok(strstr(err.text, "removed or replaced") != NULL, "a removed database is reported: %s",
+	   err.text);
+	is_int((long long)store_pending(store), 1, "new data of a removed database waits");
 	is_int(store_close(store, &err), -1, "to the end");
-	ok(access(path, F_OK) != 0, "it is not created again");
+	ok(access(path, F_OK) != 0, "a removed database is not created again");
 	run_release(&run);
 }
 
@@ -241,7 +242,7 @@ static void test_live(void)
 	loop_free(live.loop);
 	is_int(live.said_bad, 1, "a locked database is reported once");
 	ok(strstr(live.why, "locked") != NULL, "%s", live.why);
-	is_int(live.said_good, 1, "and also its recovery");
+	is_int(live.said_good, 1, "the recovery is reported once");
 	(void)sqlite3_close(live.other);
 	see_all(path, &seen);
 	is_int((long long)seen.samples, (long long)live.line, "nothing was lost");
@@ -348,7 +349,7 @@ static void test_kills(void)
 	is_int(broken, 0, "offset, run and samples are consistent after each");
 	see_all(path, &seen);
 	is_int((long long)seen.samples, (long long)total, "no sample is lost or duplicated");
-	is_near(seen.sum, (double)total * (double)(total + 1) / 2, 0, "and none has changed");
+	is_near(seen.sum, (double)total * (double)(total + 1) / 2, 0, "no sample has changed");
 	run_release(&seen.run);
 }
 

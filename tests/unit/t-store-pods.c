@@ -133,13 +133,13 @@ static void test_retention(void)
 			(void)store_flush(store, NULL);
 	}
 	add_moment(store, "b", begin_ms, false);
-	ok(store_telemetry_prune(store, "a", NOW_MS), "old ones are dropped");
+	ok(store_telemetry_prune(store, "a", NOW_MS), "old records are dropped");
 	ok(!store_telemetry_prune(store, "b", NOW_MS), "one batch per pod");
 	(void)store_close(store, NULL);
 	is_int((long long)see(path, "a", NOW_MS - STORE_TELEMETRY_FULL_MS - 1, true).n, 24 * 60 + 1,
 	       "the last day is complete");
 	is_int((long long)see(path, "a", 0, true).n, 24 * 60 + 1 + 29 * 24 * 12,
-	       "then one in five minutes");
+	       "older days have one record per five minutes");
 	ok(see(path, "a", 0, true).first_ms >= NOW_MS - STORE_TELEMETRY_LAST_MS, "for thirty days");
 	is_int((long long)see(path, "b", 0, true).n, 1, "another pod's stay for now");
 }
@@ -150,19 +150,20 @@ static void test_prune_clock(void)
 	struct store_prune prune = { 0 };
 	int64_t mono = 5000, year = INT64_C(365) * 24 * 3600 * 1000;
 
-	ok(store_prune_is_due(&prune, NOW_MS, mono), "old ones are dropped at first");
+	ok(store_prune_is_due(&prune, NOW_MS, mono), "the first pruning is due at once");
 	prune.last_ms = NOW_MS;
 	mono += STORE_PRUNE_MS - 1;
-	ok(!store_prune_is_due(&prune, NOW_MS + mono - 5000, mono), "then after a while");
+	ok(!store_prune_is_due(&prune, NOW_MS + mono - 5000, mono),
+	   "no second pruning before the interval is over");
 	mono++;
 	ok(store_prune_is_due(&prune, NOW_MS + mono - 5000, mono), "again");
 	ok(!store_prune_is_due(&prune, NOW_MS + year, mono + 1000),
-	   "not by a clock that was just changed");
+	   "a clock that was just changed prunes nothing");
 	ok(!store_prune_is_due(&prune, NOW_MS + mono, mono + 2000),
-	   "nor by one that was just corrected");
+	   "a clock that was just corrected prunes nothing");
 	mono += 2000 + STORE_PRUNE_MS;
 	ok(store_prune_is_due(&prune, NOW_MS + mono - 2000, mono),
-	   "which is trusted after a while");
+	   "a corrected clock is trusted after a while");
 }
 
 /* Data beyond the limit is dropped, and nothing else is. */
@@ -199,7 +200,7 @@ static void test_from_schema_5(void)
 	ok(store != NULL && !store_log_at(store, 0)->is_over, "opens, and its log is read again");
 	put_pod(store, "p", "live");
 	add_moment(store, "p", NOW_MS, true);
-	is_int(store_close(store, NULL), 0, "and accepts telemetry");
+	is_int(store_close(store, NULL), 0, "the migrated database accepts telemetry");
 	is_int((long long)see(path, "p", 0, false).n, 3, "that is read back");
 }
 

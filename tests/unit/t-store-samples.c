@@ -145,7 +145,7 @@ static void test_rows(void)
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 12, "the view has each sample");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples WHERE run_id"
 				" = 1 AND metric = 'train_loss'"),
-	       4, "and finds those of a metric");
+	       4, "the view finds the samples of a metric");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples WHERE"
 				" typeof(step) = 'integer' AND line = 3 AND"
 				" wall_s = 1.0 AND train_ms = 50"),
@@ -190,7 +190,8 @@ static void test_line_again(void)
 		is_samples(path, 1, NULL,
 			   "1 train_loss 1=5 t10; 2 train_loss 2=3.5 t20; "
 			   "2 step_avg_ms 2=10 t20; 3 train_loss 3=3 t30; ",
-			   i == 0 ? "a line stored again replaces the old one" : "and again");
+			   i == 0 ? "a line stored again replaces the old one"
+				  : "a line stored a third time replaces the old one");
 	}
 	run_release(&run);
 }
@@ -253,7 +254,7 @@ static void test_from_schema_6(void)
 	is_samples(path, 1, "train_loss", "3 train_loss 1=2.5 t50; 5 train_loss 2=4; ",
 		   "one metric of it");
 	is_samples(path, 1, "of_a_plugin", "5 of_a_plugin 2=1?; ", "an unknown one");
-	is_view(path, VIEW_1 VIEW_2 VIEW_Y, "and in the view");
+	is_view(path, VIEW_1 VIEW_2 VIEW_Y, "the view has the content of schema 6");
 	fill_run(&run, 1);
 	store = open_store(path, false);
 	log = store_log_get(store, "p", "/x", 0);
@@ -309,7 +310,7 @@ static void test_from_schema_7(void)
 		      " VALUES(2, 6, 0, 2, 5, 4), (2, 7, 0, 3, 5, 4.5);"
 		      "DELETE FROM samples WHERE run_id = 2");
 	is_samples(path, 1, NULL, OLD_1 OLD_2, "a run that had not continued");
-	is_samples(path, 2, NULL, "6 val_loss 2=4; 7 val_loss 3=4.5; ", "and one that had");
+	is_samples(path, 2, NULL, "6 val_loss 2=4; 7 val_loss 3=4.5; ", "a run that had continued");
 }
 
 /* A converted run keeps all of its samples. */
@@ -469,7 +470,7 @@ static void test_names(void)
 	is_samples(path, 1, "train_loss", "1 train_loss 1=9; ",
 		   "a printed name is not mistaken for the metric");
 	is_samples(path, 1, "train_loss (printed)", "2 train_loss (printed) 2=2?; ",
-		   "and has its own label");
+		   "a printed name has its own label");
 	is_samples(path, 1, "loss", "2 loss 2=1?; ", "case matters");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples WHERE metric"
 				" IN ('train_loss', 'train_loss (printed)')"),
@@ -514,7 +515,8 @@ static void test_many_names(void)
 	add_names(store, &run, 2, names + n - 2, 2);
 	add_names(store, &run, 3, names, 2);
 	is_int(store_close(store, NULL), 0, "known ones continue");
-	is_samples(path, 1, "name 1", "1 name 1 1=1?; 3 name 1 3=1?; ", "and are returned");
+	is_samples(path, 1, "name 1", "1 name 1 1=1?; 3 name 1 3=1?; ",
+		   "samples of known names are returned");
 	run_release(&run);
 }
 

@@ -51,7 +51,7 @@ static void test_round_trip(void)
 	is_int((long long)seen.samples, 2, "two samples");
 	is_near(seen.value, 0.25, 0, "with their values");
 	is_str(seen.path, hostile, "a hostile path is returned unchanged");
-	is_str(seen.run.final_stage, run.final_stage, "and so is a text");
+	is_str(seen.run.final_stage, run.final_stage, "a text is returned unchanged");
 	is_str(seen.run.final_class, "ttt", "the class");
 	ok(seen.run.train_ms == run.train_ms, "a number to the last bit");
 	ok(isnan(seen.run.final_bpb), "absent stays absent");
@@ -74,7 +74,7 @@ static void test_views(void)
 	       42, "v_runs has the keys as columns");
 	is_int(count_rows(path, "SELECT json_extract(events, '$[0].line')"
 				" FROM v_runs"),
-	       3, "and the events as JSON");
+	       3, "v_runs has the events as JSON");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples WHERE run_id ="
 				" 1 AND metric = 'train_loss' AND step > 0 AND"
 				" value > 0 AND wall_s IS NULL"),
@@ -108,13 +108,14 @@ static void test_migrations(void)
 				" name = 'benches'"),
 	       0, "without benches");
 	see_all(path, &seen);
-	is_int((long long)seen.runs, 1, "is read after migration");
+	is_int((long long)seen.runs, 1, "a database of schema 1 is read after migration");
 	is_near(seen.run.seed, 7, 0, "with its content");
-	ok(isnan(seen.run.ttt_bpb), "and a column that it did not have");
+	ok(isnan(seen.run.ttt_bpb), "a column added by the migration is absent");
 	run_release(&seen.run);
 	is_int(count_rows(path, "PRAGMA user_version"), SCHEMA_VERSION,
 	       "it has the current schema");
-	is_int(count_rows(path, "SELECT count(*) FROM v_benches"), 0, "and has benches");
+	is_int(count_rows(path, "SELECT count(*) FROM v_benches"), 0,
+	       "the migrated database has benches");
 	run_sql(path, "PRAGMA user_version = 99");
 	store = store_open(&options, &err);
 	ok(store == NULL, "a newer schema is rejected");
@@ -184,7 +185,7 @@ static void test_find(void)
 	}
 	bool is_partial = true;
 	is_int(store_check(store, &is_partial, NULL), 0, "the database is consistent");
-	ok(!is_partial, "and was checked completely");
+	ok(!is_partial, "the database was checked completely");
 	(void)store_close(store, NULL);
 	run_release(&run);
 }
@@ -210,9 +211,10 @@ static void test_from_schema_4(void)
 	store = open_store(path, false);
 	log = store_log_at(store, 0);
 	ok(!log->is_over && !log->is_whole, "logs stored by an older version are read again");
-	is_int((long long)log->offset, 50, "its offset is kept");
+	is_int((long long)log->offset, 50, "the offset of such a log is kept");
 	(void)store_close(store, NULL);
-	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 1, "and so are its samples");
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 1,
+	       "the samples of such a log are kept");
 	is_int(count_rows(path, "SELECT rev FROM runs"), 0, "no revision yet");
 }
 
@@ -300,7 +302,7 @@ static void test_live_rows(void)
 	store = open_store(path, false);
 	ok(store_log_at(store, 0)->is_over, "a finished log has ended");
 	store_log_advance(store, store_log_get(store, "p", "/x", 0), 20, 2);
-	ok(!store_log_at(store, 0)->is_over, "until bytes arrive");
+	ok(!store_log_at(store, 0)->is_over, "new bytes make a finished log active again");
 	(void)store_close(store, NULL);
 	run_release(&run);
 }

@@ -46,7 +46,7 @@ static const struct run_case cases[] = {
 		  PADDLE_EPOCH("3", "2.5", "0.125"),
 	  1,
 	  { { "last_train_loss", "2.53" } } },
-	{ "training that goes on does not, with any total",
+	{ "training that continues does not belong to it, whatever the total",
 	  "step 10/30 - loss: 3.5\nstep 20/30 - loss: 3.25\n"
 	  "step 30/30 - loss: 3.125\nEvaluating ..\nLast phase of training\n"
 	  "step 1/9 - loss: 2.5\nstep 2/9 - loss: 2.25\n",
@@ -73,7 +73,7 @@ static const struct run_case cases[] = {
 	    { "metrics", "[{\"name\":\"loss\",\"unit\":null,\"metric\":\"train_loss\","
 			 "\"points\":3,\"first\":3.5,\"last\":3.125,\"min\":3.125,"
 			 "\"max\":3.5,\"min_step\":30}]" } } },
-	{ "nor is the prefix of a journal with full dates",
+	{ "the prefix of a journal with full dates is not a number of the row",
 	  "2026-01-05T10:00:01+0000 gpu1 python3[4711]: step 10 loss 3.5\n"
 	  "2026-01-05T10:00:02+0000 gpu1 python3[4711]: step 20 loss 3.25\n"
 	  "2026-01-05T10:00:03+0000 gpu1 python3[4711]: step 30 loss 3.125\n",
@@ -82,7 +82,7 @@ static const struct run_case cases[] = {
 	    { "metrics", "[{\"name\":\"loss\",\"unit\":null,\"metric\":\"train_loss\","
 			 "\"points\":3,\"first\":3.5,\"last\":3.125,\"min\":3.125,"
 			 "\"max\":3.5,\"min_step\":30}]" } } },
-	{ "it does not count the rows either",
+	{ "the prefix of a journal does not count the rows",
 	  "2026-01-05T10:00:01+0000 Train step[10]: loss 3.5\n"
 	  "2026-01-05T10:00:02+0000 Train step[20]: loss 3.25\n"
 	  "2026-01-05T10:00:03+0000 Train step[30]: loss 3.125\n",
@@ -201,7 +201,7 @@ static const struct run_case cases[] = {
 	  "iter: 59 total_loss: 3.125 loss_cls: 1\n",
 	  1,
 	  { { "steps", "59" }, { "last_train_loss", "3.125" } } },
-	{ "but not of a row with another",
+	{ "a total loss is ignored in a row with another loss",
 	  "iter: 19 loss: 3.5 total_loss: 4.5\n"
 	  "iter: 39 loss: 3.25 total_loss: 4.25\n"
 	  "iter: 59 loss: 3.125 total_loss: 4\n",
@@ -236,7 +236,7 @@ static const struct run_case cases[] = {
 	  " 5%|# | 2/3 [00:01<00:02, 3it/s, loss=2.25]\n",
 	  1,
 	  { { "steps", "null" }, { "last_train_loss", "2.25" } } },
-	{ "also of bars that precede the end of an epoch",
+	{ "the step of bars before the end of an epoch is unknown",
 	  " 5%|# | 1/3 [00:01<00:02, 3it/s, loss=3.5]\r"
 	  " 5%|# | 2/3 [00:01<00:02, 3it/s, loss=3.25]\r"
 	  " 5%|# | 3/3 [00:01<00:02, 3it/s, loss=3]\n"
@@ -333,12 +333,12 @@ static const struct run_case cases[] = {
 	  "Epoch 3 step 10 loss 2.0\nEpoch 3 step 20 loss 1.5\n",
 	  1,
 	  { { "steps", "null" }, { "last_train_loss", "1.5" } } },
-	{ "nor is it if the log starts within a later epoch",
+	{ "a counter within a later epoch is not the step either",
 	  "Epoch 3 step 10/90 loss 3.5\nEpoch 3 step 20/90 loss 3.25\n"
 	  "Epoch 3 step 30/90 loss 3.0\n",
 	  1,
 	  { { "steps", "null" }, { "planned_steps", "null" }, { "last_train_loss", "3" } } },
-	{ "it is if it goes on after the end of an epoch",
+	{ "a counter that continues after an epoch is the step",
 	  "Epoch 3 step 10/90 loss 3.5\nEpoch 3 step 20/90 loss 3.25\n"
 	  "Epoch 4 step 30/90 loss 3.0\nEpoch 4 step 40/90 loss 2.5\n",
 	  1,
@@ -348,7 +348,7 @@ static const struct run_case cases[] = {
 	  "Epoch 1/9 step 30/90 loss 3.0\n",
 	  1,
 	  { { "steps", "30" }, { "planned_steps", "null" } } },
-	{ "nor is a counter under a heading of the epoch",
+	{ "a counter under a heading of the epoch is not the step",
 	  "Epoch 1\nstep 10 loss 3.5\nstep 20 loss 3.25\nstep 30 loss 3\n"
 	  "Epoch 2\nstep 10 loss 2.5\nstep 20 loss 2.25\nstep 30 loss 2\n",
 	  1,
@@ -457,7 +457,7 @@ static const struct run_case cases[] = {
 	  "[2]\ttrain-rmse:0.125\teval-rmse:0.5\n",
 	  1,
 	  { { "steps", "null" }, { "last_train_loss", "null" } } },
-	{ "nor are they if every tenth is printed",
+	{ "rounds of boosting are not steps if every tenth is printed",
 	  "[10]\ttrain-rmse:0.5\teval-rmse:0.75\n"
 	  "[20]\ttrain-rmse:0.25\teval-rmse:0.5\n"
 	  "[30]\ttrain-rmse:0.125\teval-rmse:0.5\n",
@@ -520,7 +520,7 @@ static const struct run_case cases[] = {
 	  "step 3 lr 0.5 loss 3.125\nstep 4 lr 0.5 loss 3.0",
 	  1,
 	  { { "steps", "4" }, { "last_train_loss", "3.125" } } },
-	{ "so may a counter",
+	{ "a counter at the end of the log may be cut",
 	  "loss 3.5 step 10\nloss 3.25 step 20\nloss 3 step 30\nloss 2 step 4",
 	  1,
 	  { { "steps", "30" }, { "last_train_loss", "3" } } },

@@ -26,10 +26,10 @@ static void test_lock(const char *dir)
 
 	ok(!timed_is_driven(dir), "a folder without a lock is not driven");
 	int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	ok(!timed_is_driven(dir), "nor one whose lock is free");
+	ok(!timed_is_driven(dir), "a folder whose lock is free is not driven");
 	ok(flock(fd, LOCK_EX) == 0 && timed_is_driven(dir), "a held lock means it is driven");
 	(void)close(fd);
-	ok(!timed_is_driven(dir), "until the lock is released");
+	ok(!timed_is_driven(dir), "a folder is not driven after the lock is released");
 }
 
 static void test_log(const char *dir)

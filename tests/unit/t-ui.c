@@ -167,10 +167,11 @@ static void test_list_id(void)
 	is_int((long long)list_row(&list), 3, "the same row is selected");
 	names_now = gone;
 	list_fill(&list, &ops, NULL, 4);
-	is_int((long long)list_row(&list), 3, "without it, the one at its place");
+	is_int((long long)list_row(&list), 3,
+	       "if the row is gone, the row at its place is selected");
 	names_now = before;
 	list_fill(&list, &ops, NULL, 2);
-	is_int((long long)list_row(&list), 1, "or the last one");
+	is_int((long long)list_row(&list), 1, "with fewer rows, the last one is selected");
 	list_release(&list);
 }
 
@@ -224,7 +225,7 @@ static void test_order(void)
 	is_order(&list, &ops, "14203", "reversed, absent values stay last");
 	list_select(&list, 4);
 	is_order(&list, &ops, "14203", "rows are filled again");
-	ok(list_row(&list) == 4, "and the selection is the same row");
+	ok(list_row(&list) == 4, "the selection is still the same row");
 	(void)list_act(&list, ACTION_SORT);
 	is_order(&list, &ops, "01234", "after the last column comes the default order");
 	buf_init(&md, 4096);
@@ -245,7 +246,7 @@ static void test_order(void)
 	is_order(&list, &ops, "", "one row has to contain all of them");
 	list_filter(&list, "zzz");
 	is_order(&list, &ops, "", "a word that no cell contains matches nothing");
-	ok(list_row(&list) == SIZE_MAX, "and nothing is selected");
+	ok(list_row(&list) == SIZE_MAX, "without rows nothing is selected");
 	ok(!list_act(&list, ACTION_MARK) && list_act(&list, ACTION_DOWN) &&
 		   list_act(&list, ACTION_SORT) && list_row(&list) == SIZE_MAX,
 	   "keys do not select anything either");
@@ -307,10 +308,11 @@ static void test_groups(void)
 	is_order(&list, &ops, "01234", "in both directions");
 	(void)list_act(&list, ACTION_SORT);
 	is_order(&list, &ops, "01234", "s skips hidden columns");
-	is_str(list_sorted_by(&list), NULL, "after them comes the default order");
+	is_str(list_sorted_by(&list), NULL, "after the last column comes the default order");
 	(void)list_act(&list, ACTION_SORT);
-	is_order(&list, &ops, "34012",
-		 "then the first again, and names are sorted by their numbers");
+	is_order(
+		&list, &ops, "34012",
+		"the default order is followed by the first column; names are sorted by their numbers");
 	list_filter(&list, "alp");
 	is_order(&list, &ops, "34", "a group is found with its seeds");
 	canvas_clear(&canvas);
@@ -323,7 +325,7 @@ static void test_groups(void)
 	list_filter(&list, "n=9");
 	is_order(&list, &ops, "1", "a named column is compared");
 	list_filter(&list, "pod:9");
-	is_order(&list, &ops, "", "and no other column");
+	is_order(&list, &ops, "", "a named column excludes the other columns");
 	list_filter(&list, "name=seed");
 	is_order(&list, &ops, "", "with = the whole text of the cell has to be the same");
 	list_filter(&list, "name:seed");
@@ -575,10 +577,10 @@ static void test_fmt(void)
 
 	is_str(fmt_number(NAN, 3).s, "—", "absent numbers are shown as a dash");
 	is_str(fmt_grouped(15952086).s, "15,952,086", "digits in groups");
-	is_str(fmt_grouped(-999).s, "−999", "also of negative numbers");
+	is_str(fmt_grouped(-999).s, "−999", "digits of negative numbers in groups");
 	is_str(fmt_steps(13780).s, "13,780", "a step is shown in full if it fits");
 	is_str(fmt_steps(329430).s, "329.4k", "otherwise rounded, not cut off");
-	is_str(fmt_steps(999960).s, "1.00M", "and so on");
+	is_str(fmt_steps(999960).s, "1.00M", "a step that rounds up gets the next unit");
 	is_str(fmt_steps(23456789).s, "23.46M", "at any size");
 	is_str(fmt_bytes(15952086).s, "15.95 MB", "a MB is a million");
 	is_str(fmt_bytes(999999).s, "1.00 MB", "1000.00 kB is shown as 1.00 MB");

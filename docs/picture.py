@@ -170,8 +170,8 @@ def svg(screen):
 
 
 def moving(frames, width, height):
-    """frames: rows of cells, the last one a caption, and since when each is
-    shown; the last of them is the end."""
+    """frames: pairs of rows of cells (the last row is a caption) and the second
+    from which they are shown; the last frame marks the end."""
     ids, defs, shown, style = {}, [], [], []
     length = frames[-1][1]
     for i, (rows, since) in enumerate(frames[:-1]):
@@ -199,7 +199,7 @@ def moving(frames, width, height):
 
 
 def record(program):
-    """The frames of the tour, each with the second it begins at."""
+    """The frames of the tour, each with the second at which it starts."""
     frames, now = [], 0.0
     bold, plain = (214, True, False, False), (245, False, False, False)
     for keys, seconds, words in TOUR:

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # One file without shared libraries, to be copied to a login node:
-#   sh packaging/static.sh [CJSON.C]      in a folder of its own; ./hgym-tui
+#   sh packaging/static.sh [CJSON.C]      in an empty folder; makes ./hgym-tui
 # CJSON.C is the source of cJSON where it is not installed as libcjson.a.
 set -eu
 src=$(cd "$(dirname "$0")/.." && pwd)

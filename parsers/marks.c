@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Patterns that recognize what a log is of. */
+/* Patterns that recognize the subject of a log. */
 #include "parsers/marks.h"
 
 #include <stdlib.h>

@@ -3,16 +3,16 @@
 
 #include "parsers/rule.h"
 
-/* Recognize what a log is of, for example the competition of a run: patterns over its lines, each
- * with a weight for a name. The name with the highest sum of weights wins. */
+/* Recognize the subject of a log, for example the competition of a run: patterns over its lines,
+ * each with a weight for a name. The name with the highest sum of weights wins. */
 #define MARKS_MAX    256U
 #define MARKS_ENOUGH 10U /* the smallest sum of weights that recognizes a name */
 
 struct mark {
-	struct rule rule; /* its name is the name that the mark is for */
+	struct rule rule; /* its name is the name that the mark recognizes */
 	char *needs;	  /* owned; a text that every match contains; NULL: none */
 	bool is_builtin;  /* the pattern is valid */
-	bool in_source;	  /* over the training script in the log, not over its output */
+	bool in_source;	  /* searched in the training script in the log, not in its output */
 	size_t weight;
 };
 

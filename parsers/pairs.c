@@ -271,7 +271,7 @@ const char *pairs_rare_number(const char *p, const char *end, double *value)
 {
 	const char *digits = p + (*p == '-' || *p == '+'), *mantissa, *q, *e;
 
-	*value = (double)NAN; /* it stays so if there are too many digits */
+	*value = (double)NAN; /* unchanged if there are too many digits */
 	mantissa = q = read_decimal(digits, end, value);
 	if (mantissa == digits)
 		return p;

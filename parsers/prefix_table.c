@@ -18,7 +18,7 @@
 
 extern const struct embed_file prefix_builtin[];
 
-/* So many lines in a row must have it; more if more lines without it precede them. */
+/* This many consecutive lines must have the prefix; more if more lines without it precede them. */
 #define LEAST_HELD 10
 #define MOST_HELD  64
 /* A log that ends earlier needs this many, and no line without it. */
@@ -149,7 +149,7 @@ struct prefix_state {
 	pcre2_match_data *match; /* of the last match */
 	int active;		 /* the kind that is stripped; -1: none */
 	uint64_t name;		 /* hash of the name in it */
-	int first_rank;		 /* that the log has; its lines are those of rank 0 */
+	int first_rank;		 /* lowest rank in the log; its lines count as those of rank 0 */
 	bool has_no_blank;	 /* text follows the colon of the prefix at once */
 	uint64_t n_misses;
 	uint32_t fitting;	/* kinds that all lines held back have */

@@ -656,8 +656,8 @@ static bool awaits_result(const struct run_state *s)
 	       (s->wants_sliding && !run_results_any(all, RUN_STAGE(STAGE_SLIDING)));
 }
 
-/* Has the run a score of its family that no later evaluation may replace? If it failed, only one of
- * a known stage counts. */
+/* Does the run have a score of its family that no later evaluation may replace? If it failed, only
+ * one of a known stage counts. */
 static bool has_score(const struct run_state *s, bool has_failed)
 {
 	bool is_known = has_failed || is_loss_only(s);
@@ -788,13 +788,13 @@ static void derive_times(struct run_state *s)
 		run->tok_s_mean = s->tok_s_sum / (double)s->tok_s_n;
 }
 
-/* Is the counter at its total, also if it starts at 0? */
+/* Has the counter reached its total, also if it starts at 0? */
 static bool is_full(struct row_count count, double first)
 {
 	return count.value >= count.total - (first == 0);
 }
 
-/* Is a counter with a total not at it? The last rows may be missing if not every step is
+/* Is a counter short of its total? The last rows may be missing if not every step is
  * printed. */
 static bool misses_plan(const struct run_state *s)
 {

@@ -374,7 +374,7 @@ static bool read_template(struct run_reader *r, struct log_line *line)
 	return templates_read(r->templates, line);
 }
 
-/* A row in other words than the rules know, between rows that they do: "step:400/500 [QAT] ..". It
+/* A row in words that no rule knows, between rows that rules match: "step:400/500 [QAT] ..". It
  * counts to the plan of the run. */
 static bool read_planned_row(struct run_reader *r, const struct log_line *line)
 {

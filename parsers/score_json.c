@@ -127,7 +127,7 @@ static cJSON *parse_object(struct str text, struct err *err)
 	return root;
 }
 
-/* Has another object of the text a different value for the score's key? */
+/* Does another object in the text have a different value for the score's key? */
 static bool is_contradicted(const struct score_json *score, struct str text)
 {
 	const cJSON *value = json_get(score->root, score->key);

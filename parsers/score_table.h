@@ -15,7 +15,7 @@
 
 struct score_table {
 	char title[SCORE_TABLE_TITLE]; /* without its colon */
-	bool has_title;		       /* the last line was one */
+	bool has_title;		       /* the last line was a title */
 	size_t n_columns;	       /* of the current table; 0: none */
 	size_t n_sizes;		       /* columns of sizes, known from the first row */
 	unsigned int next;	       /* number of the next row */

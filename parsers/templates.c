@@ -219,8 +219,8 @@ static bool is_figure(const struct row *row, size_t i)
 	       !counter_kind_of(row, i, &kind);
 }
 
-/* Has the row figures? Names like "loss" are printed only by training programs; without a named
- * counter one of them is needed. */
+/* Does the row have figures? Names like "loss" are printed only by training programs; without a
+ * named counter one of them is needed. */
 static bool has_figures(const struct row *row)
 {
 	bool is_sure = row->kind != COUNTS_LEAD;
@@ -481,7 +481,7 @@ static double find_step(struct templates *ts, struct template *t, enum counter_k
 	check_restart(ts, t, counter->value);
 	t->counter = counter->value;
 	if (!counts_steps(ts, t, kind)) {
-		if (ts->step_name == name) /* it looked like the step before */
+		if (ts->step_name == name) /* until now it seemed to be the step */
 			ts->step = RUN_ABSENT;
 		return ts->step;
 	}

@@ -310,7 +310,7 @@ static void watch_stdout(struct child_run *run)
 		loop_fd_set(run->process.watches[1], stream_is_open(run->s) ? LOOP_READ : 0);
 }
 
-/* Cut the shell's output off the command's. */
+/* Separate the shell's output from the command's. */
 static struct str split_stdout(struct child_run *run, struct str data)
 {
 	bool was_over = run->marks.over;

@@ -124,7 +124,7 @@ static void dial_finish(struct dial *dial, int fd)
 	fn(user, fd, error);
 }
 
-/* One more has failed; the next starts at once. */
+/* Another attempt failed; the next one starts at once. */
 static void note_failure(struct dial *dial, int error)
 {
 	dial->failed++;

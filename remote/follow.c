@@ -287,7 +287,7 @@ static void explain_exit(const struct follow_session *session, const struct stre
 		*err = exit->err;
 		return;
 	}
-	/* A shell prints the text of a command that was killed: no reason for anything. */
+	/* A shell prints the text of a command that was killed, which is not a reason. */
 	if (exit->signalled) {
 		err_set(err, ERR_REMOTE, "the follower on the pod was killed by SIG%s",
 			exit->signal);

@@ -426,7 +426,7 @@ def matches():
 				seen[key][0].append(p)
 	return seen
 
-# It exists: report a new name, a change, or that it came to rest.
+# It exists: report a new name, a change, or that it stopped growing.
 def look_at(f, paths, st):
 	is_now = st.st_size, st.st_ctime_ns
 	if f.gone is not None or f.path not in paths:
@@ -453,7 +453,7 @@ def age(f):
 		if f.id in files:
 			drop(f)
 
-# Files that the client knows and that have no name now.
+# Files that the client knows and that have no path any more.
 def look_for():
 	for key, path in wanted:
 		try:

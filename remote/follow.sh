@@ -154,7 +154,7 @@ let_go() {
 	n_held=$((n_held - 1))
 }
 
-# Hold a resting file again, unless its path now names another one.
+# Hold a file that stopped growing again, unless its path now names another one.
 hold_again() {
 	eval "x=\$P_$1 k=\$K_$1"
 	hold "$x" || return 1
@@ -258,8 +258,8 @@ restart() {
 	o=0
 }
 
-# Copy a chunk of file $1 to $T/c, 2 MiB of a backlog: from the bytes before
-# offset $o, the last $t of the sent ones, to its end in $n.
+# Copy a chunk of file $1 to $T/c, at most 2 MiB of a backlog. It starts with the
+# last $t bytes before offset $o, which were sent already; $n gets its end.
 take() {
 	t=$((o < 4096 ? o : 4096))
 	if [ $((s - o)) -le 65536 ] && [ $o -lt 2000000000 ]; then
@@ -493,7 +493,7 @@ END
 	[ -z "$wake" ] || text=''
 }
 
-# A known file is at $1: report a change, or that it came to rest.
+# A known file is at $1: report a change, or that it stopped growing.
 known() {
 	eval "x=\$P_$id b=\$B_$id o=\$O_$id z=\$Z_$id c=\$c_$id h=\$H_$id"
 	[ "$x" = "$1" ] && eval "q_$id=$scans"
@@ -518,7 +518,7 @@ known() {
 	fi
 }
 
-# File $1 grew while it was not held, or rests as R reports: unless it was
+# File $1 grew while it was not held, or stopped growing as R reports: unless it was
 # rewritten with the same length.
 wake_up() {
 	eval "h=\$H_$1"

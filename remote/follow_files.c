@@ -181,7 +181,7 @@ static void resume_file(struct follow_session *session, uint32_t id, struct foll
 		request_bytes(session, file);
 }
 
-/* Is a the more likely one? */
+/* Is a more likely than b? */
 static bool comes_before(const struct follow_file *a, const struct follow_file *b)
 {
 	if (b == NULL || a->ended != b->ended)
@@ -329,8 +329,8 @@ static int on_new(struct follow_session *session, const struct frame *frame, str
 
 /* ---- has the sent part changed? */
 
-/* Let the follower compare everything that was sent with the file, once it came to rest, or if it
- * has grown for a while. */
+/* Let the follower compare everything that was sent with the file, once it stopped growing, or if
+ * it has grown for a while. */
 static void compare_if_due(struct follow_session *session, struct follow_file *file)
 {
 	struct follow *follow = session->follow;
@@ -367,7 +367,7 @@ static void note_rest(struct follow_session *session, struct follow_file *file, 
 	report_event(session->follow, file, FOLLOW_RESTS);
 }
 
-/* A file whose bytes are being sent came to rest. */
+/* A file whose bytes are being sent stopped growing. */
 static void on_sent_rest(struct follow_session *session, struct follow_seen *seen,
 			 const struct frame *frame)
 {
@@ -388,7 +388,7 @@ static void on_sent_rest(struct follow_session *session, struct follow_seen *see
 	compare_if_due(session, file);
 }
 
-/* It is at rest; if it rested before and has changed, is its content still the same? */
+/* It stopped growing; if it had stopped before and changed since, is its content still the same? */
 static int on_rest(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	struct follow_seen *seen = find_seen(session, frame->id);
@@ -432,7 +432,7 @@ static int on_sum(struct follow_session *session, const struct frame *frame, str
 		return 0;
 	}
 	file->not_id = frame->id;
-	/* Its last path names another file, and no other file is it. */
+	/* Its last path names another file, and no other path names this one. */
 	if (session->has_looked && !file->ended)
 		end_file(session->follow, file);
 	return identify(session, frame->id, err);

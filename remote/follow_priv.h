@@ -30,7 +30,7 @@
  * The client identifies files.  Before a file continues, its checksum is requested, so that the
  * follower knows what was sent of it: if its beginning has changed before the next bytes are sent,
  * it answers T.  That check reads only the first and the last bytes; therefore all of it is
- *compared when it comes to rest, and at intervals while it grows.
+ * compared when it stops growing, and at intervals while it grows.
  */
 
 #define FOLLOW_LIVE_MAX	 4160U /* the follower's 4096, and some in transit */

@@ -15,7 +15,7 @@
  *		a file exists and has this number from now on; real: the target of path if it is
  *		a symlink, otherwise rlen is 0
  *	O ...	the same, for a file requested by its inode that matches no pattern
- *	U <id> <size> <stamp>	it came to rest with that size, and differs from the last report;
+ *	U <id> <size> <stamp>	it stopped growing at that size, and differs from the last report;
  *		the stamp (its change time) is two seconds old if all of its bytes were sent
  *	C <id> <off> <sum>	cksum(1) of its first off bytes, which may be fewer than requested
  *	D <id> <off> <len>\n<bytes>	len of 1..256 KiB, in order

@@ -32,8 +32,8 @@ void shell_marks_line(const struct shell_marks *marks, struct buf *out, const ch
 	buf_append(out, "\n", 1);
 }
 
-/* Where the marker starts, or may start at the end of text; *whole: all of it is there. The length
- * of text if it does not. */
+/* The offset of the marker, or of a possible start of it at the end of text; *whole: it is
+ * complete. Without either, the length of text. */
 static size_t find_mark(const struct shell_marks *marks, struct str text, bool *whole)
 {
 	const char *found = str_find(text, marks->mark);

@@ -55,7 +55,7 @@ struct ssh_conn {
 	struct ssh_target target;
 	char *name; /* of the target in known_hosts */
 	struct capture *capture;
-	size_t file; /* the next known_hosts file to ask */
+	size_t file; /* the next known_hosts file to search */
 	struct known_keys known;
 	struct gate_ticket ticket;
 	struct resolve *resolve; /* in SSH_RESOLVE */

@@ -29,7 +29,7 @@ struct stream_cb {
 	/* Bytes of stdout; return how many were taken (< len: the stream
 	 * pauses until stream_resume). */
 	size_t (*on_data)(void *user, const void *data, size_t len);
-	/* Bytes of stderr; all are taken.  NULL: thrown away. */
+	/* Bytes of stderr; all are taken.  NULL: they are discarded. */
 	void (*on_stderr)(void *user, const void *data, size_t len);
 	/* Once, last; the stream is gone after it. */
 	void (*on_close)(void *user, const struct stream_exit *exit);
@@ -67,9 +67,9 @@ struct transport_ops {
 			       const struct stream_cb *cb, void *user, struct err *err);
 	/* Queue bytes for stdin; -1 when more than the cap are waiting. */
 	int (*write)(struct stream *s, const void *data, size_t len, struct err *err);
-	/* No more bytes to stdin. */
+	/* Close stdin. */
 	void (*close_stdin)(struct stream *s);
-	/* Go on after on_data took less than it was given. */
+	/* Continue after on_data took fewer bytes than it was given. */
 	void (*resume)(struct stream *s);
 	/* End it; on_close follows. */
 	void (*cancel)(struct stream *s);

@@ -76,7 +76,7 @@ def check_prefixes(logs, texts, whole, folder):
             what = differences(strip_places(got), strip_places(want))
             if what:
                 wrong.append("%s: %s" % (os.path.relpath(log, SHARED), what))
-        ok(not wrong, "the same figures behind \"%s\"" % prefix.strip(),
+        ok(not wrong, "the same figures after the prefix \"%s\"" % prefix.strip(),
            "%d of %d logs\n" % (len(wrong), len(logs)) + "\n".join(wrong))
 
 
@@ -135,7 +135,7 @@ def check_cuts(logs, texts, whole, folder):
                 for x in want]:
                 wrong.append("%s, part %d: finished, %s" % (
                     os.path.relpath(log, SHARED), i, last["status_reason"]))
-    ok(not wrong, "a cut log claims nothing that the whole one does not",
+    ok(not wrong, "a truncated log claims no more than the complete one",
        "%d of %d scores and %d ends\n" % (len(wrong), n_scores, n_ends) +
        "\n".join(wrong))
 
@@ -167,7 +167,7 @@ def check_endings(logs, texts, whole, folder):
                     os.path.relpath(log, SHARED), got and got[-1]["status"],
                         want[-1]["status"],
                     got and got[-1]["status_reason"]))
-        ok(not wrong, "the status of each log before \"%s\"" % line.decode(),
+        ok(not wrong, "the same status if \"%s\" follows" % line.decode(),
            "%d of %d logs\n" % (len(wrong), len(logs)) + "\n".join(wrong))
 
 

@@ -129,7 +129,7 @@ def main():
             "%s export --what samples --csv %s | head -1; "
             "echo ${PIPESTATUS[0]}" % (TUI, log), shell=True, env=env,
             executable="/bin/bash", capture_output=True, check=False)
-        ok(head.stderr == b"", "a reader that has read enough is no error",
+        ok(head.stderr == b"", "a reader that closes the pipe is not an error",
            head)
         for first, *others in SAME:
             want = run(env, first.replace("LOG", log))

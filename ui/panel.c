@@ -150,7 +150,7 @@ static struct run_state failed_state(const struct model_run *mr, const char *wor
 	}
 	if (due != NULL)
 		said = str_from(due);
-	/* Of "torch.cuda.AcceleratorError: what", show "AcceleratorError" and "what". */
+	/* For "torch.cuda.AcceleratorError: what", show "AcceleratorError" and "what". */
 	if (cause != NULL && cause->kind == RUN_EVENT_TRACEBACK) {
 		struct str rest = said, name;
 
@@ -161,7 +161,7 @@ static struct run_state failed_state(const struct model_run *mr, const char *wor
 				what = name;
 		}
 	}
-	/* Nobody knows how it ended: that is not a failure. */
+	/* How it ended is unknown, which is not a failure. */
 	bool is_unknown = status == RUN_UNKNOWN;
 	return new_state(is_unknown ? SYMBOL_UNKNOWN : SYMBOL_FAILED,
 			 is_unknown ? FACT_DIM

@@ -19,7 +19,7 @@
 struct figure {
 	double value, gap; /* absent: nothing there */
 	double noise;	   /* of the gap, from one row to the next; absent: unknown */
-	bool is_between;   /* interpolated: one of both has no row there */
+	bool is_between;   /* interpolated: one of the two runs has no row there */
 };
 
 enum figure_kind { FIGURE_CHART, FIGURE_VALIDATION, FIGURE_KINDS };

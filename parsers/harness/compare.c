@@ -154,8 +154,8 @@ static void read_group_trials(struct harness_compare *compare, const struct harn
 
 /*
  * Compare the outputs of trials with each other: the same verifier printed them.  Doubt a trial
- * from which most of the others differ.  Of two that each lack something, neither is known to be
- * wrong.
+ * from which most of the others differ.  If two trials each lack something, it is unknown which one
+ * is wrong.
  */
 static void check_outputs(struct harness_compare *compare, const struct harness_files *files)
 {

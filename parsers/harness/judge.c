@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What was compared of a run's judge, and how its best checkpoint differs from the template. */
+/* Which judge files of a run were compared, and how its best checkpoint differs from the template.
+ */
 #include "parsers/harness/parts.h"
 
 struct harness_names harness_names_of(struct harness_pool *pool, const cJSON *array)

@@ -80,7 +80,7 @@ bool harness_output_matches(const char *score_key, const cJSON *base, const cJSO
  */
 void harness_post_read(struct harness_build *b, struct harness_post *post, const cJSON *node,
 		       const struct harness_file *out, struct str errors);
-/* Make the score count for nothing, and set the reason unless there is one. */
+/* Invalidate the score, and set the reason unless there is one. */
 void harness_post_doubt(struct harness_build *b, struct harness_post *post, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -515,7 +515,7 @@ static void check_elapsed(struct harness_build *b, struct harness_iteration *it)
 				   str_number(post->duration_s.value, 4, ran));
 }
 
-/* Values that a score can be computed to from its cases; NAN if a case has no value. */
+/* Candidate scores computed from the cases; NAN if a case has no value. */
 static void compute_totals(const struct harness_post *post, double totals[TOTALS])
 {
 	double values[HARNESS_MAX_CASES];

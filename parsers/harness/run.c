@@ -521,7 +521,8 @@ static struct harness_number find_gain(const struct harness_run *run, struct har
 	return harness_gain_pct(b->value, a.value, run->higher_is_better);
 }
 
-/* Keep a number if it is strictly better than the best; nothing is, in an unknown direction. */
+/* Keep a number if it is strictly better than the best; in an unknown direction nothing is better.
+ */
 static void update_best(const struct harness_run *run, struct harness_score *best,
 			struct harness_number number, unsigned int iteration, const char *source)
 {
@@ -542,7 +543,7 @@ static const struct {
 	{ "A100", 2039, 624 },	{ "L40S", 864, 733 },	{ "RTX 4090", 1008, 661 },
 };
 
-#define MARK_FACTOR  10 /* a gain that few honest changes have */
+#define MARK_FACTOR  10 /* a gain that honest changes rarely reach */
 #define CACHE_FACTOR 4	/* small cases are read from the cache */
 
 /* Mark a verified score that is hard to believe. */

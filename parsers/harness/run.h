@@ -281,9 +281,9 @@ struct harness_run {
 	bool has_judge;	   /* judge files were compared */
 	const char *judge; /* the first one that was changed, or NULL */
 	/* Judge files that were compared with the template, and uses that cannot be followed. */
-	bool has_report;	       /* that machine has looked for them */
+	bool has_report;	       /* the machine of the run has searched for them */
 	bool has_template;	       /* HarnessGym made a copy of the task's files */
-	enum harness_tri work_differs; /* are files of the workspace not the checkpoint's? */
+	enum harness_tri work_differs; /* do files of the workspace differ from the checkpoint's? */
 	struct harness_names compared, unresolved;
 	/* What the candidate's files do to the verifier's process; what a person should read. */
 	struct harness_names tampers, hints;

@@ -384,7 +384,7 @@ static void check_commits(const struct table *t)
 	}
 }
 
-/* Report the first line that was different when it was read first. */
+/* Report the first line that was different when it was first read. */
 static void check_old_rows(const struct table *t)
 {
 	struct str was = { t->file->seen, t->file->seen_len }, old;

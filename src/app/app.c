@@ -210,7 +210,7 @@ static void reload_conf(struct app *app)
 		bool mouse = app->options.mouse;
 
 		if (make_term_options(app, &app->options, &err) == 0) {
-			/* What a key chose stays. */
+			/* Choices made by keys are kept. */
 			if (app->mouse_chosen)
 				app->options.mouse = mouse;
 			if (app->parts.theme_chosen)
@@ -371,7 +371,7 @@ static void on_signal(void *user, int signum)
 		loop_timer_start(app->resize, RESIZE_MS, 0);
 		return;
 	}
-	/* After a SIGSTOP; Ctrl-Z has its own way. */
+	/* After a SIGSTOP; Ctrl-Z is handled elsewhere. */
 	if (signum == SIGCONT) {
 		if (app->shell.pid != 0)
 			return;
@@ -460,7 +460,7 @@ static int run_loop(struct app *app, struct err *err)
 	loop_timer_start(app->tick, 1000, 1000);
 	for (size_t i = 0; i < LENGTH(signals); i++)
 		loop_on_signal(app->loop, signals[i], on_signal, app);
-	/* A change of the size before SIGWINCH was watched is seen here, a later one there. */
+	/* A change of the size before SIGWINCH was watched is noticed here. */
 	term_resize(app->term);
 	fit_canvas(app);
 	schedule_frame(app);

@@ -136,7 +136,7 @@ static int set_option(struct app_parts *parts, const struct command *command, ch
 					      parts->conf_path, section)
 				    : -1;
 	}
-	/* What a key chose before counts no longer. */
+	/* The written option replaces a theme that a key chose before. */
 	parts->theme_chosen = parts->theme_chosen && strcmp(key, "theme") != 0;
 	(void)snprintf(said, 200, "wrote %s", parts->conf_path);
 	return conf_write(parts->conf_path, root, err);
@@ -487,7 +487,7 @@ static int fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keyma
 	const struct conf *conf = &context->conf;
 	const char *charset = context->options.charset;
 
-	/* It stays the same for all reloads. */
+	/* A reload does not change the path. */
 	if (parts->conf_path == NULL)
 		parts->conf_path = conf_file(conf);
 	*ui = (struct ui_setup){ .model = parts->setup->model,

@@ -49,7 +49,7 @@ static inline void list_append(struct list *head, struct list *link)
 /* Remove link; it becomes an empty list. */
 static inline void list_remove(struct list *link)
 {
-	/* The analyzer cannot see that neighbours live.  NOLINTBEGIN */
+	/* The analyzer cannot see that neighbors are still allocated.  NOLINTBEGIN */
 	link->prev->next = link->next;
 	link->next->prev = link->prev;
 	/* NOLINTEND */

@@ -559,7 +559,8 @@ static void judge_weigh_outliers(const struct judge *judge, struct judge_contras
 	struct paired whole;
 	size_t n = 0;
 
-	/* As measured: the adjustment for places spreads one outlier over all blocks. */
+	/* Use the values as measured: adjusting for places would spread one outlier over all
+	 * blocks. */
 	for (size_t i = 0; i < c->n_shown; i++)
 		if (c->blocks[i].counts)
 			d[n++] = c->blocks[i].d;
@@ -821,7 +822,8 @@ static void merge_controls(const struct judge *judge, struct judge_contrast *c)
 			block->d -= half;
 			block->control *= exp(judge->rule.higher ? half : -half);
 		} else {
-			/* Only the control's place counts. */
+			/* The A/A arm does not serve as a control: only the control's place counts.
+			 */
 			block->fit.place += block->fit.aa_place / 2.0;
 			block->fit.aa_place = 0.0;
 			block->fit.aa = (double)NAN;

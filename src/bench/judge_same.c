@@ -10,7 +10,7 @@
 
 /* A variant this much faster gets a warning. */
 #define IMPLAUSIBLE 0.5
-/* Two logs with the same times that change in this many rows are one log. */
+/* Two logs whose times are equal in this many rows, and change from row to row, are one log. */
 #define LEAST_COPIED 7
 /* With fewer runs per arm, a difference of settings may be an accident of one log. */
 #define LEAST_RUNS 2

@@ -123,7 +123,7 @@ static double get_factor(size_t blocks)
 
 	if (*factor > 0.0 && blocks <= MOST_KNOWN)
 		return *factor;
-	/* A narrow interval stops no bench that looks for less than the margin. */
+	/* A narrow interval does not stop a bench that looks for less than the margin. */
 	rule.paired.margin = 0.0;
 	*factor = power_detectable(&(struct power_plan){
 		.rule = rule.paired,

@@ -145,8 +145,8 @@ static struct look take_look(struct simulation *s, size_t variant, size_t n)
 	return look;
 }
 
-/* Have all variants without a difference shown one, or a narrow interval?  The bench continues
- * until all are decided. */
+/* Does each variant without a difference have a (false) difference or a narrow interval?  The bench
+ * continues until all are decided. */
 static bool are_others_decided(struct simulation *s, size_t n)
 {
 	for (size_t v = 1; v < s->plan.variants; v++) {

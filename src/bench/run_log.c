@@ -288,7 +288,7 @@ static void read_named_time(struct reading *r, const struct run *run, const stru
 	}
 }
 
-/* A time under such a name is one since the start if it hardly ever falls. */
+/* A time with such a name counts from the start if it hardly ever decreases. */
 static void check_named_time(struct run_log *log)
 {
 	size_t n = 0, falls = 0;

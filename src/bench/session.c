@@ -434,8 +434,8 @@ static void describe_output(const struct session *s, const struct bench_run *run
 }
 
 /*
- * Has the control's first run a value, so that it makes sense to run all others?  If not, `why` is
- * the sentence about it: without a value, each further run would only cost time.
+ * Does the control's first run have a value, so that it makes sense to run all others?  If not,
+ * `why` is the sentence about it: without a value, each further run would only cost time.
  */
 static bool has_value(const struct session *s, const struct bench_run *run, struct err *why)
 {

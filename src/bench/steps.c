@@ -145,8 +145,9 @@ static void cut_times(struct step_times *times, size_t a, size_t b)
 static bool use_clock(struct step_times *times, enum step_clock clock, const struct step_row *rows,
 		      const struct step_rates *rates, size_t a, size_t b, struct err *err)
 {
-	size_t from =
-		step_clock_is_total(clock) ? a : a + 1; /* a duration is that of the steps before */
+	size_t from = step_clock_is_total(clock)
+			      ? a
+			      : a + 1; /* a duration covers the steps before its row */
 
 	times->clock = clock;
 	if (!is_allowed(clock, rows, times->n, rates))
@@ -190,7 +191,7 @@ int step_times_init(struct step_times *times, const struct step_row *rows, size_
 	while (clock < STEP_CLOCKS &&
 	       !use_clock(times, (enum step_clock)clock, rows, rates, a, b, &why))
 		clock++;
-	/* Only the minutes beside them show which kind of tok/s it is. */
+	/* Only the minutes in the same row show which kind of tok/s it is. */
 	if (why.code != ERR_NONE && clock == STEP_CLOCK_TOK_CUMULATIVE &&
 	    !isnan(rows[b].train_min)) {
 		struct err other = { ERR_NONE, "" };

@@ -305,7 +305,7 @@ static void get_env(const struct launch_reply *reply, const char *key, char *out
 			(void)snprintf(out, size, "%.*s", (int)line.len, line.p);
 }
 
-/* Has the pod what the plan requires, and the same data as the other pods? */
+/* Does the pod have what the plan requires, and the same data as the other pods? */
 static bool check_pod(struct worker *worker, const struct launch_reply *reply, char *why,
 		      size_t size)
 {

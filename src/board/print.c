@@ -544,7 +544,7 @@ static void add_row(struct page *p, const struct board_row *row)
 		const struct column *c = p->columns[i];
 
 		buf_clear(&text);
-		/* The first column says "mean", whatever it contains. */
+		/* The first column of this row is "mean", whatever it contains elsewhere. */
 		if (row == NULL && i == 0 && !is_text(c))
 			buf_append_str(&text, c->format == FORMAT_PLAIN ? "mean" : "mean ");
 		append_cell(&text, c, p->group, row, p->decimals[i]);

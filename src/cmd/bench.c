@@ -292,8 +292,8 @@ static int choose_metric(const struct bench_drive *drive, struct err *err)
 				err);
 }
 
-/* Drive a bench, and if its metric is open and its first run has no value of it, drive it on with
- * the metric that this run has. */
+/* Drive a bench. If its metric is open and its first run has no value of it, continue with a metric
+ * that this run has. */
 static int drive_open(const struct bench_drive *drive, bool is_open, const enum out_format *print,
 		      unsigned int fail_on, struct err *err)
 {
@@ -374,7 +374,7 @@ static int open_bench(struct bench_named *named, const char *word, struct err *e
 		       : -1;
 }
 
-/* `named` may be opened later. */
+/* The drive keeps pointers into `named`, which may be filled in later. */
 static struct bench_drive make_drive(const struct cmd_args *args, const struct bench_named *named)
 {
 	return (struct bench_drive){ .context = args->context,
@@ -820,7 +820,7 @@ static int exec_show(struct cmd_args *args, void *opaque, struct err *err)
 
 		page_svg(&text, verdict);
 		status = file_replace(call->plot, buf_str(&text), err);
-		/* A picture is for others. */
+		/* Other users may read the picture. */
 		if (status == 0)
 			(void)chmod(call->plot, 0644);
 	}

@@ -15,7 +15,7 @@ QUIET = """echo printf true false : test [ export set unset ulimit mkdir rmdir
     which type hash kill pwd nvidia-smi chmod touch""".split()
 WRITERS = "rm mv tee".split()
 MODULES, FILES = 512, 1024
-# What an agent writes: its path in calls is not the judge's.
+# Names in calls of files that an agent writes, which are not the judge's.
 SOURCES = (".py", ".pyx", ".cu", ".cuh", ".c", ".cc", ".cpp", ".h", ".hpp",
     ".rs", ".jl", ".ptx", ".s", ".so", ".go", ".java", ".js", ".ts")
 # Calls that take a path: index of the argument (-1: the object) and use.
@@ -72,7 +72,7 @@ class Judge:
         self.uses, self.lost, self.modules = {}, [], set()
         self.paths, self.cwd, self.seen = [], "", set()
         self.given, self.outside = {}, set()
-        # Folders of PATH, and files that take effect if somebody adds them.
+        # Folders of PATH, and files that would take effect if they existed.
         self.bins, self.added = [], set()
         self.writes_anywhere = False
 
@@ -752,7 +752,7 @@ class Source:
                 else "/".join(p or UNKNOWN for p in args)
         return None
 
-    # Is the value one that is followed where it comes from?
+    # Is the value followed at the place where it was computed?
     def is_followed(self, node, function):
         for child in ast.walk(node):
             name = getattr(child, "id", "")

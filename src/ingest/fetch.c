@@ -297,7 +297,7 @@ static void start_log(struct ingest_pod *pod, struct follow_file *ff)
 		ingest_log_new(pod->ingest, pod, pod->model_pod, ff->name, ff->generation);
 	log->ff = ff;
 	ff->user = log;
-	/* What the log held when we first looked is not announced. */
+	/* Events that the log contained before this program started are not announced. */
 	follow_get_status(pod->follow, &status);
 	log->news = status.scanned ? 0 : ff->size;
 	log->copy = new_copy(pod, ff->name, ff->generation);
@@ -316,7 +316,7 @@ static void fetch_on_file(void *user, struct follow_file *ff, enum follow_event 
 
 	log_debug("ingest", "%s: %s %s, generation %u of %s, at %llu", pod->name, ff->path,
 		  words[event], ff->generation, ff->name, (unsigned long long)ff->offset);
-	/* Each file rests once; that may take minutes and is not news. */
+	/* Each file stops growing at some time, perhaps after minutes; that is not new data. */
 	if (event != FOLLOW_RESTS)
 		pod->ingest->last_news_ms = now_ms;
 	switch (event) {
@@ -505,7 +505,7 @@ static void fetch_on_timer(void *user)
 		return;
 	}
 	pod->is_loaded = true;
-	/* Only the last ones of the logs that ended may come back. */
+	/* Of the logs that ended, only the last FOLLOW_ENDED_MAX may come back. */
 	for (size_t i = store_log_count(store); i-- > 0;) {
 		const struct store_log *entry = store_log_at(store, i);
 

@@ -140,7 +140,7 @@ struct outbox {
 	uint64_t parsed, n_lines; /* after the turn */
 	bool has_run;
 	struct run now, row; /* the last run, now and as if the log ended here */
-	bool is_replaced;    /* the file on this machine is another one now */
+	bool is_replaced;    /* the path leads to another file now */
 	struct err err;
 	size_t appended; /* bytes of `sending` that are in the local copy */
 };
@@ -172,7 +172,7 @@ struct ingest_log {
 	struct cksum sum;	/* of the local copy, while no turn runs */
 	struct buf inbox;	/* bytes after `sending` */
 	struct buf sending;	/* bytes to append; belongs to the turn while one runs */
-	int64_t away_ms;	/* no path leads to it since; mono; 0: a path does */
+	int64_t away_ms;	/* since when no path leads to it; mono; 0: a path does */
 	int64_t gone_ms;	/* reported as gone; wall clock; 0: not gone */
 	int64_t retry_ms;	/* no turn before; mono; after a full disk */
 	const char *was_lost;	/* the `lost` of its copy that was reported */

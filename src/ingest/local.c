@@ -24,7 +24,7 @@ struct local {
 	uint64_t dev, inode;
 	struct cksum_guard guard; /* of the parsed bytes */
 	bool grew;		  /* since guard was last checked */
-	int64_t missed_ms;	  /* the path does not exist since; mono; 0: it does */
+	int64_t missed_ms;	  /* since when the path does not exist; mono; 0: it exists */
 };
 
 void local_free(struct local *local)

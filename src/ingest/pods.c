@@ -126,7 +126,7 @@ void pod_update_state(struct ingest_pod *pod)
 	bool is_up = now->state == POD_LIVE || now->state == POD_SILENT;
 	bool is_bad = now->state == POD_REFUSED || now->state == POD_RECONNECTING;
 	bool is_limited = is_up && status.n_followed < status.n_matching;
-	/* Of HOST:PATH only some patterns have files. */
+	/* With HOST:PATH words, some patterns may match no file. */
 	bool is_place = ingest->o.copies_path != NULL && status.n_matching > 0;
 	const char *empty = is_up && status.scanned && !is_limited && !is_place
 				    ? fetch_empty_pattern(pod)

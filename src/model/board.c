@@ -18,7 +18,7 @@
 #define NOTE_MAX       1024
 #define MAX_DIFFERENT  8
 #define COARSE_MS      6000.0 /* a tenth of a minute */
-#define PAIR_ROUNDING  1e-9   /* of a margin that is exactly the least one */
+#define PAIR_ROUNDING  1e-9   /* for a margin that is exactly the required one */
 #define NATS_TOLERANCE 1e-3   /* relative; more means another tokenizer */
 
 void board_init(struct board *board, const struct track *track)
@@ -463,7 +463,7 @@ static void check_row(const struct track *track, struct board_row *row)
 
 	caps[BOARD_CAP_BYTES] = check_cap(run->artifact_bytes, track->cap_artifact_bytes);
 	caps[BOARD_CAP_TRAIN] = check_cap(run->train_ms / 1000, track->cap_train_s);
-	/* A run looks at its clock between steps: the track may grant it the step it was in. */
+	/* A run looks at its clock between steps: the track may allow the step in progress. */
 	if (caps[BOARD_CAP_TRAIN] == CAP_BROKEN && run->steps > 0 &&
 	    train_over_ms <= track->train_grace_steps * (run->train_ms / run->steps))
 		caps[BOARD_CAP_TRAIN] = CAP_GRACE;

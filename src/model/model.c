@@ -19,7 +19,7 @@
 #define WHY_BYTES	 512
 #define LINE_BYTES	 2000U /* longest line of a check */
 #define MAX_PEERS	 64
-#define OLD_SHARE	 0.2 /* of the steps: a value from before that is not current */
+#define OLD_SHARE	 0.2 /* share of the steps; an older value is not current */
 #define BUSY_PERCENT	 50  /* idle GPUs have low clocks */
 
 void model_init(struct model *model)

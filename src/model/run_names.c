@@ -234,7 +234,8 @@ void run_names_update(struct model *model)
 	}
 	for (size_t from = 0, to; from < n; from = to) {
 		to = find_alike(v, n, from);
-		/* Beside runs that are named by their files, a folder alone does not name a run. */
+		/* Next to runs that are named by their files, a folder alone does not name a run.
+		 */
 		bool is_alone = to - from == 1 &&
 				(from == 0 || !str_eq(v[from - 1].folder, v[from].folder)) &&
 				(to == n || !str_eq(v[from].folder, v[to].folder));

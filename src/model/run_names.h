@@ -4,7 +4,7 @@
 #include "model/model.h"
 
 /* Give each run a distinct name (model_run.name): its folder without the prefix that all folders
- * share and, if folder and seed are not enough, its file, pod or index. Beside runs that are named
+ * share and, if folder and seed are not enough, its file, pod or index. Next to runs that are named
  * by their files, the only run of another folder is named by its file too. Cheap if nothing that
  * the names depend on has changed. */
 void run_names_update(struct model *model);

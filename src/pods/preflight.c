@@ -352,7 +352,7 @@ static void judge_broken(const struct preflight *p, cJSON *row, bool began)
 			    (int)words.len, words.p);
 }
 
-/* How many files each pattern of logs matches; of one without files, where logs could be. */
+/* How many files each pattern of logs matches; for a pattern without files, where logs could be. */
 static void add_logs(cJSON *row, struct str facts)
 {
 	cJSON *list = cJSON_AddArrayToObject(row, "logs"), *near = NULL;

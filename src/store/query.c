@@ -9,7 +9,8 @@
 #include "parsers/run_series.h"
 #include "store/store_priv.h"
 
-/* A database up to this size is checked completely; of a larger one, samples for this time. */
+/* A database up to this size is checked completely; for a larger one, samples are read for this
+ * time. */
 #define CHECK_WHOLE_BYTES (100 * 1000 * 1000)
 #define CHECK_SAMPLES_MS  400
 
@@ -322,7 +323,7 @@ static int is_late(void *deadline_ms)
 int store_check(struct store *store, bool *is_partial, struct err *err)
 {
 	sqlite3 *db = store->reader;
-	/* Of a large database, everything except the samples, then the latest of these. */
+	/* For a large database: everything except the samples, then the latest samples. */
 	static const char check_rest[] =
 		"SELECT coalesce((SELECT c.quick_check"
 		" FROM sqlite_schema t, pragma_quick_check(t.name) c"

@@ -113,7 +113,7 @@ void store_log_trim(struct store *store, struct store_log *log, size_t n);
 
 /* The id of a run of the log, which may be new. */
 int64_t store_run_id(struct store *store, struct store_log *log, unsigned int run_index);
-/* Has the run a row, in the database or waiting? */
+/* Does the run have a row, in the database or waiting? */
 bool store_run_has_row(const struct store_log *log, unsigned int run_index);
 struct store_run_put {
 	int64_t wall_ms; /* when its last byte arrived */

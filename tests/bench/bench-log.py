@@ -4,9 +4,9 @@
 is shown, and the first match of a search, next to programs that users know:
 `less` in the same pseudo-terminal, and `rg` (or `grep`) over the whole file.
 
-The file is in the page cache, as what was just written is.  A search begins
-at the end; near: a hit 10 % before it; far: at the begin; none: nowhere.
-BENCH_ROUNDS (5): medians of so many."""
+The file is in the page cache, like a file that was just written. A search starts at
+the end; near: a hit 10 % before it; far: at the start; none: no hit.
+BENCH_ROUNDS (5): medians of this many."""
 import os
 import shutil
 import statistics

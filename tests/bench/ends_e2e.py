@@ -23,7 +23,7 @@ from tap import ok  # noqa: E402
 
 DAEMON = """\
 import os, sys
-if os.fork():  # no mark, file, group nor parent of the run's
+if os.fork():  # without the run's mark, files, group and parent
     os._exit(0)
 os.setsid()
 if os.fork():
@@ -305,7 +305,7 @@ def best(rig):
        4.5 < top["over_runner_up"]["pct"] < 6.5,
        "B is better than the second best and the control", top)
     jobs = glob.glob(os.path.join(rig.dir, "root-p[12]", "*", "*", "pid"))
-    ok(len(jobs) == 36, "no run was made twice", len(jobs))
+    ok(len(jobs) == 36, "no run was started twice", len(jobs))
     found = json.loads(ended(beside).stdout)
     ok(found["best"]["state"] in ("none", "leads") and
        not found["best"]["text"].startswith("BEST B, confirmed"),

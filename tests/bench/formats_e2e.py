@@ -188,7 +188,7 @@ def broken(rig):
     log = put(rig, "step.log", "step:1/2 train_loss:3.0 train_time:10ms "
                                "step_avg:10.00ms\n")
     for what, text in (("a broken file", "{\n"),
-                       ("rules that are not there",
+                       ("a rule file that does not exist",
                         '{"formats": ["none.json"]}'),
                        ("rules that are wrong", '{"formats": ["bad.json"]}')):
         put(rig, "config/hgym-tui/bad.json",

@@ -425,7 +425,7 @@ def hostile(folder):
         if not re.match("step:([1-9]|10)/100 train", line)])
     ok("outputs unchecked" in found["suffix"] and
        said(found, "outputs unchecked", "steps 1 to 5"),
-       "a run that starts after step 5", found)
+       "a log whose rows start after step 5", found)
     found = of("twice", lambda lines: lines + lines)
     ok(said(found, "restarted", "contains 2 runs"), "two runs in one log of "
                                                     "the variant", found)
@@ -690,7 +690,7 @@ def small(folder):
                "--variant", "b=" + os.path.join(folder, "mf[0-3].log"))
     found = json.loads(done.stdout)["contrasts"][0]
     ok(found["mean_d"] == plain["mean_d"] and found["n_blocks"] == 4 and
-       found["control"] == "A", "TAG=PATTERN is all matching logs", found)
+       found["control"] == "A", "TAG=PATTERN adds all matching logs", found)
     done = run("--control", *control, "--variant", "b=" + folder + "/no*.log")
     ok(done.returncode == 1 and done.stderr.count(b"\n") == 1 and
        b"no file matches" in done.stderr, "a pattern without a match: one "

@@ -143,7 +143,7 @@ def liars(rig):
     ok(runs["0_local_fast"]["t0"] == runs["0_local_control"]["t0"],
        "both arms run in one process", runs["0_local_fast"])
     ok(not any(r["pos"] for r in found["runs"]),
-       "in which none has a place behind another")
+       "runs of one process have no position in the block")
     shown = rig.tui("bench", "show", "--all", "kernel").stdout.decode()
     ok("kernels (last process)" in shown and
        "the host's clock" in shown, "bench show has the verdict", shown)
@@ -173,7 +173,7 @@ def killed(rig):
     done = rig.tui("bench", "attach", "--json", "kernel")
     found = contrasts(done)[1].get("B", {})
     ok(found.get("verdict") == "FASTER" and found["n_blocks"] == 3,
-       "bench attach picks up a process that continued", (found, done.stderr))
+       "bench attach fetches a process that continued", (found, done.stderr))
     runs = json.loads(done.stdout)["runs"]
     ok(len(runs) == 6 and all(
         r["t0"] == next(o for o in runs if o["block"] == r["block"])["t0"]

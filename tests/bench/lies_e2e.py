@@ -134,9 +134,9 @@ def runtimes(rig):
        run["runtime"])
     check_faster(told, "a declared version: FASTER")
     ok(not said_told and not told["suffix"], "a declared version: no warning", said_told)
-    check_faster(other, "a command of its own: FASTER")
+    check_faster(other, "a variant with its own command: FASTER")
     ok("other environment" in other["text"] and said_other and
-       not said_other[0]["hard"], "a command of its own: the verdict says so",
+       not said_other[0]["hard"], "a variant with its own command: the verdict says so",
        (other["text"], said_other))
     rig.clean("venv", "told", "other")
 
@@ -201,7 +201,7 @@ def buffered(rig, sshd):
     ok(late["A"] == [] and len(late["B"]) == 1 and
        re.match(r"\d+ of its 30 rows reached the log up to [3456]\.\d s "
                 "late", late["B"][0]),
-       "rows that came all at the end are detected", late)
+       "rows that all came at the end are detected", late)
     folder = rig.folder("rows")
     seen = {}
     for tag in "AB":
@@ -213,11 +213,11 @@ def buffered(rig, sshd):
         folder, "runs", "0_p1_A", "steps.csv"),
         newline="").read().split("\r\n")[1:-1]]
     ok(len(moments) == 30 and moments == sorted(moments) and
-       moments[-1] - moments[0] > 5.7, "rows that came all at the end: the "
+       moments[-1] - moments[0] > 5.7, "rows that all came at the end: the "
                                        "pod's clock", moments)
     ok(seen["A"] == ["1980"] * 30, "Python's rows have telemetry",
        seen["A"])
-    ok(seen["B"][:10] == [""] * 10, "rows that came all at the end have no "
+    ok(seen["B"][:10] == [""] * 10, "rows that all came at the end have no "
                                     "telemetry",
        seen["B"])
     ok(all(r["state"] == "verified" for r in runs.values()
@@ -278,13 +278,13 @@ def clocks(rig):
 SLEEPER = """\
 import os, time
 begin, rate = time.time(), float(os.environ.get("RATE", "1"))
-# No two runs alike, or there is no spread to judge by.
+# No two runs are equal: a verdict needs a spread.
 step_s = float(os.environ.get("STEP_S", "0.07")) * (
     1 + 0.01 * os.urandom(1)[0] / 255)
 time.sleep(float(os.environ.get("COMPILE_S", "0.2")))
 began, rows = time.time(), []
 for step in range(1, 61):
-    # Never two rows at one moment, also where the machine stood still.
+    # Never two rows at the same moment, even if the machine was paused.
     time.sleep(max(0.001, began + step * step_s - time.time()))
     ms = 1000 * (time.time() - began) * rate
     rows.append("step:%d/60 train_loss:%.4f train_time:%.1fms step_avg:%.3fms"
@@ -314,10 +314,10 @@ def at_once(rig):
     done = rig.tui("bench", "run", "--yes", "--json", path)
     said = {c["variant"]: c["text"]
             for c in json.loads(done.stdout)["contrasts"]}
-    ok(said["honest"].startswith("FASTER by "), "faster as a whole run", said)
+    ok(said["honest"].startswith("FASTER by "), "the whole runs are faster, too: FASTER", said)
     for tag in ("liar", "slow", "longer"):
         ok(said[tag].startswith("NOT JUDGED (rows came at once: the log "
-                                "gained "), "not faster as a whole run: " + tag,
+                                "gained "), "the whole runs are not faster: " + tag,
            said)
     rig.clean("once")
 
@@ -388,7 +388,7 @@ for step in range(1, 41):
     loss += 0.01 * step if lie == "less" else 0
     say("step:%d/40 train_loss:%.4f train_time:%.1fms step_avg:%.3fms" %
         (step, loss, ms, ms / step))
-val = float(open("val").read())  # as it was last time
+val = float(open("val").read())  # as in an earlier run
 say("step:40/40 val_loss:%.4f val_bpb:2.0 train_time:%.1fms step_avg:%.3fms" %
     (val, ms, ms / 40))
 """

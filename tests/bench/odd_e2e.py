@@ -109,7 +109,7 @@ job = os.path.dirname(os.readlink("/proc/self/fd/1"))
 row_s = float(os.environ.get("ROW_S", "0.2"))
 clock = float(os.environ.get("CLOCK", "1"))
 lie = os.environ.get("LIE", "")
-if lie == "kill":  # what stamps its rows, once it is there
+if lie == "kill":  # kill the process that stamps its rows
     found = []
     while not found:
         for path in glob.glob("/proc/[0-9]*/cwd"):
@@ -122,14 +122,14 @@ if lie == "kill":  # what stamps its rows, once it is there
             except OSError:
                 pass
     for pid in found:
-        os.kill(pid, signal.SIGTERM)  # which it passes over
+        os.kill(pid, signal.SIGTERM)  # which that process ignores
         os.kill(pid, signal.SIGKILL)
-elif lie == "forge":  # its own stamps, and an end before its time
+elif lie == "forge":  # forge stamps and an early end
     for name in ("stamps.t", "over"):
         open(os.path.join(job, name), "w").close()
-if os.environ.get("KEEP"):  # rows until the end
+if os.environ.get("KEEP"):  # buffer all rows until the end
     sys.stdout = open(1, "w", buffering=1 << 20)
-told = []  # to end; it comes to its own end all the same
+told = []  # on SIGTERM continue faster, to the regular end
 signal.signal(signal.SIGTERM, lambda *_: told.append(True))
 print("train_batch_tokens:1024 iterations:30\\nworld_size:1 "
       "grad_accum_steps:1\\nseed:42")
@@ -145,7 +145,7 @@ for step in range(1, 31):
 if lie == "forge":
     open(os.path.join(job, "stamps"), "w").write(
         "# up 1.0 ns 1\\n99999 2 1\\n")
-elif lie == "rewrite":  # rows that were there already
+elif lie == "rewrite":  # rewrite earlier rows
     with open("/proc/self/fd/1", "r+b", buffering=0) as log:
         log.seek(100)
         log.write(b"x")
@@ -400,7 +400,7 @@ def without_flock(rig):
     out = child.communicate(timeout=PATIENCE_S)[0]
     check_faster(verdict_of(subprocess.CompletedProcess([], 0, out, b"")),
                  "a lock whose owner has ended is taken: FASTER")
-    ok(waits() == 1, "the waiting was reported once", open(told, "rb").read())
+    ok(waits() == 1, "the wait was reported once", open(told, "rb").read())
     done = ended(beside)
     check_faster(verdict_of(done), "locks by mkdir, sessions by perl: FASTER")
     ok(b"p2: no python3: times of rows are known" in done.stderr and

@@ -304,7 +304,7 @@ def killed(rig):
     cost = json.loads(done.stdout)["cost_usd"]
     ok(0 < cost < 3000, "a clock that was set back does not reduce the cost", cost)
     jobs = glob.glob(os.path.join(rig.dir, "root-p1", "*", "*", "pid"))
-    ok(len(jobs) == 6, "no run was made twice", jobs)
+    ok(len(jobs) == 6, "no run was started twice", jobs)
     rig.clean("kill")
 
 
@@ -476,7 +476,7 @@ def refused(rig):
                      {"env": {}}, budget={"minutes": 0.05})
     done = rig.tui("bench", "run", "--yes", path)
     ok(done.returncode == 4 and b"never reached" in done.stderr,
-       "a pod that cannot be reached ends with the budget",
+       "a bench with an unreachable pod ends with its budget",
        (done.returncode, done.stderr))
     row = bench_row(rig, "gone")
     ok(row["state"] == "failed" and

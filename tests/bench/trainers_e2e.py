@@ -170,7 +170,7 @@ step_s = float(os.environ["STEP_S"])
 begin = time.time()
 time.sleep(0.2)
 for step in range(1, 81):
-    # No two runs alike, or there is no spread to judge by.
+    # No two runs are equal: a verdict needs a spread.
     time.sleep(max(0.001, step_s * (1 + 0.02 * os.urandom(1)[0] / 255)))
     print("%3d%%|    | %d/80 [00:0%d<00:00, 9.9it/s]" %
           (step * 100 / 80, step, step / 9), end="\\r")

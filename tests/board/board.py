@@ -188,7 +188,7 @@ def test_published():
     ok(priced["seeds_planned"] == 5, "seeds for power 80 %", priced)
     plain = board("--usd-per-hour", "20", *against, table)[1]
     ok("5 seeds, if mean and spread stay the same; 2 more cost about $12.38 "
-       "($6.19 each)" in " ".join(plain.split()), "the plan is printed", plain)
+       "($6.19 each)" in " ".join(plain.split()), "the missing seeds and their cost are printed", plain)
     ok(groups(table, *against)[0]["usd_planned"] is None,
        "without a price, no cost")
     rows = list(csv.DictReader(io.StringIO(PR2014)))
@@ -346,7 +346,7 @@ def test_submission():
         name.startswith("half") for name in os.listdir(home)),
        "a submission that fails leaves nothing", (status, err))
     status, _, err = board(home + "/runs", command="submission")
-    ok(status == 2 and "--group" in err, "one group of several", err)
+    ok(status == 2 and "--group" in err, "one of several groups must be named", err)
     status, out, _ = board(home + "/runs", "--group", "fat",
                            command="submission")
     ok(status == 3 and json.loads(out)["val_bpb"] == 1.04,
@@ -453,7 +453,7 @@ def test_status():
     text = "seed,status,final_bpb\n1,finished,1.05\n2,,1.06\n3,crashed,1\n"
     g = groups(write("status.csv", text))[0]
     ok(g["n"] == 1 and g["n_unfinished"] == 2 and g["mean_bpb"] == 1.05,
-       "an empty status does not count", g)
+       "a run with an empty status does not count", g)
     lines = '{"seed": 1, "status": null, "final_bpb": 1.05}\n'
     g = groups("-", stdin=lines)[0]
     ok(g["n"] == 0 and g["mean_bpb"] is None and
@@ -614,7 +614,7 @@ def test_steps():
        "| (3.28 - mean) * sqrt(n) | 0.00156 ✗ | 0.00433 ✓ | 0.01732 ✓ |"
        in out, "the evidence of a pull request", out)
     ok("| 2500 | 3.2775 (n=3) | | | steps |" in out,
-       "the row of the README", out)
+       "the row for the competition's README", out)
     for i, loss in enumerate(losses):
         write_steps(f"slower/run{i}.txt",
                     {step + 50 * (step == 2500): value
@@ -681,7 +681,7 @@ def test_steps():
     one = write_steps("one/run.txt", {100: 3.27601})
     group = step_group(one)
     ok(group["steps_to_target"] is None and group["seeds_planned"] == 2,
-       "one run at 3.27601 is not: two would be", group["seeds_planned"])
+       "one run at 3.27601 is not enough, two would be", group["seeds_planned"])
     status, _, err = board(folder, "--track", "nanogpt-optimization",
                            "--score", "final_val_loss")
     ok(status == 2 and "--score-metric" in err,
@@ -741,7 +741,7 @@ def test_track_files():
 def test_results():
     folder = os.path.join(SHARED, "corpus/track3")
     if not os.path.exists(folder):
-        skip(folder, "it is not here")
+        skip(folder, "needs ../shared, which is not part of the repository")
         return
     with open(os.path.join(folder, "truth.json")) as stream:
         for want in json.load(stream)["groups"]:

@@ -493,8 +493,8 @@ class Suite:
         g.close()
 
     def t_killed_helpers(self, f, d):
-        """On a pod that kills processes, each seventh one here, before it
-        wrote or after half: a log is recognized, and comes once."""
+        """A pod that kills every seventh process, before or in the middle of its output:
+        each log is recognized and sent once."""
         if self.name != "dash":
             return
         os.mkdir(d + b"/bin")

@@ -176,7 +176,7 @@ def lie(case):
     try:
         liar.play(folder, name, look)
         if first and first not in seen:
-            wrong.append("no lie was told")
+            wrong.append("the scenario has no lie")
         return wrong, seen, told(folder, "--json"), told(folder)
     except Exception as error:  # reported as a failure of the check
         return ["%r" % error], seen, "", ""
@@ -200,7 +200,7 @@ def lie_printed(names, folder):
 def judge_printed(names, folder, config, outcome):
     wrong, text, page = outcome
     run = json.loads(text)
-    ok(run["best_verified"]["score"] == 130, "the best score is true", text)
+    ok(run["best_verified"]["score"] == 130, "the best score is the true one", text)
     ok(told_of_pod(folder, config) == still(text), "the same on a pod")
     ok("passed with 1.5" not in page, "the restored score 1.5 is not shown as "
                                       "passed", page)

@@ -29,7 +29,7 @@ harness_liar.Run(sys.argv[-1],
 """
 
 
-# Its Python API, while an agent of it works in the workspace.
+# HarnessGym's Python API, while its agent works in the workspace.
 API = """import subprocess, sys
 sys.path.insert(0, sys.argv[1])
 import harness_liar
@@ -69,17 +69,17 @@ def test_unseen(folder, config):
         SRC, "tests", "tools"), work], start_new_session=True)
     try:
         ok(until(lambda: os.path.exists(work + "/agent")),
-           "a run of the Python API goes on")
+           "a run of the Python API is running")
         for args in (work,), ("--config", config, "here:" + work):
             now = json.loads(told(*args[:-1], "harness", "--json", args[-1]))
             ok(now["live"]["state"] == "running" and
                now["live"]["process"] is None,
-               "an agent works there: it is not called dead", now["live"])
+               "an agent works in the workspace: the run is not reported as dead", now["live"])
     finally:
         os.killpg(run.pid, signal.SIGKILL)
         run.wait()
     ok(until(lambda: "cut off" in told("harness", work)),
-       "one that is silent and has no process is dead", told("harness", work))
+       "a silent run without a process is dead", told("harness", work))
     # The same folder under another name, as a container may mount it.
     os.symlink(work, os.path.join(folder, "mount"))
     run = subprocess.Popen([sys.executable, "-c", "input()", "harnessgym",
@@ -223,11 +223,11 @@ def main():
         done = subprocess.run([TUI, "harness", "--ab", work], check=False,
                               capture_output=True, text=True)
         ok("the bench measures copies made before its first run" in done.stderr,
-           "a bench of it is warned of", done.stderr)
+           "a bench of a running run gets a warning", done.stderr)
         other = os.path.join(folder, "other")
         shutil.copytree(work, other)
         ok(until(lambda: state_of(other) != "running"),
-           "it is no process of another workspace", told("harness", other))
+           "processes of other workspaces do not count", told("harness", other))
         run.kill()
         run.wait()
         until(lambda: state_of(work) == "stale")

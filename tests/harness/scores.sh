@@ -55,13 +55,13 @@ has "scores of mode final are compared with each other" \
 has "dev apart" '"work":"triton_rmsnorm_h100 dev best_us","n_valid":1'
 has "failed scores are counted, not ranked" \
     '"n_valid":0,"n_invalid":2,"median":null'
-hasnt "failed scores have no number" '70'
+hasnt "failed scores are not in the statistics" '70'
 "$HGYM_BUILD/tests/tools/harness-gen" "$dir/run"
 "$HGYM_TUI" board --json "$dir/run" >"$dir/out"
 check "board reads a HarnessGym workspace" $?
 has "each iteration is a group" \
     '"group":"rmsnorm-h100 iteration 3"'
-has "repeats come from the command" \
+has "the number of repeats comes from the command" \
     '"work":"triton_rmsnorm_h100 final best_us, warm-up 20, repeats 50"'
 hasnt "a lost pod is not an invalid score" 'iteration 4'
 finish

@@ -224,7 +224,7 @@ def test_trials(folder):
                           capture_output=True, text=True).stdout
     ok('INVALID 1.5 ("mode" of plain trial 1 is missing)' in page and
        "1 of 4 trials valid" in page and "2 of 2 trials valid" in page,
-       "an output that lacks what the other trials print is doubted, alone",
+       "only the trial whose output lacks a key is doubted",
        page)
     shutil.rmtree(work + "/harnessed/trial_4")
     liar.write(work + "/harnessed/trial_1/workspace/verifier.py",

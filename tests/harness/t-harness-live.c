@@ -195,7 +195,7 @@ static void test_watch(const char *path)
 	if (w.writer == 0)
 		write_live(path, looked[0]);
 	end = watch(&w, &looks, &lost);
-	ok(lost == NULL, "no read loses what an earlier one found%s%s", lost != NULL ? ": " : "",
+	ok(lost == NULL, "a read keeps what an earlier read found%s%s", lost != NULL ? ": " : "",
 	   lost != NULL ? lost : "");
 	ok(looks >= 20, "the run was read in %u states", looks);
 	is_int((long long)end.iterations, 4, "four iterations");

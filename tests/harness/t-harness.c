@@ -120,9 +120,9 @@ static void test_dropped(void)
 	put(I1 "result.json", "{}");
 	harness_files_walked(&files);
 	harness_files_walked(&files);
-	is_int((long long)files.n, 1, "after one walk without it a file stays");
+	is_int((long long)files.n, 1, "a file that one scan misses stays");
 	harness_files_walked(&files);
-	is_int((long long)files.n, 0, "after two it is dropped");
+	is_int((long long)files.n, 0, "a file that two scans miss is dropped");
 	done();
 }
 
@@ -376,7 +376,7 @@ static void test_lies(void)
 		is_str(doubt_of("us", lie->base, lie->own, 2), lie->doubt, lie->own);
 }
 
-/* Has the run a fact with this label and text (NULL: any)? */
+/* Does the run have a fact with this label and text (NULL: any)? */
 static bool has_fact(const struct harness_run *of, const char *label, const char *text)
 {
 	struct facts facts;
@@ -525,8 +525,9 @@ static void test_strange(void)
 	ok(!run->planned.present, "a text is not a count");
 	ok(run->iterations[0].status == NULL && run->iterations[0].verified == HARNESS_UNKNOWN,
 	   "wrong types are unknown");
-	is_near(run->iterations[0].claimed_score.value, 12.5, 0, "a number as text is a claim");
-	ok(!run->iterations[0].calls.present, "no count of calls");
+	is_near(run->iterations[0].claimed_score.value, 12.5, 0,
+		"a number written as text is a claim");
+	ok(!run->iterations[0].calls.present, "an invalid count of calls is absent");
 	ok(!run->iterations[0].qualification.present, "no qualification");
 	ok(!run->iterations[1].verified_score.present &&
 		   !run->iterations[1].invalid_score.present &&
@@ -704,7 +705,7 @@ static void test_reasons(void)
 	ok(strcmp(run->iterations[0].phases[1].name, "build") == 0 &&
 		   strchr(run->iterations[0].phases[1].why, '\033') == NULL,
 	   "HarnessGym's message, without escape sequences");
-	ok(run->iterations[0].phases[2].why == NULL, "none for a phase that completed");
+	ok(run->iterations[0].phases[2].why == NULL, "a completed phase has no reason");
 	done();
 }
 

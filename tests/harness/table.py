@@ -80,7 +80,7 @@ def test_honest(folder):
     page = told("harness", folder).stdout
     ok("within noise" in page and "not verified" in page and
        "6 in results.tsv, 3 kept, 2 discarded, 1 crashed" in page,
-       "the page for users", page)
+       "the printed page names claims and noise", page)
     header = [line.split() for line in page.splitlines() if "notes" in line]
     ok(header and header[0][:2] == ["row", "status"],
        "the table has no column for the run", page)
@@ -237,7 +237,7 @@ def test_kinds(folder):
     put(folder, HEAD + "a\t0.9\t1\tkeep\tx\nb\t0.8\t1\tkeep\ty\n")
     run, table = look(folder)
     ok(table["kind"] == "" and abs(table["best_kept_pct"] - 11.111) < 0.001,
-       "a table of one kind", table)
+       "a table with a single kind of rows", table)
 
 
 EVOLVE = """2026-01-01 10:00:00,123 - INFO - Evaluated program aa in 0.52s: \
@@ -275,7 +275,7 @@ def test_loops(folder):
         "checkpoints/checkpoint_10/best_program_info.json": info % 0.75})
     ok((best, gain) == (0.75, 50) and run["contradictions"] == [] and
        (run["table"]["rows"], run["table"]["crashed"]) == (5, 1),
-       "its best and gain", run["table"])
+       "the best score and its gain", run["table"])
     run, best, gain = loop("openevolve-forged", {
         "logs/openevolve_1.log": EVOLVE,
         "best/best_program_info.json": info % 0.99})
@@ -316,7 +316,7 @@ def test_loops(folder):
     run, best, gain = loop("KernelBench", {
         "eval_results.json": json.dumps(bench)})
     ok((best, gain) == (3, 100) and run["higher_is_better"] is True,
-       "a wrong result is no speedup", run["table"])
+       "a wrong result gives no speedup", run["table"])
     deep = '{"3": {"\\ud800\\t": {"compiled": true}}, "4": %s' % ("[" * 9999)
     for text in deep, json.dumps({**bench, "a\tb\n": {"0": {
             **one, "runtime": "1e999", "sample_id": "\ud800\tx"}}}):
@@ -327,7 +327,7 @@ def test_loops(folder):
         done = told("harness", "--json", own)
         ok(done.returncode == 5 or
            json.loads(done.stdout)["table"]["crashed"] == 2,
-           "hostile results are no gain", done)
+           "hostile results give no gain", done)
     text = "benchmark.0.mean: %s\nbenchmark.1.mean: %s\ncheck: %s\n"
     run, best, gain = loop("popcorn", {
         "1.txt": text % (400, 100, "pass") + text % (100, 100, "pass"),

@@ -160,7 +160,7 @@ is "$(value good failure)" None "a pod without logs is fit for a run"
 check "files that could be the logs are named" \
 	grep -qF "no file matches $work/logs/*.txt (but 2 $work/logs/*.log, \
 1 $work/logs/old/*.txt)" "$work/out"
-check "an empty folder has none to name" \
+check "an empty folder: no file is suggested" \
 	grep -qF "no file matches $work/empty/run-*.log\"" "$work/out"
 is "$(grep -c 'no file matches' "$work/out")" 2 \
 	"a pattern with a file needs no note"
@@ -180,15 +180,15 @@ check "the reason and the next step are printed" \
 check "nothing is written" test ! -e "$made"
 printf '%s\n' locked "$work/logs/*.txt" bad/host stranger yes '' | init
 is "$?" 0 "init goes on after a failed login, a wrong host and an unknown key"
-check "it shows the fingerprint" grep -q 'SHA256:' "$work/out"
+check "init shows the fingerprint" grep -q 'SHA256:' "$work/out"
 is "$(tr -d ' \n\t' <"$made")" '{"schema":"hgym-tui.config/1","pods":[{"name":'\
 '"stranger","ssh":"stranger","logs":["'"$work"'/logs/*.log"]}]}' \
 	"it offers a pattern that has files, and writes the pod"
 printf '%s\n' "$work/empty/*.log" | init local "$work/empty/*.log"
-is "$?" 0 "the same pattern again is kept without files"
+is "$?" 0 "a pattern typed twice is kept, even without files"
 XDG_CONFIG_HOME=$work/xdg "$tui" pods check --json --min-free 0 --no-gpu \
 	local stranger >"$work/out" 2>"$work/err"
-is "$(grep -c '"files":2' "$work/out")" 1 "init keeps the pods that are there"
+is "$(grep -c '"files":2' "$work/out")" 1 "init keeps the existing pods"
 
 write_config "$(pod good good)"
 check_pods good

@@ -245,7 +245,7 @@ def test_removed():
     is_seen(p, "b: the host key of [", "the remaining pod asks about its host "
                                        "key")
     p.send("\x1b")
-    ok(p.wait_gone("A pod asks"), "the removed pod asks nothing",
+    ok(p.wait_gone("A pod asks"), "the removed pod shows no prompt",
        p.screen.text())
     p.send("Q")
     p.end(120)

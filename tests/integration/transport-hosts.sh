@@ -13,7 +13,7 @@ try() {
 test_host_keys() {
 	: >"$work/known"
 	try
-	is "$?" "$HOSTKEY" "an unknown host key without a question is refused"
+	is "$?" "$HOSTKEY" "an unknown host key is refused without a prompt"
 	says "an unknown host key: the message has its fingerprint" \
 		"$(ssh-keygen -lf "$rig/hk_ed25519.pub" | cut -d' ' -f2)"
 	is "$(cat "$work/known")" "" "an unknown host key: it is not stored"

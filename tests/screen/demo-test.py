@@ -149,7 +149,7 @@ def test_made():
     """The recordings equal the output of record-demo. Their times differ with
     other floating-point arithmetic, so they are not compared."""
     if platform.machine() != "x86_64":
-        skip("made anew, the recordings are the same",
+        skip("recordings that are made again are the same",
              "needs x86-64: other processors round differently")
         return
     with tempfile.TemporaryDirectory() as fresh:

@@ -339,7 +339,7 @@ def test_two_terminals():
                                           LC_ALL="C.UTF-8"))
     p.wait_for("ms/step")
     ok(not termios.tcgetattr(stdin)[3] & (termios.ICANON | termios.ECHO),
-       "the terminal of the keys: each key is handled")
+       "the terminal with the keyboard: each key is read at once")
     os.write(keys, b"7")
     ok(p.wait_for("DISK free"), "the other terminal shows the screen")
     os.write(keys, b"Q")

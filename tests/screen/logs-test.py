@@ -406,7 +406,7 @@ def test_pod():
     is_seen(p, "The local copy of this log was deleted.",
             "opened again: the deleted copy is reported")
     ok(gone and "step:" not in p.screen.text(),
-       "opened again: no line is shown", gone)
+       "opened again: no line of the deleted copy is shown", gone)
     end(p, "a pod's log")
 
 

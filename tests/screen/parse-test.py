@@ -373,7 +373,7 @@ def show(rng, sources, home, grows):
         want = parsed(paths, home)
         bad = settled(p, lambda: fleet_bad(want, table(p.screen, ROW_COLUMNS),
                                            grows), "the figures of parse")
-        ok(not bad, "%s: so it does after they have grown" % when, bad)
+        ok(not bad, "%s: the fleet follows parse after the logs have grown" % when, bad)
     seen, bad = runs_bad(p, want, grows)
     ok(not bad and len(seen) > CUTS / 2,
        "%s: Run shows the numbers of parse" % when, "\n".join(map(str, bad)) or seen)
@@ -415,7 +415,7 @@ def check_no_figures(home):
     ok(p.wait_for("no figures, 3 lines"), "a log without figures has a row",
        p.screen.text())
     p.send("2")
-    ok(p.wait_for("learn its format"), "its run leads to learning its format",
+    ok(p.wait_for("learn its format"), "its row offers to learn the format",
        p.screen.text())
     p.close()
 

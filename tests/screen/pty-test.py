@@ -488,7 +488,7 @@ def test_bench_form():
     p.wait_for("18 of 30 runs")
     p.send("7a")
     ok(p.wait_for(("type yes to continue", "A/A arm", "plans/audit-")),
-       "a asks for an audit")
+       "a asks before it starts an audit")
     p.send("yes\r6")
     ok(p.wait_for(("no verdict yet", "18 of 30 runs")),
        "the selection stays on its bench")

@@ -81,7 +81,7 @@ def event(rng):
     elif dice < 0.50:
         keys = rng.choice(PLAIN)
     elif dice < 0.60:
-        # What opens an overlay should be closed as often.
+        # Overlays should be closed as often as they are opened.
         keys = rng.choice(("\x1b", "\x1b", "\r"))
     elif dice < 0.80:
         keys = rng.choice(KEYS_OF_CURSES)

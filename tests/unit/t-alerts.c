@@ -143,7 +143,8 @@ static void test_many(void)
 	ok(oom != NULL && oom->since_wall_ms == T0 + 65000,
 	   "a new alert has the time of the last output");
 	is_int((long long)alerts.n, 700, "the other alerts stay the same");
-	is_int((long long)alerts_open(&alerts), 100, "runs from before need no attention");
+	is_int((long long)alerts_open(&alerts), 100,
+	       "runs that ended before the start need no attention");
 	alerts_release(&alerts);
 	model_release(&model);
 }
@@ -228,7 +229,7 @@ static void test_gone(void)
 	last->run.status = RUN_RUNNING;
 	model_run_touch(&model, last, T0, true);
 	alerts_update(&alerts, &model, NULL, T0);
-	is_int((long long)alerts.n, 0, "an existing log is no alert");
+	is_int((long long)alerts.n, 0, "an existing log raises no alert");
 	model_log_set_gone(&model, log, T0 + 1000);
 	alerts_update(&alerts, &model, NULL, T0 + 900000);
 	alert = find(&alerts, ALERT_GONE);
@@ -264,7 +265,7 @@ static void test_caps(void)
 	mr->run.artifact_bytes = 16000000;
 	mr->run.eval_s = 600;
 	alerts_update(&alerts, &model, &track, T0);
-	is_int((long long)alerts.n, 0, "a value equal to the cap keeps it");
+	is_int((long long)alerts.n, 0, "a value equal to the cap does not exceed it");
 	mr->run.train_ms = 600050;
 	mr->run.artifact_bytes = 16000001;
 	mr->run.eval_s = 600.1;
@@ -570,11 +571,12 @@ static void test_forecast_bpb(void)
 	ref->run.status = RUN_FINISHED;
 	ref->run.final_bpb = 1.06;
 	forecast_run(&model, mr, 600, &f);
-	is_near(f.final_bpb, 1.06, 1e-6, "no gap: the reference's score");
+	is_near(f.final_bpb, 1.06, 1e-6, "without a gap, the forecast is the reference's score");
 	ok(f.final_bpb_sigma > 0.0005, "with an interval");
 	is_near(forecast_time_at_step(ref, 1005), 100500, 1e-9,
 		"between two rows the time is interpolated");
-	ok(!run_has(forecast_time_at_step(ref, 99999)), "not outside of the rows");
+	ok(!run_has(forecast_time_at_step(ref, 99999)),
+	   "nothing is interpolated outside of the rows");
 	mr->run.last_val_bpb = 1.2;
 	mr->run.last_val_loss = 3.1;
 	is_near(forecast_bpb_per_nat(mr), 1.2 / 3.1, 1e-12,
@@ -681,7 +683,7 @@ static void test_advice(void)
 	now = add_run(&model, "a", "/g/now.log");
 	add_validation(&model, now, 100, 3.4);
 	for (int k = 0; k < 5; k++) {
-		ok(!find_advice(&model, now, NULL, &a), "silent with %d earlier runs", k);
+		ok(!find_advice(&model, now, NULL, &a), "no advice with %d earlier runs", k);
 		(void)snprintf(path, sizeof(path), "/g/%d.log", k);
 		mr = add_run(&model, "a", path);
 		add_validation(&model, mr, 100, 3.31 + 0.01 * k);

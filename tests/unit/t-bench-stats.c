@@ -427,7 +427,8 @@ static void test_power(void)
 	for (size_t n = 3; n <= 10; n += 7) {
 		plan.looks.planned = n;
 		double size = power_detectable(&plan) * sqrt((double)n);
-		is_near(dist_t_power(size, (double)n - 1.0, .025), .8, .01, "power at the promise");
+		is_near(dist_t_power(size, (double)n - 1.0, .025), .8, .01,
+			"power at the promised difference");
 	}
 	plan.looks.planned = 2;
 	ok(isnan(power_detectable(&plan)), "two blocks are never judged");
@@ -464,7 +465,7 @@ static void test_levels(void)
 	is_rel(looks_level(&looks, 3, false, .05), .05, TOL, "a single look uses all of alpha");
 	looks.planned = 60;
 	ok(looks_level(&looks, 60, false, .05) < .026 && looks_level(&looks, 30, false, .05) < .002,
-	   "very many looks use a stricter bound");
+	   "more than 30 looks use a stricter bound");
 	looks.kind = LOOKS_HAYBITTLE;
 	is_rel(looks_level(&looks, 59, false, .05), LOOKS_EARLY_P, TOL, "Haybittle and Peto");
 	is_rel(looks_level(&looks, 60, false, .05), .05, TOL,

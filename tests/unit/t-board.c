@@ -298,10 +298,10 @@ static void test_copies(void)
 	is_int((long long)g->n_seeds, 2, "of two seeds");
 	is_int((long long)g->seed_stats.n, 2, "two values for the tests");
 	is_near(g->seed_stats.mean, (1.05740567 + 1.05730104) / 2, 1e-12, "one value per seed");
-	is_int(board.rows[5]->use, BOARD_COUNTED, "another group counts it");
+	is_int(board.rows[5]->use, BOARD_COUNTED, "another group counts the same log");
 	ok(board.groups[1].n_notes == 1 && strstr(board.groups[1].notes[0], "both groups") != NULL,
 	   "report that it is in both");
-	is_int((long long)g->n_notes, 3, "three sentences on the group");
+	is_int((long long)g->n_notes, 3, "the group has three notes");
 	board_release(&board);
 }
 
@@ -528,7 +528,7 @@ static void test_baseline_name(void)
 	is_str(board.groups[0].title, "a/x", "titles without the common part");
 	is_str(board.rows[0]->name, "1.log", "names of rows are relative to their group");
 	ok(board_baseline(&board) == &board.groups[1], "it is the baseline");
-	is_int((long long)board.groups[0].verdict.n_common, 1, "a seed that both ran");
+	is_int((long long)board.groups[0].verdict.n_common, 1, "a seed that both groups ran");
 	board_release(&board);
 }
 
@@ -595,7 +595,7 @@ static void test_plan(void)
 		unsigned int n = board_seeds_planned(&a, 1, 0.01, 0.8, 2);
 		double power = dist_t_power(effect * sqrt(n), n - 1.0, 0.01);
 
-		is_near(power, simulate(&a, 1, n), 0.02, "power, as in 20,000 tests");
+		is_near(power, simulate(&a, 1, n), 0.02, "the power of 20,000 simulated tests");
 		ok(power >= 0.8 && simulate(&a, 1, n - 1) < 0.8,
 		   "as many seeds as requested, and no more");
 	}

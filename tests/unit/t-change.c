@@ -210,10 +210,10 @@ static void test_again(void)
 	p.train_ms += 1030;
 	series_push(mr.series[METRIC_MS_PER_STEP], &p);
 	step_changes_update(&changes, &mr);
-	ok(changes.count == 200, "one more row of a growing run can wait");
+	ok(changes.count == 200, "one more row does not start a new search");
 	mr.run.status = RUN_FINISHED;
 	step_changes_update(&changes, &mr);
-	ok(changes.count == 201, "at its end all rows count");
+	ok(changes.count == 201, "at the end of the run all rows are searched");
 	drop_rows(&mr, METRIC_MS_PER_STEP);
 	step_changes_update(&changes, &mr);
 	ok(changes.n == 0 && changes.mr == &mr, "no rows, no changes");

@@ -74,7 +74,7 @@ static void test_few(void)
 	ok(count_cells() == 0, "no points, no dots");
 	draw(&chart, x, y, 1);
 	ok(count_cells() >= 1, "a single point is visible");
-	ok(label(false) < 2.5 && label(true) > 2.5, "inside of its axis");
+	ok(label(false) < 2.5 && label(true) > 2.5, "a single point is inside its axis");
 	draw(&chart, x, y, 3);
 	ok(count_cells() >= 25, "equal points form a line");
 	ok(label(false) > 2.4 && label(true) < 2.6 && label(false) < label(true),

@@ -38,7 +38,7 @@ static void test_pods(const struct conf *conf)
 	is_int((long long)conf->n_pods, 3, "three pods");
 	is_str(conf->pods[0].ssh, "rp-a", "an alias");
 	is_int((long long)conf->pods[0].n_gpus, 2, "its GPUs");
-	is_int(conf->pods[0].gpus[1], 3, "the second of them");
+	is_int(conf->pods[0].gpus[1], 3, "the second GPU");
 	is_near(conf->pods[0].usd_per_hour, 2.69, 0, "its price");
 	ok(isnan(conf->pods[1].usd_per_hour), "a missing price is absent, not 0");
 	is_str(conf->pods[1].identity, "/users/u/.ssh/id_ed25519", "~ is expanded");

@@ -39,7 +39,7 @@ static void test_synthetic(void)
 	}
 	make_run(&live, 3.269, 2000);
 	c = crossing_forecast(&track, &live, pointers, 5);
-	is_near(c.step, 2890, 1e-6, "the curves of others, moved by the gap");
+	is_near(c.step, 2890, 1e-6, "the forecast moves other runs' curves by the gap");
 	is_near(c.error, 0, 1e-6, "their forecasts of each other are exact");
 	is_int((long long)c.n, 5, "from five runs");
 	c = crossing_forecast(&track, &live, pointers, 2);

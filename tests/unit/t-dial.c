@@ -31,7 +31,7 @@ static const struct sockaddr *address(const struct place *place)
 	return (const struct sockaddr *)&place->addr;
 }
 
-/* A socket on a port of its own; false when there is no such family. */
+/* A socket on its own port; false when there is no such family. */
 static bool bind_place(struct place *place, int family)
 {
 	struct sockaddr_in *v4 = (struct sockaddr_in *)&place->addr;
@@ -117,7 +117,7 @@ static void on_late(void *user)
 	loop_stop(seen->loop);
 }
 
-/* Dial the places in their order, at most so long. */
+/* Connect to the places in their order, within a time limit. */
 static struct seen dial(struct place *const *places, size_t n, int64_t most_ms)
 {
 	struct addrinfo addrs[4] = { 0 };
@@ -177,7 +177,7 @@ static void test_which(void)
 	make_refusing(&refusing);
 	seen = dial((struct place *[]){ &live, &other }, 2, 30000);
 	ok(is_at(seen.fd, &live), "the first address that answers is used");
-	/* The first loop of a process opens some for good. */
+	/* The first loop of a process opens descriptors that stay open. */
 	before = open_files();
 	seen = dial((struct place *[]){ &silent, &live, &other }, 3, 30000);
 	ok(is_at(seen.fd, &live), "a silent address is not waited for");

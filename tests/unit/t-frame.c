@@ -22,7 +22,7 @@ static const char good[] = "motd\nHGF2 wrong OK py 1\n\n"
 			   "S 64 70\n"
 			   "H 7 123456789012\n";
 
-/* What the good stream says, D and V parts joined. */
+/* The content of the good stream, with its D and V parts joined. */
 static const char want[] = "hello py\n"
 			   "file 1 2049:17 9 77 a\nb/ r/l\n"
 			   "rests 1 9 78\n"

@@ -74,7 +74,8 @@ static void test_order(struct logtimed *timed, uint64_t want)
 
 	while (logtimed_more(timed))
 		;
-	ok(!logtimed_more(timed) && !logtimed_is_cut(timed), "it goes back to the start");
+	ok(!logtimed_more(timed) && !logtimed_is_cut(timed),
+	   "all logs are read back to their start");
 	is_int((long long)logtimed_lines(timed), (long long)want,
 	       "no line is dropped or duplicated");
 	for (uint64_t i = logtimed_begin(timed); i < logtimed_end(timed); i++) {
@@ -178,10 +179,10 @@ static void test_left_out(struct model *model)
 	while (logtimed_more(timed))
 		;
 	is_int((long long)logtimed_lines(timed), (long long)lines - 4,
-	       "an unreadable one is left out");
-	ok(!logtimed_is_stale(timed), "while it stays at its position");
+	       "an unreadable log is left out");
+	ok(!logtimed_is_stale(timed), "the merged log is current while the file is unchanged");
 	model_log_set_file(c, NULL);
-	ok(logtimed_is_stale(timed), "the position is dropped when the log changes");
+	ok(logtimed_is_stale(timed), "the merged log is outdated when a file changes");
 	logtimed_close(timed);
 }
 

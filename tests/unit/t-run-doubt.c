@@ -50,7 +50,7 @@ static const struct run_case cases[] = {
 	  "final_int6_sliding_window val_loss:2 val_bpb:1.1 windows:969088/969088 eval_time:1500.5ms\n",
 	  1,
 	  { { "final_bpb", "1.1" }, { "eval_s", "1.5005" } } },
-	{ "of roundtrips of two codecs, neither is the score",
+	{ "if two codecs have roundtrips, neither is the score",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_int8_roundtrip val_loss:2.1 val_bpb:1.15 eval_time:1ms\n"
 	  "final_int5_roundtrip val_loss:2.1 val_bpb:1.18 eval_time:1ms\n",
@@ -97,7 +97,7 @@ static const struct run_case cases[] = {
 	  "Total submission size int6+lzma: 15000000 bytes (projected)\n",
 	  1,
 	  { { "artifact_bytes", "15990000" } } },
-	{ "of sizes of two artifacts, neither counts",
+	{ "if two artifacts have sizes, neither counts",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "Total submission size int6+lzma: 15990000 bytes\n"
 	  "Total submission size int8+zlib: 21000000 bytes\n",

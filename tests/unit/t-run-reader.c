@@ -323,7 +323,7 @@ static void test_live(void)
 }
 
 /* A repeated script has the same hash as a new one. */
-/* The status comes from the last line of a live log, although that line starts like one behind a
+/* The status comes from the last line of a live log, although that line starts like one after a
  * launcher's prefix. */
 static void test_last_line(void)
 {

@@ -121,7 +121,7 @@ static const struct run_case cases[] = {
 	  "100%|####| 9/9 [00:10<00:00,  1.1s/it] bpb: 1.0123\n",
 	  1,
 	  { { "steps", "99" }, { "last_val_bpb", "1.3" }, { "final_bpb", "1.14518023" } } },
-	{ "a figure without decimals was torn",
+	{ "a figure without decimals may be incomplete",
 	  LAST ROUND "legal_ttt val_loss:1.9 val_bpb:1\n.0812 eval_time:9ms\n",
 	  1,
 	  { { "ttt_bpb", "null" }, { "final_bpb", "null" } } },

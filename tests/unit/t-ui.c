@@ -129,7 +129,7 @@ static void test_list(void)
 	is_int((long long)list_row(&list), 2, "with fewer rows the selection stays inside");
 	list_fill(&list, &ops, NULL, 0);
 	(void)list_act(&list, ACTION_DOWN);
-	ok(list_row(&list) == SIZE_MAX, "an empty list does no harm");
+	ok(list_row(&list) == SIZE_MAX, "an empty list has no selected row");
 	list_release(&list);
 	canvas_release(&canvas);
 }
@@ -379,7 +379,7 @@ static void test_names(void)
 	for (size_t i = 0; i < LENGTH(v); i++) {
 		print_into(name, "%s", names[v[i].row]);
 		list_cut_name(&list, name, v[i].width);
-		is_str(name, v[i].want, "a name is cut where it is not its own");
+		is_str(name, v[i].want, "a name is shortened where it equals the other names");
 	}
 	list_release(&list);
 	canvas_release(&canvas);

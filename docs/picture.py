@@ -38,7 +38,7 @@ TOUR = [
     ("_", 0.15, "/  search"), ("b", 0.5, "/  search"),
     ("\r", 0.7, "Enter  matches are highlighted"), ("N", 0.9, "N  the previous match"),
     ("\x1b", 0.2, "Esc  back"), ("1", 0.3, "1  Fleet"),
-    ("g", 0.3, "g  to the first run"), (" ", 0.5, "Space  mark"),
+    ("g", 0.3, "g  first run"), (" ", 0.5, "Space  mark"),
     ("j", 0.2, "j  down"), ("j", 0.2, "j  down"), (" ", 0.5, "Space  mark"),
     ("4", 1.2, "4  Compare: the marked runs"),
     ("h", 0.2, "h  move the cursor"), ("h", 0.2, "h  the cursor"),

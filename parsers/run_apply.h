@@ -78,7 +78,7 @@ struct run_state {
 	uint64_t bar_line;
 	double row_step, row_total;   /* of the bar before the last row */
 	bool has_steps;		      /* training rows print their step */
-	char task[SERIES_NAME_BYTES]; /* whose scores the table continues */
+	char task[SERIES_NAME_BYTES]; /* task whose scores the next rows of the table continue */
 };
 
 /* Receives samples and events of a run; each may be NULL. */

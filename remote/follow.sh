@@ -548,7 +548,7 @@ age() {
 	done
 }
 
-# Files that the client knows and that have no name now: "key path" in lines of
+# Files that the client knows and that have no path any more: "key path" in lines of
 # $wanted.
 look_for() {
 	[ -n "$wanted" ] || return

@@ -115,8 +115,8 @@ static ssize_t on_send(libssh2_socket_t fd, const void *buffer, size_t length, i
 	return (ssize_t)length;
 }
 
-/* The server sent SSH_MSG_DISCONNECT.  OpenSSH has no reason code of its own
- * for too many failed keys, so look at the text, too. */
+/* The server sent SSH_MSG_DISCONNECT.  OpenSSH has no separate reason code for too many failed
+ * keys, so look at the text, too. */
 static void on_disconnect(LIBSSH2_SESSION *ssh2, int reason, const char *message, int message_len,
 			  const char *language, int language_len, void **abstract)
 {

@@ -636,7 +636,7 @@ static void describe_choice(const struct ui *ui, struct ui_choice choice,
 		(void)snprintf(name, LIST_CELL_BYTES, "%s",
 			       track != NULL ? track->name : "by the logs");
 		*help = str_from(track != NULL ? track->title
-					       : "each run has the track whose rows its log has");
+					       : "each run gets the track that its log matches");
 	} else if (choice.kind == CHOICE_COLUMN || choice.kind == CHOICE_CELL) {
 		size_t i = choice.i - (choice.kind == CHOICE_CELL);
 		const char *title = i < list->ops->n_columns ? list->ops->columns[i].title : "";

@@ -32,11 +32,11 @@
 	X(CORES, "busy cores", "the run kept more CPU cores busy than the control")              \
 	X(LOAD, "host load", "more processes were ready than the host has cores")                \
 	X(SETTINGS, "settings", "its logs print settings that differ")                           \
-	X(RESTARTED, "restarted", "its log holds more than one run")                             \
-	X(RUNTIME, "environment", "another version of python, torch or triton")                  \
+	X(RESTARTED, "restarted", "its log contains more than one run")                          \
+	X(RUNTIME, "environment", "a different version of python, torch or triton")              \
 	X(LOG_CLOCK, "log clock", "the log's clock differs from the pod's")                      \
 	X(METRICS, "metrics disagree", "two metrics of the same runs disagree")                  \
-	X(AA, "A/A differs", "the control differs from itself")                                  \
+	X(AA, "A/A differs", "the A/A arm differs from the control")                             \
 	X(NO_SPREAD, "no spread", "all blocks show exactly the same difference")                 \
 	X(UNSEEN, "versions not seen", "no loaded libraries were seen, so versions are unknown") \
 	X(STEADY, "not steady", "a few intervals determine the mean")                            \
@@ -45,7 +45,7 @@
 	  "rows became visible too late to confirm their times")                                 \
 	X(UNSTAMPED, "not stamped", "row times are known to one second only")                    \
 	X(HOST_BOUND, "host-bound", "the GPU waits for the host")                                \
-	X(WHOLE, "whole runs", "whole runs do not gain what the window gains")                   \
+	X(WHOLE, "whole runs", "whole runs gain less than the measured window")                  \
 	X(LEFT, "left behind", "processes kept running after the run")                           \
 	X(SLOWED, "control slowed", "the control became slower once other arms had run")         \
 	X(SHARED, "shared files", "a run changed a file that the other arms read, too")

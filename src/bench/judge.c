@@ -1183,8 +1183,8 @@ static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 			continue;
 		if (!v->below_margin || 2.0 * fabs(aa->paired.mean) > fabs(c->paired.mean))
 			guard_add(&c->hits, GUARD_AA, false,
-				  "the control differs from itself (%.90s): the order of runs may "
-				  "favor an arm",
+				  "the A/A arm differs from the control (%.90s): the order of "
+				  "runs may favor an arm",
 				  v->text);
 	}
 }

@@ -625,8 +625,8 @@ void judge_refuse_late_rows(const struct judge *judge, const struct judge_contra
 	(void)snprintf(why, size, "%s: the log gained %.2f s, whole runs %.2f s",
 		       first != NULL && first->times.clock == STEP_CLOCK_STAMPS
 			       ? "whole runs disagree"
-		       : timely ? "rows came no sooner"
-				: "rows came at once",
+		       : timely ? "rows did not appear sooner"
+				: "all rows appeared at once",
 		       claimed, seen.mean);
 }
 

@@ -195,7 +195,7 @@ order_job() {
 		tries=$((tries + 1))
 		test $tries -lt 3000 || {
 			rm -f "$HB_TOP/$HB_JOB/begin.sh"
-			reply "error Slurm job $SLURM_JOB_ID starts no run"
+			reply "error Slurm job $SLURM_JOB_ID did not start the run"
 			return
 		}
 		sleep 0.1

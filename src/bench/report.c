@@ -421,7 +421,7 @@ static void add_doubts(struct report *r)
 		append(r, "%sdropped: block %zu: %s", r->line.len > 0 ? "; " : "",
 		       verdict_count(dropped, "block") + 1, txt(dropped, "reason"));
 	if (strcmp(txt(r->root, "metric"), "wall_s") == 0)
-		append(r, "%sthat both arms do the same work is your claim, and was not checked",
+		append(r, "%syou state that both arms do the same work; this was not checked",
 		       r->line.len > 0 ? "; " : "");
 	if (r->line.len == 0)
 		append(r, "no check of the runs found a reason");
@@ -436,14 +436,14 @@ static void add_next_step(struct report *r)
 	size_t need = verdict_count(r->c, "blocks_to_margin");
 
 	if (is_word(r->c, VERDICT_INVALID))
-		append(r, "remove the reason, then run the bench again");
+		append(r, "fix the reason, then run the bench again");
 	else if (is_word(r->c, VERDICT_NOT_JUDGED) &&
 		 verdict_count(r->c, "n_blocks") >= VERDICT_MIN_BLOCKS)
-		append(r, "remove the reason in parentheses, then run the bench on");
+		append(r, "fix the reason in parentheses, then continue the bench");
 	else if (is_word(r->c, VERDICT_NOT_JUDGED))
 		append(r, "run more blocks: a verdict needs at least %d", VERDICT_MIN_BLOCKS);
 	else if (is_word(r->c, VERDICT_SAME))
-		append(r, "choose by other reasons than speed");
+		append(r, "choose for reasons other than speed");
 	else if (is_word(r->c, VERDICT_NO_DIFFERENCE) && need > 0)
 		append(r, "run %zu blocks to detect %g%%", need, num(r->root, "margin_pct"));
 	else if (is_word(r->c, VERDICT_NO_DIFFERENCE))

@@ -579,7 +579,7 @@ static void on_start(struct worker *worker, const struct launch_reply *reply)
 	worker->clock = any_clock;
 	add_clock(worker, reply->pod_up_s);
 	session_note(s, "%s: run %s %s", pod_id(worker), worker->run->id,
-		     reply->existed ? "was started before; watching it" : "started");
+		     reply->existed ? "was already started; watching it" : "started");
 	bench_run_file(worker->run, plan_output(s->plan), log);
 	if (timed_set_log(s->setup.path, pod_id(worker), log, &s->why) != 0)
 		fail_worker(worker, s->why.text);
@@ -624,7 +624,7 @@ static void on_abort(struct worker *worker, const struct launch_reply *reply)
 	if (reply->held[0] != '\0')
 		session_note(s, "%s: a lock is still held: %s", pod_id(worker), reply->held);
 	if (reply->stray[0] != '\0')
-		session_note(s, "%s: still running, and maybe left behind by its runs: %s",
+		session_note(s, "%s: still running, and may have been left behind by its runs: %s",
 			     pod_id(worker), reply->stray);
 	session_note(s, "%s: stopped, no process left", pod_id(worker));
 	worker->run = NULL;

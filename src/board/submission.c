@@ -211,7 +211,7 @@ size_t submission_check(const struct submission *s, void (*say)(void *user, cons
 		if (g->caps[cap] == CAP_BROKEN)
 			report_missing(&check, "the cap on %s is exceeded", name);
 		else if (g->caps[cap] == CAP_UNKNOWN && cap != BOARD_CAP_TARGETS)
-			report_missing(&check, "the logs do not show whether the cap on %s is kept",
+			report_missing(&check, "the logs do not show whether the cap on %s is met",
 				       name);
 	}
 	board_each_counted (row, s->board, g) {

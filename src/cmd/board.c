@@ -46,8 +46,8 @@ struct board_call {
 		CMD_ROW("score", "NAME", "rank by another number (quant_bpb, ..) or metric",       \
 			CMD_TEXT, board_call, ask.score),                                          \
 		CMD_ROW("score-metric", "NAME",                                                    \
-			"take the track's target as one of this metric (val_ema_loss, ..)",        \
-			CMD_TEXT, board_call, ask.score_metric),                                   \
+			"metric that the track's target applies to (val_ema_loss, ..)", CMD_TEXT,  \
+			board_call, ask.score_metric),                                             \
 		CMD_ROW("higher", NULL, "a higher score is better", CMD_FLAG, board_call,          \
 			ask.higher),                                                               \
 		CMD_FORMAT_OPTION

@@ -271,7 +271,8 @@ static int print_learned(const struct learn *learn, const char *name, struct err
 		(void)fwrite(file.data, 1, file.len, stdout);
 	if (n > 0)
 		return 0;
-	return err_set(err, ERR_NODATA, "no training rows without a rule in these logs");
+	return err_set(err, ERR_NODATA,
+		       "no training rows in these logs except those that the rules read");
 }
 
 static int exec_learn(struct cmd_args *args, void *opaque, struct err *err)

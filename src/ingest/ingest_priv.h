@@ -103,7 +103,7 @@ struct ingest_pod {
 	struct ingest_runs runs;
 	bool is_loaded;	     /* the logs in the database are in `logs` */
 	bool is_started;     /* and the follower knows them */
-	bool is_disk_full;   /* of this machine; was reported */
+	bool is_disk_full;   /* the disk of this machine is full, as reported */
 	unsigned int n_lost; /* local copies that another program removed or changed */
 
 	/* pods.c */

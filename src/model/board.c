@@ -649,7 +649,7 @@ static void mark_copy(struct board *board, struct board_row *row, size_t first, 
 		add_row_note(row, "= %s, same run", other->name);
 }
 
-/* The first row + 1 with this key; if there is none, 0, and row `index` becomes it. */
+/* 1 + the index of the first row with this key; 0 if `index` is the first one, which is stored. */
 static size_t first_with(struct map *seen, const char *key, size_t index)
 {
 	void *found = map_get(seen, str_from(key));

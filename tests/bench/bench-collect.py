@@ -285,7 +285,7 @@ def telemetry(box):
         per_s = 100 / (time.monotonic() - start)
         after = pod_parts_s(box)
         print(f"telemetry {name:3}        {used * per_s:.1f} % of a core,"
-              f" {memory_mb(child.pid):.1f} MB at most; a pod: " + ", ".join(
+              f" {memory_mb(child.pid):.1f} MB at most; per pod: " + ", ".join(
                   f"{part} {(after[part] - parts[part]) * per_s / PODS:.2f} %"
                   for part in parts))
         child.terminate()
@@ -294,7 +294,7 @@ def telemetry(box):
     writer.stop = True
     rows, added = an_hour(db)
     print(f"                     every 5 s, 8 GPUs a pod; stored every 10 s:"
-          f" {rows} rows a time, {added / 1e6:.1f} MB an hour")
+          f" {rows} rows per time, {added / 1e6:.1f} MB per hour")
 
 
 OTHER = "some other line of a log, as there are many of them in a real one\n"

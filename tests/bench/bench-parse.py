@@ -3,14 +3,14 @@
 """The speed with which `parse` extracts every field, next to tools that only
 search.
 
-First logs as they are, beside rg with seven patterns that somebody who looks
-for results would type: the corpus of real logs, BENCH_COPIES (60) times, if
-../shared/corpus exists; otherwise, and in three more shapes, made-up logs.  Then
-BENCH_MB (250) megabytes of made-up logs in the shapes of real ones, one log a
-run, and all of them in one file, beside tools that look for the program's own
+First unchanged logs, next to rg with seven patterns that a user who looks for
+results would type: the corpus of real logs, BENCH_COPIES (60) times, if
+../shared/corpus exists; otherwise, and in three more shapes, generated logs.  Then
+BENCH_MB (250) megabytes of generated logs in the shapes of real ones, one log per
+run, and all of them in one file, next to tools that search for the program's own
 rules.  Each tool reads the same bytes from the page cache, in turn with the
 others; the best of BENCH_ROUNDS (5) counts; slow tools read a smaller slice.
-MB are 1,000,000 bytes; peak RSS is the kernel's, of that process.
+MB are 1,000,000 bytes; peak RSS is that of the process, from the kernel.
 """
 import json
 import os

@@ -115,7 +115,7 @@ def unadopted(rig):
         ok("left behind" in [g["guard"] for g in verdict_of(done)["guards"]],
            "the orphan is reported next to the verdict", done.stdout)
         done = rig.tui("bench", "abort", "told")
-        ok(re.search(rb"p1: still running, and maybe left behind by its "
+        ok(re.search(rb"p1: still running, and may have been left behind by its "
                      rb"runs: .*\d+ \(sleep\)", done.stderr),
            "the orphan is reported by bench abort", done.stderr)
     finally:

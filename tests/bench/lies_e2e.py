@@ -316,7 +316,7 @@ def at_once(rig):
             for c in json.loads(done.stdout)["contrasts"]}
     ok(said["honest"].startswith("FASTER by "), "the whole runs are faster, too: FASTER", said)
     for tag in ("liar", "slow", "longer"):
-        ok(said[tag].startswith("NOT JUDGED (rows came at once: the log "
+        ok(said[tag].startswith("NOT JUDGED (all rows appeared at once: the log "
                                 "gained "), "the whole runs are not faster: " + tag,
            said)
     rig.clean("once")

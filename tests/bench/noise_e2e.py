@@ -109,7 +109,7 @@ def provisional(rig):
     # t_.975 with 7 degrees of freedom, two times the variance of the runs.
     half = 2.36462425101 * row["sd_pct"] * 2 ** 0.5
     ok(abs((hi - lo) / 2 - half * (1 + found["pct"] / 100)) < 0.02,
-       "its interval uses t and the measured spread", (lo, hi, half))
+       "the provisional interval uses t and the measured spread", (lo, hi, half))
     ok(lo - 1 < 5.26 < hi + 1, "the value is near the true one", (lo, hi))
     done = rig.tui("bench", "show", "one")
     ok(b"provisional" in done.stdout, "bench show has the provisional value", done.stdout)
@@ -229,7 +229,7 @@ def history(rig, database):
     rows = [r for r in rows_of(rig.tui("bench", "history", "w", "--json"))
             if r["kind"] == "2 x NVIDIA H100"]
     ok(len(rows) == len(noise) and all(r["change"] is None for r in rows),
-       "other GPUs are a separate series", rows)
+       "bench history shows other GPUs as a separate series", rows)
     done = rig.tui("bench", "history")
     ok(done.returncode == 0 and b"570.1 -> 580.2" in done.stdout,
        "bench noise as a table", done.stdout)

@@ -265,7 +265,7 @@ def always_hot(rig, sshd):
     ok(verdict_of(done)["text"] == "INVALID (throttled)",
        "a variant that throttles in every run: INVALID", verdict_of(done)["text"])
     ok(done.stderr.count(b"repeating block") == 2, "a variant that throttles "
-                                                   "in every run: two repeats",
+                                                   "a variant that throttles in every run: two repeats",
        done.stderr.decode())
     rig.clean("hot")
 

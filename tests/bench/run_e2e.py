@@ -565,7 +565,7 @@ def one_line(rig):
        re.search(rb" has finished \(\d of 12; at most about (\d+ s|\d+\.\d minutes) "
                  rb"left\)", done.stderr), "it reports the remaining time", done.stderr)
     kept = json.load(open(os.path.join(rig.folder("line"), "bench.json")))
-    ok(kept == plan, "its plan is stored")
+    ok(kept == plan, "a bench from the command line: its plan is stored")
     page(rig)
     for wrong, why in ((words[:2] + words[4:], "give either one FILE"),
                        (words + ["plan.json"], "give either one FILE"),

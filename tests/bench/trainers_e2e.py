@@ -108,7 +108,7 @@ def blamed(rig):
                   B=write_logs(rig, "speedrun_whole", "B", STEP_MS / 1.05,
                                set_back))["B"]
     ok(found["text"].startswith("NOT JUDGED (the control has no value: step 61"),
-       "the same in the control: the variant is not blamed", found)
+       "the control's clock goes back: the variant is not blamed", found)
     short = [put(rig.dir, "short%d.log" % i, "\n".join(
         text.split("\n")[:-25]) + "\n") for i, text in enumerate(
             FAMILIES["interval_rate"](Run("short %d" % i, STEP_MS / 1.05))
@@ -195,7 +195,7 @@ def by_stamps(rig):
        found)
     ok(all("pod's clock" in str(run["timed_by"])
            for run in json.loads(done.stdout)["runs"]),
-       "they are timed by the pod's clock", done.stdout)
+       "rows that appear sooner: timed by the pod's clock", done.stdout)
     rig.clean("stamps")
 
 

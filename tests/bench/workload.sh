@@ -34,7 +34,7 @@ hang)
 	echo "$!" >"$PIDS.3"
 	sleep 300
 	;;
-guest) # once: somebody else is on the GPU for a while
+guest) # once: another user is on the GPU for a while
 	if mkdir "$ONCE" 2>/dev/null; then
 		echo "$GUEST" >"$APPS"
 		# shellcheck disable=SC2016
@@ -42,7 +42,7 @@ guest) # once: somebody else is on the GPU for a while
 		: >"$APPS"
 	fi
 	;;
-edit) # once: somebody edits the sources while the bench runs
+edit) # once: the sources are edited while the bench runs
 	mkdir "$ONCE" 2>/dev/null && echo "# edited" >>workload.sh
 	;;
 stall) # the STALL_AT-th process takes six times as long

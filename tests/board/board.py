@@ -190,7 +190,7 @@ def test_published():
     ok("5 seeds, if mean and spread stay the same; 2 more cost about $12.38 "
        "($6.19 each)" in " ".join(plain.split()), "the missing seeds and their cost are printed", plain)
     ok(groups(table, *against)[0]["usd_planned"] is None,
-       "without a price, no cost")
+       "without a price no cost is shown")
     rows = list(csv.DictReader(io.StringIO(PR2014)))
     lines = "\n".join(json.dumps({k: float(v) for k, v in row.items()})
                       for row in rows)
@@ -284,7 +284,7 @@ def test_logs():
     ok(mine["verdict"].startswith("RECORD SHOWN (A"), "a record", mine)
     ok(made["theirs"]["n_unfinished"] == 1 and made["theirs"]["n"] == 3,
        "an unfinished run does not count", made["theirs"])
-    ok(made["fat"]["verdict"] == "INVALID (bytes)", "one byte too many",
+    ok(made["fat"]["verdict"] == "INVALID (bytes)", "one byte over the cap: INVALID",
        made["fat"]["verdict"])
     status, _, err = board(home + "/runs", "--baseline", "theirs",
                            "--fail-on", "invalid")

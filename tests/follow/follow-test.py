@@ -122,7 +122,7 @@ def test(box, variant):
     put(log, b"while it was off")
     text += b"while it was off"
     t = Tool(box, variant)
-    ok(t.has(text), name("after a restart it continues at the same byte"))
+    ok(t.has(text), name("after a restart the follower continues at the same byte"))
     with open(box + "/said") as f:
         ok("resumes" in f.read(), name("after a restart it reports the "
                                        "resumed offset"))
@@ -393,7 +393,7 @@ def test_pty(box):
 
 
 def in_box(test, *args):
-    """Run a test in a folder of its own."""
+    """Run a test in its own folder."""
     box = tempfile.mkdtemp(prefix="hgym-client-")
     test(box, *args)
     shutil.rmtree(box)

@@ -674,13 +674,13 @@ class Suite:
             if g.child.poll() is None or slowest < 1.5:
                 break
             g.close()
-        self.ok(g.child.poll() is None, "it runs as long as pings arrive")
+        self.ok(g.child.poll() is None, "the follower runs as long as pings arrive")
         try:
             g.child.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             pass
         g.child.stdin.close()
-        self.ends(g, "no pings: it ends by itself")
+        self.ends(g, "no pings: the follower exits by itself")
 
     def t_noise(self, f, d):
         put(d + b"/a.log", b"x")

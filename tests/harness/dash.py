@@ -158,7 +158,7 @@ def main():
         screen = start([work], folder)
         ok(screen.wait_for("Harness"), "a named directory is opened")
         screen.send("8")
-        ok(screen.wait_for("best VERIFIED"), "its run is shown")
+        ok(screen.wait_for("best VERIFIED"), "the run of a named directory is shown")
         ok(leave(screen) == 0, "the dashboard ends")
 
         # A directory that is named before its run starts is watched.
@@ -170,7 +170,7 @@ def main():
         ok(screen.wait_for("Harness"), "the folder of a task is opened")
         screen.send("8")
         subprocess.run([GEN, os.path.join(folder, "task")], check=True)
-        ok(screen.wait_for("tooling_built"), "its run is shown when it starts")
+        ok(screen.wait_for("tooling_built"), "a run that starts later is shown")
         ok(leave(screen) == 0, "the dashboard ends")
 
         shutil.rmtree(work)

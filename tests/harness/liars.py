@@ -201,7 +201,7 @@ def judge_printed(names, folder, config, outcome):
     wrong, text, page = outcome
     run = json.loads(text)
     ok(run["best_verified"]["score"] == 130, "the best score is the true one", text)
-    ok(told_of_pod(folder, config) == still(text), "the same on a pod")
+    ok(told_of_pod(folder, config) == still(text), "the best score on a pod is the true one")
     ok("passed with 1.5" not in page, "the restored score 1.5 is not shown as "
                                       "passed", page)
     for n, name in enumerate(names, 2):
@@ -228,7 +228,7 @@ def judge(name, folder, config, outcome):
             [110])[0]
     ok((best and best["score"]) == true, "the best is %s" % true, text)
     pod = told_of_pod(folder, config)
-    ok(pod == still(text), "the same on a pod", pod)
+    ok(pod == still(text), "a pod gives the same result", pod)
     if name in SAYS:
         ok(SAYS[name] in text or SAYS[name] in page, "%s: the reason is shown" % name,
            text + page)
@@ -239,7 +239,7 @@ def judge(name, folder, config, outcome):
            "an honest run is not accused", text)
     if name == "baseline worsened":
         ok(run["improvement_vs_baseline_pct"] is None,
-           "no gain over a changed baseline", text)
+           "a changed baseline gives no gain", text)
 
 
 def test_copies(folder):

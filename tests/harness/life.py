@@ -88,7 +88,7 @@ def test_unseen(folder, config):
     try:
         now = json.loads(told("harness", "--json", work))["live"]
         ok(now["state"] == "running" and now["process"] is True,
-           "its workspace has another name for the process", now)
+           "a run is found although the process has another name for its workspace", now)
     finally:
         run.communicate(b"\n")
 

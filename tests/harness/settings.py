@@ -217,7 +217,7 @@ def test_trials(folder):
     ok([v["tag"] for v in plan.get("variants", [])] ==
        ["plain-1", "harnessed-1"] and
        plan["variants"][0]["control"] is True,
-       "its arms are the trials that count, each once", done)
+       "the arms are the trials that count, each once", done)
     trial(work, "harnessed", 4, {"num_warps": 5},
           printed='{"best_us": 1.5, "status": "passed"}\n')
     page = subprocess.run([TUI, "harness", work], check=False,

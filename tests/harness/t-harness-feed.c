@@ -70,7 +70,7 @@ static void test_points(const struct harness_place *place)
 		kinds[points[i].kind]++;
 	ok(fabs(points[1].x[HARNESS_X_WALL] - 501.4 / 60) < 1e-9,
 	   "wall time of the first score in minutes");
-	ok(isnan(points[1].x[HARNESS_X_COST]), "its cost is unknown");
+	ok(isnan(points[1].x[HARNESS_X_COST]), "the cost of an iteration is unknown");
 	its[0].usage.cost_usd = harness_number(1.5);
 	its[1].usage.cost_usd = harness_number(0.25);
 	paid.iterations = its;

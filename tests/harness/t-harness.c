@@ -485,7 +485,7 @@ static void test_impossible(void)
 		buf_init(&text, 1000);
 		harness_add_result(&text, run, &run->iterations[0]);
 		is_str(text.data, impossible[i].words, "the printed score");
-		ok(!run->best.present, "is not the best");
+		ok(!run->best.present, "an impossible score is not the best");
 		buf_release(&text);
 		ok(has_fact(run, "HarnessGym says", NULL) ==
 			   (strcmp(impossible[i].said, "null") != 0),
@@ -725,7 +725,7 @@ static void test_life(void)
 	put_live();
 	read_run(NOW_MS + 5000);
 	is_str(run->life.phase, "baseline", "the first phase is the baseline");
-	is_near(run->life.left_s.value, 235, 1e-9, "with its time limit");
+	is_near(run->life.left_s.value, 235, 1e-9, "the phase has its time limit");
 	again();
 	put_at(R "baseline/baseline.stdout.txt", "{}", NOW_MS + 5000);
 	put_at(I1 "activation.json", "{}", NOW_MS + 10000);
@@ -736,7 +736,7 @@ static void test_life(void)
 	read_run(NOW_MS + 40000);
 	is_str(run->life.phase, "attempt", "an attempt is running");
 	is_int(run->life.state, HARNESS_STATE_RUNNING, "running");
-	is_near(run->life.left_s.value, 270, 1e-9, "with the limit of the schedule");
+	is_near(run->life.left_s.value, 270, 1e-9, "the phase has the limit of the schedule");
 	again();
 	read_run(NOW_MS + 500000);
 	is_int(run->life.state, HARNESS_STATE_STALE, "silent for too long: stale");

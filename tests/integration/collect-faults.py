@@ -185,10 +185,10 @@ def long_banner(top):
         ok(box.count("p: live") == 0 and
            box.count("p: reconnecting: the pod's login shell printed more"
                      " than") == box.count("p: reconnecting") == 1,
-           "it is never live, and the reason is reported once", box.said())
+           "the pod is never live, and the reason is reported once", box.said())
         os.unlink(top + "/loud")
         ok(until(box.has_all) and until(lambda: box.count("p: live") == 1),
-           "it is live and read once the shell prints less", box.said())
+           "the pod is live and read once the shell prints less", box.said())
     finally:
         end(box, child)
 

@@ -189,7 +189,7 @@ def test_inside(pod):
                  append), "another seed in the middle of a log that grows: a new run",
            (pod.runs(), pod.output()))
     last = SOURCE * 4 + log_of(3141, step)
-    pod.ok(until(lambda: last in pod.copies()), "its local copy starts at the first byte")
+    pod.ok(until(lambda: last in pod.copies()), "the local copy of the new run starts at its first byte")
 
 
 def test_ended(pod):

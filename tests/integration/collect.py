@@ -107,7 +107,7 @@ def test_no_logs():
     same(done.returncode, 5, "a pod without any log is exit status 5")
     ok(f"none: live: no readable file matches {top}/none/*.log"
        in done.stderr and "some: live\n" in done.stderr,
-       "its pattern is named, and that of no other pod", done.stderr)
+       "the pattern without files is named, and no other one", done.stderr)
     configure([local("some", top + "/some/*.log")])
     same(tui(*collect).returncode, 0, "a pod with a log is not")
 

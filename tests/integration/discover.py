@@ -188,7 +188,7 @@ def test_screen(box):
     p.send("yes\r")
     until(lambda: not p.screen.alternate, between=p.pump)
     p.send("echo in-$((40 + 2))\r")
-    seen("in-42", "its shell prints the answer")
+    seen("in-42", "the shell of a discovered pod prints the answer")
     p.send("exit 7\r")
     seen(r"shell on late exited with status 7", "its shell ends")
     p.send("Q")

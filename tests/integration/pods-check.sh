@@ -165,7 +165,7 @@ check "an empty folder: no file is suggested" \
 is "$(grep -c 'no file matches' "$work/out")" 2 \
 	"a pattern with a file needs no note"
 
-# init ANSWER...: from the answers, in a home of its own.
+# init ANSWER...: run init with these answers, in its own home directory.
 mkdir -p "$work/xdg"
 made=$work/xdg/hgym-tui/config.json
 init() {

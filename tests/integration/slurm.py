@@ -333,7 +333,7 @@ def test_bench(cluster):
        "bench attach: the block starts again")
     cluster.run("scancel", cluster.only_job())
     ok(until(lambda: bench.files("1_hpc_*.b2/pid")),
-       "its job is cancelled: the block starts again in a new job")
+       "the job is cancelled: the block starts again in a new job")
     # No trap of the run is executed, and the job still exists.
     with open(bench.files("1_hpc_*.b2/pid")[0]) as file:
         group = int(file.read().split()[1])
@@ -342,7 +342,7 @@ def test_bench(cluster):
     os.killpg(group, signal.SIGKILL)
     cluster.restart(job)
     ok(until(lambda: bench.files("1_hpc_*.b3/pid")),
-       "all its processes are killed: the block starts again")
+       "all processes of the job are killed: the block starts again")
     open(go, "w").close()
     out, said = child.communicate(timeout=PATIENCE_S)
     verdict = json.loads(out or "{}")
@@ -472,9 +472,9 @@ is_over "7.0 n" . && echo it began again""")
     done = cluster.run("sh", "-c", SILENT + "is_held() { false; }\n"
                        "order_job x; is_held() { true; }; order_job x; exit 3")
     ok(done.stdout == "HB1 error Slurm job 7 has no node\n"
-       "HB1 error Slurm job 7 starts no run\n" and done.returncode == 3 and
+       "HB1 error Slurm job 7 did not start the run\n" and done.returncode == 3 and
        not os.path.exists(cluster.top + "/silent/begin.sh"),
-       "a batch job that starts no run is reported, and starts none later",
+       "a batch job that does not start a run is reported, and starts none later",
        done)
     os.mkdir(cluster.top + "/late")
     for name, text in LATE.items():

@@ -275,7 +275,7 @@ test_addresses() {
 		needs="# SKIP needs IPv6 and network namespaces (unshare)"
 		pass "$name refuses $needs"
 		pass "$name is silent $needs"
-		pass "it is not waited for $needs"
+		pass "the first address is not waited for $needs"
 		return
 	fi
 	before=$(date +%s)

@@ -93,7 +93,7 @@ def test_cast():
     screen = demo.does("key 1")
     logs = sorted(glob.glob(demo.folder + "/*/train_*.log"))
     ok(len(logs) == 12 and "Runs (12)" in screen and "5/5 pods" in screen,
-       "it starts with twelve runs on five pods", (logs, screen))
+       "the demo starts with twelve runs on five pods", (logs, screen))
     screen = demo.does("wait 45")
     ok("4/5 pods" in screen, "a connection fails", screen)
     screen = demo.does("wait 60")

@@ -388,7 +388,7 @@ def other_user(folder, name, before):
     time.sleep(1)
     p.send("Q")
     ok(until(lambda: not p.is_full(), PATIENCE_S),
-       "it can be ended: " + name)
+       "the program can be ended: " + name)
     ok(p.end() == 0 and p.is_sane(), "normal modes afterwards: " + name, p.state())
     p.close()
 

@@ -46,7 +46,7 @@ def test_walk():
     p = start(width=120, height=40)
     ok(p.wait_for("Runs (12)"), "the first screen appears")
     ok(p.screen.alternate and p.screen.paste and not p.screen.cursor,
-       "it uses the alternate screen and hides the cursor")
+       "the program uses the alternate screen and hides the cursor")
     for key, text in (("2", "events in this log"), ("3", "RECIPE"),
                       ("4", "Mark the runs to compare"), ("5", "following"),
                       ("6", "bench"), ("7", "DISK free"),
@@ -249,7 +249,7 @@ def test_mouse():
     ok(p.until(lambda: reversed_at(p, 26, 9) and not reversed_at(p, 40, 9)),
        "a drag in a chart shows its range")
     mouse(p, ("release", 32, 11))
-    ok(p.wait_for("4.08x"), "at its end the range is zoomed")
+    ok(p.wait_for("4.08x"), "the end of the drag zooms to the range")
     p.settle()
     ok(y_axis(p) != before, "the y axis fits the visible points", p.screen.text())
     p.send("H")
@@ -403,7 +403,7 @@ def test_suspend():
     p.at_shell()
     p.send("fg\r")
     ok(p.until(lambda: termios.tcgetattr(p.fd)[:4] == modes[:4], what=modes)
-       and p.wait_gone("Stopped"), "the same after kill -STOP",
+       and p.wait_gone("Stopped"), "the shell has its modes after kill -STOP, too",
        termios.tcgetattr(p.fd))
     p.send("q")
     ok(p.until(lambda: not p.screen.alternate) and p.at_shell(), "q ends the program")
@@ -432,12 +432,12 @@ def test_bench():
        frames)
     ok(p.until(lambda: "block 1 of 6 is next" in p.screen.text() or
                "fused: FASTER by" in p.screen.text()),
-       "it shows what the next decision needs")
+       "a running bench shows what the next decision needs")
     ok(p.wait_for("fused: FASTER by"), "yes runs it until a verdict")
     ok(p.wait_for(("median", "faster by %", "check ")) and
        any(why in p.screen.text() for why in
            ("· stopped early", "· completed all blocks")),
-       "its runs, its interval, and why it ended")
+       "a finished bench shows its runs, its interval, and why it ended")
     p.send("\r")
     ok(p.wait_for("paired by block"), "Enter shows the report")
     p.send("Q")

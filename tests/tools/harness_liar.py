@@ -671,7 +671,7 @@ def hide_module(run):
 
 
 def begin_below(run):
-    """The verifier is in a folder of its own."""
+    """The verifier is in a separate folder."""
     write(os.path.join(run.work, "bench", "verifier.py"), VERIFIER)
     os.remove(os.path.join(run.work, "verifier.py"))
 

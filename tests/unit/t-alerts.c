@@ -92,7 +92,7 @@ static void test_stall(void)
 	number = alerts.v[0].number;
 	ok(alerts_find(&alerts, number) == find(&alerts, ALERT_STALL), "it is found by its number");
 	alerts_acknowledge(&alerts);
-	is_int((long long)alerts_open(&alerts), 0, "it can be acknowledged");
+	is_int((long long)alerts_open(&alerts), 0, "an alert can be acknowledged");
 	model_run_touch(&model, mr, now + 32000, true);
 	alerts_update(&alerts, &model, NULL, now + 32000);
 	is_int((long long)alerts.n, 0, "a new line ends it");
@@ -188,12 +188,12 @@ static void test_idle(void)
 	ok(!find(&alerts, ALERT_IDLE), "a pod without a price is never idle");
 	model.pods[0].usd_per_hour = 6;
 	pass_minutes(&alerts, &model, 40, 12, &now);
-	ok(!find(&alerts, ALERT_IDLE), "one busy GPU is enough");
+	ok(!find(&alerts, ALERT_IDLE), "one busy GPU prevents the idle alert");
 	pass_minutes(&alerts, &model, 5, 9, &now);
-	ok(!find(&alerts, ALERT_IDLE), "nine minutes are not enough");
+	ok(!find(&alerts, ALERT_IDLE), "nine idle minutes raise no alert");
 	model_log_set_read(&model, log, 100, now);
 	pass_minutes(&alerts, &model, 5, 9, &now);
-	ok(!find(&alerts, ALERT_IDLE), "nine minutes after a new line are not enough");
+	ok(!find(&alerts, ALERT_IDLE), "nine idle minutes after a new line raise no alert");
 	pass_minutes(&alerts, &model, 0, 11, &now);
 	alert = find(&alerts, ALERT_IDLE);
 	ok(alert != NULL && strstr(alert->text, " 20 min, at a cost of 2.00 USD"),
@@ -534,7 +534,8 @@ static void test_metric(void)
 	add_value(mr, "loss", 9);
 	add_value(mr, "Loss", 5);
 	alerts_update(&alerts, &model, NULL, T0);
-	is_int((long long)alerts.n, 0, "at the limit, in other case, from an earlier run: none");
+	is_int((long long)alerts.n, 0,
+	       "no alert at the limit, for a name in other case, or for an earlier run");
 	add_value(mr, "Loss", 6.25);
 	add_value(mr, "grad norm", 0.25);
 	alerts_update(&alerts, &model, NULL, T0);
@@ -676,9 +677,9 @@ static void test_advice(void)
 	char path[40];
 
 	is_near(advice_at_most(0, 10), 1 - pow(0.05, 0.1), 1e-12,
-		"none of ten: the closed form of the interval");
+		"none of ten ended ahead: the closed form of the interval");
 	is_near(advice_at_most(1, 20), 0.216106, 1e-5, "one of twenty");
-	is_near(advice_at_most(5, 5), 1, 0, "all of five: no advice");
+	is_near(advice_at_most(5, 5), 1, 0, "all of five ended ahead: no advice");
 	model_init(&model);
 	now = add_run(&model, "a", "/g/now.log");
 	add_validation(&model, now, 100, 3.4);
@@ -775,7 +776,7 @@ static void test_band(void)
 	   "interpolation at many x, including the last");
 	band_release(&band);
 	band_init(&band, seeds, 3, &(struct curve){ NULL, NULL, 0 });
-	is_int((long long)band.n, 0, "no points, no value");
+	is_int((long long)band.n, 0, "without points there is no value");
 	band_release(&band);
 }
 

@@ -169,7 +169,7 @@ static void test_stalled(void)
 	ok(fabs(100.0 * expm1(c->paired.hl) + 44.5) < 0.5,
 	   "the Hodges-Lehmann estimate is not affected: %.2f%%", 100.0 * expm1(c->paired.hl));
 	size_t need = judge_blocks_to_show(&b->judge, c, fabs(c->paired.hl));
-	ok(need > BLOCKS && need < 40, "it would take %zu blocks to show it", need);
+	ok(need > BLOCKS && need < 40, "%zu blocks would show the difference", need);
 	buf_init(&out, 1U << 16);
 	print(&out, &b->judge, &info);
 	ok(strstr(out.data, "1 of 12 runs is an outlier.") != NULL,
@@ -1069,7 +1069,7 @@ static void test_stamps(void)
 	health_init(&h, str_from(host), str_from(""), str_from(whole));
 	ok(h.n_stamps == 2 && !h.stamping && health_pace_s(&h) < 1.0, "all stamps are read");
 	is_near(health_time_of(&h, 300, &after), 1001.0, 1e-6, "in uptime of the pod");
-	is_near(after, 1000.99, 1e-6, "with the time at which the bytes were not there yet");
+	is_near(after, 1000.99, 1e-6, "a stamp has the last time at which its bytes were missing");
 	is_near(health_time_of(&h, 401, &after), 1002.0, 1e-6, "for each stamp");
 	is_near(health_time_of(&h, 501, &after), 1003.6, 1e-9,
 		"after the last stamp, samples of the host are used");

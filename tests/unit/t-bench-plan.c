@@ -649,7 +649,8 @@ static void test_form_of(void)
 	ok(plan_parse(&plan, "x", str_from(text), &err) == 0, "a bench of a form: %s", err.text);
 	cJSON *again = bench_form_of(&plan);
 	cJSON *twice = bench_make_form(again, &conf, &err);
-	ok(cJSON_Compare(root, twice, true), "its form makes the same bench: %s", err.text);
+	ok(cJSON_Compare(root, twice, true), "the form of a bench makes the same bench: %s",
+	   err.text);
 	is_str(json_get_string(again, "variant2", ""), "C X='y z' -- c", "the text of an arm");
 	cJSON_Delete(form);
 	cJSON_Delete(root);

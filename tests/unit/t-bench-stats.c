@@ -300,8 +300,8 @@ static void test_mann_whitney(void)
 	is_rel(r.p, 4.0 / 252.0, TOL, "p");
 	is_rel(r.p_normal, .0215717479477, TOL, "asymptotic p");
 	is_rel(r.shift, -3.328, TOL, "shift");
-	is_rel(r.lo, -4.192, TOL, "low of the shift");
-	is_rel(r.hi, -.32, TOL, "high of the shift");
+	is_rel(r.lo, -4.192, TOL, "lower bound of the shift");
+	is_rel(r.hi, -.32, TOL, "upper bound of the shift");
 	memcpy(lx, x, sizeof(lx));
 	memcpy(ly, y, sizeof(ly));
 	w = multi_welch(lx, 5, ly, 5, 0.05);
@@ -378,7 +378,7 @@ static void test_pods(void)
 	is_rel(stats_pct(p.hi), 4.64374952995, TOL, "high");
 	is_rel(p.p, .0301063616462, TOL, "p");
 	is_rel(s.f, between / 2 / within, TOL, "F of pods with unequal numbers of blocks");
-	is_rel(s.p, pow(1 + 2 * s.f / 3, -1.5), TOL, "its p with 2 and 3 df");
+	is_rel(s.p, pow(1 + 2 * s.f / 3, -1.5), TOL, "p of F with 2 and 3 df");
 	is_rel(s.share, 1 - 1 / s.f, TOL, "share between pods");
 	ok(isnan(multi_pods(d, sd, (double[]){ 1, 1, 1 }, 3).p) && isnan(multi_pods(d, sd, n, 1).p),
 	   "NAN for pods with one block each, and for a single pod");

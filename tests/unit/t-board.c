@@ -122,7 +122,7 @@ static void test_published(void)
 	for (int cap = 0; cap < BOARD_CAP_TARGETS; cap++)
 		is_int(g->caps[cap], CAP_KEPT, "cap kept");
 	is_int(g->caps[BOARD_CAP_TARGETS], CAP_UNKNOWN, "targets unknown");
-	is_int((long long)board.rank[0], 0, "the better one is first");
+	is_int((long long)board.rank[0], 0, "the better group is first");
 	board_release(&board);
 }
 
@@ -351,9 +351,9 @@ static void test_coarse_time(void)
 	add(&board, "g/e.log", "g", NULL, &a);
 	add(&board, "g/f.log", "g", NULL, &b);
 	board_compute(&board);
-	is_int(board.rows[1]->use, BOARD_SAME_RUN, "to the millisecond: one");
-	is_int(board.rows[3]->use, BOARD_COUNTED, "to the minute: two");
-	is_int(board.rows[5]->use, BOARD_COUNTED, "of two seeds: two");
+	is_int(board.rows[1]->use, BOARD_SAME_RUN, "two logs with equal milliseconds are one run");
+	is_int(board.rows[3]->use, BOARD_COUNTED, "two logs with equal minutes are two runs");
+	is_int(board.rows[5]->use, BOARD_COUNTED, "two logs of two seeds are two runs");
 	board_release(&board);
 }
 

@@ -98,7 +98,7 @@ static void test_came(void)
 	logcame_add(&came, 150, 1000);
 	logcame_add(&came, 300, 2000);
 	is_int(logcame_at(&came, 149), 1000, "a byte arrives with its block");
-	is_int(logcame_at(&came, 150), 2000, "the next one with the next");
+	is_int(logcame_at(&came, 150), 2000, "the next byte arrives with the next block");
 	is_int(logcame_at(&came, 999), 2000, "unread bytes arrive last");
 	for (int i = 1; i <= 100000; i++)
 		logcame_add(&came, 300 + (uint64_t)i * 10, 2000 + i);

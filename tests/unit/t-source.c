@@ -93,7 +93,8 @@ static void test_skip(void)
 		fold_text(&b, &at_once, s, true);
 		same += strcmp(a.data, b.data) == 0;
 	}
-	is_int((long long)same, 2000, "many lines at once and line by line give the same");
+	is_int((long long)same, 2000,
+	       "reading many lines at once and line by line gives the same hash");
 	source_fold_release(&by_line);
 	source_fold_release(&at_once);
 	buf_release(&text);

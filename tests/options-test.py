@@ -3,6 +3,7 @@
 """Options and arguments of every command, right and wrong, and where they
 may appear."""
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -145,6 +146,9 @@ def main():
             text = run(env, name + " --help").stdout.decode()
             wide = [line for line in text.split("\n") if len(line) > 80]
             ok(text and not wide, name + " --help fits 80 columns", wide)
+            headings = re.findall(r"^[a-z].*:$", text, re.M)
+            ok(len(headings) == len(set(headings)),
+               name + " --help has each heading once", headings)
         for name in names:
             want = run(env, name + " --help")
             ok(want.returncode == 0 and want.stdout.decode().startswith(

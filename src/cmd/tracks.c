@@ -28,7 +28,6 @@ const struct cmd cmd_tracks_list = {
 	.name = "tracks list",
 	.usage = "[OPTIONS]",
 	.summary = "list the tracks: the rules of competitions",
-	.section = "other",
 	FOLD_TRACKS,
 	.options = cmd_output_options,
 	.size = sizeof(struct cmd_output),

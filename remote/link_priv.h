@@ -30,7 +30,7 @@ struct gate {
 /* Held by the requester; zeroed before the first use. */
 struct gate_ticket {
 	struct list link;
-	struct gate *gate; /* NULL: neither inside nor waiting */
+	struct gate *gate; /* NULL: neither admitted nor waiting */
 	char host[256];
 	void (*on_admit)(void *user);
 	void *user;

@@ -186,7 +186,7 @@ plant() {
     elif [ ! -s "$tmp/found" ] && [ "$3" = bad ]; then
         echo "not detected: $1 includes $2" >"$tmp/one"
     fi
-    ok "layers: planted $2 in $1 is $3" "$tmp/one"
+    ok "layers: $2 planted in $1 is $3" "$tmp/one"
 }
 plant parsers/x.c '"remote/fleet.h"' bad
 plant parsers/x.c '"src/loop/loop.h"' bad

@@ -294,6 +294,13 @@ PHRASES = {
     r"(thereof|therein|thereby|withal|whereof|hitherto|naught|nought)\b":
         "plain English",
     r"(were|be) it\b": "if it is",
+    r"(Has|Have) (the|another) \w+ (a|an|another|the same)\b": "Does .. have",
+    r"(comes?|came) to rest\b": "stops growing, stopped",
+    r"(differs?|differed) from itself\b": "name both sides",
+    r"(rows?|lines?|runs?|files?|benches|messages|MB) an? (hour|minute|day)\b":
+        "N .. per ..",
+    r"of (its|their|his) own:": "with its own, separate",
+    r"is no (process|copy|band|error|measurement)\b": "is not a ..",
 }
 PHRASE = re.compile(r"(?<![\w-])(?<!there )(?:%s)" % "|".join(
     "(?P<p%d>%s)" % (n, phrase) for n, phrase in enumerate(PHRASES)))
@@ -318,6 +325,18 @@ def prose_of(f):
                 yield number, match.group()
 
 
+def test_names(f):
+    """A test's name does not continue the name before it."""
+    if not f.path.startswith("tests/"):
+        return
+    pattern = re.compile(
+        r'"(?:nor|neither is|also (?:if|in)|but not|so (?:is|are|do|does|may)|'
+        r"and (?:is|are|has|was|no|not|it|keeps|then)|until it) [a-z]")
+    for number, line in enumerate(f.lines, 1):
+        if pattern.search(line):
+            yield number, "a test name that needs the one before it"
+
+
 def plain_words(f):
     """Comments, messages and the manual avoid phrases that stop a reader."""
     if f.path.endswith((".json", "check-style.py", "loggen_blocks.c")):
@@ -330,7 +349,8 @@ def plain_words(f):
 
 RULES = (spdx, purpose, guard, include_order, columns, blanks, banned_calls,
          opened_once, stdout_is_cmds, no_typedef, kept_texts,
-         function_length, local_paths, left_overs, one_tap, plain_words)
+         function_length, local_paths, left_overs, one_tap, test_names,
+         plain_words)
 
 HEAD = "/* %s */\n/* For the test. */\n" % SPDX
 PLANTED = {
@@ -351,6 +371,7 @@ PLANTED = {
     local_paths: ("src/x.c", HEAD + '"/ho' 'me/somebody/x";\n'),
     left_overs: ("src/x.c", HEAD + "/* TO" "DO */\n"),
     one_tap: ("tests/x.py", "def ok" "(passed):\n"),
+    test_names: ("tests/x.c", HEAD + '\tok(x, "nor' ' is the other");\n'),
     plain_words: ("src/x.c", HEAD + '"the name is no num' 'ber"\n'),
 }
 

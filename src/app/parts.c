@@ -595,7 +595,7 @@ void app_parts_use_track(struct app_parts *parts)
 		context->track.by_logs = set;
 	shared->configured++;
 	model_note_change(parts->setup->model, MODEL_RUNS);
-	ui_show_message(shared, i > 0 ? "track: %s, %s" : "track: by the logs", track.name,
+	ui_show_message(shared, i > 0 ? "track: %s, %s" : "track: chosen by the logs", track.name,
 			track.title);
 }
 

@@ -18,8 +18,8 @@
 #define LEAST_AKIN 4
 /* If rows appear faster than this share of the log's time, they were written at once. */
 #define TIMELY_SHARE 0.9
-/* Rows that came one by one, by their stamps, may have a clock that is off by more, but none that
- * counts more time than the run took. */
+/* If the stamps show that rows came one by one, a clock may be off by more than this, but must not
+ * count more time than the run took. */
 #define TIMELY_STAMPED_SHARE 0.5
 /* Accepted difference between the log's clock and the pod's. */
 #define LOG_CLOCK_SHARE 0.05

@@ -223,7 +223,7 @@ void loop_free(struct loop *loop)
 {
 	uv_walk(&loop->uv, close_any, NULL);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
-	/* The handles that these callbacks opened, and idle, prepare and check. */
+	/* Now the handles that these callbacks opened, and idle, prepare and check. */
 	uv_walk(&loop->uv, close_any, loop);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
 	uv_loop_close(&loop->uv);

@@ -158,7 +158,7 @@ def main():
         print("%s -i -m1 over all of it: %.0f ms; first hit, none, beside "
               "it: %.2f" % (tool, whole,
                             statistics.median(took["none"]) / whole))
-        print("memory at the most: %.1f MiB" % peak)
+        print("peak memory: %.1f MiB" % peak)
 
 
 if __name__ == "__main__":

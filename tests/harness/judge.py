@@ -354,7 +354,7 @@ HONEST = {
     "judge outside the workspace": (
         put_outside(liar.VERIFIER), None, outside, None,
         "v.py: outside the workspace"),
-    "path that nobody can follow": (
+    "path that cannot be followed": (
         put(verifier_py=judge("open(chr(47) + 'dev' + chr(47) + 'null')\n")),
         None, None, None, "cannot be followed: verifier.py: line 2, open"),
 }

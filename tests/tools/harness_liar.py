@@ -862,9 +862,9 @@ LIES = {
             "post_attempt_command": "python3 bench/verifier.py"}},
     "byte code linked": {"begun": divide_judge, "attempt 2": link_compiled},
     "expected changed": {"begun": begin_large, "attempt 2": change_large},
-    "cases by name alone": {"attempt 2": prints(CASES + "END")},
+    "cases with names only": {"attempt 2": prints(CASES + "END")},
     "printed before it": {"attempt 2": prints(FULL + "THEN")},
-    "printed behind it": {"attempt 2": prints(FULL)},
+    "printed after it": {"attempt 2": prints(FULL)},
     "printed before a null": {"attempt 2": prints(FULL + "\0THEN")},
     "printed behind a mark": {"attempt 2": prints("\ufeff" + FULL + "END")},
     "on another device": {"attempt 2": prints(
@@ -873,7 +873,7 @@ LIES = {
         FULL.replace("final", "dev") + "END")},
     "total of others": {"attempt 2": prints(
         FULL.replace('"best_us": 0.5', '"best_us": 109') + "END")},
-    "longer than it ran": {"attempt 2": prints(
+    "time longer than the run": {"attempt 2": prints(
         FULL.replace("0.01", "60") + "END")},
     "score in capitals": {"attempt 2": prints(
         FULL.replace('"best_us": 1.5', '"BEST_US": 1.5') + "END")},
@@ -892,7 +892,7 @@ LIES = {
     "key twice": {"begun": two_keys},
     "checkpoint claimed": {"build 2": point_at_best},
     "output copied": {"build 2": copy_output},
-    "judge put back at once": {"attempt 2": swap_judge,
+    "judge restored at once": {"attempt 2": swap_judge,
                                "printed 2": put_judge_back},
     "judge put back later": {"attempt 1": swap_judge, "attempt 2": put_judge_back_later,
                              "config": {"restore_best": False}},
@@ -953,7 +953,7 @@ LIES = {
     "output edited, then the result": {"printed 2": edit_after_print,
                                        "build 2": edit_with_result},
     "times of a copy": {"attempt": forge_copy, "lives": True},
-    "end of the run told": {"attempt": forge_end},
+    "forged end of the run": {"attempt": forge_end},
     "output pushed out": {"attempt 2": print_long},
     "verifier's sentence": {"attempt 2": print_instead},
     "iteration linked": {"attempt 2": link_iteration},
@@ -969,7 +969,7 @@ LIES = {
     "score below 0": {"attempt 2": print_score("-1.5")},
     "score 0": {"attempt 2": print_score("-0.0")},
     "score a list": {"attempt 2": print_score("[1.5]")},
-    "score of wide digits": {"attempt 2": print_score(
+    "score in full-width digits": {"attempt 2": print_score(
         '"\uff11.\uff15"')},
     "score of near 0": {"attempt 2": print_score("1e-300")},
 }

@@ -160,7 +160,7 @@ static void test_cuts(void)
 	for (size_t a = 0; same && a <= len; a++)
 		for (size_t b = a; same && b <= len; b++)
 			same = cut_is_same(a, b, 1 + (a + b) % 5);
-	ok(same, "every cut in three gives the same frames");
+	ok(same, "any division into three pieces gives the same frames");
 }
 
 /* Feed text after a hello, byte by byte; the result of the first refusal. */

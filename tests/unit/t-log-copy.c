@@ -95,7 +95,7 @@ static void test_bytes(void)
 	log_copy_free(a);
 	a = open_log(dir, "/logs/a b\n\033[31m.log", 0);
 	log_copy_lend(a);
-	ok(log_copy_open(a, &sum, NULL) == 0, "it exists the next time");
+	ok(log_copy_open(a, &sum, NULL) == 0, "the copy exists at the next start");
 	cksum_add(&sum, data + 600, 100);
 	ok(a->sum.len == 700 && cksum_value(&a->sum) == cksum_value(&sum),
 	   "with the checksum of all its bytes, whatever was known before");

@@ -128,8 +128,8 @@ static void test_read_only_folder(void)
 	store = open_store(path, false);
 	fill_run(&run, 3);
 	store_run_put(store, store_log_get(store, "p", "/x", 0), &run, &put);
-	is_int(store_flush(store, NULL), 0, "a database in a folder that becomes read-only");
-	is_int(store_close(store, NULL), 0, "a database in such a folder is closed");
+	is_int(store_flush(store, NULL), 0, "a database in a folder is written");
+	is_int(store_close(store, NULL), 0, "a database in a read-only folder is closed");
 	(void)chmod(path, 0444);
 	(void)chmod(folder, 0555);
 	is_int(read_as_other_user(path), 1, "another user can read a read-only database");

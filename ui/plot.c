@@ -750,8 +750,8 @@ static void add_target(struct work *work, struct chart *chart, const struct plot
 		       const struct ui_shared *shared)
 {
 	const struct track *track = ui_caps(shared, request->runs[0]);
-	const char *name = request->metric.id == PLOT_OWN ? request->metric.own
-							  : work->points[0].column;
+	const char *name =
+		request->metric.id == PLOT_OWN ? request->metric.own : work->points[0].column;
 	double from = chart->x_lo + (chart->x_hi - chart->x_lo) * CHART_START;
 	struct plot_spread y = plot_spread_of(chart, from, chart->x_hi, 0);
 	double y_lo = fmax(y.lo, chart->y_lo), y_hi = fmin(y.hi, chart->y_hi);

@@ -40,7 +40,7 @@ const struct harness_file *harness_try_file(const struct harness_build *b, enum 
 					    unsigned int number, unsigned int try);
 const struct harness_file *harness_run_file(const struct harness_build *b, enum harness_kind kind,
 					    unsigned int number);
-/* Has the phase a prompt but no output? */
+/* Does the phase have a prompt but no output? */
 bool harness_is_open(const struct harness_build *b, enum harness_kind prompt,
 		     enum harness_kind output, unsigned int number);
 struct str harness_text_file(const struct harness_build *b, enum harness_kind kind,

@@ -341,7 +341,7 @@ static void eval_gauge(const struct ui_shared *shared, const struct forecast *f,
 	gauge->value = model_eval_s(run);
 	gauge->cap = ui_caps(shared, shared->selected)->cap_eval_s;
 	if (run_has(run->eval_done)) {
-		/* An earlier stage is over: its seconds are not those of this one. */
+		/* An earlier stage has ended: its seconds do not count for this one. */
 		gauge->value = model_eval_elapsed_s(run);
 		buf_appendf(&gauge->note, "%s of %s done", fmt_grouped(run->eval_done).s,
 			    fmt_grouped(run->eval_total).s);

@@ -45,10 +45,11 @@ struct harness_compare {
 	unsigned int live_iteration; /* of that phase */
 	int64_t created_ms;
 	const char *score_key, *command;
-	const char *template;		   /* folder of the task; NULL: unknown */
-	struct harness_names compared;	   /* judge files of the task */
-	struct harness_names added;	   /* judge files that trials added */
-	enum harness_tri higher_is_better; /* as far as the numbers show it */
+	const char *template;	       /* folder of the task; NULL: unknown */
+	struct harness_names compared; /* judge files of the task */
+	struct harness_names added;    /* judge files that trials added */
+	enum harness_tri
+		higher_is_better; /* derived from the numbers; UNKNOWN if they do not show it */
 };
 
 /* Did the post command pass and give a usable score? */

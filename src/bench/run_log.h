@@ -91,7 +91,7 @@ struct step_rates run_log_rates(const struct run_log *log, enum tok_kind kind);
 struct run_log_rule {
 	const struct format_set *formats; /* borrowed */
 	const char *score_key;		  /* NULL: the first that is known; outlives the log */
-	bool force;			  /* read it as `kind`; else find out */
+	bool force; /* the log is read as `kind`; false: the kind is detected */
 	enum run_log_kind kind;
 };
 

@@ -47,7 +47,7 @@ GIVEN = "args opts options ns parsed argv cfg config".split()
 UNKNOWN, ROOT = "\0", "\1"
 
 
-# The last name of a call and what is before it: "np", "load" of np.load.
+# The last name of a call and the name before it: "np", "load" of np.load.
 def names_of(node):
     if isinstance(node, ast.Attribute):
         before = node.value
@@ -255,7 +255,7 @@ class Judge:
                 self.text(path))
             Source(self, path, tree).read()
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            self.lose(path, "not Python that can be read")
+            self.lose(path, "not readable as Python")
 
     # The words of shell text, as (command, redirections) one at a time.
     def shell(self, text, source=""):
@@ -625,7 +625,7 @@ class Source:
             if alias.name != "*":
                 self.judge.module(base + "." + alias.name)
 
-    # Remember what names stand for.
+    # Remember the values of names.
     def note(self, node):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             names = [a.arg for a in node.args.args]

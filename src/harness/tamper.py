@@ -91,7 +91,7 @@ class Candidate:
             self.note(node)
         for node in self.nodes(tree, judges):
             self.look(node)
-        if len(self.stdout) == 1: # a kernel that only silences puts it back
+        if len(self.stdout) == 1: # a kernel that only silences the output restores it
             self.add(self.found, self.stdout[0], "replaces sys.stdout")
         if self.keyed and self.says + self.ends:
             self.add(self.found, (self.says + self.ends)[0],

@@ -165,7 +165,7 @@ def changed_at(path):
 	return st.st_ctime_ns if st else 0
 
 
-# The ctime and checksum of a file: of what it means, or of its bytes.
+# The ctime of a file, and a checksum of its meaning or of its bytes.
 def copy_of(root, name, by_meaning=True):
 	path = os.path.join(root, name)
 	st, ctime = look_at(path), changed_at(path)
@@ -227,7 +227,7 @@ def judge_of(root, work, command, said=""):
 	return kept[1]
 
 
-# The files of the template that decide, and what belongs to whom.
+# The judge's files in the template, and the owner of each file.
 def judges_of(root, work, command, task, said=""):
 	judge = judge_of(root, work, command, said)
 	parts = {path: part_of(judge, path, task, WORDS)
@@ -454,7 +454,7 @@ def is_changed(name, template, best, work):
 		copy_of(best or work, name)[1]
 
 
-# Say which files were compared, what could not be followed, and how the best
+# Report which files were compared, what could not be followed, and how the best
 # checkpoint differs from the template.
 def send_report(run, own, template, best, work, judge, parts, decide, forged,
 		is_shown):

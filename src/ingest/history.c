@@ -5,8 +5,8 @@
  * shows what that one stores.  When the writer exits or dies, this process takes over and follows
  * the pods.
  *
- * Of many logs on this machine that are in no database, only the runs that were viewed last keep
- * all points; those of another run are read from its log again.
+ * If many logs on this machine are in no database, only the runs that were viewed last keep all
+ * points; those of another run are read from its log again.
  */
 #include <assert.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ struct series_request {
 	size_t n, cap;
 	bool is_again; /* more was stored since: request the series once more */
 
-	/* Of a run that is in no database: its log is read. */
+	/* The request is for a run that is in no database: its log is read. */
 	struct ingest *ingest;
 	struct job *job;
 	char *file; /* owned */

@@ -13,7 +13,7 @@ struct logfile;
 /* A longer line is cut at multiples of this offset, so a shorter block that contains a line end has
  * no cut before its last line end. */
 #define LOGFILE_CUT_BYTES (1U << 20)
-/* A part of a line is shorter than two cuts. */
+/* A part of a line is shorter than twice the cut size. */
 #define LOGFILE_SCAN_BYTES (2U * LOGFILE_CUT_BYTES)
 
 struct logfile *logfile_open(const char *path, struct err *err) __attribute__((warn_unused_result));

@@ -118,7 +118,8 @@ static int read_score(const struct json_reader *r, const cJSON *node, const char
 	return 0;
 }
 
-/* Of a score that is the steps to the target; otherwise the name of the score's metric. */
+/* The metric of the target if the score is the steps to it; otherwise the name of the score's
+ * metric. */
 static int read_target_metric(const struct json_reader *r, const cJSON *node, const char *path,
 			      void *base)
 {

@@ -217,7 +217,7 @@ def ending(rig):
             text=True)
         ok([any(line.startswith(text) for line in done.stdout.splitlines())
             for text in want] == [True, True],
-           "processes end after %d looks: %s" % (looks, ", ".join(want)), done)
+           "processes that exit after %d looks: %s" % (looks, ", ".join(want)), done)
         shutil.rmtree(root, ignore_errors=True)
 
 

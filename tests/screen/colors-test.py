@@ -90,7 +90,7 @@ def dump(screen):
     for row in screen.cells[1:-2]:
         line = ""
         for char, look in row:
-            # Of a blank only its background is visible.
+            # Only the background of a blank is visible.
             name = name_of(look) if char != " " or look[2] else "none"
             letter = chr(ord("a") + len(letters) - 1)
             line += letters.setdefault(name, letter)

@@ -62,7 +62,7 @@ def wrong_looks(screen, name, colours):
         for x, (char, look) in enumerate(row):
             letter = rows[y][x:x + 1] or " "
             want = look_of(legend.get(letter, "NORMAL"), colours)
-            # Of a blank only its background is visible.
+            # Only the background of a blank is visible.
             if char == "" or (char == " " and not want[2] and not look[2]):
                 continue
             if look != want:

@@ -51,7 +51,7 @@ def logs():
 
 
 def hard_logs():
-    """By folder the lines of logs whose figures were shown wrongly once, and
+    """For each folder the lines of a log whose figures were shown wrongly once, and
     how many of them are written before the log grows."""
     golf = ["seed:42", "train_batch_tokens:1000 train_seq_len:10 "
             "iterations:5000"]

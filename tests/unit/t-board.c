@@ -527,7 +527,7 @@ static void test_baseline_name(void)
 	board_compute(&board);
 	is_str(board.groups[0].title, "a/x", "titles without the common part");
 	is_str(board.rows[0]->name, "1.log", "names of rows are relative to their group");
-	ok(board_baseline(&board) == &board.groups[1], "it is the baseline");
+	ok(board_baseline(&board) == &board.groups[1], "the group with that key is the baseline");
 	is_int((long long)board.groups[0].verdict.n_common, 1, "a seed that both groups ran");
 	board_release(&board);
 }

@@ -423,7 +423,7 @@ static void test_opens_at_top(const struct ui_setup *setup)
 		(void)snprintf(path, sizeof(path), "/x/many/%03d.log", i);
 		(void)model_run_get(many, 0, path, 0);
 	}
-	/* They are read in another order than that of the list. */
+	/* They are not read in the order of the list. */
 	for (int i = 199; i >= 0; i -= 1) {
 		struct model_run *mr = many->runs[(i * 7 + 3) % 200];
 

@@ -249,7 +249,7 @@ static size_t count_points(const struct model_run *mr)
 	return series != NULL ? series_count(series) : 0;
 }
 
-/* Of many logs, only some runs keep all points; the others are read again when a view needs them.
+/* With many logs, only some runs keep all points; the others are read again when a view needs them.
  */
 static void test_many(void)
 {
@@ -272,8 +272,8 @@ static void test_many(void)
 			few[n_few++] = s.model.runs[i];
 	}
 	is_int((long long)(n_whole + n_few), MANY, "many logs are read");
-	ok(n_whole == 28 && n_few == MANY - 28, "28 runs keep all points: %zu, others few: %zu",
-	   n_whole, n_few);
+	ok(n_whole == 28 && n_few == MANY - 28,
+	   "28 runs keep all points: %zu, the others keep few: %zu", n_whole, n_few);
 	if (n_few < 2)
 		exit(1);
 	model_request_series(&s.model, few[0]);

@@ -259,7 +259,8 @@ int main(void)
 	timed = logtimed_open(&model);
 	while (logtimed_more(timed))
 		;
-	is_int((long long)logtimed_lines(timed), (long long)lines / 2, "one log is all of it");
+	is_int((long long)logtimed_lines(timed), (long long)lines / 2,
+	       "a single log gives all lines");
 	logtimed_close(timed);
 	b = make_log(&model, "b", LINES);
 	timed = logtimed_open(&model);

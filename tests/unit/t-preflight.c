@@ -67,7 +67,7 @@ static void test_good(void)
 		"the clock, in the middle of question and answer");
 	is_near(json_get_number(row, "free_bytes", -1), 2048e6, 1e-9, "free space");
 	is_str(json_get_string(row, "gpu", NULL), "2x NVIDIA H100", "the GPUs");
-	ok(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(row, "triton")), "what is absent is null");
+	ok(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(row, "triton")), "an absent fact is null");
 	cJSON_Delete(row);
 }
 

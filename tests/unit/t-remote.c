@@ -97,7 +97,7 @@ static void test_target(void)
 	pod = (struct remote_pod){ .name = "p", .ssh = "u@h:23" };
 	is_int(ssh_target_parse(&target, &pod, (struct str){ NULL, 0 }, &err), 0,
 	       "without an ssh program");
-	is_str(target.host, "h", "the host as it stands");
+	is_str(target.host, "h", "the host is unchanged");
 	is_int(target.port, 23, "its port");
 	is_str(target.agent, "/agent", "the agent of the environment");
 	ok(target.n_identities == 3 && target.n_known_hosts == 2, "the default files");

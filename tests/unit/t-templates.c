@@ -207,7 +207,7 @@ static const struct run_case cases[] = {
 	  "iter: 59 loss: 3.125 total_loss: 4\n",
 	  1,
 	  { { "steps", "59" }, { "last_train_loss", "3.125" } } },
-	{ "units in names, and thousands in units",
+	{ "units at the end of names, and thousands in units",
 	  "step: 1 | loss: 3.5 | step_time_s: 0.5 | tokens/s: 19.5K | "
 	  "seen: 1.5M/2.1B\n"
 	  "step: 2 | loss: 3.25 | step_time_s: 0.25 | tokens/s: 20.5K | "

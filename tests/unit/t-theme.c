@@ -215,7 +215,7 @@ static void test_contrast(enum theme theme, double background, double text, doub
 	ok(good, "%s: text has a contrast of %g, rules of %g", theme_name(theme), text, faint);
 }
 
-/* Of the 16 colors, those close to the background are not used. */
+/* The colors of the 16 that are close to the background are not used. */
 static void test_sixteen(enum theme theme, const char * not )
 {
 	bool good = true;

@@ -384,7 +384,7 @@ static void refuse_host(struct ssh_conn *conn)
 	end_conn(conn, link_refused);
 }
 
-/* Check the host key, then log in. A key that must not be accepted is never asked about. */
+/* Check the host key, then log in. Never ask about a key that must not be accepted. */
 static void start_login(struct ssh_conn *conn)
 {
 	const struct fleet_options *options = &conn->link->fleet->options;

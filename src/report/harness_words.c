@@ -176,7 +176,7 @@ void harness_add_result(struct buf *text, const struct harness_run *run,
 	if (post->stray_score.present)
 		add_claim(text, post->stray_score, "printed among other text, not accepted");
 	add_claim(text, it->claimed_score, "claimed");
-	/* Unless the verifier confirmed at least what the agent's own tool measured. */
+	/* Shown unless the verifier confirmed at least what the agent's own tool measured. */
 	if (!it->verified_score.present ||
 	    harness_is_better(run->higher_is_better, it->session_score.value,
 			      it->verified_score.value))

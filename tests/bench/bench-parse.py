@@ -170,7 +170,7 @@ def one_alternation():
             else:
                 left_out += 1
     if left_out:
-        print("%d of %d rules have no plain form: the others look for less"
+        print("%d of %d rules have no plain pattern: the other tools skip them"
               % (left_out, left_out + len(patterns)))
     return "|".join(patterns)
 

@@ -121,8 +121,8 @@ static void test_pool(void)
 		"variances are pooled by degrees of freedom");
 	is_near(total.sd_block, sqrt((3 * 9e-6 + 2 * 1e-6) / 5), 1e-12,
 		"block variances are pooled by numbers of blocks");
-	is_near(total.mean, 6.1, 0, "the level is the newer one");
-	is_near(total.drift, -0.01, 0, "the drift is the newer one");
+	is_near(total.mean, 6.1, 0, "the level of the newer noise is kept");
+	is_near(total.drift, -0.01, 0, "the drift of the newer noise is kept");
 }
 
 static void test_compare(void)

@@ -167,7 +167,7 @@ static void test_stopped(void)
 	sleep_until(clock_mono_ms() + 1200);
 	(void)kill(pid, SIGCONT);
 	(void)waitpid(pid, &status, 0);
-	is_int(status, 0, "it sees the input before its timers");
+	is_int(status, 0, "the program handles the input before its timers");
 	for (int i = 0; i < 2; i++) {
 		close(to[i]);
 		close(from[i]);

@@ -604,8 +604,10 @@ static const struct run_number *read_metric(const struct board *board, struct bo
 			run->chosen = run->final_bpb;
 			continue;
 		}
-		const struct run_series *series = run_series_find(run, name);
+		const char *full = group->track->full_metric;
+		const struct run_series *series = full != NULL ? run_series_find(run, full) : NULL;
 
+		series = series != NULL ? series : run_series_find(run, name);
 		run->chosen = series == NULL ? RUN_ABSENT : run_series_last(series, name);
 		if (series == NULL || !group->track->take_best)
 			continue;
@@ -897,6 +899,8 @@ static void count_group(struct board *board, struct board_group *group)
 	board_each_counted (row, board, group) {
 		const struct run *run = &row->run;
 
+		group->n_estimates += group->track->full_metric != NULL && !group->is_values &&
+				      run_series_find(run, group->track->full_metric) == NULL;
 		group->max_train_ms = fmax(group->max_train_ms, run->train_ms);
 		group->max_artifact_bytes = fmax(group->max_artifact_bytes, run->artifact_bytes);
 		group->max_eval_s = fmax(group->max_eval_s, fmax(run->eval_s, run->eval_total_s));
@@ -1182,6 +1186,9 @@ static void word_by_rule(struct board_group *group)
 	if (group->counts_steps && steps->n_live > 0)
 		print_into(note, ", PROVISIONAL (%zu of %zu runs not there yet)", steps->n_live,
 			   steps->n + steps->n_live + steps->n_short);
+	else if (group->n_estimates > 0)
+		print_into(note, ", PROVISIONAL (%zu of %zu runs estimate it)", group->n_estimates,
+			   group->n_counted);
 	v->word = v->target.is_shown ? BOARD_WORD_SHOWN : BOARD_WORD_NOT_SHOWN;
 	if (v->target.is_shown)
 		print_into(v->text, "TARGET SHOWN%s (%s)%s", at, rule, note);

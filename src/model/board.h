@@ -132,6 +132,7 @@ struct board_group {
 	bool is_values;			/* typed in, without logs */
 	const struct run_number *score; /* set by board_compute */
 	size_t n_counted, n_seeds;
+	size_t n_estimates; /* runs that count, with an estimate of the target's metric */
 	size_t n_uncounted[BOARD_NO_SCORE + 1]; /* by enum board_use */
 	struct board_stats stats;		/* over the runs */
 	struct board_stats seed_stats;		/* one value per seed; the tests use these */

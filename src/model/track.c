@@ -33,6 +33,7 @@ void track_release(struct track *track)
 	free(track->title);
 	free(track->file);
 	free(track->metric);
+	free(track->full_metric);
 	for (size_t i = 0; i < track->n_marks; i++)
 		mark_release(&track->marks[i]);
 	free(track->marks);
@@ -190,6 +191,7 @@ static const struct json_field target_fields[] = {
 	{ "direction", JSON_AS_EITHER, JSON_AT(track, is_above), .words = directions,
 	  .what = "direction" },
 	{ "strict", JSON_AS_BOOL, JSON_AT(track, is_strict) },
+	{ "full", JSON_AS_TEXT, JSON_AT(track, full_metric) },
 	{ .name = NULL },
 };
 

@@ -18,7 +18,8 @@ struct mark;
  *			final_val_loss; or the name of a metric: its last value; or
  *			steps_to_target: the first step at which the target is shown
  *	take		"best": the best value of the metric, not the last
- *	target		metric, value, direction (below, above), strict
+ *	target		metric, value, direction (below, above), strict; full: a metric that is
+ *			only printed where the one of the target is no estimate
  *	test		kind: t (alpha), z (alpha, sd), mean, or margin (margin_root_n: the least
  *			(target - mean) * sqrt(n)); min_seeds
  *	pairwise	margin_root_n, loss_per_step: two groups of different steps
@@ -57,6 +58,7 @@ struct track {
 	char *file;			/* owned; NULL: built in */
 	const struct run_number *score; /* NULL: auto, or the metric */
 	char *metric;	   /* owned; name of the metric that is the score, or that has the target */
+	char *full_metric; /* owned; a run without it has only an estimate; NULL: none has */
 	bool counts_steps; /* the score is the steps to the target */
 	bool take_best;
 	bool is_above;	/* the target is reached by a higher value */

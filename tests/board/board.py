@@ -708,6 +708,17 @@ def test_competitions():
         ok(got["track"] == track and got["n"] == 1 and
            got["means"]["train_ms"] == ms, name + ": track and time", got)
         near(got["mean_" + got["unit"]], mean, 1e-9, name + ": score")
+    table = "CORE                               ,           , 0.2561"
+    for name, last, mean, words in (
+            ("estimate", [], .2607, "TARGET SHOWN (mean of 1 run), PROVISIONAL "
+             "(1 of 1 runs estimate it)"),
+            ("evaluated", [table], .2561, "MISSES THE TARGET by 0.0004"),
+            ("passed", ["- CORE metric: 0.2580"], .2580,
+             "TARGET SHOWN (mean of 1 run)")):
+        got = step_group(write(f"kinds/{name}.log",
+                               "\n".join(rows + chat[:2] + last) + "\n"))
+        ok(got["verdict"] == words, "CORE, " + name, got["verdict"])
+        near(got["mean_" + got["unit"]], mean, 1e-9, name + ": CORE")
 
 
 def test_track_files():

@@ -49,7 +49,10 @@
 	X(GPU_THROTTLE, "gpu_throttle", "", "throttle reason bits")                         \
 	X(HOST_LOAD, "host_load", "", "load average of the pod, 1 min")
 
-/* Those that a pod reports: metric, and its name as a member of struct telemetry and a column. */
+/* The last of them, which a pod reports: metric, and its name as a member of struct telemetry and a
+ * column. */
+#define TELEMETRY_FIRST METRIC_GPU_UTIL
+#define TELEMETRY_COUNT (METRIC_COUNT - TELEMETRY_FIRST)
 #define TELEMETRY_LIST(X)             \
 	X(GPU_UTIL, gpu_util)         \
 	X(GPU_MEM_MIB, gpu_mem_mib)   \

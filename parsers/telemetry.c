@@ -40,13 +40,19 @@ void telemetry_init(struct telemetry_reader *reader, const int *gpus, size_t n_g
 			reader->gpus |= UINT64_C(1) << gpus[i];
 }
 
+#define X(metric, name)                                                              \
+	_Static_assert(offsetof(struct telemetry, name) ==                           \
+			       (METRIC_##metric - TELEMETRY_FIRST) * sizeof(double), \
+		       #name);
+TELEMETRY_LIST(X)
+#undef X
+
 static void start_block(struct telemetry_reader *r)
 {
 	struct telemetry *now = &r->now;
 
-#define X(metric, name) now->name = RUN_ABSENT;
-	TELEMETRY_LIST(X)
-#undef X
+	for (int i = 0; i < TELEMETRY_COUNT; i++)
+		now->values[i] = RUN_ABSENT;
 	now->disk_free_bytes = now->gpu_busiest = RUN_ABSENT;
 	now->n_gpus = 0;
 	now->gpu_name[0] = '\0';

@@ -29,9 +29,14 @@ struct telemetry_gpu {
 /* The GPU members of TELEMETRY_LIST combine the configured GPUs: mean, highest, sum, highest,
  * lowest, and all bits of NVML's clocks throttle reasons. RUN_ABSENT: unknown. */
 struct telemetry {
+	union {
+		double values[TELEMETRY_COUNT]; /* in the order of the metrics */
+		struct {
 #define X(metric, name) double name;
-	TELEMETRY_LIST(X)
+			TELEMETRY_LIST(X)
 #undef X
+		};
+	};
 	double disk_free_bytes;
 	unsigned int n_gpus;			       /* only configured GPUs */
 	char gpu_name[64];			       /* of the first one; "" without a GPU */

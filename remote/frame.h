@@ -96,8 +96,8 @@ void frame_reader_init(struct frame_reader *reader, const char *nonce);
 /* The next frame of *in: 1 and *frame, 0 when all of *in is consumed, -1 with err if this is not a
  * follower's stream (permanent). FRAME_DATA and FRAME_PREVIEW leave their bytes in *in: consume
  * them with frame_take, completely or in part; the next call returns the rest. */
-int frame_next(struct frame_reader *reader, struct str *in, struct frame *frame, struct err *err)
-	__attribute__((warn_unused_result));
+int frame_next(struct frame_reader *reader, struct str *in, struct frame *frame,
+	       struct err *err) MUST_USE;
 
 /* Consume the first n bytes of the data that frame_next left in *in. */
 void frame_take(struct frame_reader *reader, struct str *in, size_t n);

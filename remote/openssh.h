@@ -34,14 +34,13 @@ struct ssh_dest {
 };
 
 /* -1 with err: empty, a port out of range, a host that starts with '-'. */
-int ssh_dest_parse(struct ssh_dest *dest, const char *text, struct err *err)
-	__attribute__((warn_unused_result));
+int ssh_dest_parse(struct ssh_dest *dest, const char *text, struct err *err) MUST_USE;
 void ssh_dest_release(struct ssh_dest *dest);
 
 /* Read the output of `ssh -G` for that name into target (zeroed before); explicit keys of the pod
  * take precedence. Depends only on its arguments, the environment and passwd. */
 int ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod, struct str text,
-		     struct err *err) __attribute__((warn_unused_result));
+		     struct err *err) MUST_USE;
 void ssh_target_release(struct ssh_target *target);
 
 /* Its name in known_hosts: the alias, "host", or "[host]:port"; owned. */
@@ -56,27 +55,25 @@ struct ssh_words {
 	size_t n;
 };
 
-void ssh_words_add(struct ssh_words *words, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void ssh_words_add(struct ssh_words *words, const char *fmt, ...) LIKE_PRINTF(2, 3);
 /* Several literal words, up to a NULL. */
 void ssh_words_add_list(struct ssh_words *words, ...) __attribute__((sentinel));
 #define ssh_words_add_all(words, ...) ssh_words_add_list((words), __VA_ARGS__, (char *)NULL)
 /* Append "--" and the host of [user@]host[:port], and before them the options for user and port. */
-int ssh_words_add_host(struct ssh_words *words, const char *text, struct err *err)
-	__attribute__((warn_unused_result));
+int ssh_words_add_host(struct ssh_words *words, const char *text, struct err *err) MUST_USE;
 /* Append the words; release them in any case. */
 
 /* `ssh POD COMMAND`: never asks, uses no terminal, accepts no unknown host key. It prints
  * SSH_UP_MARK to stderr once it is connected. */
 #define SSH_UP_MARK "hgym-tui-link-up\n"
 int ssh_words_command(struct ssh_words *words, const struct remote_pod *pod, bool accept_new,
-		      const char *command, struct err *err) __attribute__((warn_unused_result));
+		      const char *command, struct err *err) MUST_USE;
 /* `ssh -t POD`: for a person, who may be asked. */
-int ssh_words_shell(struct ssh_words *words, const struct remote_pod *pod, struct err *err)
-	__attribute__((warn_unused_result));
+int ssh_words_shell(struct ssh_words *words, const struct remote_pod *pod,
+		    struct err *err) MUST_USE;
 /* `ssh -W host:port JUMP`; for the jumps "a,b", b is reached through a. */
 int ssh_words_jump(struct ssh_words *words, const char *jumps, bool accept_new, const char *host,
-		   int port, struct err *err) __attribute__((warn_unused_result));
+		   int port, struct err *err) MUST_USE;
 void ssh_words_release(struct ssh_words *words);
 
 /* Convert ssh(1)'s stderr before it gave up to an error: its last meaningful line, and a code

@@ -29,7 +29,7 @@ struct process_plan {
 
 /* Start it; its output is watched from now on, its input not yet. */
 int process_start(struct process *process, struct loop *loop, const struct process_plan *plan,
-		  struct err *err) __attribute__((warn_unused_result));
+		  struct err *err) MUST_USE;
 /* Read once from a pipe, into out as far as it fits; false: it has ended and is closed. */
 bool process_read(struct process *process, int i, struct buf *out);
 /* Close our end of a pipe (0 stdin, 1 stdout, 2 stderr), if it is open. */
@@ -45,6 +45,6 @@ struct capture;
 typedef void (*capture_fn)(void *user, int status, struct str out);
 /* fn is called once, on the loop, unless the capture is cancelled. NULL: it cannot be started. */
 struct capture *capture_new(struct loop *loop, const char *const *argv, int64_t timeout_ms,
-			    capture_fn fn, void *user) __attribute__((warn_unused_result));
+			    capture_fn fn, void *user) MUST_USE;
 /* Kill it (NULL: no-op); fn is not called any more. */
 void capture_cancel(struct capture *capture);

@@ -70,4 +70,4 @@ enum known_verdict known_keys_judge(const struct known_keys *known, const char *
 
 /* Append one line to the file, which is created with mode 0600 if missing. */
 int known_keys_append(const char *path, const char *name, const char *type, const char *base64,
-		      struct err *err) __attribute__((warn_unused_result));
+		      struct err *err) MUST_USE;

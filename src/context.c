@@ -229,14 +229,12 @@ int context_reload(struct context *context, char said[200], struct err *err)
 
 int context_discovered(struct context *context, size_t i, struct str answer, struct err *err)
 {
-	struct conf fresh;
+	struct conf old;
 
-	if (conf_renew(&fresh, &context->conf, i, answer, err) != 0)
+	if (conf_renew(&context->conf, &old, i, answer, err) != 0)
 		return -1;
-	/* Other members are borrowed elsewhere, and are unchanged. */
-	conf_swap_pods(&context->conf, &fresh);
 	conf_release(&context->before);
-	context->before = fresh;
+	context->before = old;
 	return 0;
 }
 

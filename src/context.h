@@ -58,21 +58,19 @@ void context_close(struct context *context);
 /* Open the given parts (enum context_part) that are not open yet. -1 with err, leaving the failed
  * parts closed: ERR_CONFIG for errors in the configuration or in a file that it names, ERR_NODATA
  * if there is no database yet. */
-int context_open(struct context *context, unsigned int parts, struct err *err)
-	__attribute__((warn_unused_result));
+int context_open(struct context *context, unsigned int parts, struct err *err) MUST_USE;
 
 /* Use the pods of these places (conf_place) instead of the configured ones, with a temporary
  * database that is removed with the context. -1 with err, also for a word that is not a place. */
-int context_open_places(struct context *context, char *const *words, size_t n, struct err *err)
-	__attribute__((warn_unused_result));
+int context_open_places(struct context *context, char *const *words, size_t n,
+			struct err *err) MUST_USE;
 
 /* Close the database until the next context_open: after a fork it must not be open in both
  * processes. */
 void context_close_db(struct context *context);
 
 /* Add a rule file from the command line; its rules are tried first. */
-int context_add_format(struct context *context, const char *path, struct err *err)
-	__attribute__((warn_unused_result));
+int context_add_format(struct context *context, const char *path, struct err *err) MUST_USE;
 
 /* The name of the selected track; NULL: chosen by the runs. */
 const char *context_track_name(const struct context *context);
@@ -80,19 +78,18 @@ const char *context_track_name(const struct context *context);
 /* Load the track of that name into *track (owned by the caller): from one of the configuration's
  * files, a built-in one, or the name of a file. */
 int context_find_track(const struct context *context, const char *name, struct track *track,
-		       struct err *err) __attribute__((warn_unused_result));
+		       struct err *err) MUST_USE;
 
 /* Read the configuration again, in place; the previous one stays valid until the next reload. said
  * is a sentence for people. -1 with err, and nothing changed, if it has an error. Rules, track and
  * database stay as they were opened. */
-int context_reload(struct context *context, char said[200], struct err *err)
-	__attribute__((warn_unused_result));
+int context_reload(struct context *context, char said[200], struct err *err) MUST_USE;
 
 /* Replace the pods that conf.discover[i] listed before by the ones in this output, in place; the
  * previous pods stay valid until the next call. -1 with err, and nothing changed, if the output is
  * invalid. */
-int context_discovered(struct context *context, size_t i, struct str answer, struct err *err)
-	__attribute__((warn_unused_result));
+int context_discovered(struct context *context, size_t i, struct str answer,
+		       struct err *err) MUST_USE;
 
 /* The start of a command line that runs this program again with the same configuration and
  * database; returns the number of words of argv that were filled. */

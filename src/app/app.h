@@ -55,11 +55,10 @@ struct app_setup {
 };
 
 /* Run on the terminal until the user quits; 0, 128 + the signal that ended it, or -1 with err. */
-int app_run(const struct app_setup *setup, struct err *err) __attribute__((warn_unused_result));
+int app_run(const struct app_setup *setup, struct err *err) MUST_USE;
 
 /* Parse a size of the screen, "80x24". */
-int app_parse_size(struct str text, int size[2], struct err *err)
-	__attribute__((warn_unused_result));
+int app_parse_size(struct str text, int size[2], struct err *err) MUST_USE;
 
 /*
  * Run without a terminal: play a script (NULL: none), and print the last screen to out if the
@@ -70,4 +69,4 @@ int app_parse_size(struct str text, int size[2], struct err *err)
  *	styles FILE	the styles of its cells
  */
 int app_script(const struct app_setup *setup, const char *script, const int size[2], FILE *out,
-	       struct err *err) __attribute__((warn_unused_result));
+	       struct err *err) MUST_USE;

@@ -23,7 +23,7 @@ void app_bench_kill(struct app_bench *bench);
 
 /* Start a plan; if plan is NULL, stop the bench with this id. */
 int app_bench_launch(struct app_bench *bench, const char *plan, const char *stop_id,
-		     struct err *err) __attribute__((warn_unused_result));
+		     struct err *err) MUST_USE;
 
 /*
  * Inputs for a plan that the dashboard writes itself: an audit, a form, a plan on other pods, a
@@ -40,4 +40,4 @@ struct bench_compose {
  * its path, owned by the caller, or NULL with err.
  */
 char *bench_compose(const struct bench_compose *with, const struct command *command,
-		    struct err *err) __attribute__((warn_unused_result));
+		    struct err *err) MUST_USE;

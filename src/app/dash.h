@@ -12,8 +12,7 @@
  * there are no paths.  The context has configuration, rules and track.  Returns the exit status; -1
  * with err.
  */
-int dash_run(struct context *context, char *const *paths, size_t n, struct err *err)
-	__attribute__((warn_unused_result));
+int dash_run(struct context *context, char *const *paths, size_t n, struct err *err) MUST_USE;
 
 /* Does a word in the place of a command name a log? */
 bool dash_is_path(const char *word);

@@ -14,8 +14,7 @@ struct demo;
  * Create the directory below TMPDIR; pods and runs go to the model.  The context is borrowed until
  * demo_free, and opened with the configuration of the recording.
  */
-struct demo *demo_new(struct model *model, struct context *context, struct err *err)
-	__attribute__((warn_unused_result));
+struct demo *demo_new(struct model *model, struct context *context, struct err *err) MUST_USE;
 /* Removes the directory; that also happens however the process ends. */
 void demo_free(struct demo *demo);
 

@@ -40,7 +40,6 @@ void demo_player_free(struct demo_player *player);
  * Play the records up to this many milliseconds after the start.  -1 with err if a file cannot be
  * written; the recording ends then.
  */
-int demo_player_advance(struct demo_player *player, int64_t until_ms, struct err *err)
-	__attribute__((warn_unused_result));
+int demo_player_advance(struct demo_player *player, int64_t until_ms, struct err *err) MUST_USE;
 /* Number of records played. */
 size_t demo_player_played(const struct demo_player *player);

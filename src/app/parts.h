@@ -31,7 +31,7 @@ struct app_parts {
 
 /* -1 with err for keys and groups that do not exist. */
 int app_parts_init(struct app_parts *parts, const struct app_setup *setup, bool ascii,
-		   struct err *err) __attribute__((warn_unused_result));
+		   struct err *err) MUST_USE;
 /* Apply a changed configuration. */
 void app_parts_configure(struct app_parts *parts);
 /* Save the state and free the parts. */

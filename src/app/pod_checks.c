@@ -66,7 +66,7 @@ static void add_line(struct model_check *check, struct buf *line)
 }
 
 /* Append a fact to the line, after a dot unless it is the first. */
-static void add_fact(struct buf *line, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void add_fact(struct buf *line, const char *fmt, ...) LIKE_PRINTF(2, 3);
 static void add_fact(struct buf *line, const char *fmt, ...)
 {
 	va_list ap;
@@ -215,6 +215,7 @@ int pod_checks_start(struct pod_checks *checks, size_t pod, struct err *err)
 		free_check(check);
 		return -1;
 	}
-	model_pod_start_check(checks->model, pod);
+	checks->model->pods[pod].check.is_running = true;
+	model_note_change(checks->model, MODEL_PODS);
 	return 0;
 }

@@ -17,5 +17,4 @@ struct pod_checks *pod_checks_new(struct loop *loop, struct model *model,
 /* Stops the checks that are running. */
 void pod_checks_free(struct pod_checks *checks);
 /* Start the check of a pod of the configuration. */
-int pod_checks_start(struct pod_checks *checks, size_t pod, struct err *err)
-	__attribute__((warn_unused_result));
+int pod_checks_start(struct pod_checks *checks, size_t pod, struct err *err) MUST_USE;

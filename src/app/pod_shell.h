@@ -22,14 +22,13 @@ struct pod_shell {
 
 /* Build argv for a shell, or for a command on the pod (NULL: none).  Release it also on failure. */
 int pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod, const char *command,
-		   struct err *err) __attribute__((warn_unused_result));
+		   struct err *err) MUST_USE;
 /* Build argv for a command of this machine; NULL: for `init` of this program. */
 void pod_shell_init_local(struct pod_shell *shell, const struct context *context,
 			  const char *command);
 void pod_shell_release(struct pod_shell *shell);
 /* Start it as the foreground job of the terminal. */
-int pod_shell_start(struct pod_shell *shell, int tty, struct err *err)
-	__attribute__((warn_unused_result));
+int pod_shell_start(struct pod_shell *shell, int tty, struct err *err) MUST_USE;
 /* Has it exited?  Then the dashboard has the terminal again; *status: exit status or 128 + signal.
  */
 bool pod_shell_poll(struct pod_shell *shell, int *status);

@@ -4,6 +4,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The result of the function must not be ignored. */
+#define MUST_USE __attribute__((warn_unused_result))
+/* The function has a format, and its arguments, at these places (from 1). */
+#define LIKE_PRINTF(format_at, first) __attribute__((format(printf, format_at, first)))
+
 /* Evaluates to 1; does not compile for a pointer. */
 #define IS_ARRAY(array) \
 	sizeof(char[1 - \

@@ -24,9 +24,8 @@ void buf_clear(struct buf *buf);
 void buf_append(struct buf *buf, const void *data, size_t len);
 void buf_append_str(struct buf *buf, const char *s);
 void buf_append_char(struct buf *buf, char c);
-void buf_appendf(struct buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void buf_vappendf(struct buf *buf, const char *fmt, va_list ap)
-	__attribute__((format(printf, 2, 0)));
+void buf_appendf(struct buf *buf, const char *fmt, ...) LIKE_PRINTF(2, 3);
+void buf_vappendf(struct buf *buf, const char *fmt, va_list ap) LIKE_PRINTF(2, 0);
 /* The same with the arguments after the last parameter, fmt, of a function. */
 #define buf_append_args(buf, fmt)                 \
 	do {                                      \

@@ -36,16 +36,14 @@ struct err {
 };
 
 /* Fill *err (may be NULL) with a formatted sentence, return -1. */
-int err_set(struct err *err, enum err_code code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+int err_set(struct err *err, enum err_code code, const char *fmt, ...) LIKE_PRINTF(3, 4);
 
 /* The same, with ": " and the text of errno at the end. */
-int err_set_errno(struct err *err, enum err_code code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+int err_set_errno(struct err *err, enum err_code code, const char *fmt, ...) LIKE_PRINTF(3, 4);
 
 /* Prepend "<formatted>: " to the text while returning; returns -1. An empty text means that
  * everything was already reported, and stays empty. */
-int err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int err_prefix(struct err *err, const char *fmt, ...) LIKE_PRINTF(2, 3);
 
 /* The exit status of the program for this class of error. */
 int err_exit_status(enum err_code code);

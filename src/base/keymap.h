@@ -112,8 +112,8 @@ void keymap_init(struct keymap *keymap);
  * Give these keys (names separated by blanks; "" for none) to an action and take them from the
  * other actions in the same places.  -1 with err for an unknown name.
  */
-int keymap_bind(struct keymap *keymap, const char *action, const char *keys, struct err *err)
-	__attribute__((warn_unused_result));
+int keymap_bind(struct keymap *keymap, const char *action, const char *keys,
+		struct err *err) MUST_USE;
 /*
  * Action of a key in these places (enum action_place bits).  An action of one of the places takes
  * precedence over one that works everywhere; ACTION_NONE if there is neither.

@@ -8,8 +8,8 @@
  * environment. */
 
 /* Append to the file at path (mode 0600); -1 with err if it cannot be opened. */
-int log_open(const char *path, struct err *err) __attribute__((warn_unused_result));
+int log_open(const char *path, struct err *err) MUST_USE;
 void log_close(void);
 
 /* One line: time, area ("ssh", "store"), message. */
-void log_debug(const char *area, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void log_debug(const char *area, const char *fmt, ...) LIKE_PRINTF(2, 3);

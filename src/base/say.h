@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdbool.h>
+#include "base/array.h"
 
 /* Lines to stderr for people, from a program that must not block: a terminal that accepts no output
  * (Ctrl-s, an SSH client in suspend) gets them later, with the number of dropped lines if too many
@@ -13,4 +13,4 @@ void say_line(const char *line);
 bool say_send(void);
 
 /* Write "hgym-tui: " and a sanitized sentence; does not block. */
-void say_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void say_error(const char *fmt, ...) LIKE_PRINTF(1, 2);

@@ -16,8 +16,7 @@ struct scratch {
 
 /* Create a directory of mode 0700 below $TMPDIR (/tmp if that is not an absolute path or needs
  * quoting); its name starts with `name`. Call it before starting threads. */
-int scratch_make(struct scratch *scratch, const char *name, struct err *err)
-	__attribute__((warn_unused_result));
+int scratch_make(struct scratch *scratch, const char *name, struct err *err) MUST_USE;
 
 /* Remove the directory with everything in it, and wait until that is complete. */
 void scratch_remove(struct scratch *scratch);

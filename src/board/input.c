@@ -107,17 +107,15 @@ static void report_error(struct board_input *input, const struct err *err)
 	input->status = err_exit_status(err->code);
 }
 
-static int set_group_by(struct board_input *input, const char *text, struct err *err)
+/* pattern: for CONF_BY_PATTERN. */
+static int set_group_by(struct board_input *input, enum conf_group_by by, const char *pattern,
+			struct err *err)
 {
 	pattern_free(input->pattern);
-	input->pattern = NULL;
-	input->by = conf_group_of(text);
-	if (input->by != CONF_BY_PATTERN)
-		return 0;
-	input->pattern = pattern_new_path(text, err);
-	if (input->pattern == NULL)
-		return err_prefix(err, "--group-by takes dirname, file, source, "
-				       "pod or a pattern");
+	input->by = by;
+	input->pattern = by == CONF_BY_PATTERN ? pattern_new_path(pattern, err) : NULL;
+	if (by == CONF_BY_PATTERN && input->pattern == NULL)
+		return err_prefix(err, "--group-by takes dirname, file, source, pod or a pattern");
 	return 0;
 }
 
@@ -364,10 +362,7 @@ static void read_paths(struct board_input *input, char *const *argv, size_t n)
 
 int board_input_group_conf(struct board_input *input, const struct conf *conf, struct err *err)
 {
-	const char *text = conf->group_by == CONF_BY_PATTERN ? conf->group_pattern
-							     : conf_group_name(conf->group_by);
-
-	return set_group_by(input, text, err);
+	return set_group_by(input, conf->group_by, conf->group_pattern, err);
 }
 
 char *board_input_key(const struct board_input *input, const struct stored_run *stored)
@@ -556,8 +551,9 @@ static int build(const struct builder *b, struct err *err)
 	const struct board_ask *ask = b->ask;
 	const struct conf *conf = &b->context->conf;
 
-	if ((ask->group_by != NULL ? set_group_by(input, ask->group_by, err)
-				   : board_input_group_conf(input, conf, err)) != 0 ||
+	if ((ask->group_by != NULL
+		     ? set_group_by(input, conf_group_of(ask->group_by), ask->group_by, err)
+		     : board_input_group_conf(input, conf, err)) != 0 ||
 	    read_runs(b, err) != 0 || choose_track(b, err) != 0)
 		return -1;
 	board->higher = ask->higher;

@@ -28,8 +28,8 @@ struct board_input {
 };
 
 /* Group runs as the configuration says. */
-int board_input_group_conf(struct board_input *input, const struct conf *conf, struct err *err)
-	__attribute__((warn_unused_result));
+int board_input_group_conf(struct board_input *input, const struct conf *conf,
+			   struct err *err) MUST_USE;
 void board_input_release(struct board_input *input);
 
 /* The group of a run in the database; owned by the caller. */
@@ -58,6 +58,5 @@ struct board_built {
  * baseline, compute the board. The context must have configuration and rules. NULL with err;
  * ERR_NODATA if there is neither a run nor a verifier's score. */
 struct board_built *board_build(struct context *context, char *const *paths, size_t n_paths,
-				const struct board_ask *ask, struct err *err)
-	__attribute__((warn_unused_result));
+				const struct board_ask *ask, struct err *err) MUST_USE;
 void board_built_free(struct board_built *built);

@@ -175,8 +175,7 @@ struct check {
 	size_t n;
 };
 
-static void __attribute__((format(printf, 2, 3)))
-report_missing(struct check *check, const char *fmt, ...)
+static void LIKE_PRINTF(2, 3) report_missing(struct check *check, const char *fmt, ...)
 {
 	char sentence[SENTENCE_MAX];
 

@@ -30,5 +30,5 @@ size_t submission_check(const struct submission *s, void (*say)(void *user, cons
 
 /* Create the folder (it must not exist, or be empty) with README.md, submission.json and, if
  * `logs`, a copy of each counted local log. Fails if a log has changed since it was read. */
-int submission_write(const struct submission *s, const char *folder, bool logs, struct err *err)
-	__attribute__((warn_unused_result));
+int submission_write(const struct submission *s, const char *folder, bool logs,
+		     struct err *err) MUST_USE;

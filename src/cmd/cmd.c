@@ -59,16 +59,10 @@
 	X(help)          \
 	X(version)
 
-#define X(id) extern const struct cmd cmd_##id;
-CMD_LIST_OF(X)
-#undef X
-
-const struct cmd *const cmd_table[] = {
-#define X(id) &cmd_##id,
-	CMD_LIST_OF(X)
-#undef X
-		NULL,
-};
+#define DECLARE(id) extern const struct cmd cmd_##id;
+CMD_LIST_OF(DECLARE)
+#define ADDRESS(id) &cmd_##id,
+const struct cmd *const cmd_table[] = { CMD_LIST_OF(ADDRESS) NULL };
 
 static const struct cmd_option dash_options[] = {
 	{ 0, "config", "FILE", "configuration (default ~/.config/hgym-tui/config.json)", CMD_TEXT,

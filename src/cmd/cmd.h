@@ -116,7 +116,7 @@ bool cmd_has_place(const struct cmd_args *args);
  * which one it was and with the logs of the others in *logs; or -1 with err.
  */
 int cmd_fetch(struct context *context, char *const *words, size_t n, bool accept_new,
-	      struct log_paths *logs, struct err *err) __attribute__((warn_unused_result));
+	      struct log_paths *logs, struct err *err) MUST_USE;
 
 /* Options that every command takes. */
 struct cmd_globals {

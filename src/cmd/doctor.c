@@ -29,21 +29,16 @@ struct doctor {
 };
 
 /* Add a row to the report; next is NULL if there is nothing to do. */
-static void __attribute__((format(printf, 5, 6)))
-add_finding(struct doctor *d, const char *area, enum state state, const char *next, const char *fmt,
-	    ...)
+static void LIKE_PRINTF(5, 6) add_finding(struct doctor *d, const char *area, enum state state,
+					  const char *next, const char *fmt, ...)
 {
 	static const char *const names[] = { "ok", "warn", "fail" };
 	AUTO_BUF text = buf_new(4096);
-	va_list ap;
 
-	va_start(ap, fmt);
-	buf_vappendf(&text, fmt, ap);
-	va_end(ap);
+	buf_append_args(&text, fmt);
 	out_take(d->out, json_new(JTEXT("area", area), JTEXT("state", names[state]),
 				  JTEXT("what", text.data), JTEXT("next", next)));
-	if (state == STATE_FAIL)
-		d->failed = true;
+	d->failed |= state == STATE_FAIL;
 }
 
 static void check_terminal(struct doctor *d)
@@ -147,20 +142,10 @@ static void read_start(const char *path, char *out, size_t size)
 		(void)close(fd);
 }
 
-/* An old private key names its type in its first line; for others the .pub file does. */
-static bool is_rsa(const char *path, const char *start)
-{
-	AUTO_TEXT public_path = xasprintf("%s.pub", path);
-	char text[64];
-
-	read_start(public_path, text, sizeof(text));
-	return strstr(start, "BEGIN RSA PRIVATE KEY") != NULL ||
-	       str_starts_with(str_from(text), "ssh-rsa ");
-}
-
 static void check_key(struct doctor *d, const char *path, bool must_work)
 {
-	char start[512];
+	AUTO_TEXT public_path = xasprintf("%s.pub", path);
+	char start[512], public[64];
 	struct stat st;
 
 	if (stat(path, &st) != 0) {
@@ -169,13 +154,17 @@ static void check_key(struct doctor *d, const char *path, bool must_work)
 		return;
 	}
 	read_start(path, start, sizeof(start));
+	read_start(public_path, public, sizeof(public));
+	/* An old private key names its type in its first line; for others the .pub file does. */
+	bool is_rsa = strstr(start, "BEGIN RSA PRIVATE KEY") != NULL ||
+		      str_starts_with(str_from(public), "ssh-rsa ");
 	if ((st.st_mode & 077) != 0)
 		add_finding(d, "keys", STATE_WARN, "chmod 600 the file: ssh refuses it otherwise",
 			    "%s: other users can read this private key", path);
 	if (strstr(start, "PRIVATE KEY") == NULL)
 		add_finding(d, "keys", STATE_FAIL, "give the private key (the file without .pub)",
 			    "%s is not a readable private key", path);
-	else if (must_work && is_rsa(path, start))
+	else if (must_work && is_rsa)
 		add_finding(d, "keys", STATE_WARN,
 			    "use an ed25519 key, or \"transport\": \"openssh\"",
 			    "%s is an RSA key, which this libssh2 cannot use", path);
@@ -334,17 +323,13 @@ static void check_disk(struct doctor *d, char *dir)
 {
 	struct statvfs fs;
 	char *slash;
-	enum state state = STATE_OK;
 
 	while (statvfs(dir, &fs) != 0 && (slash = strrchr(dir, '/')) != NULL && slash != dir)
 		*slash = '\0';
 	if (statvfs(dir, &fs) != 0)
 		return;
 	double free_bytes = (double)fs.f_bavail * (double)fs.f_frsize;
-	if (free_bytes < 1e8)
-		state = STATE_FAIL;
-	else if (free_bytes < 2e9)
-		state = STATE_WARN;
+	enum state state = free_bytes < 1e8 ? STATE_FAIL : free_bytes < 2e9 ? STATE_WARN : STATE_OK;
 	add_finding(d, "disk", state,
 		    state == STATE_OK ? NULL : "free some space: copies of logs are stored there",
 		    "%.1f GB free at %s", free_bytes / 1e9, dir);

@@ -107,6 +107,7 @@ const struct cmd cmd_formats_show = {
 
 #define MAX_UNMATCHED 20
 #define LEARN_BYTES   ((size_t)1 << 20)
+#define SHOWN_BYTES   400 /* of a line */
 
 /* Counters of `formats check` over all logs. */
 struct check {
@@ -121,14 +122,6 @@ struct check {
 	uint64_t more_unmatched, lines, source_lines;
 	const char *path;
 };
-
-static char *clean_copy(struct str s)
-{
-	AUTO_BUF text = buf_new(400);
-
-	utf8_sanitize(&text, s);
-	return buf_detach(&text);
-}
 
 static void on_rule(void *user, uint64_t line, const struct rule *rule)
 {
@@ -149,14 +142,14 @@ static void on_line(void *user, uint64_t line, struct str text, enum line_class 
 	check->lines++;
 	if (check->rule_line == line) {
 		if (check->first[check->rule] == NULL)
-			check->first[check->rule] = clean_copy(text);
+			check->first[check->rule] = utf8_copy(text, SHOWN_BYTES);
 	} else if (class == LINE_SOURCE) {
 		check->source_lines++;
 	} else if (str_has_digit(text) && check->n_unmatched == MAX_UNMATCHED) {
 		check->more_unmatched++;
 	} else if (str_has_digit(text)) {
-		AUTO_TEXT path = clean_copy(str_from(check->path));
-		AUTO_TEXT clean = clean_copy(text);
+		AUTO_TEXT path = utf8_copy(str_from(check->path), SHOWN_BYTES);
+		AUTO_TEXT clean = utf8_copy(text, SHOWN_BYTES);
 
 		check->unmatched[check->n_unmatched++] =
 			xasprintf("%s:%llu: %s", path, (unsigned long long)line, clean);
@@ -260,26 +253,13 @@ static const struct cmd_option learn_options[] = {
 };
 
 /* Print the rule file to stdout, and the rows that it covers to stderr. */
-static int print_learned(const struct learn *learn, const char *name, struct err *err)
-{
-	AUTO_BUF file = buf_new(LEARN_BYTES);
-	AUTO_BUF report = buf_new(LEARN_BYTES);
-	size_t n = learn_print(learn, name, &file, &report);
-
-	(void)fputs(report.len > 0 ? report.data : "", stderr);
-	if (n > 0)
-		(void)fwrite(file.data, 1, file.len, stdout);
-	if (n > 0)
-		return 0;
-	return err_set(err, ERR_NODATA,
-		       "no training rows in these logs except those that the rules read");
-}
-
 static int exec_learn(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct learn_call *call = opaque;
 	struct run_reader *reader = run_reader_new(args->context->formats, NULL, NULL);
 	struct learn *learn = learn_new();
+	AUTO_BUF file = buf_new(LEARN_BYTES);
+	AUTO_BUF report = buf_new(LEARN_BYTES);
 	int status = 0;
 
 	run_reader_on_row(reader, learn_row);
@@ -287,8 +267,13 @@ static int exec_learn(struct cmd_args *args, void *opaque, struct err *err)
 		run_reader_reset(reader, learn);
 		status = log_read(args->argv[i], reader, err);
 	}
+	if (status == 0 &&
+	    learn_print(learn, call->name != NULL ? call->name : "learned", &file, &report) == 0)
+		status = err_set(err, ERR_NODATA,
+				 "no training rows in these logs except those that the rules read");
+	(void)fputs(report.data, stderr);
 	if (status == 0)
-		status = print_learned(learn, call->name != NULL ? call->name : "learned", err);
+		(void)fputs(file.data, stdout);
 	learn_free(learn);
 	run_reader_free(reader);
 	return status;

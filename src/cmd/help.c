@@ -320,11 +320,6 @@ static void put_options(const struct cmd *cmd)
 	}
 }
 
-static void print_man_options(void)
-{
-	put_options(&cmd_dash);
-}
-
 static void print_man_commands(void)
 {
 	for (size_t i = 0; cmd_table[i] != NULL; i++) {
@@ -362,51 +357,17 @@ static void put_name(const char *name, const char *what, const char *unit)
 		     unit[0] != '\0' ? ")" : "");
 }
 
-static void print_man_kinds(void)
-{
-#define X(id, name, what) put_name(name, what, "");
-	RULE_KIND_LIST(X)
-#undef X
-}
-
-static void print_man_metrics(void)
-{
-	for (int i = 0; i < METRIC_COUNT; i++) {
-		const struct metric_info *info = metric_info((enum metric)i);
-
-		put_name(info->name, info->what, info->unit);
-	}
-}
-
-static void print_man_stages(void)
-{
-	for (int i = 0; i < STAGE_COUNT; i++)
-		(void)printf("word\t%s\n", rule_stage_names[i]);
-}
-
-static void print_man_events(void)
-{
-	for (int i = 0; i < RUN_EVENT_COUNT; i++)
-		(void)printf("word\t%s\n", run_event_names[i]);
-}
-
 /* Name the views that an action works in; NULL: everywhere. */
 static const char *describe_places(unsigned int places)
 {
-	static const struct {
-		unsigned int place;
-		const char *words;
-	} words[] = {
-		{ IN_RUNS, "in lists of runs" }, { IN_CHARTS, "in charts" },
-		{ IN_TEXT, "in text" },		 { IN_LOGS, "in logs" },
-		{ IN_PODS, "in Pods" },		 { IN_BENCH, "in Bench" },
-		{ IN_EVENTS, "in the events" },
-	};
-
-	for (size_t i = 0; i < LENGTH(words); i++)
-		if (places == words[i].place)
-			return words[i].words;
-	return NULL;
+	return places == IN_RUNS     ? "in lists of runs"
+	       : places == IN_CHARTS ? "in charts"
+	       : places == IN_TEXT   ? "in text"
+	       : places == IN_LOGS   ? "in logs"
+	       : places == IN_PODS   ? "in Pods"
+	       : places == IN_BENCH  ? "in Bench"
+	       : places == IN_EVENTS ? "in the events"
+				     : NULL;
 }
 
 static void print_man_keys(void)
@@ -421,24 +382,33 @@ static void print_man_keys(void)
 	}
 }
 
-static const struct {
-	const char *name;
-	void (*print)(void);
-} forms[] = {
-	{ "man-commands", print_man_commands }, { "man-options", print_man_options },
-	{ "man-kinds", print_man_kinds },	{ "man-keys", print_man_keys },
-	{ "man-stages", print_man_stages },	{ "man-events", print_man_events },
-	{ "man-metrics", print_man_metrics },
-};
+static void put_words(const char *const *words)
+{
+	for (; *words != NULL; words++)
+		(void)printf("word\t%s\n", *words);
+}
 
 int reference_print(const char *form)
 {
-	for (size_t i = 0; i < LENGTH(forms); i++) {
-		if (strcmp(forms[i].name, form) == 0) {
-			forms[i].print();
-			return fflush(stdout) == 0 ? 0 : 1;
-		}
+#define PUT_NAME(id, name, what)	 put_name(name, what, "");
+#define PUT_METRIC(id, name, unit, what) put_name(name, what, unit);
+	if (strcmp(form, "man-commands") == 0) {
+		print_man_commands();
+	} else if (strcmp(form, "man-options") == 0) {
+		put_options(&cmd_dash);
+	} else if (strcmp(form, "man-kinds") == 0) {
+		RULE_KIND_LIST(PUT_NAME)
+	} else if (strcmp(form, "man-keys") == 0) {
+		print_man_keys();
+	} else if (strcmp(form, "man-stages") == 0) {
+		put_words(rule_stage_names);
+	} else if (strcmp(form, "man-events") == 0) {
+		put_words(run_event_names);
+	} else if (strcmp(form, "man-metrics") == 0) {
+		METRIC_LIST(PUT_METRIC)
+	} else {
+		say_error("unknown form \"%s\"", form);
+		return 2;
 	}
-	say_error("unknown form \"%s\"", form);
-	return 2;
+	return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -36,13 +36,12 @@ struct session {
 /* Print a message to stderr, with control characters removed. */
 static void print_message(void *user, enum model_severity severity, const char *text)
 {
-	AUTO_BUF clean = buf_new(4096);
+	AUTO_TEXT line = xasprintf("hgym-tui: %s", text);
+	AUTO_TEXT clean = utf8_copy(str_from(line), 4096);
 
 	(void)user;
 	(void)severity;
-	buf_append_str(&clean, "hgym-tui: ");
-	utf8_sanitize(&clean, str_from(text));
-	say_line(clean.data);
+	say_line(clean);
 }
 
 /* Print only warnings: a working connection needs no message. */
@@ -294,11 +293,6 @@ static const char columns[] = "pod, state, target, transport, gpu=GPU, gpu_util=
 
 static void print_pod(struct out *out, const struct model_pod *pod, const struct conf_pod *conf)
 {
-	static const enum metric metrics[] = {
-#define X(metric, name) METRIC_##metric,
-		TELEMETRY_LIST(X)
-#undef X
-	};
 	cJSON *row =
 		json_new(JTEXT("pod", pod->name), JTEXT("state", pod_state_name(pod->state)),
 			 JTEXT("why", pod->why != NULL && pod->why[0] != '\0' ? pod->why : NULL),
@@ -306,13 +300,8 @@ static void print_pod(struct out *out, const struct model_pod *pod, const struct
 			 JTEXT("transport", conf_transport_name(conf->transport)),
 			 JTEXT("gpu", pod->gpu_name));
 
-	for (size_t i = 0; i < LENGTH(metrics); i++) {
-		const struct series *series = pod->telemetry[metrics[i]];
-		const struct series_point *last = series != NULL ? series_last(series) : NULL;
-
-		json_add_number(row, metric_info(metrics[i])->name,
-				last != NULL ? last->value : RUN_ABSENT);
-	}
+	for (enum metric i = TELEMETRY_FIRST; i < METRIC_COUNT; i++)
+		json_add_number(row, metric_info(i)->name, model_last_value(pod->telemetry, i));
 	json_add(row, JNUM("disk_free_bytes", pod->disk_free_bytes),
 		 JNUM("usd_per_hour", pod->usd_per_hour));
 	out_take(out, row);

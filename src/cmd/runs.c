@@ -215,9 +215,8 @@ static void print_value(struct samples_listing *list, const struct store_telemet
 
 static int print_moment(void *user, const struct store_telemetry *row)
 {
-	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
-		print_value(user, row, metric_info(store_telemetry_metrics[i])->name,
-			    row->values[i]);
+	for (enum metric i = TELEMETRY_FIRST; i < METRIC_COUNT; i++)
+		print_value(user, row, metric_info(i)->name, row->values[i - TELEMETRY_FIRST]);
 	print_value(user, row, "disk_free_bytes", row->disk_free_bytes);
 	return 0;
 }

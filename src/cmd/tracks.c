@@ -86,16 +86,13 @@ static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const char columns[] = "file, run_index=run:0, track, status";
 	static const struct run_reader_cb cb = { .on_run = print_run };
-	struct conf_strings *files = &args->context->conf.tracks;
 	const struct cmd_output *call = opaque;
 	struct track track;
 
 	/* As if the configuration named the file last. */
 	if (context_find_track(args->context, args->argv[0], &track, err) != 0)
 		return -1;
-	files->v = xreallocarray(files->v, files->n + 2, sizeof(*files->v));
-	files->v[files->n++] = xstrdup(args->argv[0]);
-	files->v[files->n] = NULL;
+	conf_strings_add(&args->context->conf.tracks, xstrdup(args->argv[0]));
 	int status = context_open(args->context, CONTEXT_FORMATS, err);
 	struct check check = { .name = track.name };
 	if (status == 0) {

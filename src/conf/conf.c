@@ -332,11 +332,8 @@ static void fill_in(struct conf_pod *pod, const struct conf_pod *like)
 	for (size_t i = 0; i < 2; i++) {
 		if (lists[i].to->v != NULL)
 			continue;
-		lists[i].to->v = xcalloc(lists[i].from->n + 1, sizeof(char *));
-		while (lists[i].to->n < lists[i].from->n) {
-			lists[i].to->v[lists[i].to->n] = xstrdup(lists[i].from->v[lists[i].to->n]);
-			lists[i].to->n++;
-		}
+		for (size_t k = 0; k < lists[i].from->n; k++)
+			conf_strings_add(lists[i].to, xstrdup(lists[i].from->v[k]));
 	}
 }
 
@@ -348,6 +345,13 @@ struct answer {
 	struct conf_strings notes;
 };
 
+void conf_strings_add(struct conf_strings *strings, char *text)
+{
+	strings->v = xreallocarray(strings->v, strings->n + 2, sizeof(*strings->v));
+	strings->v[strings->n++] = text;
+	strings->v[strings->n] = NULL;
+}
+
 static void free_strings(struct conf_strings *strings)
 {
 	for (size_t i = 0; i < strings->n; i++)
@@ -358,7 +362,6 @@ static void free_strings(struct conf_strings *strings)
 static int take_found(const struct json_reader *r, const cJSON *node, const char *path,
 		      struct answer *answer, struct found *found)
 {
-	struct conf_strings *all = &answer->notes;
 	struct conf_pod *pod = &found->pod;
 	char clean[300];
 
@@ -383,10 +386,9 @@ static int take_found(const struct json_reader *r, const cJSON *node, const char
 	fill_in(pod, answer->like);
 	if (check_pod_name(r, answer->conf, pod, path) != 0 || check_pod_link(r, pod, path) != 0)
 		return -1;
-	all->v = xreallocarray(all->v, all->n + found->notes.n + 1, sizeof(char *));
 	for (size_t i = 0; i < found->notes.n; i++) {
 		utf8_clean(clean, sizeof(clean), str_from(found->notes.v[i]));
-		all->v[all->n++] = xasprintf("%s: %s", pod->name, clean);
+		conf_strings_add(&answer->notes, xasprintf("%s: %s", pod->name, clean));
 	}
 	add_pod(answer->conf, pod);
 	*pod = (struct conf_pod){ .name = NULL };
@@ -429,11 +431,6 @@ enum conf_group_by conf_group_of(const char *word)
 	int i = str_index(group_names, word);
 
 	return i >= 0 ? (enum conf_group_by)i : CONF_BY_PATTERN;
-}
-
-const char *conf_group_name(enum conf_group_by by)
-{
-	return group_names[by];
 }
 
 static const struct json_field group_fields[] = {
@@ -660,10 +657,16 @@ static void drop_discover(struct conf *conf)
 	}
 }
 
+/* Free the pods after the first n. */
+static void drop_pods(struct conf *conf, size_t n)
+{
+	while (conf->n_pods > n)
+		json_release_object(pod_fields, &conf->pods[--conf->n_pods]);
+}
+
 void conf_release(struct conf *conf)
 {
-	for (size_t i = 0; i < conf->n_pods; i++)
-		json_release_object(pod_fields, &conf->pods[i]);
+	drop_pods(conf, 0);
 	drop_discover(conf);
 	for (size_t i = 0; i < conf->n_keys; i++) {
 		free(conf->keys[i].action);
@@ -747,8 +750,7 @@ static int add_environment_pod(struct conf *conf, struct err *err)
 	pod.ssh = port != NULL ? xasprintf("%s:%s", host, port) : xstrdup(host);
 	pod.identity = key != NULL ? file_expand_home(key) : NULL;
 	pod.remote_root = xstrdup(root != NULL ? root : "/root/harnessgym_remote");
-	pod.harnessgym.v = xcalloc(1, sizeof(*pod.harnessgym.v));
-	pod.harnessgym.v[pod.harnessgym.n++] = xasprintf("%s/*", pod.remote_root);
+	conf_strings_add(&pod.harnessgym, xasprintf("%s/*", pod.remote_root));
 	add_pod(conf, &pod);
 	return 0;
 }
@@ -771,13 +773,6 @@ int conf_load(struct conf *conf, const char *path, struct err *err)
 		rc = -1;
 	}
 	return rc;
-}
-
-/* Free the pods after the first n. */
-static void drop_pods(struct conf *conf, size_t n)
-{
-	while (conf->n_pods > n)
-		json_release_object(pod_fields, &conf->pods[--conf->n_pods]);
 }
 
 int conf_take_answer(struct conf *conf, size_t i, struct str answer, struct err *err)
@@ -811,18 +806,6 @@ int conf_take_answer(struct conf *conf, size_t i, struct str answer, struct err 
 	return 0;
 }
 
-void conf_swap_pods(struct conf *a, struct conf *b)
-{
-	const struct conf old = *a;
-
-	a->pods = b->pods;
-	a->n_pods = b->n_pods;
-	a->discover = b->discover;
-	b->pods = old.pods;
-	b->n_pods = old.n_pods;
-	b->discover = old.discover;
-}
-
 void conf_keep_answers(struct conf *conf, const struct conf *old)
 {
 	struct err err = { ERR_NONE, "" };
@@ -835,23 +818,32 @@ void conf_keep_answers(struct conf *conf, const struct conf *old)
 				log_debug("conf", "%s", err.text);
 }
 
-int conf_renew(struct conf *fresh, const struct conf *old, size_t i, struct str answer,
-	       struct err *err)
+int conf_renew(struct conf *conf, struct conf *old, size_t i, struct str answer, struct err *err)
 {
-	/* Both have the same programs, because they have the same text. */
-	int rc = conf_parse(fresh, old->path, str_from(old->text), err);
+	const struct conf before = *conf;
+	/* It has the same programs, because it has the same text. */
+	int rc = conf_parse(old, conf->path, str_from(conf->text), err);
 
 	if (rc != 0)
 		return -1;
-	rc = add_environment_pod(fresh, err);
-	for (size_t k = 0; rc == 0 && k < fresh->n_discover; k++)
+	rc = add_environment_pod(old, err);
+	for (size_t k = 0; rc == 0 && k < old->n_discover; k++)
 		if (k == i)
-			rc = conf_take_answer(fresh, k, answer, err);
-		else if (old->discover[k].answer != NULL)
-			rc = conf_take_answer(fresh, k, str_from(old->discover[k].answer), err);
-	if (rc != 0)
-		conf_release(fresh);
-	return rc;
+			rc = conf_take_answer(old, k, answer, err);
+		else if (conf->discover[k].answer != NULL)
+			rc = conf_take_answer(old, k, str_from(conf->discover[k].answer), err);
+	if (rc != 0) {
+		conf_release(old);
+		return -1;
+	}
+	/* Other members are borrowed elsewhere, and are unchanged. */
+	conf->pods = old->pods;
+	conf->n_pods = old->n_pods;
+	conf->discover = old->discover;
+	old->pods = before.pods;
+	old->n_pods = before.n_pods;
+	old->discover = before.discover;
+	return 0;
 }
 
 int conf_find_pod(const struct conf *conf, const char *name)
@@ -883,9 +875,8 @@ static void add_place_logs(struct conf_strings *logs, const char *path)
 	const char *home = path[0] == '/' || path[0] == '~' ? "" : "~/";
 	size_t n = strpbrk(path, "*?[") != NULL ? 1 : LENGTH(below);
 
-	logs->v = xreallocarray(logs->v, logs->n + n, sizeof(*logs->v));
 	for (size_t i = 0; i < n; i++)
-		logs->v[logs->n++] = xasprintf("%s%s%s", home, path, below[i]);
+		conf_strings_add(logs, xasprintf("%s%s%s", home, path, below[i]));
 }
 
 void conf_follow_places(struct conf *conf, char *const *words, size_t n)

@@ -22,9 +22,12 @@ enum conf_transport {
 };
 
 struct conf_strings {
-	char **v; /* owned */
+	char **v; /* owned; ends with NULL */
 	size_t n;
 };
+
+/* Append a text, which the list owns from now on. */
+void conf_strings_add(struct conf_strings *strings, char *text);
 
 /* Allocation for benches on a login node; values as for sbatch. */
 struct conf_slurm {
@@ -153,33 +156,27 @@ void conf_release(struct conf *conf);
  * `harnessgym` of the HARNESSGYM_GPU_* variables.  *conf is uninitialized before, and after a
  * failure.  Errors (ERR_CONFIG) start with "file:line: key path: ".
  */
-int conf_load(struct conf *conf, const char *path, struct err *err)
-	__attribute__((warn_unused_result));
+int conf_load(struct conf *conf, const char *path, struct err *err) MUST_USE;
 
 /*
  * The same from a text.  file is the name for errors, and relative paths start at its directory.
  * The variables are ignored.
  */
-int conf_parse(struct conf *conf, const char *file, struct str text, struct err *err)
-	__attribute__((warn_unused_result));
+int conf_parse(struct conf *conf, const char *file, struct str text, struct err *err) MUST_USE;
 
 /*
  * Add the pods that discover[i] printed: an array of objects with "name" and "host" or "command".
  * Pods that are not running, and names that other pods have already, are skipped.  -1 with err, and
  * without any change, if the answer is invalid.
  */
-int conf_take_answer(struct conf *conf, size_t i, struct str answer, struct err *err)
-	__attribute__((warn_unused_result));
+int conf_take_answer(struct conf *conf, size_t i, struct str answer, struct err *err) MUST_USE;
 
 /*
- * Read the text of old again, with the answers of old except for discover[i], which gives this
- * answer.  *fresh is uninitialized before, and after a failure.
+ * Replace the pods of conf by those of its text and of the answers, of which discover[i] gives a
+ * new one.  *old gets the previous pods; it is uninitialized before, and after a failure.
  */
-int conf_renew(struct conf *fresh, const struct conf *old, size_t i, struct str answer,
-	       struct err *err) __attribute__((warn_unused_result));
-
-/* Exchange the pods, and the programs that print pods. */
-void conf_swap_pods(struct conf *a, struct conf *b);
+int conf_renew(struct conf *conf, struct conf *old, size_t i, struct str answer,
+	       struct err *err) MUST_USE;
 
 /* Copy the answers of old, for programs that both have. */
 void conf_keep_answers(struct conf *conf, const struct conf *old);
@@ -210,7 +207,6 @@ const char *conf_transport_name(enum conf_transport transport);
 enum conf_transport conf_transport_of(const char *name, enum conf_transport fallback);
 /* The meaning of a word for groups.by; CONF_BY_PATTERN: any other text, a pattern. */
 enum conf_group_by conf_group_of(const char *word);
-const char *conf_group_name(enum conf_group_by by);
 /* Also the words for --charset and --color; end with NULL. */
 extern const char *const conf_charsets[], *const conf_colors[];
 
@@ -228,7 +224,7 @@ char *conf_file(const struct conf *conf);
 char *conf_db_path(const struct conf *conf, const char *option);
 
 /* Create path and its parents, mode 0700; 0 also if it exists. */
-int conf_make_dir(const char *path, struct err *err) __attribute__((warn_unused_result));
+int conf_make_dir(const char *path, struct err *err) MUST_USE;
 
 /* The same for the directory of a file. */
-int conf_make_dir_of(const char *file, struct err *err) __attribute__((warn_unused_result));
+int conf_make_dir_of(const char *file, struct err *err) MUST_USE;

@@ -4,6 +4,7 @@
  * that are in the local copies already.  This file does not know about lines.
  */
 #include <fnmatch.h>
+#include <sys/param.h>
 
 #include "base/log.h"
 #include "ingest/ingest_priv.h"
@@ -21,12 +22,6 @@
 
 /* ---- waiting bytes */
 
-static void resume_follower(struct ingest_pod *pod)
-{
-	if (pod->follow != NULL)
-		follow_resume(pod->follow);
-}
-
 static void count_waiting(struct ingest_log *log, size_t plus, size_t minus)
 {
 	struct ingest_pod *pod = log->pod;
@@ -35,11 +30,11 @@ static void count_waiting(struct ingest_log *log, size_t plus, size_t minus)
 	pod->ingest->waiting += plus - minus;
 	if (minus == 0 || pod->waiting > INGEST_WAITING_BYTES / 2)
 		return;
-	if (pod->ingest->waiting + minus < ALL_WAITING_BYTES)
-		resume_follower(pod);
-	else
-		list_each (struct ingest_pod, other, &pod->ingest->pods, link)
-			resume_follower(other);
+	/* The others may have waited for the limit of all pods. */
+	bool were_full = pod->ingest->waiting + minus >= ALL_WAITING_BYTES;
+	list_each (struct ingest_pod, other, &pod->ingest->pods, link)
+		if ((other == pod || were_full) && other->follow != NULL)
+			follow_resume(other->follow);
 }
 
 /* Drop bytes that were appended; free a large buffer so that other logs can have the memory. */
@@ -210,14 +205,6 @@ static bool matches_pattern(const char *pattern, const char *path)
 	return fnmatch(pattern, end, FNM_PATHNAME) == 0;
 }
 
-/* Does a log pattern of the current configuration match the path? */
-static bool is_wanted(const struct ingest_pod *pod, const char *path)
-{
-	const struct conf_strings *logs = &pod->conf->logs;
-
-	return any_of(i, logs->n, matches_pattern(logs->v[i], path));
-}
-
 const char *fetch_empty_pattern(const struct ingest_pod *pod)
 {
 	const struct conf_strings *logs = &pod->conf->logs;
@@ -258,13 +245,15 @@ static bool is_replaced(const struct ingest_log *log)
 static void check_gone(struct ingest_log *log, size_t *n_reported)
 {
 	struct ingest_pod *pod = log->pod;
+	const struct conf_strings *wanted = &pod->conf->logs;
 	int64_t now_ms = ingest_now_ms(pod->ingest);
 	bool writes = log->end == UINT64_MAX && now_ms - log->pace.last_ms < INGEST_GONE_MS;
 
 	if (log->away_ms == 0 || now_ms - log->away_ms < INGEST_GONE_MS || writes)
 		return;
 	log->away_ms = 0;
-	if (!is_wanted(pod, current_path(log)) || is_replaced(log))
+	if (!any_of(i, wanted->n, matches_pattern(wanted->v[i], current_path(log))) ||
+	    is_replaced(log))
 		return;
 	sink_set_gone(log, ingest_wall_ms(pod->ingest));
 	if (!sink_has_cut_run(log) && (*n_reported)++ < NAME_GONE)
@@ -398,10 +387,7 @@ static void fetch_on_state(void *user, const struct follow_status *status)
 
 uint64_t fetch_bytes_behind(const struct ingest_log *log)
 {
-	uint64_t size =
-		log->ff != NULL && log->ff->size > log->fetched ? log->ff->size : log->fetched;
-
-	return size - log->parsed;
+	return (log->ff != NULL ? MAX(log->ff->size, log->fetched) : log->fetched) - log->parsed;
 }
 
 bool fetch_is_behind(const struct ingest_pod *pod)
@@ -492,8 +478,7 @@ static void start_following(struct ingest_pod *pod)
 static void fetch_on_timer(void *user)
 {
 	struct ingest_pod *pod = user;
-	const struct store *store = pod->ingest->store;
-	size_t n_ended = 0;
+	size_t n_ended = 0, n_logs;
 
 	if (pod->is_loaded) {
 		list_each (struct ingest_log, log, &pod->logs, link)
@@ -506,8 +491,9 @@ static void fetch_on_timer(void *user)
 	}
 	pod->is_loaded = true;
 	/* Of the logs that ended, only the last FOLLOW_ENDED_MAX may come back. */
-	for (size_t i = store_log_count(store); i-- > 0;) {
-		const struct store_log *entry = store_log_at(store, i);
+	struct store_log *const *logs = store_logs(pod->ingest->store, &n_logs);
+	while (n_logs-- > 0) {
+		const struct store_log *entry = logs[n_logs];
 
 		if (strcmp(entry->pod, pod->name) == 0 &&
 		    (!entry->identity.ended || n_ended++ < FOLLOW_ENDED_MAX))

@@ -47,8 +47,9 @@ struct series_request {
 	size_t n, cap;
 	bool is_again; /* more was stored since: request the series once more */
 
-	/* The request is for a run that is in no database: its log is read. */
 	struct ingest *ingest;
+
+	/* The request is for a run that is in no database: its log is read. */
 	struct job *job;
 	char *file; /* owned */
 	uint64_t inode, bytes;
@@ -66,12 +67,22 @@ static void free_request(struct series_request *request)
 	free(request);
 }
 
+static struct series_request *add_request(struct ingest *ingest, struct model_run *mr, size_t pod)
+{
+	struct series_request *request = xcalloc(1, sizeof(*request));
+
+	request->ingest = ingest;
+	request->mr = mr;
+	request->pod = pod;
+	list_append(&ingest->requests, &request->link);
+	return request;
+}
+
 static struct series_request *find_request(const struct ingest *ingest, const struct model_run *mr)
 {
-	list_each (struct series_request, request, &ingest->requests, link) {
+	list_each (struct series_request, request, &ingest->requests, link)
 		if (request->mr == mr)
 			return request;
-	}
 	return NULL;
 }
 
@@ -130,33 +141,28 @@ static void read_from_log(struct ingest *ingest, struct model_run *mr)
 		mr->history = MODEL_WHOLE;
 		return;
 	}
-	struct series_request *request = xcalloc(1, sizeof(*request));
-	request->mr = mr;
-	request->ingest = ingest;
+	struct series_request *request = add_request(ingest, mr, MODEL_NONE);
 	request->file = xstrdup(mr->log->file);
 	request->inode = mr->log->inode;
 	request->bytes = mr->log->read_bytes;
 	request->run_index = mr->run.run_index;
 	request->is_live = mr->live;
 	mr->history = MODEL_ASKED;
-	list_append(&ingest->requests, &request->link);
 	request->job = loop_job(ingest->o.loop, JOB_READ, read_log, on_log_read, request);
 }
 
 /* Request the part of a run's series that is not in memory. */
 static void fetch_series(struct ingest *ingest, struct model_run *mr)
 {
-	struct series_request *request = xcalloc(1, sizeof(*request));
+	struct series_request *request = add_request(ingest, mr, MODEL_NONE);
 	const struct history_ask what = {
 		.run_id = mr->run_id,
 		.after_line = mr->history == MODEL_STORED ? 0 : mr->stored_line,
 		.tag = request,
 	};
 
-	request->mr = mr;
 	if (mr->history == MODEL_STORED)
 		mr->history = MODEL_ASKED;
-	list_append(&ingest->requests, &request->link);
 	if (ingest->store != NULL)
 		store_each_pending(ingest->store, mr->run_id, add_sample, request);
 	history_read(ingest->fetch, &what);
@@ -210,7 +216,6 @@ static struct model_run *find_oldest(const struct model *model)
 
 	for (size_t i = 0; i < model->n_runs; i++) {
 		struct model_run *mr = model->runs[i];
-
 		bool is_in_log = mr->run_id == 0 && mr->log != NULL && mr->log->file != NULL;
 
 		if (!(mr->run_id != 0 ? mr->live : is_in_log) || mr->history != MODEL_WHOLE)
@@ -252,15 +257,12 @@ void history_tick(struct ingest *ingest)
 		if (model->runs[i]->live)
 			history_fetch_live(ingest, model->runs[i]);
 	for (size_t i = 0; i < model->n_pods; i++) {
-		struct series_request *request = xcalloc(1, sizeof(*request));
 		const struct history_ask what = {
 			.pod = model->pods[i].name,
 			.after_ms = day_ago_ms(ingest),
-			.tag = request,
+			.tag = add_request(ingest, NULL, i),
 		};
 
-		request->pod = i;
-		list_append(&ingest->requests, &request->link);
 		history_read(ingest->fetch, &what);
 	}
 }
@@ -297,12 +299,12 @@ static void on_log_read(void *user)
 {
 	struct series_request *request = user;
 
-	if (request->answer.err.code != ERR_NONE) {
-		request->mr->history = MODEL_WHOLE;
-		free_request(request);
+	if (request->answer.err.code == ERR_NONE) {
+		add_series(request->ingest, request, &request->answer);
 		return;
 	}
-	add_series(request->ingest, request, &request->answer);
+	request->mr->history = MODEL_WHOLE;
+	free_request(request);
 }
 
 static void history_on_answer(void *user, struct history_answer *answer)
@@ -527,10 +529,9 @@ static int add_telemetry(void *user, const struct store_telemetry *row)
 {
 	const struct telemetry_target *to = user;
 
-	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
-		if (run_has(row->values[i]))
-			model_pod_sample(to->model, to->pod, store_telemetry_metrics[i],
-					 row->values[i], row->at_ms);
+	for (enum metric i = TELEMETRY_FIRST; i < METRIC_COUNT; i++)
+		model_pod_sample(to->model, to->pod, i, row->values[i - TELEMETRY_FIRST],
+				 row->at_ms);
 	return 0;
 }
 
@@ -547,9 +548,8 @@ static int reload_pods(struct ingest *ingest, struct err *err)
 		struct telemetry_target to = { model, i };
 		struct stored_span span = { model->pods[i].name, day_ago_ms(ingest), true };
 
-		for (int k = 0; k < STORE_TELEMETRY_VALUES; k++) {
-			const struct series *series =
-				model->pods[i].telemetry[store_telemetry_metrics[k]];
+		for (enum metric k = TELEMETRY_FIRST; k < METRIC_COUNT; k++) {
+			const struct series *series = model->pods[i].telemetry[k];
 
 			if (series != NULL && series_last(series)->wall_ms > span.after_ms)
 				span.after_ms = series_last(series)->wall_ms;

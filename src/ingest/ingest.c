@@ -33,11 +33,8 @@ void ingest_notify(struct ingest *ingest, struct ingest_pod *pod, enum model_sev
 {
 	int64_t now_ms = ingest_now_ms(ingest);
 	char text[1024];
-	va_list ap;
 
-	va_start(ap, fmt);
-	int n = vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
+	print_args(text, fmt);
 	/* A pod that causes endless messages gets one every INGEST_NOTICE_EVERY_MS.  notified_ms
 	 * counts the messages, as time. */
 	if (pod != NULL) {
@@ -48,9 +45,9 @@ void ingest_notify(struct ingest *ingest, struct ingest_pod *pod, enum model_sev
 		if (pod->notified_ms + INGEST_NOTICE_EVERY_MS > now_ms)
 			return;
 		pod->notified_ms += INGEST_NOTICE_EVERY_MS;
-		if (pod->notified_ms + INGEST_NOTICE_EVERY_MS > now_ms && n > 0 &&
-		    (size_t)n < sizeof(text))
-			(void)snprintf(text + n, sizeof(text) - (size_t)n,
+		size_t n = strlen(text);
+		if (pod->notified_ms + INGEST_NOTICE_EVERY_MS > now_ms)
+			(void)snprintf(text + n, sizeof(text) - n,
 				       " (further messages about this pod are suppressed)");
 	}
 	log_debug("ingest", "%s", text);
@@ -102,7 +99,7 @@ void ingest_log_free(struct ingest_log *log)
 
 static void ingest_on_flush(void *user)
 {
-	struct ingest *ingest = user;
+	const struct ingest *ingest = user;
 
 	list_each (struct ingest_pod, pod, &ingest->pods, link)
 		fetch_flush(pod);
@@ -245,11 +242,6 @@ static void ingest_on_tick(void *user)
 	}
 }
 
-static void ingest_on_local(void *user)
-{
-	local_check_all(user);
-}
-
 /* Many logs are open at once. */
 static void raise_file_limit(void)
 {
@@ -265,7 +257,7 @@ void ingest_watch_local(struct ingest *ingest)
 {
 	if (ingest->o.loop == NULL || ingest->local != NULL)
 		return;
-	ingest->local = loop_timer_new(ingest->o.loop, ingest_on_local, ingest);
+	ingest->local = loop_timer_new(ingest->o.loop, local_check_all, ingest);
 	loop_timer_start(ingest->local, 0, LOCAL_MS);
 }
 

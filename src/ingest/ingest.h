@@ -52,8 +52,7 @@ struct ingest_options {
  * what that one stores, no pod is contacted, and one message reports this.  When the other process
  * exits, this one takes over (on_writer).
  */
-struct ingest *ingest_new(const struct ingest_options *options, struct err *err)
-	__attribute__((warn_unused_result));
+struct ingest *ingest_new(const struct ingest_options *options, struct err *err) MUST_USE;
 /*
  * Stop following, read each log to its current end, and write the waiting rows.  -1 with
  * err if something could not be written.
@@ -65,8 +64,8 @@ int ingest_free(struct ingest *ingest, struct err *err);
  * replaced or truncated continues as the next generation.  live: a program still writes the file;
  * otherwise its current end is the end of the log, unless it was modified in the last ten minutes.
  */
-int ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live, struct err *err)
-	__attribute__((warn_unused_result));
+int ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live,
+		    struct err *err) MUST_USE;
 /* From now on this loop reads the logs on this machine. */
 void ingest_use_loop(struct ingest *ingest, struct loop *loop);
 /* Without a loop: parse a piece of each log that has new bytes.  true: there is more. */

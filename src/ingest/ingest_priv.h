@@ -204,9 +204,8 @@ struct ingest_log {
 /* ---- ingest.c */
 
 /* Give the user a message; those about a pod are limited in number. */
-void __attribute__((format(printf, 4, 5)))
-ingest_notify(struct ingest *ingest, struct ingest_pod *pod, enum model_severity severity,
-	      const char *fmt, ...);
+void LIKE_PRINTF(4, 5) ingest_notify(struct ingest *ingest, struct ingest_pod *pod,
+				     enum model_severity severity, const char *fmt, ...);
 int64_t ingest_now_ms(const struct ingest *ingest); /* mono clock */
 int64_t ingest_wall_ms(const struct ingest *ingest);
 /*
@@ -304,7 +303,7 @@ void ingest_watch_local(struct ingest *ingest);
 void local_end_log(struct ingest *ingest, const char *path);
 ssize_t local_read(struct local *local, uint64_t offset, void *data, size_t len);
 /* Check the size and the path of each file. */
-void local_check_all(struct ingest *ingest);
+void local_check_all(void *ingest);
 /* After a turn of the log. */
 void local_after_turn(struct ingest_log *log);
 void local_free(struct local *local);

@@ -224,8 +224,10 @@ static void check_file(struct ingest_log *log)
 	tail_queue(log);
 }
 
-void local_check_all(struct ingest *ingest)
+void local_check_all(void *user)
 {
+	struct ingest *ingest = user;
+
 	list_each_safe (struct ingest_log, log, &ingest->logs, link) {
 		if (log->turn == NULL && log->end == UINT64_MAX)
 			check_file(log);

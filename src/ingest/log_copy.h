@@ -39,8 +39,7 @@ struct log_copy {
 };
 
 /* Open the directory; creates it (mode 0700) if its parent exists. */
-struct log_copies *log_copies_open(const char *path, uint64_t cap_bytes, struct err *err)
-	__attribute__((warn_unused_result));
+struct log_copies *log_copies_open(const char *path, uint64_t cap_bytes, struct err *err) MUST_USE;
 /* All its copies must have been freed. */
 void log_copies_free(struct log_copies *dir);
 /* Do the copies exceed the cap, and may pruning help? */
@@ -70,15 +69,13 @@ uint64_t log_copy_peek(const struct log_copy *copy);
  * Open the file for appending.  known: checksum of its first bytes (borrowed), so that only the
  * bytes after them are read; NULL: the log is new, and a file left by an earlier log is removed.
  */
-int log_copy_open(struct log_copy *copy, const struct cksum *known, struct err *err)
-	__attribute__((warn_unused_result));
+int log_copy_open(struct log_copy *copy, const struct cksum *known, struct err *err) MUST_USE;
 /*
  * Append the next bytes; returns how many were written (fewer, with err, if the disk is full or
  * fails: offer the rest again later).  After another program removed or changed the file, only
  * bytes appended from then on can be read.
  */
-size_t log_copy_append(struct log_copy *copy, struct str data, struct err *err)
-	__attribute__((warn_unused_result));
+size_t log_copy_append(struct log_copy *copy, struct str data, struct err *err) MUST_USE;
 /* Read up to len bytes at offset; 0 at the end, -1 with err. */
 ssize_t log_copy_read(struct log_copy *copy, uint64_t offset, void *data, size_t len,
 		      struct err *err);

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,19 +43,6 @@ static void keep_run(void *user, const struct run *run)
 	struct parsed_file *file = user;
 
 	run_copy(xplace(file->runs, file->n_runs, file->cap_runs), run);
-}
-
-static void release_file(struct parsed_file *file)
-{
-	for (size_t i = 0; i < file->n_runs; i++)
-		run_release(&file->runs[i]);
-	free(file->runs);
-	file->runs = NULL;
-	file->n_runs = 0;
-	if (file->score != NULL)
-		score_row_release(file->score);
-	free(file->score);
-	file->score = NULL;
 }
 
 /* Open a log without waiting for the writer of a FIFO. */
@@ -296,19 +284,15 @@ static unsigned int count_jobs(const struct log_path *paths, size_t n, unsigned 
 	uint64_t bytes = 0;
 
 	if (asked > 0)
-		return asked < MAX_JOBS ? asked : MAX_JOBS;
+		return MIN(asked, MAX_JOBS);
 	for (size_t i = 0; i < n; i++) {
 		struct stat st;
 
 		if (stat(paths[i].path, &st) == 0 && S_ISREG(st.st_mode))
 			bytes += (uint64_t)st.st_size;
 	}
-	unsigned int jobs = cores > 0 ? (unsigned int)cores : 1;
-	if (jobs > n)
-		jobs = (unsigned int)n;
-	if (jobs > bytes / BYTES_PER_JOB + 1)
-		jobs = (unsigned int)(bytes / BYTES_PER_JOB + 1);
-	return jobs < MAX_JOBS ? jobs : MAX_JOBS;
+	uint64_t useful = MIN(MIN(n, MAX_JOBS), bytes / BYTES_PER_JOB + 1);
+	return (unsigned int)MIN(useful, (uint64_t)MAX(cores, 1));
 }
 
 void parse_files(const struct log_path *paths, size_t n, const struct parse_options *options,
@@ -341,7 +325,12 @@ void parse_files(const struct log_path *paths, size_t n, const struct parse_opti
 		pthread_cond_broadcast(&work.changed);
 		pthread_mutex_unlock(&work.lock);
 		fn(user, &files[i]);
-		release_file(&files[i]);
+		array_each (run, files[i].runs, files[i].n_runs)
+			run_release(run);
+		free(files[i].runs);
+		if (files[i].score != NULL)
+			score_row_release(files[i].score);
+		free(files[i].score);
 	}
 	while (started > 0)
 		pthread_join(threads[--started], NULL);
@@ -368,10 +357,9 @@ static const char *const metric_ends[] = { ".csv", ".jsonl", NULL };
 
 static bool ends_like(const char *path, const char *const *ends)
 {
-	for (; *ends != NULL; ends++)
-		if (str_ends_with(str_from(path), *ends))
-			return true;
-	return false;
+	while (*ends != NULL && !str_ends_with(str_from(path), *ends))
+		ends++;
+	return *ends != NULL;
 }
 
 static void count_row(void *user, const struct record *record, const struct log_line *line)
@@ -410,13 +398,6 @@ static bool is_metric_file(const char *path)
 	return n > 0 && has_metric_rows((struct str){ text, (size_t)n });
 }
 
-static bool is_metric_name(const char *name)
-{
-	return (strstr(name, "metrics") != NULL || strstr(name, "log") != NULL ||
-		strstr(name, "history") != NULL) &&
-	       ends_like(name, metric_ends);
-}
-
 static int is_visible(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.';
@@ -446,6 +427,8 @@ static bool add_entry(struct finder *finder, const char *dir, const char *name, 
 {
 	size_t len = strlen(dir);
 	AUTO_TEXT path = xasprintf("%s%s%s", dir, len > 0 && dir[len - 1] == '/' ? "" : "/", name);
+	bool is_metric_name = strstr(name, "metrics") != NULL || strstr(name, "log") != NULL ||
+			      strstr(name, "history") != NULL;
 	struct stat link, st;
 	bool is_log = false;
 
@@ -454,7 +437,7 @@ static bool add_entry(struct finder *finder, const char *dir, const char *name, 
 	if (S_ISDIR(link.st_mode) && depth < MAX_DEPTH && !metrics)
 		add_directory(finder, path, depth + 1);
 	else if (S_ISREG(st.st_mode))
-		is_log = metrics ? is_metric_name(name) && is_metric_file(path)
+		is_log = metrics ? is_metric_name && is_metric_file(path)
 				 : ends_like(name, log_ends);
 	if (is_log)
 		add_file(finder, path, &st, false);

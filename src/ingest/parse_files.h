@@ -60,5 +60,4 @@ void parse_files(const struct log_path *paths, size_t n, const struct parse_opti
 		 parsed_file_fn fn, void *user);
 
 /* Feed a file ("-": standard input) to a reader, which was reset before, and finish it. */
-int log_read(const char *path, struct run_reader *reader, struct err *err)
-	__attribute__((warn_unused_result));
+int log_read(const char *path, struct run_reader *reader, struct err *err) MUST_USE;

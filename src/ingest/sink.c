@@ -96,8 +96,9 @@ struct model_log *sink_model_log(struct ingest *ingest, size_t model_pod, const 
 	AUTO_TEXT before = gen > 0 ? log_path(name, gen - 1) : NULL;
 	struct model_log *log = model_log_get(model, model_pod, path);
 
-	if (before != NULL)
-		model_log_set_predecessor(model, log, before);
+	struct model_log *old = before != NULL ? model_log_find(model, model_pod, before) : NULL;
+	if (old != NULL)
+		old->next = log;
 	return log;
 }
 

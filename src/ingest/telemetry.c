@@ -19,15 +19,11 @@ static void store_rows(struct ingest_pod *pod, int64_t now_ms)
 	const struct telemetry *t = &pod->telemetry_reader.now;
 	struct store *store = pod->ingest->store;
 	struct store_telemetry rows[1 + TELEMETRY_MAX_GPUS] = {
-		{ now_ms,
-		  STORE_POD_GPU,
-#define X(metric, name) t->name,
-		  { TELEMETRY_LIST(X) },
-#undef X
-		  t->disk_free_bytes },
+		{ .at_ms = now_ms, .gpu = STORE_POD_GPU, .disk_free_bytes = t->disk_free_bytes },
 	};
 	bool keep = pod->stored_ms / STORE_TELEMETRY_KEEP_MS != now_ms / STORE_TELEMETRY_KEEP_MS;
 
+	memcpy(rows[0].values, t->values, sizeof(t->values));
 	for (size_t i = 0; i < t->n_gpus; i++) {
 		const struct telemetry_gpu *gpu = &t->gpus[i];
 

@@ -17,7 +17,7 @@ struct loop_timer;
 struct job;
 
 /* Also ignores SIGPIPE for the whole process. */
-struct loop *loop_new(struct err *err) __attribute__((warn_unused_result));
+struct loop *loop_new(struct err *err) MUST_USE;
 /*
  * Finish all jobs (their done is called) and posts, and close the watches that are still open;
  * child processes continue.
@@ -72,7 +72,7 @@ struct loop_child;
 typedef void (*loop_child_fn)(void *user, int exit_status, int term_signal);
 struct loop_child *loop_child_new(struct loop *loop, const char *const *argv,
 				  const char *const *envp, const int fds[3], loop_child_fn on_exit,
-				  void *user, struct err *err) __attribute__((warn_unused_result));
+				  void *user, struct err *err) MUST_USE;
 /* Signal the child's process group. */
 void loop_child_kill(struct loop_child *child, int signum);
 /* Do not call on_exit (NULL is allowed); the child is still reaped. */

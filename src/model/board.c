@@ -300,8 +300,7 @@ void board_list_uncounted(const struct board_group *group, struct buf *out)
 }
 
 /* Add a sentence to the notes of a group. */
-static void __attribute__((format(printf, 2, 3)))
-add_note(struct board_group *group, const char *fmt, ...)
+static void LIKE_PRINTF(2, 3) add_note(struct board_group *group, const char *fmt, ...)
 {
 	char text[1024];
 
@@ -312,8 +311,7 @@ add_note(struct board_group *group, const char *fmt, ...)
 }
 
 /* Add a few words to the note of a row, separated by "; ". */
-static void __attribute__((format(printf, 2, 3)))
-add_row_note(struct board_row *row, const char *fmt, ...)
+static void LIKE_PRINTF(2, 3) add_row_note(struct board_row *row, const char *fmt, ...)
 {
 	AUTO_BUF note = buf_new(sizeof(row->note) - 1);
 

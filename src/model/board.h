@@ -197,8 +197,7 @@ void board_add_values(struct board *board, const char *key, const double *values
 
 /* Make the group with this key, or the one whose key ends in "/key", the baseline. Returns -1 with
  * err if there is none (ERR_NODATA) or more than one (ERR_USAGE). */
-int board_set_baseline(struct board *board, const char *key, struct err *err)
-	__attribute__((warn_unused_result));
+int board_set_baseline(struct board *board, const char *key, struct err *err) MUST_USE;
 
 /* The group that board_set_baseline would choose; NULL with err. */
 struct board_group *board_find_group(const struct board *board, const char *key, struct err *err);

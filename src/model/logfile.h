@@ -16,9 +16,9 @@ struct logfile;
 /* A part of a line is shorter than twice the cut size. */
 #define LOGFILE_SCAN_BYTES (2U * LOGFILE_CUT_BYTES)
 
-struct logfile *logfile_open(const char *path, struct err *err) __attribute__((warn_unused_result));
+struct logfile *logfile_open(const char *path, struct err *err) MUST_USE;
 /* The same for a descriptor; takes ownership of it, also on failure. */
-struct logfile *logfile_open_fd(int fd, struct err *err) __attribute__((warn_unused_result));
+struct logfile *logfile_open_fd(int fd, struct err *err) MUST_USE;
 void logfile_close(struct logfile *file);
 /* Check the file for changes; true if it changed. */
 bool logfile_refresh(struct logfile *file);

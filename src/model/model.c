@@ -66,25 +66,6 @@ void model_note_change(struct model *model, enum model_part part)
 	model->changed |= part;
 }
 
-/* A sanitised copy of text, at most cap_bytes long; owned. */
-static char *copy_sanitised(const char *text, size_t cap_bytes)
-{
-	AUTO_BUF out = buf_new(cap_bytes);
-
-	utf8_sanitize(&out, str_from(text));
-	return buf_detach(&out);
-}
-
-/* Push a point unless it is NaN or infinite; creates *series if it is NULL. */
-static void push_point(struct series **series, const struct series_point *point)
-{
-	if (!isfinite(point->value))
-		return;
-	if (*series == NULL)
-		*series = series_new(SERIES_CAP_POINTS);
-	series_push(*series, point);
-}
-
 static void free_series(struct series *series[METRIC_COUNT])
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++)
@@ -96,7 +77,7 @@ static char *log_key(size_t pod, const char *path)
 	return xasprintf("%zu %s", pod, path);
 }
 
-static struct model_log *find_log(const struct model *model, size_t pod, const char *path)
+struct model_log *model_log_find(const struct model *model, size_t pod, const char *path)
 {
 	AUTO_TEXT key = log_key(pod, path);
 	return map_get(&model->log_index, str_from(key));
@@ -104,7 +85,7 @@ static struct model_log *find_log(const struct model *model, size_t pod, const c
 
 struct model_log *model_log_get(struct model *model, size_t pod, const char *path)
 {
-	struct model_log *log = find_log(model, pod, path);
+	struct model_log *log = model_log_find(model, pod, path);
 	AUTO_TEXT key = NULL;
 
 	if (log != NULL)
@@ -120,14 +101,6 @@ struct model_log *model_log_get(struct model *model, size_t pod, const char *pat
 	return log;
 }
 
-void model_log_set_predecessor(struct model *model, struct model_log *log, const char *before)
-{
-	struct model_log *old = find_log(model, log->pod, before);
-
-	if (old != NULL && old != log)
-		old->next = log;
-}
-
 void model_log_set_file(struct model_log *log, const char *file)
 {
 	free(log->file);
@@ -136,11 +109,14 @@ void model_log_set_file(struct model_log *log, const char *file)
 	log->moves++;
 }
 
-/* Close the oldest descriptors of logs if there are more than MODEL_MAX_KEPT. */
-static void limit_open_fds(struct model *model)
+/* Store the descriptor, and close the oldest ones if there are more than MODEL_MAX_KEPT. */
+static void set_log_fd(struct model *model, struct model_log *log, int fd)
 {
 	size_t kept = 0;
 
+	close_log_fd(log);
+	log->fd = fd;
+	log->moves++;
 	for (size_t i = model->n_logs; i-- > 0;) {
 		kept += model->logs[i]->fd >= 0;
 		if (kept > MODEL_MAX_KEPT)
@@ -150,10 +126,7 @@ static void limit_open_fds(struct model *model)
 
 void model_log_keep_fd(struct model *model, struct model_log *log, int fd)
 {
-	close_log_fd(log);
-	log->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	log->moves++;
-	limit_open_fds(model);
+	set_log_fd(model, log, fcntl(fd, F_DUPFD_CLOEXEC, 3));
 }
 
 void model_log_set_gone(struct model *model, struct model_log *log, int64_t wall_ms)
@@ -167,21 +140,18 @@ void model_log_set_gone(struct model *model, struct model_log *log, int64_t wall
 
 const struct model_run *model_log_cut_run(const struct model *model, const struct model_log *log)
 {
-	if (log->gone_wall_ms == 0)
-		return NULL;
-	for (size_t i = model->n_runs; i-- > 0;) {
-		const struct model_run *mr = model->runs[i];
+	size_t i = model->n_runs;
 
-		if (mr->log != log)
-			continue;
-		return !mr->past && !mr->blank &&
-				       (mr->run.status == RUN_RUNNING ||
-					mr->run.status == RUN_TRUNCATED ||
-					mr->run.status == RUN_UNKNOWN)
-			       ? mr
-			       : NULL;
-	}
-	return NULL;
+	while (i > 0 && model->runs[i - 1]->log != log)
+		i--;
+	if (i == 0 || log->gone_wall_ms == 0)
+		return NULL;
+	const struct model_run *mr = model->runs[i - 1];
+	return !mr->past && !mr->blank &&
+			       (mr->run.status == RUN_RUNNING || mr->run.status == RUN_TRUNCATED ||
+				mr->run.status == RUN_UNKNOWN)
+		       ? mr
+		       : NULL;
 }
 
 void model_log_set_trouble(struct model *model, size_t pod, const char *path, const char *why)
@@ -189,7 +159,7 @@ void model_log_set_trouble(struct model *model, size_t pod, const char *path, co
 	struct model_log *log = model_log_get(model, pod, path);
 
 	free(log->trouble);
-	log->trouble = copy_sanitised(why, WHY_BYTES);
+	log->trouble = utf8_copy(str_from(why), WHY_BYTES);
 	model_run_set_blank(model, model_run_get(model, pod, path, 0), 0, 0, false);
 }
 
@@ -210,11 +180,8 @@ struct logfile *model_log_open(const struct model_log *log)
 void model_log_add_preview(struct model *model, struct model_log *log, struct str text)
 {
 	if (!log->is_preview) {
-		close_log_fd(log);
-		log->fd = memfd_create("log", MFD_CLOEXEC);
-		log->moves++;
+		set_log_fd(model, log, memfd_create("log", MFD_CLOEXEC));
 		log->is_preview = true;
-		limit_open_fds(model);
 	}
 	/* Only a preview: drop text that exceeds the limit. */
 	if (log->fd >= 0 && lseek(log->fd, 0, SEEK_CUR) + (off_t)text.len <= MODEL_MAX_AHEAD)
@@ -261,7 +228,7 @@ void model_event_add(struct model *model, const struct model_event *event)
 {
 	struct model_event new = *event, *oldest;
 
-	new.text = copy_sanitised(event->text, EVENT_TEXT_BYTES);
+	new.text = utf8_copy(str_from(event->text), EVENT_TEXT_BYTES);
 	for (size_t i = model->n_events; new.mr != NULL &&new.alert == 0 && i-- > 0;) {
 		const struct model_event *last = model_event_at(model, i);
 
@@ -327,7 +294,7 @@ void model_pod_set_state(struct model *model, size_t pod, enum pod_state state, 
 	p->state = state;
 	p->retry_at_ms = retry_at_ms;
 	free(p->why);
-	p->why = why != NULL ? copy_sanitised(why, WHY_BYTES) : NULL;
+	p->why = why != NULL ? utf8_copy(str_from(why), WHY_BYTES) : NULL;
 	model_note_change(model, MODEL_PODS);
 }
 
@@ -335,26 +302,16 @@ void model_pod_sample(struct model *model, size_t pod, enum metric metric, doubl
 		      int64_t wall_ms)
 {
 	assert(pod < model->n_pods && metric < METRIC_COUNT);
-	push_point(&model->pods[pod].telemetry[metric],
-		   &(struct series_point){ RUN_ABSENT, RUN_ABSENT, wall_ms, value });
+	series_push_finite(&model->pods[pod].telemetry[metric],
+			   &(struct series_point){ RUN_ABSENT, RUN_ABSENT, wall_ms, value });
 	model_note_change(model, MODEL_PODS);
 }
 
 void model_pod_set_telemetry(struct model *model, size_t pod, const struct telemetry *told,
 			     int64_t wall_ms)
 {
-	const struct {
-		enum metric metric;
-		double value;
-	} values[] = {
-#define X(metric, name) { METRIC_##metric, told->name },
-		TELEMETRY_LIST(X)
-#undef X
-	};
-
-	for (size_t i = 0; i < LENGTH(values); i++)
-		if (run_has(values[i].value))
-			model_pod_sample(model, pod, values[i].metric, values[i].value, wall_ms);
+	for (enum metric i = TELEMETRY_FIRST; i < METRIC_COUNT; i++)
+		model_pod_sample(model, pod, i, told->values[i - TELEMETRY_FIRST], wall_ms);
 	model->pods[pod].gpu_busiest = told->gpu_busiest;
 	model_pod_set_disk(model, pod, told->disk_free_bytes);
 	if (told->n_gpus > 0)
@@ -394,7 +351,7 @@ void model_pod_set_gpu(struct model *model, size_t pod, const char *name)
 {
 	assert(pod < model->n_pods);
 	free(model->pods[pod].gpu_name);
-	model->pods[pod].gpu_name = copy_sanitised(name, WHY_BYTES);
+	model->pods[pod].gpu_name = utf8_copy(str_from(name), WHY_BYTES);
 	model_note_change(model, MODEL_PODS);
 }
 
@@ -407,18 +364,8 @@ void model_check_release(struct model_check *check)
 
 void model_check_add(struct model_check *check, struct str line)
 {
-	AUTO_BUF clean = buf_new(LINE_BYTES);
-
-	if (check->n_lines == MODEL_CHECK_LINES)
-		return;
-	utf8_sanitize(&clean, line);
-	check->lines[check->n_lines++] = buf_detach(&clean);
-}
-
-void model_pod_start_check(struct model *model, size_t pod)
-{
-	model->pods[pod].check.is_running = true;
-	model_note_change(model, MODEL_PODS);
+	if (check->n_lines < MODEL_CHECK_LINES)
+		check->lines[check->n_lines++] = utf8_copy(line, LINE_BYTES);
 }
 
 void model_pod_set_check(struct model *model, size_t pod, struct model_check *check)
@@ -458,7 +405,7 @@ struct model_run *model_run_get(struct model *model, size_t pod, const char *pat
 		model_note_change(model, MODEL_RUNS);
 	}
 	if (mr->log == NULL)
-		mr->log = find_log(model, pod, path);
+		mr->log = model_log_find(model, pod, path);
 	return mr;
 }
 
@@ -488,7 +435,7 @@ void model_run_sample(struct model *model, struct model_run *mr, const struct sa
 					    sample->value };
 
 	if (sample->metric < METRIC_COUNT)
-		push_point(&mr->series[sample->metric], &point);
+		series_push_finite(&mr->series[sample->metric], &point);
 	else
 		own_series_push(&mr->own, sample->name, &point);
 	model_note_change(model, MODEL_SAMPLES);
@@ -524,7 +471,7 @@ void model_run_append(struct model *model, struct model_run *mr,
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		for (size_t k = 0; series[i] != NULL && k < series_count(series[i]); k++)
-			push_point(&mr->series[i], series_at(series[i], k));
+			series_push_finite(&mr->series[i], series_at(series[i], k));
 	for (size_t i = 0; i < own->n; i++)
 		for (size_t k = 0; k < series_count(own->v[i].series); k++)
 			own_series_push(&mr->own, own->v[i].name, series_at(own->v[i].series, k));
@@ -545,28 +492,25 @@ bool model_run_has_points(const struct model_run *mr)
 	return any_of(i, METRIC_COUNT, mr->series[i] != NULL) || mr->own.n > 0;
 }
 
-/* The same series with fewer points; frees `all`. */
-static struct series *thin_series(struct series *all)
-{
-	struct series *few = series_new(SERIES_THIN_POINTS);
-
-	for (size_t k = 0; k < series_count(all); k++)
-		series_push(few, series_at(all, k));
-	series_free(all);
-	return few;
-}
-
 void model_thin_series(struct model *model, struct model_run *mr)
 {
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		if (mr->series[i] != NULL)
-			mr->series[i] = thin_series(mr->series[i]);
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		struct series *all = mr->series[i];
+
+		if (all == NULL)
+			continue;
+		mr->series[i] = series_new(SERIES_THIN_POINTS);
+		for (size_t k = 0; k < series_count(all); k++)
+			series_push(mr->series[i], series_at(all, k));
+		series_free(all);
+	}
 	own_series_clear(&mr->own);
 	mr->history = MODEL_STORED;
 	model_note_change(model, MODEL_SAMPLES);
 }
 
-const struct series *model_run_series(const struct model_run *mr, const struct run_series *series)
+/* The points of one of run.series, whether it is a metric or not; NULL: none. */
+static const struct series *get_points(const struct model_run *mr, const struct run_series *series)
 {
 	if (series->metric < METRIC_COUNT)
 		return mr->series[series->metric];
@@ -575,10 +519,10 @@ const struct series *model_run_series(const struct model_run *mr, const struct r
 
 bool model_run_has_all(const struct model_run *mr, const struct series *series)
 {
-	for (size_t i = 0; i < mr->run.n_series; i++)
-		if (model_run_series(mr, &mr->run.series[i]) == series)
-			return mr->run.series[i].points == series_count(series);
-	return false;
+	const struct run_series *printed =
+		array_find(one, mr->run.series, mr->run.n_series, get_points(mr, one) == series);
+
+	return printed != NULL && printed->points == series_count(series);
 }
 
 double model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms)

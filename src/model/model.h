@@ -211,8 +211,7 @@ void model_pod_add_older(struct model *model, size_t pod, struct series *series[
 /* For numbers without series; absent changes nothing. */
 void model_pod_set_disk(struct model *model, size_t pod, double free_bytes);
 void model_pod_set_gpu(struct model *model, size_t pod, const char *name);
-/* Start a check of the pod; store its result (*check is emptied). */
-void model_pod_start_check(struct model *model, size_t pod);
+/* Store the result of a check (*check is emptied). */
 void model_pod_set_check(struct model *model, size_t pod, struct model_check *check);
 /* Add a sanitised line; lines beyond MODEL_CHECK_LINES are dropped. */
 void model_check_add(struct model_check *check, struct str line);
@@ -263,8 +262,6 @@ double model_pod_peers(const struct model *model, const struct model_pod *pod, e
 const char *model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms);
 /* The last value of a metric of a run or a pod, or RUN_ABSENT. */
 double model_last_value(struct series *const series[METRIC_COUNT], enum metric metric);
-/* The points of one of run.series, whether it is a metric or not; NULL: none. */
-const struct series *model_run_series(const struct model_run *mr, const struct run_series *series);
 /* Does the series contain the points of all rows that printed it? */
 bool model_run_has_all(const struct model_run *mr, const struct series *series);
 /* Mean step time and training time in milliseconds: as logged, else from a throughput since the
@@ -305,8 +302,8 @@ void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
 
 /* The log of this file, added if it is new. */
 struct model_log *model_log_get(struct model *model, size_t pod, const char *path);
-/* Record that it replaced the log with the path `before`, if there is such a log. */
-void model_log_set_predecessor(struct model *model, struct model_log *log, const char *before);
+/* The same without adding it; NULL: there is none. */
+struct model_log *model_log_find(const struct model *model, size_t pod, const char *path);
 /* Set the local file with its bytes (copied); NULL: none. */
 void model_log_set_file(struct model_log *log, const char *file);
 /* Keep the bytes of a file that lost its name: fd is duplicated. If there are more than
@@ -321,7 +318,7 @@ const struct model_run *model_log_cut_run(const struct model *model, const struc
 void model_log_set_trouble(struct model *model, size_t pod, const char *path, const char *why);
 /* Open the bytes of the log, or return NULL. If another file has its name by now, as after a
  * rotation, it is not opened. */
-struct logfile *model_log_open(const struct model_log *log) __attribute__((warn_unused_result));
+struct logfile *model_log_open(const struct model_log *log) MUST_USE;
 /* Add whole lines near the end of the log as a preview while the rest is loaded, until
  * model_log_add_line. */
 void model_log_add_preview(struct model *model, struct model_log *log, struct str text);

@@ -121,6 +121,15 @@ void series_push(struct series *series, const struct series_point *point)
 	series->head = (series->head + 1) % series->cap_tail;
 }
 
+void series_push_finite(struct series **series, const struct series_point *point)
+{
+	if (!isfinite(point->value))
+		return;
+	if (*series == NULL)
+		*series = series_new(SERIES_CAP_POINTS);
+	series_push(*series, point);
+}
+
 void series_trim(struct series *series)
 {
 	if (series->n_old > 0)

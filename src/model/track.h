@@ -97,8 +97,7 @@ const char *track_text(const char *name);
 
 /* Load the built-in track with this name or, if it contains '/' or ends in ".json", a file. Returns
  * -1 with file, line and key path in err. */
-int track_load(struct track *track, const char *name_or_path, struct err *err)
-	__attribute__((warn_unused_result));
+int track_load(struct track *track, const char *name_or_path, struct err *err) MUST_USE;
 
 /* All tracks: the built-in ones and the user's. A user's track replaces a built-in one of that
  * name. */
@@ -110,13 +109,12 @@ struct track_set {
 /* Load the built-in tracks. */
 void track_set_init(struct track_set *set);
 /* Add the track of a file. */
-int track_set_load(struct track_set *set, const char *path, struct err *err)
-	__attribute__((warn_unused_result));
+int track_set_load(struct track_set *set, const char *path, struct err *err) MUST_USE;
 void track_set_release(struct track_set *set);
 const struct track *track_set_find(const struct track_set *set, const char *name);
 /* Give the patterns of all tracks to the readers of logs. */
-int track_set_add_marks(const struct track_set *set, struct format_set *formats, struct err *err)
-	__attribute__((warn_unused_result));
+int track_set_add_marks(const struct track_set *set, struct format_set *formats,
+			struct err *err) MUST_USE;
 
 /* The track of a run: the one that its log was recognized as, else "open". A run whose log was not
  * read has TRACK_DEFAULT if it has a BPB. */
@@ -125,8 +123,7 @@ const struct track *track_of_run(const struct track_set *set, const struct run *
 const struct track *track_for_run(const struct track *track, const struct run *run);
 
 /* Read a track from text; `file` is used in errors. */
-int track_parse(struct track *track, const char *file, struct str text, struct err *err)
-	__attribute__((warn_unused_result));
+int track_parse(struct track *track, const char *file, struct str text, struct err *err) MUST_USE;
 
 void track_release(struct track *track);
 

@@ -31,5 +31,5 @@ bool discover_is_busy(const struct discover *discover);
 
 /* Run all programs once, at the same time, and put their answers into conf; runs an event loop. */
 int discover_once(struct conf *conf,
-		  void (*on_notice)(void *user, bool is_trouble, const char *text), struct err *err)
-	__attribute__((warn_unused_result));
+		  void (*on_notice)(void *user, bool is_trouble, const char *text),
+		  struct err *err) MUST_USE;

@@ -10,7 +10,7 @@
  * name is unknown or the configuration has none.
  */
 int pods_choose(struct conf *chosen, const struct conf *conf, char *const *names, int n,
-		struct err *err) __attribute__((warn_unused_result));
+		struct err *err) MUST_USE;
 
 /* Set err for a configuration without pods; returns -1. */
 int pods_none(const struct conf *conf, enum err_code code, struct err *err);

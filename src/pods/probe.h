@@ -31,5 +31,4 @@ struct pods_probe {
  * Fill rows[n] (owned by the caller) with the preflight_row() of each pod; runs an event loop.
  * Returns 0, the number of the signal that ended it (rows are NULL then), or -1 with err.
  */
-int pods_probe(const struct pods_probe *probe, cJSON **rows, struct err *err)
-	__attribute__((warn_unused_result));
+int pods_probe(const struct pods_probe *probe, cJSON **rows, struct err *err) MUST_USE;

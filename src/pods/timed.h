@@ -15,8 +15,7 @@
 bool timed_is_driven(const char *dir);
 
 /* A run started on the pod; log is the path of its log, relative to the results folder. */
-int timed_set_log(const char *dir, const char *pod, const char *log, struct err *err)
-	__attribute__((warn_unused_result));
+int timed_set_log(const char *dir, const char *pod, const char *log, struct err *err) MUST_USE;
 
 /*
  * Path of the local copy of the log of the pod's run in progress; owned.  NULL: the last run has

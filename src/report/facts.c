@@ -57,7 +57,7 @@ static struct fact *facts_add(struct facts *facts, const struct fact *fact)
 	return &facts->v[facts->n - 1];
 }
 
-__attribute__((format(printf, 1, 0))) static char *fact_print(const char *fmt, va_list ap)
+LIKE_PRINTF(1, 0) static char *fact_print(const char *fmt, va_list ap)
 {
 	AUTO_BUF text = buf_new(TEXT_BYTES);
 

@@ -85,15 +85,14 @@ struct facts_section *facts_table(struct facts *facts, const char *title,
 
 /* The last fact added; its members may be changed until the next one. */
 struct fact *facts_text(struct facts *facts, const char *label, enum fact_style style,
-			const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+			const char *fmt, ...) LIKE_PRINTF(4, 5);
 /* A number (absent: unknown) with its unit, "" for none. */
 struct fact *facts_number(struct facts *facts, const char *label, enum fmt_kind kind, double number,
 			  int decimals, const char *unit);
 /* The number of the next cell; its column determines the format. */
 struct fact *facts_cell(struct facts *facts, double number);
 /* Keep a text as long as the list, for a label or a title. */
-const char *facts_keep(struct facts *facts, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+const char *facts_keep(struct facts *facts, const char *fmt, ...) LIKE_PRINTF(2, 3);
 
 /* The value as text, with its unit: its own text, or formatted into out. */
 #define FACT_SIZE (FMT_SIZE + 32)

@@ -7,7 +7,7 @@
 
 #define MD_SPECIAL "|\\`*_<"
 
-static struct fmt __attribute__((format(printf, 1, 2))) format_text(const char *fmt, ...)
+static struct fmt LIKE_PRINTF(1, 2) format_text(const char *fmt, ...)
 {
 	struct fmt out;
 	va_list ap;

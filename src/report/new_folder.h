@@ -10,15 +10,13 @@
 
 /* Create the folder for the files; the final one must not exist or be empty.  Returns the path of
  * the former, owned by the caller; NULL with err. */
-char *new_folder_make(const char *folder, struct err *err) __attribute__((warn_unused_result));
+char *new_folder_make(const char *folder, struct err *err) MUST_USE;
 
 /* Status 0: rename it to its final name; otherwise remove it.  Returns the status; -1 with err. */
-int new_folder_end(const char *partial, const char *folder, int status, struct err *err)
-	__attribute__((warn_unused_result));
+int new_folder_end(const char *partial, const char *folder, int status, struct err *err) MUST_USE;
 
 /* Create a file, which must not exist; *path is owned by the caller.  NULL with err. */
 FILE *new_folder_create(const char *folder, const char *name, char **path, struct err *err);
 
 /* Close the file and free path; -1 with err if it could not be written completely. */
-int new_folder_finish(FILE *stream, char *path, struct err *err)
-	__attribute__((warn_unused_result));
+int new_folder_finish(FILE *stream, char *path, struct err *err) MUST_USE;

@@ -28,8 +28,7 @@ struct stored_bench_run {
  * while another process writes logs; waits a little if the database is locked.
  */
 int store_put_bench(const char *db_path, const struct stored_bench *bench,
-		    const struct stored_bench_run *runs, size_t n_runs, struct err *err)
-	__attribute__((warn_unused_result));
+		    const struct stored_bench_run *runs, size_t n_runs, struct err *err) MUST_USE;
 
 /* In the order of their start; state NULL: all states.  See store/query.h. */
 int store_each_bench(struct store *store, const char *state,
@@ -68,7 +67,7 @@ struct stored_noise {
 
 /* Replace the rows of a bench, like store_put_bench(). */
 int store_put_noise(const char *db_path, const char *bench_id, const struct stored_noise *rows,
-		    size_t n, struct err *err) __attribute__((warn_unused_result));
+		    size_t n, struct err *err) MUST_USE;
 
 /* Oldest first.  See store/query.h. */
 int store_each_noise(struct store *store, int (*fn)(void *user, const struct stored_noise *row),

@@ -168,12 +168,6 @@ int stmt_prepare_all(sqlite3 *db, const char *what, const char *const *sql, size
 	return 0;
 }
 
-void stmt_free_all(sqlite3_stmt **stmts, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		(void)sqlite3_finalize(stmts[i]);
-}
-
 int stmt_end_walk(sqlite3 *db, const char *what, sqlite3_stmt *stmt, int result, struct err *err)
 {
 	int rc = sqlite3_finalize(stmt);

@@ -15,8 +15,7 @@
  */
 
 /* A connection; *db is NULL after a failure. */
-int db_open(const char *path, bool write, sqlite3 **db, struct err *err)
-	__attribute__((warn_unused_result));
+int db_open(const char *path, bool write, sqlite3 **db, struct err *err) MUST_USE;
 /* Set err from the connection's last error; returns -1. */
 int db_fail(sqlite3 *db, const char *what, struct err *err);
 /* Run statements without rows; sql is a format of sqlite3_mprintf(): %Q quotes. */
@@ -40,11 +39,10 @@ double stmt_number(sqlite3_stmt *stmt, int column);
 /* Step and reset a statement; returns SQLite's result code. */
 int stmt_step(sqlite3_stmt *stmt);
 int stmt_prepare(sqlite3 *db, const char *what, const char *sql, sqlite3_stmt **stmt,
-		 struct err *err) __attribute__((warn_unused_result));
-/* Prepare n statements for repeated use; free them. */
+		 struct err *err) MUST_USE;
+/* Prepare n statements for repeated use. */
 int stmt_prepare_all(sqlite3 *db, const char *what, const char *const *sql, size_t n,
-		     sqlite3_stmt **stmts, struct err *err) __attribute__((warn_unused_result));
-void stmt_free_all(sqlite3_stmt **stmts, size_t n);
+		     sqlite3_stmt **stmts, struct err *err) MUST_USE;
 /*
  * Free a statement after its rows were read.  Returns the callback's last result, or -1 if a step
  * failed.
@@ -123,12 +121,11 @@ void table_names(struct buf *sql, const struct table *table, const char *prefix)
 char *table_put_sql(const struct table *table);
 /* Insert or replace one row. */
 int table_put(sqlite3 *db, const char *what, const struct table *table, const void *row,
-	      struct err *err) __attribute__((warn_unused_result));
+	      struct err *err) MUST_USE;
 /* Prepare "SELECT <columns> FROM <name> <rest>"; rest is a format as in db_exec().  NULL with err;
  * row_next() and stmt_end_walk() accept NULL. */
 sqlite3_stmt *table_select(sqlite3 *db, const char *what, const struct table *table,
-			   struct err *err, const char *rest, ...)
-	__attribute__((warn_unused_result));
+			   struct err *err, const char *rest, ...) MUST_USE;
 
 /* Bind the columns of a row, starting with parameter `at`. */
 void row_bind(sqlite3_stmt *stmt, int at, const struct table *table, const void *row);

@@ -33,18 +33,6 @@ static void history_free_now(struct history *h)
 	free(h);
 }
 
-/* Charts have no infinite values. */
-static void push_point(struct history_answer *answer, enum metric metric, struct series_point point)
-{
-	struct series **series = &answer->series[metric];
-
-	if (!isfinite(point.value))
-		return;
-	if (*series == NULL)
-		*series = series_new(SERIES_CAP_POINTS);
-	series_push(*series, &point);
-}
-
 void history_answer_add(struct history_answer *answer, const struct sample *s)
 {
 	const struct series_point point = { s->step, s->train_ms, s->wall_ms, s->value };
@@ -52,7 +40,7 @@ void history_answer_add(struct history_answer *answer, const struct sample *s)
 	if (s->line > answer->last_line)
 		answer->last_line = s->line;
 	if (s->metric < METRIC_COUNT)
-		push_point(answer, s->metric, point);
+		series_push_finite(&answer->series[s->metric], &point);
 	else if (isfinite(s->value))
 		own_series_push(&answer->own, s->name, &point);
 }
@@ -72,10 +60,12 @@ static int add_sample(void *user, const struct stored_sample *row)
 
 static int add_telemetry(void *user, const struct store_telemetry *row)
 {
-	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
-		push_point(user, store_telemetry_metrics[i],
-			   (struct series_point){ RUN_ABSENT, RUN_ABSENT, row->at_ms,
-						  row->values[i] });
+	struct history_answer *answer = user;
+
+	for (enum metric i = TELEMETRY_FIRST; i < METRIC_COUNT; i++)
+		series_push_finite(&answer->series[i],
+				   &(struct series_point){ RUN_ABSENT, RUN_ABSENT, row->at_ms,
+							   row->values[i - TELEMETRY_FIRST] });
 	return 0;
 }
 

@@ -14,8 +14,7 @@
  * Take the lock; returns a descriptor, close it to release the lock.  -1 if another process holds
  * it (*holder is its process id, 0: unknown), or with err if the file cannot be created.
  */
-int lock_take(const char *db_path, long *holder, struct err *err)
-	__attribute__((warn_unused_result));
+int lock_take(const char *db_path, long *holder, struct err *err) MUST_USE;
 
 /* Does a process hold the lock?  Sets *holder as above. */
 bool lock_is_held(const char *db_path, long *holder);

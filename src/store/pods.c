@@ -7,12 +7,6 @@
 #include "base/xalloc.h"
 #include "store/store_priv.h"
 
-const enum metric store_telemetry_metrics[STORE_TELEMETRY_VALUES] = {
-#define X(metric, column) METRIC_##metric,
-	TELEMETRY_LIST(X)
-#undef X
-};
-
 void store_pod_put(struct store *store, const struct store_pod *pod)
 {
 	struct batch *batch = &store->waiting;

@@ -19,20 +19,10 @@
 #define STORE_TELEMETRY_LAST_MS	    (INT64_C(30) * 24 * 3600 * 1000)
 #define STORE_TELEMETRY_MAX_PENDING 16384
 
-/* In the order of the list. */
-enum store_telemetry_value {
-#define X(metric, column) STORE_##metric,
-	TELEMETRY_LIST(X)
-#undef X
-		STORE_TELEMETRY_VALUES
-};
-
-extern const enum metric store_telemetry_metrics[STORE_TELEMETRY_VALUES];
-
 struct store_telemetry {
-	int64_t at_ms;			       /* wall clock */
-	int gpu;			       /* or STORE_POD_GPU */
-	double values[STORE_TELEMETRY_VALUES]; /* RUN_ABSENT: unknown */
+	int64_t at_ms;			/* wall clock */
+	int gpu;			/* or STORE_POD_GPU */
+	double values[TELEMETRY_COUNT]; /* from TELEMETRY_FIRST on; RUN_ABSENT: unknown */
 	double disk_free_bytes;
 };
 

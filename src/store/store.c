@@ -6,7 +6,6 @@
  */
 #include "store/store.h"
 
-#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>
@@ -102,15 +101,10 @@ struct store_log *store_log_get(struct store *store, const char *pod, const char
 	return log;
 }
 
-size_t store_log_count(const struct store *store)
+struct store_log *const *store_logs(const struct store *store, size_t *n)
 {
-	return store->n_logs;
-}
-
-const struct store_log *store_log_at(const struct store *store, size_t i)
-{
-	assert(i < store->n_logs);
-	return store->logs[i];
+	*n = store->n_logs;
+	return store->logs;
 }
 
 static bool set_text(const char **text, const char *value)
@@ -183,7 +177,6 @@ void store_sample_add(struct store *store, struct store_log *log, unsigned int r
 		      const struct sample *sample)
 {
 	struct batch *batch = &store->waiting;
-
 	uint64_t known = sample->known > sample->line ? sample->known : sample->line;
 
 	/* Samples of a log that is read again may be in the database already. */
@@ -446,10 +439,8 @@ static int become_writer(struct store *store, const char *rules, struct err *err
 
 	store->why_reader[0] = '\0';
 	store->lock_fd = lock_take(store->path, &holder, &bad);
-	if (store->lock_fd < 0 && bad.code != ERR_NONE) {
-		*err = bad;
-		return -1;
-	}
+	if (store->lock_fd < 0 && bad.code != ERR_NONE)
+		return err_set(err, bad.code, "%s", bad.text);
 	if (store->lock_fd < 0) {
 		print_into(store->why_reader,
 			   "another hgym-tui (process %ld) writes %s; this one only reads it",

@@ -50,8 +50,7 @@ struct store_options {
  * another process is.  With read_only a missing database is ERR_NODATA.  A newer schema is an
  * error; an older one is migrated (with read_only only if no process writes the database).
  */
-struct store *store_open(const struct store_options *options, struct err *err)
-	__attribute__((warn_unused_result));
+struct store *store_open(const struct store_options *options, struct err *err) MUST_USE;
 /* Write the waiting rows and close; -1 if some could not be written. */
 int store_close(struct store *store, struct err *err);
 
@@ -97,8 +96,7 @@ struct store_log {
 struct store_log *store_log_get(struct store *store, const char *pod, const char *name,
 				unsigned int gen);
 /* All logs, in the order of their ids; borrowed. */
-size_t store_log_count(const struct store *store);
-const struct store_log *store_log_at(const struct store *store, size_t i);
+struct store_log *const *store_logs(const struct store *store, size_t *n);
 
 /* Set how the log is recognized, and where its local copy is (NULL: none); texts are copied. */
 void store_log_set_identity(struct store *store, struct store_log *log,

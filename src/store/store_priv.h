@@ -72,12 +72,11 @@ void batch_release(struct batch *batch);
 struct writer;
 
 /* Takes over db: writer_free() closes it. */
-struct writer *writer_new(sqlite3 *db, struct err *err) __attribute__((warn_unused_result));
+struct writer *writer_new(sqlite3 *db, struct err *err) MUST_USE;
 void writer_free(struct writer *writer);
 
 /* Write the whole batch or nothing; may be repeated after a failure.  Sets the rev of the runs. */
-int writer_write(struct writer *writer, struct batch *batch, struct err *err)
-	__attribute__((warn_unused_result));
+int writer_write(struct writer *writer, struct batch *batch, struct err *err) MUST_USE;
 
 /* query.c */
 
@@ -98,8 +97,7 @@ struct sample_span {
 };
 
 /* path is for error messages; borrowed while the reader exists. */
-struct sample_reader *sample_reader_new(sqlite3 *db, const char *path, struct err *err)
-	__attribute__((warn_unused_result));
+struct sample_reader *sample_reader_new(sqlite3 *db, const char *path, struct err *err) MUST_USE;
 void sample_reader_free(struct sample_reader *r);
 /* Stops when fn returns something other than 0, and returns that. */
 int sample_reader_walk(struct sample_reader *r, const struct sample_span *span, stored_sample_fn fn,
@@ -136,11 +134,9 @@ struct store {
  * Start a transaction that writes to the database without being its writer; creates and migrates
  * the database if necessary.  Error messages start with `what`.  NULL with err.
  */
-sqlite3 *store_begin_once(const char *db_path, const char *what, struct err *err)
-	__attribute__((warn_unused_result));
+sqlite3 *store_begin_once(const char *db_path, const char *what, struct err *err) MUST_USE;
 /* Commit, or roll back if rc is not 0, and close.  -1 if db is NULL. */
-int store_end_once(sqlite3 *db, const char *what, int rc, struct err *err)
-	__attribute__((warn_unused_result));
+int store_end_once(sqlite3 *db, const char *what, int rc, struct err *err) MUST_USE;
 
 /* Rows were added: write them after STORE_FLUSH_MS, or at once if they are many. */
 void store_arm(struct store *store);

@@ -111,7 +111,8 @@ const struct table pod_table = TABLE("pods", pod_columns, 1);
 static const struct column telemetry_columns[] = {
 	COLUMN(struct store_telemetry, at_ms),
 	COLUMN(struct store_telemetry, gpu),
-#define X(metric, column) COLUMN_AS(#column, struct store_telemetry, values[STORE_##metric]),
+#define X(metric, column) \
+	COLUMN_AS(#column, struct store_telemetry, values[METRIC_##metric - TELEMETRY_FIRST]),
 	TELEMETRY_LIST(X)
 #undef X
 		COLUMN(struct store_telemetry, disk_free_bytes),
@@ -123,50 +124,45 @@ const struct table telemetry_table = TABLE("telemetry", telemetry_columns, 0);
 #define TRIMMED "SELECT id FROM runs WHERE tail_id = ?1 AND run_index >= ?2"
 
 /* NULL: the statement follows from the table. */
-#define STATEMENT_LIST(X)                                                             \
-	X(LOG, NULL)                                                                  \
-	X(TRIM_ROWS, "DELETE FROM sample_rows WHERE run_id IN (" TRIMMED ")")         \
-	X(TRIM_EVENTS, "DELETE FROM events WHERE run_id IN (" TRIMMED ")")            \
-	X(TRIM_SERIES, "DELETE FROM series WHERE run_id IN (" TRIMMED ")")            \
-	X(TRIM_RUNS, "DELETE FROM runs WHERE id IN (" TRIMMED ")")                    \
-	X(RUN, NULL)                                                                  \
-	X(EVENT, "INSERT OR REPLACE INTO events(run_id, idx, line, kind,"             \
-		 " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                       \
-	X(EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")           \
-	X(SERIES, "INSERT OR REPLACE INTO series(run_id, idx, name, unit,"            \
-		  " metric, points, first, last, min, max, min_step, scale,"          \
-		  " validations) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"     \
-		  " ?11, ?12, ?13)")                                                  \
-	X(SERIES_END, "DELETE FROM series WHERE run_id = ?1 AND idx >= ?2")           \
-	X(NAME, "SELECT id FROM metrics WHERE name = ?1 AND own")                     \
-	X(ADD_NAME, "INSERT INTO metrics(name, own) SELECT ?1, 1 WHERE"               \
-		    " (SELECT count(*) FROM metrics) < ?2")                           \
-	X(SAMPLES, "INSERT INTO sample_rows(run_id, line, seq, step, train_ms,"       \
-		   " wall_ms, m0, v0, m1, v1, m2, v2, m3, v3) VALUES(?1, ?2, ?3, ?4," \
-		   " ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")                   \
-	X(DROP_LINE, "DELETE FROM sample_rows WHERE run_id = ?1 AND line = ?2"        \
-		     " AND seq >= ?3")                                                \
-	X(POD, "INSERT INTO pods(name, target, state, why, gpu, lag_ms,"              \
-	       " disk_free_bytes, seen_ms)"                                           \
-	       " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"                              \
-	       " ON CONFLICT(name) DO UPDATE SET target = ?2, state = ?3,"            \
-	       " why = ?4, gpu = coalesce(?5, gpu), lag_ms = ?6,"                     \
-	       " disk_free_bytes = ?7, seen_ms = ?8")                                 \
-	X(TELEMETRY, "INSERT OR REPLACE INTO telemetry(pod_id, keep, at_ms,"          \
-		     " gpu, gpu_util, gpu_mem_mib, gpu_power_w, gpu_temp_c,"          \
-		     " gpu_sm_mhz, gpu_throttle, host_load, disk_free_bytes)"         \
-		     " SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"          \
-		     " ?12 FROM pods WHERE name = ?1")                                \
-	X(PRUNE, "DELETE FROM telemetry WHERE pod_id = (SELECT id FROM pods"          \
-		 " WHERE name = ?1) AND at_ms < ?3 AND (NOT keep OR"                  \
-		 " at_ms < ?2)")
+#define STATEMENT_LIST(X)                                                                       \
+	X(STATEMENT_LOG, NULL)                                                                  \
+	X(STATEMENT_TRIM_ROWS, "DELETE FROM sample_rows WHERE run_id IN (" TRIMMED ")")         \
+	X(STATEMENT_TRIM_EVENTS, "DELETE FROM events WHERE run_id IN (" TRIMMED ")")            \
+	X(STATEMENT_TRIM_SERIES, "DELETE FROM series WHERE run_id IN (" TRIMMED ")")            \
+	X(STATEMENT_TRIM_RUNS, "DELETE FROM runs WHERE id IN (" TRIMMED ")")                    \
+	X(STATEMENT_RUN, NULL)                                                                  \
+	X(STATEMENT_EVENT, "INSERT OR REPLACE INTO events(run_id, idx, line, kind,"             \
+			   " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                       \
+	X(STATEMENT_EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")           \
+	X(STATEMENT_SERIES, "INSERT OR REPLACE INTO series(run_id, idx, name, unit,"            \
+			    " metric, points, first, last, min, max, min_step, scale,"          \
+			    " validations) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"     \
+			    " ?11, ?12, ?13)")                                                  \
+	X(STATEMENT_SERIES_END, "DELETE FROM series WHERE run_id = ?1 AND idx >= ?2")           \
+	X(STATEMENT_NAME, "SELECT id FROM metrics WHERE name = ?1 AND own")                     \
+	X(STATEMENT_ADD_NAME, "INSERT INTO metrics(name, own) SELECT ?1, 1 WHERE"               \
+			      " (SELECT count(*) FROM metrics) < ?2")                           \
+	X(STATEMENT_SAMPLES, "INSERT INTO sample_rows(run_id, line, seq, step, train_ms,"       \
+			     " wall_ms, m0, v0, m1, v1, m2, v2, m3, v3) VALUES(?1, ?2, ?3, ?4," \
+			     " ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")                   \
+	X(STATEMENT_DROP_LINE, "DELETE FROM sample_rows WHERE run_id = ?1 AND line = ?2"        \
+			       " AND seq >= ?3")                                                \
+	X(STATEMENT_POD, "INSERT INTO pods(name, target, state, why, gpu, lag_ms,"              \
+			 " disk_free_bytes, seen_ms)"                                           \
+			 " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"                              \
+			 " ON CONFLICT(name) DO UPDATE SET target = ?2, state = ?3,"            \
+			 " why = ?4, gpu = coalesce(?5, gpu), lag_ms = ?6,"                     \
+			 " disk_free_bytes = ?7, seen_ms = ?8")                                 \
+	X(STATEMENT_TELEMETRY, "INSERT OR REPLACE INTO telemetry(pod_id, keep, at_ms,"          \
+			       " gpu, gpu_util, gpu_mem_mib, gpu_power_w, gpu_temp_c,"          \
+			       " gpu_sm_mhz, gpu_throttle, host_load, disk_free_bytes)"         \
+			       " SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"          \
+			       " ?12 FROM pods WHERE name = ?1")                                \
+	X(STATEMENT_PRUNE, "DELETE FROM telemetry WHERE pod_id = (SELECT id FROM pods"          \
+			   " WHERE name = ?1) AND at_ms < ?3 AND (NOT keep OR"                  \
+			   " at_ms < ?2)")
 
-enum statement {
-#define X(id, sql) STATEMENT_##id,
-	STATEMENT_LIST(X)
-#undef X
-		STATEMENT_COUNT
-};
+enum statement { STATEMENT_LIST(LIST_ID) STATEMENT_COUNT };
 
 struct writer {
 	sqlite3 *db;
@@ -221,11 +217,7 @@ void batch_release(struct batch *batch)
 
 struct writer *writer_new(sqlite3 *db, struct err *err)
 {
-	const char *texts[] = {
-#define X(id, sql) sql,
-		STATEMENT_LIST(X)
-#undef X
-	};
+	const char *texts[] = { STATEMENT_LIST(LIST_NAME) };
 	AUTO_TEXT log_sql = table_put_sql(&log_table);
 	AUTO_TEXT run_sql = table_put_sql(&run_table);
 	struct writer *w = xcalloc(1, sizeof(*w));
@@ -255,7 +247,8 @@ void writer_free(struct writer *w)
 {
 	if (w == NULL)
 		return;
-	stmt_free_all(w->stmts, STATEMENT_COUNT);
+	for (int i = 0; i < STATEMENT_COUNT; i++)
+		(void)sqlite3_finalize(w->stmts[i]);
 	map_release(&w->names, NULL);
 	(void)sqlite3_close(w->db);
 	free(w);

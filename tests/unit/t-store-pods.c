@@ -24,12 +24,12 @@ static int see_moment(void *user, const struct store_telemetry *row)
 		seen->first_ms = row->at_ms;
 	seen->last_ms = row->at_ms;
 	if (row->gpu == STORE_POD_GPU) {
-		seen->load = row->values[STORE_HOST_LOAD];
+		seen->load = row->values[METRIC_HOST_LOAD - TELEMETRY_FIRST];
 		seen->disk = row->disk_free_bytes;
 	} else {
 		seen->gpus++;
-		seen->util = row->values[STORE_GPU_UTIL];
-		seen->any_zero |= !isnan(row->values[STORE_HOST_LOAD]);
+		seen->util = row->values[0];
+		seen->any_zero |= !isnan(row->values[METRIC_HOST_LOAD - TELEMETRY_FIRST]);
 	}
 	return 0;
 }
@@ -58,13 +58,13 @@ static void add_moment(struct store *store, const char *pod, int64_t at_ms, bool
 
 	for (int i = 0; i < 3; i++) {
 		rows[i] = (struct store_telemetry){ .at_ms = at_ms, .gpu = i - 1 };
-		for (int k = 0; k < STORE_TELEMETRY_VALUES; k++)
+		for (int k = 0; k < TELEMETRY_COUNT; k++)
 			rows[i].values[k] = RUN_ABSENT;
 		rows[i].disk_free_bytes = RUN_ABSENT;
 	}
-	rows[0].values[STORE_HOST_LOAD] = 1.25;
+	rows[0].values[METRIC_HOST_LOAD - TELEMETRY_FIRST] = 1.25;
 	rows[0].disk_free_bytes = 5e9;
-	rows[2].values[STORE_GPU_UTIL] = 97;
+	rows[2].values[0] = 97;
 	store_telemetry_add(store, pod, rows, 3, keep);
 }
 
@@ -197,7 +197,8 @@ static void test_from_schema_5(void)
 			   NULL, NULL, NULL);
 	(void)sqlite3_close(db);
 	store = open_store(path, false);
-	ok(store != NULL && !store_log_at(store, 0)->is_over, "opens, and its log is read again");
+	ok(store != NULL && !store_logs(store, &(size_t){ 0 })[0]->is_over,
+	   "opens, and its log is read again");
 	put_pod(store, "p", "live");
 	add_moment(store, "p", NOW_MS, true);
 	is_int(store_close(store, NULL), 0, "the migrated database accepts telemetry");

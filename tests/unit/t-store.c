@@ -209,7 +209,7 @@ static void test_from_schema_4(void)
 		      "INSERT INTO samples(run_id, metric, line, seq, value)"
 		      " VALUES(1, 'train_loss', 3, 0, 2.5);");
 	store = open_store(path, false);
-	log = store_log_at(store, 0);
+	log = store_logs(store, &(size_t){ 0 })[0];
 	ok(!log->is_over && !log->is_whole, "logs stored by an older version are read again");
 	is_int((long long)log->offset, 50, "the offset of such a log is kept");
 	(void)store_close(store, NULL);
@@ -236,7 +236,7 @@ static void test_from_schema_11(void)
 		      "INSERT INTO series(run_id, idx, name, points)"
 		      " VALUES(1, 0, 'val_loss', 2), (1, 1, 'val_bpb', 2);");
 	struct store *store = open_store(path, false);
-	ok(!store_log_at(store, 0)->is_over, "its log is read again");
+	ok(!store_logs(store, &(size_t){ 0 })[0]->is_over, "its log is read again");
 	(void)store_close(store, NULL);
 	run_sql(path, "UPDATE series SET validations = zeroblob(16 * (1 + idx))");
 	see_all(path, &seen);
@@ -300,9 +300,10 @@ static void test_live_rows(void)
 	(void)store_close(reader, NULL);
 	(void)store_close(store, NULL);
 	store = open_store(path, false);
-	ok(store_log_at(store, 0)->is_over, "a finished log has ended");
+	ok(store_logs(store, &(size_t){ 0 })[0]->is_over, "a finished log has ended");
 	store_log_advance(store, store_log_get(store, "p", "/x", 0), 20, 2);
-	ok(!store_log_at(store, 0)->is_over, "new bytes make a finished log active again");
+	ok(!store_logs(store, &(size_t){ 0 })[0]->is_over,
+	   "new bytes make a finished log active again");
 	(void)store_close(store, NULL);
 	run_release(&run);
 }

@@ -53,7 +53,7 @@ class Rig:
             "schema": "hgym.bench/1", "name": name, "seed": 7,
             "workload": {"cwd": os.path.join(self.dir, "work"),
                          "command": "sh workload.sh",
-                         "env": {"STEP_MS": "2000"}, "timeout_s": 120},
+                         "env": {"STEP_MS": "2000"}, "timeout_s": 600},
             "metric": {"key": "step_ms",
                        "window": {"mode": "fixed", "lo": 20, "hi": 100}},
             "variants": [{"tag": "A", "control": True},

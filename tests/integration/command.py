@@ -166,7 +166,7 @@ def test_bench(box, pods):
     box.configure(pods)
     plan = {"schema": "hgym.bench/1", "name": "by-command", "seed": 7,
             "workload": {"cwd": work, "command": "sh train.sh",
-                         "timeout_s": 120},
+                         "timeout_s": 600},
             "metric": {"key": "step_ms",
                        "window": {"mode": "fixed", "lo": 5, "hi": 30}},
             "variants": [{"tag": "A", "control": True},

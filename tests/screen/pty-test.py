@@ -24,6 +24,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(SRC, "tests", name)
                 for name in ("screen", "support")]
 from home import home_dirs, home_env  # noqa: E402
+from process import pids_of  # noqa: E402
 from tap import finish, ok, skip  # noqa: E402
 from vt import HOSTILE, SIXTEEN, Program, has_asan  # noqa: E402
 from wait import until  # noqa: E402
@@ -507,19 +508,6 @@ def test_bench_form():
     p.close()
 
 
-def left_behind():
-    """Processes whose environment contains this test's folder."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open("/proc/%s/environ" % pid, "rb") as environ:
-                if home.encode() in environ.read():
-                    found.append(pid)
-        except OSError:
-            pass
-    return found
-
-
 def test_bench_dash():
     """The same for a configured pod: an audit, and a key that ends it."""
     folder = os.path.join(home, "config", "hgym-tui")
@@ -541,14 +529,14 @@ def test_bench_dash():
     p.send("B")
     ok(p.wait_for("bench abort"), "B asks before it ends the audit")
     p.send("yes\r")
-    ok(p.wait_for(("NOT JUDGED (0 blocks", "aborted")),
+    ok(p.until(lambda: re.search(r"NOT JUDGED \([012] block", p.screen.text())
+               and "aborted" in p.screen.text()),
        "B ends the audit without a verdict")
     p.send("Q")
     ok(p.end() == 0, "q ends the program")
     p.close()
     os.unlink(config)
-    ok(until(lambda: not left_behind()), "no process is left",
-       left_behind())
+    ok(until(lambda: not pids_of(home)), "no process is left", pids_of(home))
 
 
 def test_still_up():
@@ -558,7 +546,7 @@ def test_still_up():
     said = os.path.join(folder, "stopped")
     plan = {
         "schema": "hgym.bench/1", "name": "leaver", "seed": 1,
-        "workload": {"cwd": folder, "timeout_s": 60, "command":
+        "workload": {"cwd": folder, "timeout_s": 600, "command":
                      "for i in 1 2 3 4 5 6 7 8; do echo step:$i/8 "
                      "train_loss:4.0 train_time:${i}00ms step_avg:100.00ms; "
                      "done; until test -e go; do sleep 0.1; done"},

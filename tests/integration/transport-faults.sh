@@ -24,7 +24,7 @@ begin() {
 	id=$1
 	shift
 	(
-		timeout -k 5 240 "$probe" -v "$@" \
+		timeout -k 5 600 "$probe" -v "$@" \
 			>"$work/$id.out" 2>"$work/$id.err" </dev/null
 		echo $? >"$work/$id.rc.new"
 		mv "$work/$id.rc.new" "$work/$id.rc"
@@ -34,12 +34,7 @@ begin() {
 # Wait for a background command: sets $got to its exit status, and its messages
 # for `says`.
 finish() {
-	n=0
-	while ! test -f "$work/$1.rc"; do
-		n=$((n + 1))
-		test $n -lt 5000 || break
-		sleep 0.05
-	done
+	wait_for test -f "$work/$1.rc"
 	got=$(cat "$work/$1.rc" 2>/dev/null)
 	cp "$work/$1.err" "$work/err"
 	cp "$work/$1.out" "$work/out"
@@ -155,7 +150,7 @@ test_stop_and_go() {
 	start_relay go "$port"
 	head -c 20000000 /dev/urandom >"$work/blob"
 	(
-		cat "$work/blob" | timeout -k 5 240 "$probe" -q -n 4 \
+		cat "$work/blob" | timeout -k 5 600 "$probe" -q -n 4 \
 			-i "$rig/id_ed25519" -k "$rig/known_hosts" \
 			"libssh2:$user@127.0.0.1:$relay_port" \
 			"cat '$work/blob' - | cksum; cat '$work/blob'" \
@@ -256,7 +251,7 @@ test_max_startups() {
 # The server changes keys every few megabytes while both directions are busy.
 test_rekey() {
 	test -f "$work/blob" || head -c 20000000 /dev/urandom >"$work/blob"
-	cat "$work/blob" | timeout -k 5 240 "$probe" -q -n 3 libssh2:rekey \
+	cat "$work/blob" | timeout -k 5 600 "$probe" -q -n 3 libssh2:rekey \
 		"cat '$work/blob'; wc -c" >"$work/out" 2>"$work/err"
 	is "$?" 0 "a server that changes keys all the time"
 	is "$(cat "$work/out")" $((3 * 20000000 + 9 + 2 * 2)) "a server that changes keys all the time: every byte arrives"

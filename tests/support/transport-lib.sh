@@ -91,13 +91,16 @@ says() {
 	check "$1" grep -qF -- "$2" "$work/err"
 }
 
-# Wait until the command succeeds, at least a minute.
+# Wait until the command succeeds, at least ten minutes; after one that did not,
+# the script has failed already, and does not wait as long again.
+patience=12000
 wait_for() {
 	n=0
 	while ! "$@"; do
 		n=$((n + 1))
-		if test $n -ge 1200; then
+		if test $n -ge $patience; then
 			echo "# never came: $*"
+			patience=400
 			return 1
 		fi
 		sleep 0.05

@@ -72,7 +72,7 @@ static const struct list_column fleet_columns[FLEET_COLUMNS] = {
 	[FLEET_OWN] = { "METRIC", 18, 5, FMT_DIGITS, .decimals = 6 },
 	[FLEET_FINAL] = { "→FINAL", 7, 3, FMT_NUMBER, .decimals = 4 },
 	[FLEET_SIGMA] = { "±1σ", 6, 11, FMT_NUMBER, .decimals = 4 },
-	[FLEET_CROSSING] = { "→TARGET", 10, 4, FMT_NUMBER },
+	[FLEET_CROSSING] = { "→TARGET", 10, 4, FMT_NUMBER, .decimals = 0 },
 	[FLEET_DELTA] = { "Δref", 7, 9, FMT_SIGNED, .decimals = 4 },
 	[FLEET_EVAL] = { "EVAL s", 7, 13, FMT_NUMBER, .decimals = 1 },
 	[FLEET_SIZE] = { "SIZE MB", 8, 14, FMT_NUMBER, .decimals = 3 },

@@ -76,16 +76,6 @@ static int read_needs(const struct json_reader *r, const cJSON *needs, const cha
 	return 0;
 }
 
-static int skip_samples(const struct json_reader *r, const cJSON *samples, const char *path,
-			void *to)
-{
-	(void)r;
-	(void)samples;
-	(void)path;
-	(void)to;
-	return 0;
-}
-
 static const char *const schemas[] = { "hgym-tui.format/1", NULL };
 
 static const struct json_field format_fields[] = {
@@ -118,8 +108,8 @@ static const struct json_field rule_fields[] = {
 	JSON_ROW("pairs", BOOL, rule, pairs),
 	{ .name = "names", .kind = JSON_AS_OTHER, .types = JSON_OBJECT, .take = read_names },
 	/* for people and tests: lines that match, and lines that do not */
-	{ .name = "samples", .kind = JSON_AS_OTHER, .types = JSON_ARRAY, .take = skip_samples },
-	{ .name = "others", .kind = JSON_AS_OTHER, .types = JSON_ARRAY, .take = skip_samples },
+	{ .name = "samples", .kind = JSON_AS_OTHER, .types = JSON_ARRAY },
+	{ .name = "others", .kind = JSON_AS_OTHER, .types = JSON_ARRAY },
 	{ .name = NULL },
 };
 

@@ -207,7 +207,7 @@ static int read_value(const struct json_reader *r, const struct json_field *f, c
 			return -1;
 		return f->take != NULL ? f->take(r, node, path, to) : 0;
 	case JSON_AS_OTHER:
-		return f->take(r, node, path, to);
+		return f->take != NULL ? f->take(r, node, path, to) : 0;
 	}
 	return 0;
 }

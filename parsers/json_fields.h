@@ -29,7 +29,7 @@ enum json_kind {
 	JSON_AS_NUMBERS, /* list of double, each above 0 */
 	JSON_AS_INDEXES, /* list of int, 0..high, without duplicates */
 	JSON_AS_OBJECT,	 /* struct with its own table */
-	JSON_AS_OTHER,	 /* read by json_field.take */
+	JSON_AS_OTHER,	 /* read by json_field.take; NULL: not stored */
 };
 
 struct json_reader;

@@ -177,25 +177,16 @@ static const struct meaning *find_meaning(const char *name)
 /* Find a step time with its unit in the name; NULL if it is none. */
 static const struct meaning *find_with_unit(char *name, double *scale)
 {
-	size_t n = strlen(name);
+	char *first = strchr(name, '_'), *last = strrchr(name, '_');
 	const struct meaning *row = NULL;
 
-	for (size_t i = 0; row == NULL && i < LENGTH(name_units); i++) {
-		size_t k = strlen(name_units[i].unit);
-
-		*scale = name_units[i].scale;
-		if (strncmp(name, name_units[i].unit, k) == 0 && name[k] == '_')
-			row = find_meaning(name + k + 1);
-	}
-	for (size_t i = 0; row == NULL && i < LENGTH(name_units); i++) {
-		size_t k = strlen(name_units[i].unit);
-
-		*scale = name_units[i].scale;
-		if (n > k + 1 && name[n - k - 1] == '_' &&
-		    strcmp(name + n - k, name_units[i].unit) == 0) {
-			name[n - k - 1] = '\0';
-			row = find_meaning(name);
-		}
+	if (first != NULL &&
+	    find_unit(name_units, LENGTH(name_units), str_between(name, first), scale))
+		row = find_meaning(first + 1);
+	if (row == NULL && last != NULL &&
+	    find_unit(name_units, LENGTH(name_units), str_from(last + 1), scale)) {
+		*last = '\0';
+		row = find_meaning(name);
 	}
 	return row != NULL && row->unit == UNIT_TIME ? row : NULL;
 }

@@ -58,36 +58,26 @@ struct apply {
 	const struct run_sink *sink;
 };
 
-/* Training time at the last row: as the row prints it, or computed from the last row with a
- * rate. */
-static double row_ms(const struct run_state *s)
-{
-	double step = s->run.last_step;
-
-	if (s->exact.step == step)
-		return s->exact.ms;
-	if (run_has(s->exact.ms))
-		return RUN_ABSENT;
-	return s->rebuilt.ms / s->rebuilt.step * step;
-}
-
 /* Report a point of the last row; for METRIC_COUNT, of the series `name`. */
 static void report_point(const struct apply *a, enum metric metric, const char *name, double value)
 {
 	struct run_state *s = a->state;
-	struct sample sample;
 
 	if (a->sink == NULL || a->sink->sample == NULL || !isfinite(value) ||
 	    (metric == METRIC_COUNT && name == NULL))
 		return;
-	sample = (struct sample){ .step = s->run.last_step,
-				  .metric = metric,
-				  .name = name,
-				  .value = value,
-				  .wall_ms = a->place->wall_ms,
-				  .line = a->place->line,
-				  .known = s->known };
-	sample.train_ms = row_ms(s);
+	/* training time at the last row: as it prints it, or from the last row with a rate */
+	double ms = s->exact.step == s->run.last_step ? s->exact.ms
+		    : run_has(s->exact.ms)	      ? RUN_ABSENT
+					   : s->rebuilt.ms / s->rebuilt.step * s->run.last_step;
+	const struct sample sample = { .step = s->run.last_step,
+				       .metric = metric,
+				       .name = name,
+				       .value = value,
+				       .train_ms = ms,
+				       .wall_ms = a->place->wall_ms,
+				       .line = a->place->line,
+				       .known = s->known };
 	a->sink->sample(a->sink->user, &s->run, &sample);
 }
 

@@ -205,16 +205,6 @@ static bool match_pattern(struct scanner *scanner, size_t i, struct str line, st
 	return true;
 }
 
-/* Fill the record with the named numbers of the line, from where the pattern matches. */
-static void fill_pairs(struct scanner *scanner, struct str line, struct record *record)
-{
-	size_t at = record->rule->steps.end != STEPS_PART ? 0 : scanner->ovector[0];
-	struct pair pairs[PAIRS_MAX];
-	size_t n = pairs_read(str_skip(line, at), pairs);
-
-	(void)row_fill(record, pairs, n, scanner->rows);
-}
-
 /* Try rule number i, whose first bytes and literals do not exclude the line. */
 static bool try_rule(struct scanner *scanner, size_t i, struct str line, struct record *record)
 {
@@ -235,8 +225,13 @@ static bool try_rule(struct scanner *scanner, size_t i, struct str line, struct 
 		return false;
 	for (size_t k = 0; is_simple && k < rule->n_groups; k++)
 		set_number(record, &rule->groups[k], numbers[rule->groups[k].number - 1]);
-	if (rule->pairs)
-		fill_pairs(scanner, line, record);
+	if (rule->pairs) { /* from where the pattern matches */
+		struct pair pairs[PAIRS_MAX];
+		size_t at = is_simple ? 0 : scanner->ovector[0];
+		size_t n = pairs_read(str_skip(line, at), pairs);
+
+		(void)row_fill(record, pairs, n, scanner->rows);
+	}
 	return true;
 }
 

@@ -31,20 +31,6 @@ static bool is_title(struct str line)
 	       all_of(i, line.len - 1, str_is_word(line.p[i]) || strchr("-+.=", line.p[i]) != NULL);
 }
 
-/* Is it a size, printed without a fraction? */
-static bool is_size(struct str cell)
-{
-	return str_has_only(cell, "0123456789") ||
-	       (str_ends_with(cell, ".0") &&
-		str_has_only((struct str){ cell.p, cell.len - 2 }, "0123456789"));
-}
-
-/* Scores have six decimals, unlike the figures of most other tables. */
-static bool is_score(struct str cell)
-{
-	return (cell.len > 7 && cell.p[cell.len - 7] == '.') || str_eq_cstr(cell, "NaN");
-}
-
 static bool read_row(struct score_table *t, const struct str *cells, struct record *record)
 {
 	uint64_t number;
@@ -55,12 +41,20 @@ static bool read_row(struct score_table *t, const struct str *cells, struct reco
 		return false;
 	if (number == 0) {
 		t->n_sizes = 0;
-		while (t->n_sizes < t->n_columns && is_size(cells[t->n_sizes + 1]))
-			t->n_sizes++;
+		/* sizes are printed without a fraction: "256", "256.0" */
+		for (struct str size; t->n_sizes < t->n_columns; t->n_sizes++) {
+			size = cells[t->n_sizes + 1];
+			size.len -= str_ends_with(size, ".0") ? 2 : 0;
+			if (!str_has_only(size, "0123456789"))
+				break;
+		}
 	}
-	if (t->n_sizes == 0 || t->n_sizes == t->n_columns ||
-	    !all_of(i, t->n_columns - t->n_sizes, is_score(cells[t->n_sizes + 1 + i])))
+	if (t->n_sizes == 0 || t->n_sizes == t->n_columns)
 		return false;
+	/* Scores have six decimals, unlike the figures of most other tables. */
+	array_each (cell, cells + t->n_sizes + 1, t->n_columns - t->n_sizes)
+		if (!str_eq_cstr(*cell, "NaN") && (cell->len < 8 || cell->p[cell->len - 7] != '.'))
+			return false;
 	t->next++;
 	*record = (struct record){ .rule = &table_rule, .pairs = t->pairs };
 	for (size_t i = t->n_sizes; i < t->n_columns; i++)

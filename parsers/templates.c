@@ -236,25 +236,19 @@ static bool has_figures(const struct row *row)
 	return has_any && is_sure;
 }
 
-/* The pair that a bar counts, which has no name; n: none. */
-static size_t bar_counter(const struct row *row)
-{
-	size_t i = 0;
-
-	while (i < row->n && (row->pairs[i].name.len > 0 || isnan(row->pairs[i].total)))
-		i++;
-	return i;
-}
-
 /* "steps:  10%|#    | 160/1600 [..]" has one counter: its name precedes the bar, and the percentage
  * repeats it. */
 static void join_bar(struct row *row)
 {
-	size_t i = bar_counter(row), last = i;
 	struct str name = { NULL, 0 };
+	size_t i = 0;
 
+	/* the pair that a bar counts has no name */
+	while (i < row->n && (row->pairs[i].name.len > 0 || isnan(row->pairs[i].total)))
+		i++;
 	if (i == row->n)
 		return;
+	size_t last = i;
 	while (i-- > 0)
 		if (str_eq_cstr(row->pairs[i].unit, "%")) {
 			name = row->pairs[i].name;
@@ -333,17 +327,6 @@ static struct template *add_template(struct templates *ts, uint64_t key, bool is
 	return t;
 }
 
-/* The last line of a log without LF may end with a cut number: drop that one. False if it is the
- * counter. */
-static bool drop_cut_number(struct row *row)
-{
-	char last = row->line.text.p[row->line.text.len - 1];
-
-	if (last == '.' || (last >= '0' && last <= '9'))
-		row->n--;
-	return row->counter < row->n;
-}
-
 static void hold_line(struct template *t, const struct log_line *line)
 {
 	struct held_line *held;
@@ -419,17 +402,6 @@ static void update_template(struct templates *ts, struct template *t, const stru
 	}
 	t->counter = counter;
 	t->n_lines++;
-}
-
-/* Do the lines of the template have the properties of training rows? */
-static bool is_row_template(const struct template *t, const struct row *row)
-{
-	bool full = row->step == row->planned; /* Keras: 100/100 */
-
-	if (row->about.is_bar && row->about.evaluates)
-		return false;
-	return t->n_lines >= TEMPLATES_LEAST_ROWS && (t->has_risen || full) && t->has_changed &&
-	       t->has_fraction;
 }
 
 /* The metrics that the names of the row mean, except its counter. */
@@ -637,22 +609,15 @@ static void make_fast_path(struct templates *ts, struct template *t, const struc
 	t->fast = fast;
 }
 
-static int compare_held(const void *a, const void *b)
-{
-	const struct held_line *x = a, *y = b;
-
-	return x->line.line < y->line.line ? -1 : x->line.line > y->line.line;
-}
-
 /* Report the lines of the template that were held back, in order. */
 static void report_held(struct templates *ts, struct template *t)
 {
 	struct row row;
+	bool is_swapped = t->n_held == 2 && t->held[0].line.line > t->held[1].line.line;
 
-	qsort(t->held, t->n_held, sizeof(t->held[0]), compare_held);
 	t->counter = 0;
 	for (size_t i = 0; i < t->n_held; i++) {
-		row.line = t->held[i].line;
+		row.line = t->held[is_swapped ? 1 - i : i].line;
 		row.line.late = true;
 		if (read_row(&row))
 			report_row(ts, t, &row);
@@ -685,39 +650,43 @@ static void find_evaluation(struct templates *ts, struct str text)
 		ts->is_evaluating = false;
 }
 
-/* Does a row with that total still belong to the evaluation that the log announced? */
-static bool is_in_evaluation(struct templates *ts, double total)
-{
-	ts->is_evaluating =
-		ts->is_evaluating && run_has(total) && run_has(ts->plan) && total != ts->plan;
-	return ts->is_evaluating;
-}
-
 /* Process a line with a counter and figures. */
 static bool add_row(struct templates *ts, struct row *row)
 {
 	uint64_t key = hash_row(row);
 	struct template *t = find_template(ts, key);
-	const struct pair *counter = &row->pairs[row->counter];
-	bool is_first = !ts->has_rows;
+	bool is_accepted = t != NULL && t->accepted, is_first = !ts->has_rows;
 
-	if (row->line.cut && (t == NULL || !t->accepted || !drop_cut_number(row)))
-		return false;
+	if (row->line.cut) {
+		char last = row->line.text.p[row->line.text.len - 1];
+
+		/* The last line of a log without LF may end with a cut number: drop that one. */
+		row->n -= is_accepted && (last == '.' || str_is_digit(last));
+		if (!is_accepted || row->counter >= row->n)
+			return false;
+	}
 	/* A bar without a name and with another total does not belong to the rows. */
 	if (row->about.is_bar && row->kind == COUNTS_UNITS && run_has(ts->total) &&
-	    counter->total != ts->total)
+	    row->planned != ts->total)
 		return false;
-	if (is_in_evaluation(ts, counter->total))
+	/* A row with another total belongs to the evaluation that the log announced. */
+	ts->is_evaluating = ts->is_evaluating && run_has(row->planned) && run_has(ts->plan) &&
+			    row->planned != ts->plan;
+	if (ts->is_evaluating)
 		return false;
-	ts->plan = counter->total;
+	ts->plan = row->planned;
 	if (t == NULL)
 		t = add_template(ts, key, row->about.is_bar);
 	if (t->accepted) {
-		compare_counter(ts, t, counter->value);
+		compare_counter(ts, t, row->step);
 	} else {
 		t->has_metric = t->has_metric || find_metrics(row) != 0;
 		update_template(ts, t, row);
-		t->accepted = is_row_template(t, row) || belongs_to_rows(ts, row);
+		/* Keras counts to 100/100 in each row */
+		bool is_rows = t->n_lines >= TEMPLATES_LEAST_ROWS && t->has_changed &&
+			       t->has_fraction && (t->has_risen || row->step == row->planned) &&
+			       !(row->about.is_bar && row->about.evaluates);
+		t->accepted = is_rows || belongs_to_rows(ts, row);
 		if (!t->accepted) {
 			hold_line(t, &row->line);
 			return false;
@@ -729,35 +698,26 @@ static bool add_row(struct templates *ts, struct row *row)
 		forget_held(t);
 	}
 	if (t->is_bar && row->kind == COUNTS_UNITS)
-		ts->total = counter->total;
+		ts->total = row->planned;
 	report_row(ts, t, row);
 	make_fast_path(ts, t, row);
 	ts->last = t;
 	return true;
 }
 
-/* The first c within the first `most` bytes of text, else NULL. */
-static const char *find_near(struct str text, char c, size_t most)
-{
-	return memchr(text.p, c, text.len < most ? text.len : most);
-}
-
-/* The last byte of a prefix that some loggers print before the message; NULL: none. */
-static const char *logger_end(struct str text)
-{
-	const char *arrow;
-
-	if (text.p[0] == '[' && text.p[3] == '/' && text.p[6] == '/')
-		return find_near(text, ']', 20); /* "[11/22/26 10:00:00]" */
-	arrow = memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
-	return arrow != NULL ? arrow + 1 : NULL;
-}
-
-/* Skip that prefix. */
+/* Skip a prefix that some loggers print before the message: "[11/22/26 10:00:00]", ".. >> ". */
 static struct str skip_logger_prefix(struct str text)
 {
-	const char *end = text.len < 8 ? NULL : logger_end(text);
+	const char *end;
 
+	if (text.len < 8)
+		return text;
+	if (text.p[0] == '[' && text.p[3] == '/' && text.p[6] == '/') {
+		end = memchr(text.p, ']', text.len < 20 ? text.len : 20);
+	} else {
+		end = memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
+		end += end != NULL;
+	}
 	if (end == NULL)
 		return text;
 	size_t n = (size_t)(end + 1 - text.p);

@@ -490,108 +490,70 @@ bool json_get_bool(const cJSON *object, const char *key, bool fallback)
 	return cJSON_IsBool(node) ? cJSON_IsTrue(node) : fallback;
 }
 
-/* Position of a search for a path. */
-struct finder {
-	struct str text;
-	size_t i;
-};
-
-static void skip_blank(struct finder *f)
+static size_t skip_blank(struct str text, size_t i)
 {
-	while (f->i < f->text.len && isspace((unsigned char)f->text.p[f->i]))
-		f->i++;
+	while (i < text.len && isspace((unsigned char)text.p[i]))
+		i++;
+	return i;
 }
 
-/* Enter the object or array at f->i; false if it is something else. */
-static bool enter_container(struct finder *f, char open)
+/* Move *i, which is at an element of a container, to the next one; false at the end. */
+static bool next_element(struct str text, size_t *i)
 {
-	skip_blank(f);
-	if (f->i >= f->text.len || f->text.p[f->i] != open)
+	const char *end = text.p + text.len;
+
+	cJSON_Delete(cJSON_ParseWithLengthOpts(text.p + *i, text.len - *i, &end, 0));
+	*i = skip_blank(text, (size_t)(end - text.p));
+	if (*i >= text.len || text.p[*i] != ',')
 		return false;
-	f->i++;
-	skip_blank(f);
+	*i = skip_blank(text, *i + 1);
 	return true;
 }
 
-/* Move to the next element; false at the end of the container. */
-static bool next_element(struct finder *f)
+/* Move *i from the value that starts there, an object, to that of a member, and *key to its key. */
+static bool find_member(struct str text, struct str name, size_t *i, size_t *key)
 {
-	const char *end = f->text.p + f->text.len;
-
-	cJSON_Delete(cJSON_ParseWithLengthOpts(f->text.p + f->i, f->text.len - f->i, &end, 0));
-	f->i = (size_t)(end - f->text.p);
-	skip_blank(f);
-	if (f->i >= f->text.len || f->text.p[f->i] != ',')
+	if (*i >= text.len || text.p[*i] != '{')
 		return false;
-	f->i++;
-	skip_blank(f);
-	return true;
-}
-
-static bool find_member(struct finder *f, struct str name)
-{
-	if (!enter_container(f, '{'))
-		return false;
+	*i = skip_blank(text, *i + 1);
 	do {
-		size_t start = f->i + 1, end;
-
-		if (f->i >= f->text.len || f->text.p[f->i] != '"')
+		*key = *i;
+		if (*i >= text.len || text.p[*i] != '"')
 			return false;
-		end = skip_string(f->text, f->i);
-		f->i = end + 1;
-		skip_blank(f);
-		if (f->i >= f->text.len || f->text.p[f->i] != ':')
+		size_t end = skip_string(text, *i);
+		*i = skip_blank(text, end + 1);
+		if (*i >= text.len || text.p[*i] != ':')
 			return false;
-		f->i++;
-		skip_blank(f);
-		if (end <= f->text.len &&
-		    str_eq(name, (struct str){ f->text.p + start, end - start })) {
-			f->i = start - 1; /* the key */
+		*i = skip_blank(text, *i + 1);
+		if (str_eq(name, str_between(text.p + *key + 1, text.p + end)))
 			return true;
-		}
-	} while (next_element(f));
+	} while (next_element(text, i));
 	return false;
-}
-
-/* Move from a key to its value. */
-static void skip_key(struct finder *f)
-{
-	if (f->i < f->text.len && f->text.p[f->i] == '"') {
-		f->i = skip_string(f->text, f->i) + 1;
-		skip_blank(f);
-		f->i++;
-	}
-	skip_blank(f);
 }
 
 unsigned int json_line_of(struct str text, const char *path)
 {
-	struct finder f = { text, 0 };
-	bool on_key = false;
+	size_t i = skip_blank(text, 0), key = i;
 
 	while (*path != '\0') {
-		if (on_key)
-			skip_key(&f);
-		if (*path == '.')
-			path++;
+		path += *path == '.';
 		if (*path == '[') {
-			if (!enter_container(&f, '['))
+			if (i >= text.len || text.p[i] != '[')
 				return 0;
-			for (size_t i = strtoul(path + 1, NULL, 10); i > 0; i--)
-				if (!next_element(&f))
+			i = skip_blank(text, i + 1);
+			for (size_t n = strtoul(path + 1, NULL, 10); n > 0; n--)
+				if (!next_element(text, &i))
 					return 0;
 			path += strcspn(path, "]");
 			path += *path == ']';
-			on_key = false;
+			key = i;
 		} else {
 			size_t n = strcspn(path, ".[");
 
-			if (!find_member(&f, (struct str){ path, n }))
+			if (!find_member(text, (struct str){ path, n }, &i, &key))
 				return 0;
 			path += n;
-			on_key = true;
 		}
 	}
-	skip_blank(&f);
-	return find_line(text, f.i);
+	return find_line(text, key);
 }

@@ -246,12 +246,26 @@ static unsigned int get_types(const struct json_reader *r, const struct json_fie
 	return types;
 }
 
-/* Refuse a key, and suggest the known one that it may be a typo of. */
-static int refuse_unknown_key(const struct json_reader *r, const struct json_field *fields,
-			      const char *key, const char *full)
+static int check_member(const struct json_reader *r, const struct json_field *fields,
+			const cJSON *object, const cJSON *member, const char *path)
 {
-	struct nearest near = { .word = str_from(key) };
+	struct nearest near = { .word = str_from(member->string) };
+	const struct json_field *known = fields;
+	char full[JSON_PATH_SIZE], words[128];
 
+	while (known->name != NULL && strcmp(known->name, member->string) != 0)
+		known++;
+	if (known->name != NULL && json_get(object, member->string) == member &&
+	    json_has_type(member, get_types(r, known)))
+		return 0;
+	(void)json_join(full, path, member->string);
+	if (known->name != NULL && json_get(object, member->string) != member)
+		return json_refuse(r, full, "duplicate key");
+	if (known->name != NULL) {
+		describe_types(get_types(r, known), words, sizeof(words));
+		return json_refuse(r, full, "expected %s", words);
+	}
+	/* it may be a typo of a known key */
 	near.max_typos = (near.word.len + 1) / 3;
 	for (; fields->name != NULL; fields++)
 		nearest_add(&near, fields->name, strlen(fields->name));
@@ -259,26 +273,6 @@ static int refuse_unknown_key(const struct json_reader *r, const struct json_fie
 		return json_refuse(r, full, "unknown key");
 	return json_refuse(r, full, "unknown key; did you mean \"%.*s\"?", (int)near.name.len,
 			   near.name.p);
-}
-
-static int check_member(const struct json_reader *r, const struct json_field *fields,
-			const cJSON *object, const cJSON *member, const char *path)
-{
-	const struct json_field *known = fields;
-	char full[JSON_PATH_SIZE], words[128];
-
-	while (known->name != NULL && strcmp(known->name, member->string) != 0)
-		known++;
-	if (known->name == NULL)
-		return refuse_unknown_key(r, fields, member->string,
-					  json_join(full, path, member->string));
-	if (json_get(object, member->string) != member)
-		return json_refuse(r, json_join(full, path, member->string), "duplicate key");
-	if (!json_has_type(member, get_types(r, known))) {
-		describe_types(get_types(r, known), words, sizeof(words));
-		return json_refuse(r, json_join(full, path, member->string), "expected %s", words);
-	}
-	return 0;
 }
 
 static int check_keys(const struct json_reader *r, const struct json_field *fields,

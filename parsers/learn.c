@@ -176,17 +176,6 @@ static size_t punctuation_length(struct str s)
 	return n;
 }
 
-static size_t number_length(struct str s)
-{
-	size_t n = 0;
-
-	while (n < s.len && (is_word_byte(s.p[n]) || strchr("+-.:,/", s.p[n]) != NULL))
-		n++;
-	while (n > 0 && strchr(":,", s.p[n - 1]) != NULL)
-		n--; /* the comma of "3.5," is not part of the number */
-	return n;
-}
-
 /* Add a pattern for the text between two names: a number, and more. */
 static void add_gap(struct buf *out, const struct learned *row, struct str gap)
 {
@@ -195,7 +184,10 @@ static void add_gap(struct buf *out, const struct learned *row, struct str gap)
 
 	add_literal(out, (struct str){ gap.p, n });
 	gap = str_skip(gap, n);
-	n = number_length(gap);
+	for (n = 0; n < gap.len && (is_word_byte(gap.p[n]) || strchr("+-.:,/", gap.p[n]) != NULL);)
+		n++;
+	while (n > 0 && strchr(":,", gap.p[n - 1]) != NULL)
+		n--; /* the comma of "3.5," is not part of the number */
 	gap = str_skip(gap, n);
 	if (row->lead && out->len < 20)
 		buf_append_str(out, "(?<step>\\d++)");

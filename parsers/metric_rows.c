@@ -420,18 +420,6 @@ static struct str unframe(struct metric_rows *rows, struct str text)
 
 /* ---- JSON */
 
-/* A number, or the text that Python writes for a number that is not finite. */
-static bool read_json_number(const cJSON *node, double *value)
-{
-	if (cJSON_IsNumber(node)) {
-		*value = node->valuedouble;
-		return true;
-	}
-	return cJSON_IsString(node) &&
-	       str_is_among(str_from(node->valuestring), "NaN Infinity -Infinity") &&
-	       str_to_double(str_from(node->valuestring), value);
-}
-
 /* An object while it is read. */
 struct object_reader {
 	struct row *row;
@@ -459,10 +447,14 @@ static void add_member(struct object_reader *o, struct str name, double value)
 static void read_members(struct metric_rows *rows, struct object_reader *o, const cJSON *object,
 			 struct str above, int depth)
 {
-	double value;
-
 	json_each (node, object) {
-		bool is_number = read_json_number(node, &value);
+		double value = cJSON_GetNumberValue(node);
+		/* or the text that Python writes for a number that is not finite */
+		bool is_number =
+			cJSON_IsNumber(node) ||
+			(cJSON_IsString(node) &&
+			 str_is_among(str_from(node->valuestring), "NaN Infinity -Infinity") &&
+			 str_to_double(str_from(node->valuestring), &value));
 
 		if (!is_number && !(cJSON_IsObject(node) && depth < MAX_DEPTH))
 			continue;

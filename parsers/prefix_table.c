@@ -3,6 +3,7 @@
 #include "parsers/prefix_table.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
+#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <pcre2.h>
@@ -364,11 +365,6 @@ static bool starts_with_number(struct str text)
 				(text.len > 1 && text.p[0] == '-' && str_is_digit(text.p[1])));
 }
 
-static bool has_letter(struct str text)
-{
-	return any_of(i, text.len, (text.p[i] | 0x20) >= 'a' && (text.p[i] | 0x20) <= 'z');
-}
-
 /* May the word be the name of a figure or of a part of the training, rather than of a program? */
 static bool may_name_figure(struct str name)
 {
@@ -412,7 +408,8 @@ static bool is_prefix(struct prefix_state *t, size_t i)
 			before = number;
 		}
 		n_numbers += starts_with_number(str_skip(text, n));
-		n_bare += starts_with_number(str_skip(text, n)) && !has_letter(str_skip(text, n));
+		n_bare += starts_with_number(str_skip(text, n)) &&
+			  !any_of(c, text.len - n, isalpha((unsigned char)text.p[n + c]));
 		n_known += t->calls.is_known(t->user, text, false);
 	}
 	if (pairs_is_evaluation(name) || n_known * 2 > t->n_lines || n_bare * 2 > t->n_lines ||

@@ -137,21 +137,6 @@ static void init_row(struct run_row *row)
 	row->run.status = RUN_FINISHED;
 }
 
-/* Compute ms_per_step if it is missing, and call on_row unless the row is not a run. */
-static void report_row(struct reader *r, struct run_row *row)
-{
-	struct run *run = &row->run;
-	bool is_other = r->is_other;
-
-	r->is_other = false;
-	if (is_other)
-		return;
-	if (!run_has(run->ms_per_step) && run->steps > 0)
-		run->ms_per_step = run->train_ms / run->steps;
-	r->n_rows++;
-	r->cb->on_row(r->user, row);
-}
-
 /* Read a row; wrong: an error that was found before, or NULL. */
 static int read_members(struct reader *r, const cJSON *object, const char *wrong)
 {
@@ -165,8 +150,13 @@ static int read_members(struct reader *r, const cJSON *object, const char *wrong
 	}
 	if (status == 0 && wrong != NULL)
 		status = fail(r, "row", wrong);
-	if (status == 0)
-		report_row(r, &row);
+	if (status == 0 && !r->is_other) {
+		if (!run_has(row.run.ms_per_step) && row.run.steps > 0)
+			row.run.ms_per_step = row.run.train_ms / row.run.steps;
+		r->n_rows++;
+		r->cb->on_row(r->user, &row);
+	}
+	r->is_other = false;
 	run_release(&row.run);
 	return status;
 }

@@ -100,13 +100,6 @@ struct run_series *run_series_get_metric(struct run *run, enum metric metric)
 	return run_series_get(run, str_from(info->name), str_from(info->unit), metric);
 }
 
-/* Is it a loss or BPB of validations? */
-static bool is_validation(const struct run_series *series)
-{
-	return series->metric == METRIC_VAL_LOSS || series->metric == METRIC_VAL_BPB ||
-	       (series->metric == METRIC_COUNT && strncasecmp(series->name, "val", 3) == 0);
-}
-
 /* If a step appears again, its later value counts. */
 static void add_point(struct run_points *points, struct run_point point)
 {
@@ -129,9 +122,12 @@ static void add_point(struct run_points *points, struct run_point point)
 
 void run_series_add(struct run_series *series, double value, double step)
 {
+	bool is_val = series->metric == METRIC_VAL_LOSS || series->metric == METRIC_VAL_BPB ||
+		      (series->metric == METRIC_COUNT && strncasecmp(series->name, "val", 3) == 0);
+
 	if (!isfinite(value))
 		return;
-	if (run_has(step) && is_validation(series))
+	if (is_val && run_has(step))
 		add_point(&series->validations, (struct run_point){ step, value });
 	if (series->points++ == 0)
 		series->first = value;

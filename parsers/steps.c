@@ -28,19 +28,6 @@ const char *steps_next_branch(const char *p)
 	return p;
 }
 
-/* Is there a "|" outside of all groups? Then no part is in every match. */
-static bool has_top_alternative(const char *p)
-{
-	int depth = 0;
-
-	for (p = steps_next_branch(p); *p != '\0'; p = steps_next_branch(p + 1)) {
-		if (*p == '|' && depth == 0)
-			return true;
-		depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
-	}
-	return false;
-}
-
 static bool is_quantifier(char c)
 {
 	return c != '\0' && strchr("?*+{", c) != NULL;
@@ -217,10 +204,15 @@ bool steps_read(struct steps *steps, const char *pattern)
 {
 	const char *p = pattern + 1;
 	size_t numbers = 0, n;
+	int depth = 0;
 
 	steps->end = STEPS_PART;
-	if (has_top_alternative(pattern))
-		return false;
+	/* with a "|" outside of all groups, no part is in every match */
+	for (const char *q = steps_next_branch(pattern); *q != '\0'; q = steps_next_branch(q + 1)) {
+		if (*q == '|' && depth == 0)
+			return false;
+		depth += *q == '(' ? 1 : *q == ')' ? -1 : 0;
+	}
 	/* The next character is not a blank, so " *" takes all blanks. */
 	steps->indented = strncmp(p, " *", 2) == 0 && isalnum((unsigned char)p[2]);
 	p += steps->indented ? 2 : 0;

@@ -415,22 +415,18 @@ static struct stream *fleet_exec(struct transport *t, size_t pod, const char *co
 				 const struct stream_cb *cb, void *user, struct err *err)
 {
 	struct fleet *fleet = fleet_of(t);
-	struct stream *s;
+	int rc = 0;
 
-	if (pod >= fleet->n_links || command == NULL || cb->on_data == NULL ||
-	    cb->on_close == NULL) {
-		err_set(err, ERR_USAGE, "unknown pod");
+	if (pod >= fleet->n_links || command == NULL || cb->on_data == NULL || cb->on_close == NULL)
+		rc = err_set(err, ERR_USAGE, "unknown pod");
+	else if (strlen(command) > COMMAND_MAX_BYTES)
+		rc = err_set(err, ERR_LIMIT, "the command has more than %d bytes",
+			     COMMAND_MAX_BYTES);
+	else if (fleet->closing)
+		rc = err_set(err, ERR_CANCELLED, "all connections are being closed");
+	if (rc != 0)
 		return NULL;
-	}
-	if (strlen(command) > COMMAND_MAX_BYTES) {
-		err_set(err, ERR_LIMIT, "the command has more than %d bytes", COMMAND_MAX_BYTES);
-		return NULL;
-	}
-	if (fleet->closing) {
-		err_set(err, ERR_CANCELLED, "all connections are being closed");
-		return NULL;
-	}
-	s = xcalloc(1, sizeof(*s));
+	struct stream *s = xcalloc(1, sizeof(*s));
 	s->link = link_with_room(&fleet->links[pod]);
 	s->cb = *cb;
 	s->user = user;

@@ -300,12 +300,9 @@ char *ssh_target_known_name(const struct ssh_target *target)
 void ssh_words_add(struct ssh_words *words, const char *fmt, ...)
 {
 	AUTO_BUF word = buf_new(65536);
-	va_list ap;
 
 	assert(words->n < SSH_WORDS_MAX);
-	va_start(ap, fmt);
-	buf_vappendf(&word, fmt, ap);
-	va_end(ap);
+	buf_append_args(&word, fmt);
 	words->owned[words->n] = buf_detach(&word);
 	words->argv[words->n] = words->owned[words->n];
 	words->n++;

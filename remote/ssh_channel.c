@@ -213,27 +213,14 @@ static int read_stream(struct ssh_channel *c, int id)
 	return left < STREAM_BUDGET;
 }
 
-static int read_output(struct ssh_channel *c)
-{
-	int out = read_stream(c, 0), err = out < 0 ? -1 : read_stream(c, 1);
-
-	return err < 0 ? -1 : out | err;
-}
-
 static int channel_run(struct ssh_channel *c)
 {
-	static int (*const parts[])(struct ssh_channel *) = { write_stdin, close_stdin,
-							      read_output };
-	bool is_busy = false;
+	int sent, ended, out, errors;
 
-	for (size_t i = 0; i < LENGTH(parts); i++) {
-		int rc = parts[i](c);
-
-		if (rc < 0)
-			return -1;
-		is_busy |= rc > 0;
-	}
-	if (is_busy)
+	if ((sent = write_stdin(c)) < 0 || (ended = close_stdin(c)) < 0 ||
+	    (out = read_stream(c, 0)) < 0 || (errors = read_stream(c, 1)) < 0)
+		return -1;
+	if (sent > 0 || ended > 0 || out > 0 || errors > 0)
 		return 1;
 	if (c->s != NULL && (!may_read(c) || libssh2_channel_eof(c->channel) != 1))
 		return 0;

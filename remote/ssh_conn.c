@@ -272,9 +272,7 @@ static void need_passphrase(struct ssh_conn *conn)
 
 static void auth_work(void *user)
 {
-	struct ssh_conn *conn = user;
-
-	ssh_auth_work(&conn->auth);
+	ssh_auth_work(&((struct ssh_conn *)user)->auth);
 }
 
 static void auth_done(void *user)

@@ -66,15 +66,10 @@ static void add_line(struct model_check *check, struct buf *line)
 }
 
 /* Append a fact to the line, after a dot unless it is the first. */
-static void add_fact(struct buf *line, const char *fmt, ...) LIKE_PRINTF(2, 3);
-static void add_fact(struct buf *line, const char *fmt, ...)
+static void LIKE_PRINTF(2, 3) add_fact(struct buf *line, const char *fmt, ...)
 {
-	va_list ap;
-
 	buf_append_str(line, line->len > 0 ? " · " : "");
-	va_start(ap, fmt);
-	buf_vappendf(line, fmt, ap);
-	va_end(ap);
+	buf_append_args(line, fmt);
 }
 
 static void add_text(struct buf *line, const cJSON *row, const char *key, const char *label)

@@ -120,13 +120,10 @@ static void LIKE_PRINTF(4, 5) raise_alert(struct round *round, const struct aler
 {
 	struct alerts *alerts = round->alerts;
 	struct alert alert = *whose, *old;
-	va_list ap;
 
 	alert.kind = kind;
 	alert.seen = true;
-	va_start(ap, fmt);
-	(void)vsnprintf(alert.text, sizeof(alert.text), fmt, ap);
-	va_end(ap);
+	print_args(alert.text, fmt);
 	old = find_raised(alerts, &alert);
 	if (old != NULL) {
 		memcpy(old->text, alert.text, sizeof(old->text));

@@ -31,17 +31,11 @@ void harness_view_release(struct harness_view *view)
 size_t harness_view_add(struct harness_view *view, const char *title,
 			const struct harness_files *files)
 {
-	AUTO_BUF clean = buf_new(4096);
-
 	if (view->n == HARNESS_MAX_PLACES)
 		return SIZE_MAX;
-	utf8_sanitize(&clean, str_from(title));
-	view->places = xgrow(view->places, view->n, &view->cap, sizeof(*view->places));
-	view->places[view->n] = (struct harness_place){
-		.title = buf_detach(&clean),
-		.files = files,
-	};
-	return view->n++;
+	xpush(view->places, view->n, view->cap,
+	      (struct harness_place){ .title = utf8_copy(str_from(title), 4096), .files = files });
+	return view->n - 1;
 }
 
 void harness_view_read(struct harness_view *view, size_t place, bool is_compare, int64_t now_ms)
@@ -63,10 +57,8 @@ void harness_view_read(struct harness_view *view, size_t place, bool is_compare,
 void harness_view_set_trouble(struct harness_view *view, size_t place, const char *why)
 {
 	struct harness_place *p = &view->places[place];
-	AUTO_BUF clean = buf_new(sizeof(p->why) - 1);
 
-	utf8_sanitize(&clean, str_from(why));
-	print_into(p->why, "%s", clean.data);
+	(void)utf8_clean(p->why, sizeof(p->why), str_from(why));
 }
 
 void harness_view_set_age(struct harness_view *view, size_t place, int64_t age_ms)

@@ -381,15 +381,10 @@ static size_t line_end_after(struct str block, size_t from)
 	return end != NULL ? (size_t)(end - block.p) + 1 : block.len;
 }
 
-static void add_hit(struct logfile_hits *hits, uint64_t place)
-{
-	xpush(hits->v, hits->n, hits->cap, place);
-}
-
 static void add_lines(struct logfile_hits *hits, const struct block *block, size_t from, size_t to)
 {
 	while (from < to) {
-		add_hit(hits, block->at + from);
+		xpush(hits->v, hits->n, hits->cap, block->at + from);
 		from = line_end_after(block->text, from);
 	}
 }
@@ -411,7 +406,7 @@ bool logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool for
 		if (filter->invert)
 			add_lines(hits, &block, from, line);
 		else
-			add_hit(hits, block.at + line);
+			xpush(hits->v, hits->n, hits->cap, block.at + line);
 		from = line_end_after(block.text, line);
 	}
 	if (filter->invert)

@@ -2,9 +2,6 @@
 /* Decide the state of a pod's link; the collector calls it once per second and pod. */
 #include "model/pod_state.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "base/sort.h"
 
 #define BURST_MS 50
@@ -58,12 +55,8 @@ bool pod_pace_is_silent(const struct pod_pace *pace, int64_t now_ms)
 static void LIKE_PRINTF(3, 4)
 	set_state(struct pod_verdict *v, enum pod_state state, const char *fmt, ...)
 {
-	va_list ap;
-
 	v->state = state;
-	va_start(ap, fmt);
-	(void)vsnprintf(v->why, sizeof(v->why), fmt, ap);
-	va_end(ap);
+	print_args(v->why, fmt);
 }
 
 void pod_state_decide(const struct pod_facts *f, struct pod_verdict *v)

@@ -3,6 +3,7 @@
 #include "model/run_names.h"
 
 #include <stdlib.h>
+#include <sys/param.h>
 
 #include "base/file.h"
 #include "base/xalloc.h"
@@ -22,10 +23,7 @@ struct named {
 
 bool run_names_is_common(struct str name)
 {
-	static const char *const names[] = { "logs",   "log",	  "runs", "out",
-					     "output", "outputs", ".",	  "" };
-
-	return any_of(i, LENGTH(names), str_eq_cstr(name, names[i]));
+	return name.len == 0 || str_is_among(name, "logs log runs out output outputs .");
 }
 
 /* Where the last part of a path starts. */
@@ -121,11 +119,11 @@ static bool name_folders(struct named *v, size_t n)
 			;
 		if (from > 0) {
 			end = get_own_end(folder, v[from - 1].folder);
-			own = end > own ? end : own;
+			own = MAX(end, own);
 		}
 		if (to < n) {
 			end = get_own_end(folder, v[to].folder);
-			own = end > own ? end : own;
+			own = MAX(end, own);
 		}
 		for (size_t i = from; i < to; i++)
 			v[i].name = (struct str){ folder.p + folder.len - own, own };

@@ -16,6 +16,7 @@
 #define IDLE_PERCENT 10.0
 #define CLOCK_FAR_S  60.0
 #define MAX_PATTERNS 16 /* of logs that are tried */
+#define CLEAN_BYTES  4000
 /* Scratch directory of benches and followers unless remote_root is set. */
 #define DEFAULT_ROOT "/tmp"
 
@@ -70,11 +71,8 @@ static void LIKE_PRINTF(4, 5)
 	add_failure(cJSON *row, enum preflight_class class, const char *next, const char *fmt, ...)
 {
 	char text[1000];
-	va_list ap;
 
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
+	print_args(text, fmt);
 	cJSON_AddItemToArray(cJSON_GetObjectItem(row, "failures"),
 			     json_new(JTEXT("class", classes[class].name), JCLEAN("text", text),
 				      JCLEAN("next", next != NULL ? next : classes[class].next)));
@@ -83,10 +81,9 @@ static void LIKE_PRINTF(4, 5)
 /* Add bytes from the pod without control characters; an empty text is null. */
 static void add_clean(cJSON *object, const char *key, struct str s)
 {
-	AUTO_BUF clean = buf_new(4000);
+	AUTO_TEXT clean = utf8_copy(s, CLEAN_BYTES);
 
-	utf8_sanitize(&clean, s);
-	json_add_string(object, key, s.len > 0 ? clean.data : NULL);
+	json_add_string(object, key, s.len > 0 ? clean : NULL);
 }
 
 /* The lines after the nonce; p NULL: the script did not start. */
@@ -359,8 +356,6 @@ static void add_logs(cJSON *row, struct str facts)
 	struct str line, key, n;
 
 	while (str_next(&facts, '\n', &line)) {
-		AUTO_BUF clean = buf_new(4000);
-
 		(void)str_next(&line, '\t', &key);
 		if (str_eq_cstr(key, "logs") && str_next(&line, ' ', &n)) {
 			cJSON *one = json_new(JNUM("files", number(n)));
@@ -368,8 +363,9 @@ static void add_logs(cJSON *row, struct str facts)
 			near = cJSON_AddArrayToObject(one, "near");
 			cJSON_AddItemToArray(list, one);
 		} else if (str_eq_cstr(key, "near") && near != NULL) {
-			utf8_sanitize(&clean, line);
-			cJSON_AddItemToArray(near, cJSON_CreateString(clean.data));
+			AUTO_TEXT clean = utf8_copy(line, CLEAN_BYTES);
+
+			cJSON_AddItemToArray(near, cJSON_CreateString(clean));
 		}
 	}
 }

@@ -57,23 +57,14 @@ static struct fact *facts_add(struct facts *facts, const struct fact *fact)
 	return &facts->v[facts->n - 1];
 }
 
-LIKE_PRINTF(1, 0) static char *fact_print(const char *fmt, va_list ap)
-{
-	AUTO_BUF text = buf_new(TEXT_BYTES);
-
-	buf_vappendf(&text, fmt, ap);
-	return buf_detach(&text);
-}
-
 struct fact *facts_text(struct facts *facts, const char *label, enum fact_style style,
 			const char *fmt, ...)
 {
 	struct fact fact = { .label = label, .style = style, .number = (double)NAN, .unit = "" };
-	va_list ap;
+	AUTO_BUF text = buf_new(TEXT_BYTES);
 
-	va_start(ap, fmt);
-	fact.text = fact_print(fmt, ap);
-	va_end(ap);
+	buf_append_args(&text, fmt);
+	fact.text = buf_detach(&text);
 	return facts_add(facts, &fact);
 }
 
@@ -97,11 +88,10 @@ struct fact *facts_cell(struct facts *facts, double number)
 
 const char *facts_keep(struct facts *facts, const char *fmt, ...)
 {
-	va_list ap;
+	AUTO_BUF text = buf_new(TEXT_BYTES);
 
-	va_start(ap, fmt);
-	xpush(facts->kept, facts->n_kept, facts->cap_kept, fact_print(fmt, ap));
-	va_end(ap);
+	buf_append_args(&text, fmt);
+	xpush(facts->kept, facts->n_kept, facts->cap_kept, buf_detach(&text));
 	return facts->kept[facts->n_kept - 1];
 }
 

@@ -10,11 +10,8 @@
 static struct fmt LIKE_PRINTF(1, 2) format_text(const char *fmt, ...)
 {
 	struct fmt out;
-	va_list ap;
 
-	va_start(ap, fmt);
-	(void)vsnprintf(out.s, sizeof(out.s), fmt, ap);
-	va_end(ap);
+	print_args(out.s, fmt);
 	return out;
 }
 

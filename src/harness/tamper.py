@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What a file means, whatever its layout; and what the candidate's code does to
 # the process that measures it. Nothing is executed. Sent before wire.py.
-import ast, json, os, re
+import ast, builtins, json, os, re
 
 PYTEST = "pyproject.toml", "tox.ini", "setup.cfg"
 # Text in which a line may end with CR LF; not shell, where CR belongs to a word.
@@ -46,7 +46,7 @@ def meaning_of(name, data):
 # Keys of a configuration that decide what is measured, and not how it is done.
 LIMITS = set("""tolerance tolerances tol rtol atol max_abs max_error shape shapes rows
     cols dim dims numel seq_len cases sizes problem_size warmup repeats trials seed
-    seeds expected reference threshold target""".split())
+    seeds expected reference""".split())
 
 
 def limits_in(data):
@@ -72,8 +72,11 @@ JUDGES = {"time": None, "timeit": None, "json": None, "builtins": None,
     "numpy.testing": None, "triton.testing": None, "math": ("isclose", "isfinite"),
     "sys": ("stdout", "__stdout__", "exit"), "os": ("_exit", "write", "dup2")}
 LOOKS = {"sys._getframe", "inspect.stack", "inspect.currentframe",
-    "gc.get_objects", "gc.get_referrers", "atexit.register", "os.dup2"}
-ENDS = {"os._exit", "sys.exit", "exit", "quit", "os.kill", "os.abort"}
+    "gc.get_objects", "gc.get_referrers", "atexit.register", "os.dup2", "exec"}
+# No honest kernel ends the process without cleaning up; others do if there is no GPU.
+KILLS = {"os._exit", "os.kill", "os.abort"}
+ENDS = {"sys.exit", "exit", "quit", *KILLS}
+CALLERS = {"f_globals", "f_locals", "__globals__", "__code__"}
 SAYS = {"print", "os.write", "sys.stdout.write", "sys.__stdout__.write",
     "sys.stdout.buffer.write", "json.dump"}
 
@@ -83,35 +86,45 @@ class Candidate:
     the text of the judge, which names the functions that it calls."""
 
     def __init__(self, path, data, key, judges):
-        self.path, self.names, self.found, self.hints = path, {}, [], []
+        self.path, self.found, self.hints = path, [], []
+        self.names = {"__builtins__": "builtins"}
         self.key, self.keyed, self.forks = key, False, b"fork" in data
-        self.stdout, self.ends, self.says = [], [], []
-        tree = ast.parse(data)
-        for node in self.nodes(tree, judges):
+        self.stdout, self.ends, self.kills, self.says = [], [], [], []
+        nodes = list(self.nodes(ast.parse(data), judges))
+        for node in nodes:
             self.note(node)
-        for node in self.nodes(tree, judges):
+        for node in nodes:
             self.look(node)
         if len(self.stdout) == 1: # a kernel that only silences the output restores it
             self.add(self.found, self.stdout[0], "replaces sys.stdout")
         if self.keyed and self.says + self.ends:
             self.add(self.found, (self.says + self.ends)[0],
                 'prints a line with "%s"' % key)
-        elif self.ends and not self.forks:
-            self.add(self.found, self.ends[0], "ends the verifier's process")
+        elif self.kills and not self.forks:
+            self.add(self.found, self.kills[0], "ends the verifier's process")
 
     def nodes(self, tree, judges):
         """All of it that runs in the verifier: not what only the file's own
         main part calls."""
         own = [n for n in tree.body if isinstance(n, ast.If) and "__main__" in
             ast.dump(n.test)]
+        functions = {n.name: n for n in tree.body
+            if isinstance(n, ast.FunctionDef)}
+
+        def reach(nodes):
+            found, stack = set(), list(nodes)
+            while stack:
+                new = names_below(stack.pop()) & {*functions} - found
+                found |= new
+                stack += [functions[name] for name in new]
+            return found
         rest = [n for n in tree.body if n not in own]
-        called = {name for n in own for name in names_below(n)}
+        live = [n for n in rest if not isinstance(n, ast.FunctionDef) or re.search(
+            r"""(\.|["']|import\b.*\b)%s\b""" % n.name, judges)]
+        unused = reach(own) - reach(live) - {getattr(n, "name", "") for n in live}
         for node in rest:
-            if isinstance(node, ast.FunctionDef) and node.name in called and \
-                    not re.search(r"\b%s\b" % node.name, judges) and not any(
-                    node.name in names_below(n) for n in rest if n is not node):
-                continue
-            yield from ast.walk(node)
+            if getattr(node, "name", "") not in unused:
+                yield from ast.walk(node)
 
     def add(self, found, node, what):
         found.append("%s line %d %s" % (self.path, node.lineno, what))
@@ -119,7 +132,8 @@ class Candidate:
     def name_of(self, node):
         """The dotted name with the module's own name: torch.cuda.Event."""
         if isinstance(node, ast.Name):
-            return self.names.get(node.id, node.id)
+            return self.names.get(node.id,
+                node.id if hasattr(builtins, node.id) else None)
         if isinstance(node, ast.Attribute):
             name = self.name_of(node.value)
             return name and (name if node.attr == "__dict__" else
@@ -161,16 +175,37 @@ class Candidate:
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             if not isinstance(node, ast.Name):
                 self.replace(node, self.name_of(node))
+            if any(getattr(n, "attr", "") in CALLERS for n in ast.walk(node)):
+                self.add(self.found, node, "changes names of its caller")
         elif isinstance(node, ast.Call):
             name = self.name_of(node.func)
             args = [getattr(a, "value", None) for a in node.args]
-            if name == "setattr" and len(args) > 1 and isinstance(args[1], str):
+            own = getattr(node.func, "attr", "")
+            if name in ("setattr", "unittest.mock.patch.object") and len(args) > 1 \
+                    and isinstance(args[1], str):
                 self.replace(node, "%s.%s" % (self.name_of(node.args[0]), args[1]))
+            elif name == "unittest.mock.patch" and args:
+                self.replace(node, str(args[0]))
+            elif own in ("update", "__setitem__", "__setattr__"):
+                keys = [k.arg for k in node.keywords] + args[:1] + [
+                    getattr(k, "value", None) for a in node.args[:1]
+                    for k in getattr(a, "keys", [])]
+                for key in keys:
+                    self.replace(node, "%s.%s" % (self.name_of(
+                        node.func.value), key))
+            elif name == "exec" and args and isinstance(args[0], str):
+                for inner in ast.walk(ast.parse(args[0])):
+                    inner.lineno = node.lineno
+                    self.note(inner)
+                    self.look(inner)
             elif name in LOOKS:
                 self.add(self.hints, node, "calls " + name)
+            if name in KILLS:
+                self.kills.append(node)
             if name in ENDS:
                 self.ends.append(node)
-            elif name in SAYS:
+            elif name in SAYS and not any(k.arg == "file" and self.name_of(k.value)
+                    == "sys.stderr" for k in node.keywords):
                 self.says.append(node)
         elif isinstance(node, ast.Raise) and "SystemExit" in ast.dump(node):
             self.ends.append(node)
@@ -197,9 +232,9 @@ def names_below(node):
         for n in ast.walk(node)}
 
 
-# Programs in C that take the verifier's functions, or run before it.
-IN_C = re.compile(rb"^[\w\s*]*\b(clock_gettime|gettimeofday|printf|puts|write)\s*"
-    rb"\([^;{)]*\)\s*\{", re.M)
+# Clocks that a program in C replaces.
+IN_C = re.compile(rb"^[\w\s*]*\b(clock_gettime|gettimeofday|cudaEvent(?:Record|"
+    rb"ElapsedTime)|cuda(?:Device|Event)Synchronize)\s*\([^;{)]*\)\s*\{", re.M)
 
 
 def tampers_of(path, data, key, judges):

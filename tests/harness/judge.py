@@ -33,15 +33,17 @@ with open("measurements.log", "a") as out:
 # A verifier that measures a kernel in Python, in its own process.
 TIMED = """import json, time
 import kernel
-begun = time.perf_counter()
-value = kernel.run()
-took = time.perf_counter() - begun
-value = value if took > 0.001 else 1.5
-print(json.dumps({"best_us": value, "mode": "final", "device": "cpu",
-                  "status": "passed", "cases": [
-                      {"name": "small", "best_us": 1.0},
-                      {"name": "large", "best_us": value - 1}],
-                  "elapsed_seconds": took}))
+def main():
+    begun = time.perf_counter()
+    value = kernel.run()
+    took = time.perf_counter() - begun
+    value = value if took > 0.001 else 1.5
+    print(json.dumps({"best_us": value, "mode": "final", "device": "cpu",
+                      "status": "passed", "cases": [
+                          {"name": "small", "best_us": 1.0},
+                          {"name": "large", "best_us": value - 1}],
+                      "elapsed_seconds": took}))
+main()
 """
 KERNEL = """import time
 %s
@@ -52,12 +54,14 @@ def run():
 """
 MAIN = """import json, os, sys
 os.environ["TRITON_CACHE"] = "1"
-def bench():
+def bench(json=json):
     begun = time.perf_counter()
     print(json.dumps({"best_us": run(), "took": time.perf_counter() - begun}))
-if __name__ == "__main__":
+def main():
     bench()
-    sys.exit(0)
+    return os._exit(0)
+if __name__ == "__main__":
+    raise SystemExit(main())
 """
 QUIET = """import contextlib, io, sys
 old, sys.stdout = sys.stdout, io.StringIO()
@@ -245,6 +249,14 @@ TRICKS = {
         "import sys\nt = sys.modules['time']\n"
         "setattr(t, 'perf_counter', lambda: 0.0)", "",
         "kernel.py line 4 replaces time.perf_counter"),
+    "clock replaced by a mock": (
+        "from unittest import mock\n"
+        "mock.patch('time.perf_counter', lambda: 0.0).start()", "",
+        "kernel.py line 3 replaces time.perf_counter"),
+    "name of the caller": (
+        "", "    import sys\n"
+        "    sys._getframe(1).f_globals['json'].dumps = lambda _: %r" %
+        liar.FULL.strip(), "kernel.py line 6 changes names of its caller"),
     "judge's function replaced": (
         "import __main__\n__main__.json.dumps = lambda _: %r" %
         liar.FULL.strip(), "", "kernel.py line 3 replaces __main__.json.dumps"),

@@ -19,11 +19,6 @@ static const struct {
 #undef X
 };
 
-enum harness_form harness_kind_form(enum harness_kind kind)
-{
-	return kinds[kind].form;
-}
-
 /* Parse "7" or "<word>_7", without leading zeros as HarnessGym writes it; 0: something else. */
 static unsigned int parse_number(struct str name)
 {
@@ -135,7 +130,7 @@ static struct harness_file *get_file(struct harness_files *files, const char *pa
 /* Store content that differs from the one before; false if it is torn. */
 static bool store_content(struct harness_file *file, struct str text, bool cut)
 {
-	if (harness_kind_form(file->kind) == HARNESS_JSON) {
+	if (kinds[file->kind].form == HARNESS_JSON) {
 		struct str trimmed = str_trim(text);
 		bool is_closed = !cut && trimmed.len > 0 && trimmed.p[trimmed.len - 1] == '}';
 		cJSON *root = is_closed ? json_parse(trimmed, JSON_BARE_TEXT, NULL) : NULL;
@@ -157,7 +152,7 @@ static bool store_content(struct harness_file *file, struct str text, bool cut)
 	file->text = xstrndup(text.p != NULL ? text.p : "", text.len);
 	file->len = text.len;
 	file->cut = cut;
-	if (harness_kind_form(file->kind) != HARNESS_TABLE)
+	if (kinds[file->kind].form != HARNESS_TABLE)
 		return true;
 	/* A table with only a header is a new one; otherwise rows can only be added. */
 	struct str rest = { file->text, file->len }, header;

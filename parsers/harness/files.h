@@ -115,7 +115,6 @@ struct harness_path {
 
 /* False if the file is ignored. The slices borrow path. */
 bool harness_path_read(const char *path, struct harness_path *out);
-enum harness_form harness_kind_form(enum harness_kind kind);
 
 struct harness_file {
 	char *path; /* owned */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 /* Members: a number or null, rounded to decimals, as printed; true, false or null; texts. */
-#define NUM(key, n)	  JNUM(key, (n).present ? (n).value : (double)NAN)
 #define ROUND(key, ...)	  JNUM(key, round_to(__VA_ARGS__))
 #define RAW(key, n)	  JNODE(key, make_raw(n))
 #define TRI(key, tri)	  JNODE(key, make_tri(tri))
@@ -63,8 +62,8 @@ static cJSON *make_texts(const char *const *texts, size_t n)
 static cJSON *fill_phase(cJSON *node, const struct harness_phase *phase)
 {
 	return json_add(node, JTEXT("status", phase->status),
-			NUM("return_code", phase->return_code), TRI("timed_out", phase->timed_out),
-			ROUND("duration_s", phase->duration_s, 3), NUM("limit_s", phase->limit_s),
+			JVAL("return_code", phase->return_code), TRI("timed_out", phase->timed_out),
+			ROUND("duration_s", phase->duration_s, 3), JVAL("limit_s", phase->limit_s),
 			JTEXT("why", phase->why));
 }
 
@@ -80,7 +79,7 @@ static void add_phases(cJSON *object, const struct harness_iteration *it)
 	json_add(object,
 		 JNODE("attempt",
 		       it->attempt != NULL ? fill_phase(cJSON_CreateObject(), it->attempt) : NULL),
-		 NUM("attempt_limit_s", it->attempt_limit_s), JNODE("phases", names),
+		 JVAL("attempt_limit_s", it->attempt_limit_s), JNODE("phases", names),
 		 JNODE("phase_details", details));
 }
 
@@ -91,7 +90,7 @@ static cJSON *make_cases(const struct harness_post *post)
 	array_each (c, post->cases, post->n_cases)
 		json_add(json_add_row(array), JTEXT("name", c->name), JTEXT("status", c->status),
 			 RAW("best", c->best), RAW("median", c->median), RAW("max_abs", c->max_abs),
-			 NUM("tolerance", c->tolerance));
+			 JVAL("tolerance", c->tolerance));
 	return array;
 }
 
@@ -99,7 +98,7 @@ static cJSON *make_post(const struct harness_post *post)
 {
 	if (!post->present)
 		return NULL;
-	return json_new(JTEXT("status", post->status), NUM("return_code", post->return_code),
+	return json_new(JTEXT("status", post->status), JVAL("return_code", post->return_code),
 			TRI("timed_out", post->timed_out), ROUND("duration_s", post->duration_s, 3),
 			RAW("score_raw", post->score),
 			RAW("score_of_result_json", post->said_score), TRI("passed", post->passed),
@@ -108,7 +107,7 @@ static cJSON *make_post(const struct harness_post *post)
 			JTEXT("mode", post->mode), JTEXT("device", post->device),
 			JTEXT("torch", post->torch), JTEXT("cuda", post->cuda),
 			ROUND("elapsed_s", post->elapsed_s, 3),
-			NUM("score_refused_by_harnessgym", post->stray_score),
+			JVAL("score_refused_by_harnessgym", post->stray_score),
 			JNODE("cases", make_cases(post)));
 }
 
@@ -118,17 +117,17 @@ static cJSON *make_qualification(const struct harness_qualification *q)
 		return NULL;
 	return json_new(JNODE("attempts", make_texts(q->attempts, q->n_attempts)),
 			JTEXT("final", q->attempts[q->n_attempts - 1]),
-			NUM("active_mcps", q->active_mcps), NUM("active_tools", q->active_tools),
+			JVAL("active_mcps", q->active_mcps), JVAL("active_tools", q->active_tools),
 			NAMES("quarantined", q->quarantined), JTEXT("why", q->why));
 }
 
 static cJSON *make_usage(const union harness_usage *usage)
 {
-	return json_new(NUM("cost_usd", usage->cost_usd), NUM("turns", usage->turns),
-			NUM("input_tokens", usage->input_tokens),
-			NUM("cached_input_tokens", usage->cached_tokens),
-			NUM("output_tokens", usage->output_tokens),
-			NUM("all_tokens", usage->all_tokens));
+	return json_new(JVAL("cost_usd", usage->cost_usd), JVAL("turns", usage->turns),
+			JVAL("input_tokens", usage->input_tokens),
+			JVAL("cached_input_tokens", usage->cached_tokens),
+			JVAL("output_tokens", usage->output_tokens),
+			JVAL("all_tokens", usage->all_tokens));
 }
 
 static cJSON *make_iteration(const struct harness_iteration *it)
@@ -138,14 +137,14 @@ static cJSON *make_iteration(const struct harness_iteration *it)
 
 	add_phases(row, it);
 	return json_add(
-		row, NUM("active_tools", it->active_tools), NUM("active_mcps", it->active_mcps),
-		NUM("mcp_calls_cumulative", it->calls), NUM("mcp_calls_delta", it->calls_delta),
+		row, JVAL("active_tools", it->active_tools), JVAL("active_mcps", it->active_mcps),
+		JVAL("mcp_calls_cumulative", it->calls), JVAL("mcp_calls_delta", it->calls_delta),
 		JNODE("post_attempt", make_post(&it->post)),
 		JTEXT("evidence", harness_proof_names[it->proof]),
-		NUM("score_verified", it->verified_score), JTEXT("mark", it->mark),
-		NUM("score_invalid", it->invalid_score),
-		NUM("score_claimed_unverified", it->claimed_score),
-		NUM("score_in_session_unverified", it->session_score),
+		JVAL("score_verified", it->verified_score), JTEXT("mark", it->mark),
+		JVAL("score_invalid", it->invalid_score),
+		JVAL("score_claimed_unverified", it->claimed_score),
+		JVAL("score_in_session_unverified", it->session_score),
 		TRI("improved_vs_baseline", it->better_than_baseline),
 		TRI("improved_vs_previous_best_verified", it->better_than_previous),
 		ROUND("vs_baseline_pct", it->baseline_pct, 3),
@@ -177,7 +176,7 @@ static void add_best(cJSON *object, const struct harness_run *run)
 		 ROUND("improvement_vs_baseline_pct", run->baseline_pct, 3),
 		 ROUND("improvement_vs_previous_best_pct", run->previous_pct, 3),
 		 ROUND("improvement_vs_earlier_runs_pct", run->earlier_pct, 3),
-		 NUM("stop_score", run->stop_score),
+		 JVAL("stop_score", run->stop_score),
 		 TRI("stop_score_reached_by_verified", run->stop_reached));
 }
 
@@ -185,8 +184,8 @@ static cJSON *make_restored(const struct harness_restore *r)
 {
 	if (!r->present)
 		return NULL;
-	return json_new(TRI("restored", r->restored), NUM("iteration", r->iteration),
-			NUM("score", r->score), JTEXT("post_restore_status", r->post.status),
+	return json_new(TRI("restored", r->restored), JVAL("iteration", r->iteration),
+			JVAL("score", r->score), JTEXT("post_restore_status", r->post.status),
 			RAW("post_restore_score", r->post.score),
 			TRI("post_restore_passed", r->post_passed),
 			JTEXT("post_restore_infra_failure", harness_failures[r->post.failure].name),
@@ -225,7 +224,7 @@ static cJSON *make_artifacts(const struct harness_workspace *ws)
 
 	array_each (a, ws->artifacts, ws->n_artifacts)
 		json_add(json_add_row(array), JTEXT("kind", a->kind), JTEXT("path", a->path),
-			 NUM("iteration", a->iteration), JTEXT("qualification", a->qualified),
+			 JVAL("iteration", a->iteration), JTEXT("qualification", a->qualified),
 			 JBOOL("quarantined", a->quarantined), JTEXT("why", a->why));
 	return array;
 }
@@ -245,7 +244,7 @@ static cJSON *make_table(const struct harness_run *run)
 			ROUND("best_kept_pct", t->best_pct, 3),
 			JNUM("rows_since_best", t->trend != NULL ? t->since_best : (double)NAN),
 			JTEXT("trend", t->trend), JNUM("baselines", t->baselines),
-			NUM("noise_floor", t->noise), RAW("run_log_score", t->logged),
+			JVAL("noise_floor", t->noise), RAW("run_log_score", t->logged),
 			JSOME("run_log_row", t->logged_row));
 }
 
@@ -268,7 +267,7 @@ cJSON *harness_run_json(const struct harness_workspace *ws, const struct harness
 	cJSON *object = json_new(
 		JTEXT("kind", "run"), JTEXT("run_id", run->id), JTEXT("runner", run->runner),
 		JTEXT("model", run->model), JTEXT("task_file", run->task_file),
-		NUM("iterations_planned", run->planned),
+		JVAL("iterations_planned", run->planned),
 		JNUM("iterations_started", run->n_iterations),
 		JTEXT("run_state", run->has_summary ? "finished" : "no_summary"),
 		JTEXT("final_status", run->final_status), TRI("solved_flag", run->solved),
@@ -276,7 +275,7 @@ cJSON *harness_run_json(const struct harness_workspace *ws, const struct harness
 		JTEXT("post_attempt_score_key", run->post_score_key),
 		TRI("higher_is_better", run->higher_is_better),
 		TRI("optimization_mode", run->optimization), JTEXT("mode", run->mode),
-		NUM("warmup", run->warmup), NUM("repeats", run->repeats),
+		JVAL("warmup", run->warmup), JVAL("repeats", run->repeats),
 		JTEXT("post_attempt_command", run->command), JNODE("live", live),
 		JNODE("usage", make_usage(&run->usage)),
 		ROUND("wall_s",
@@ -297,8 +296,8 @@ cJSON *harness_run_json(const struct harness_workspace *ws, const struct harness
 		 NAMES("judge_unresolved", run->unresolved),
 		 JNODE("judge_also_uses", make_changes(&run->used)),
 		 JNODE("changes", run->changes.present ? make_changes(&run->changes) : NULL),
-		 JNODE("checkpoint", point->present ? json_new(NUM("iteration", point->iteration),
-							       NUM("score", point->score),
+		 JNODE("checkpoint", point->present ? json_new(JVAL("iteration", point->iteration),
+							       JVAL("score", point->score),
 							       JTEXT("reason", point->reason))
 						    : NULL),
 		 JNODE("restored", make_restored(&run->restore)));
@@ -311,17 +310,17 @@ static cJSON *make_trial(const struct harness_trial *t)
 {
 	return json_new(
 		JTEXT("group", t->group), JNUM("trial", t->number), JTEXT("run_id", t->run_id),
-		JTEXT("status", t->status), NUM("iterations_completed", t->iterations),
+		JTEXT("status", t->status), JVAL("iterations_completed", t->iterations),
 		ROUND("attempt_duration_s", t->attempt_s, 3),
 		TRI("comparison_valid", t->comparison_valid),
 		JTEXT("comparison_invalid_reason", t->comparison_why),
 		TRI("post_valid", t->post_valid), TRI("objective_post_valid", t->objective_valid),
 		JTEXT("post_invalid_reason", t->post_why), RAW("post_score", t->score),
-		RAW("raw_post_score", t->post.score), NUM("post_return_code", t->post.return_code),
+		RAW("raw_post_score", t->post.score), JVAL("post_return_code", t->post.return_code),
 		JTEXT("doubt", t->post.doubt),
 		JTEXT("infra_failure", harness_failures[t->post.failure].name),
-		TRI("treated_as_worst", t->worst), NUM("mcp_calls", t->calls),
-		NUM("active_tools", t->active_tools), JTEXT("error", t->error));
+		TRI("treated_as_worst", t->worst), JVAL("mcp_calls", t->calls),
+		JVAL("active_tools", t->active_tools), JTEXT("error", t->error));
 }
 
 cJSON *harness_compare_json(const struct harness_compare *compare)
@@ -339,8 +338,8 @@ cJSON *harness_compare_json(const struct harness_compare *compare)
 	array_each (g, compare->groups, compare->n_groups)
 		json_add(cJSON_AddObjectToObject(summary, g->name), JNUM("count", g->count),
 			 JNUM("valid", g->valid), JNUM("invalid", g->invalid),
-			 JNUM("not_run", g->not_run), NUM("best", g->best),
-			 NUM("median", g->median), NUM("min", g->min), NUM("max", g->max),
+			 JNUM("not_run", g->not_run), JVAL("best", g->best),
+			 JVAL("median", g->median), JVAL("min", g->min), JVAL("max", g->max),
 			 TRI("invalid_treated_as_worst", g->worst));
 	return json_new(JTEXT("kind", "compare"),
 			JTEXT("run_state", compare->has_report ? "finished" : "no_summary"),

@@ -15,11 +15,7 @@
 #define UNKNOWN_LIMIT_S 600.0
 #define GRACE_S		3.0 /* a run that wrote later than this has a process, seen or not */
 
-const char *const harness_state_names[] = {
-#define X(id, name) name,
-	HARNESS_STATE_LIST(X)
-#undef X
-};
+const char *const harness_state_names[] = { "finished", "running", "stale", "aborted" };
 
 static int64_t mtime_of(const struct harness_file *file)
 {
@@ -48,7 +44,7 @@ static bool trusts_mtimes(const struct harness_build *b)
 	}
 	if (file_ms == 0 || own_ms == 0)
 		return file_ms != 0;
-	if (b->ordered)
+	if (b->run->ordered)
 		return true;
 	return file_ms - own_ms < TRUST_MS && own_ms - file_ms < TRUST_MS;
 }

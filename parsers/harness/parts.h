@@ -19,7 +19,6 @@ struct harness_build {
 	const cJSON *summary; /* NULL: none */
 	int64_t now_ms;
 	int64_t until_ms; /* start of the next run in the workspace */
-	bool ordered;	  /* ctimes show which file was written first */
 	bool is_newest;	  /* no run of the workspace started later */
 };
 
@@ -54,7 +53,7 @@ void harness_dispute(struct harness_build *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* proof.c */
-/* Set b->ordered. Must be called before any other file of the run is read. */
+/* Set run->ordered. Must be called before any other file of the run is read. */
 void harness_proof_begin(struct harness_build *b);
 /* Was the summary written after everything else, as HarnessGym does? */
 bool harness_proof_is_over(const struct harness_build *b);

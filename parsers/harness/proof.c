@@ -69,7 +69,7 @@ void harness_proof_begin(struct harness_build *b)
 {
 	int64_t first_ms = INT64_MAX, recorded_ms = 0;
 
-	b->ordered = false;
+	b->run->ordered = false;
 	harness_each (file, b->files) {
 		int64_t ms = file->kind == HARNESS_RESULT
 				     ? harness_time_at(file->json, "updated_at")
@@ -82,8 +82,8 @@ void harness_proof_begin(struct harness_build *b)
 		first_ms = MIN(first_ms, file->ctime_ms);
 		recorded_ms = MAX(recorded_ms, ms);
 	}
-	b->ordered = recorded_ms == 0 || first_ms < recorded_ms + SECOND_MS ||
-		     (b->is_newest && b->files->process == HARNESS_YES);
+	b->run->ordered = recorded_ms == 0 || first_ms < recorded_ms + SECOND_MS ||
+			  (b->is_newest && b->files->process == HARNESS_YES);
 }
 
 bool harness_proof_is_over(const struct harness_build *b)
@@ -93,7 +93,7 @@ bool harness_proof_is_over(const struct harness_build *b)
 	harness_each (file, b->files) {
 		unsigned int n = file->number;
 
-		if (b->ordered && n > 0 && strcmp(file->run, b->run->dir) == 0 &&
+		if (b->run->ordered && n > 0 && strcmp(file->run, b->run->dir) == 0 &&
 		    !harness_is_old(b, file) &&
 		    (LATEST(b, ends, n) > end_ms || LATEST(b, after_post, n) > end_ms ||
 		     harness_is_open(b, HARNESS_ATTEMPT_PROMPT, HARNESS_ATTEMPT_OUT, n)))
@@ -107,7 +107,7 @@ static bool has_ended(const struct harness_build *b, const struct harness_iterat
 	unsigned int n = it->number;
 
 	return (it->attempt != NULL || harness_run_file(b, HARNESS_ATTEMPT_OUT, n) != NULL) &&
-	       !(b->ordered &&
+	       !(b->run->ordered &&
 		 (harness_is_open(b, HARNESS_REFLECTION_PROMPT, HARNESS_REFLECTION_OUT, n) ||
 		  harness_is_open(b, HARNESS_BUILD_PROMPT, HARNESS_BUILD_OUT, n)));
 }
@@ -163,7 +163,7 @@ static enum harness_proof find_proof(struct harness_build *b, size_t i)
 		return HARNESS_PROOF_NO_COMMAND;
 	if (out == NULL)
 		return HARNESS_PROOF_NO_OUTPUT;
-	if (b->ordered)
+	if (b->run->ordered)
 		proof = check_order(b, i, out);
 	if (proof == HARNESS_PROOF_DOUBT)
 		harness_post_doubt(b, &it->post, "output changed after it was printed");
@@ -172,14 +172,14 @@ static enum harness_proof find_proof(struct harness_build *b, size_t i)
 		return HARNESS_PROOF_DOUBT;
 	}
 	/* Files are read one after the other: only an attempt of the next iteration proves it. */
-	if (b->ordered && i + 1 < b->run->n_iterations && !has_ended(b, it) &&
+	if (b->run->ordered && i + 1 < b->run->n_iterations && !has_ended(b, it) &&
 	    harness_run_file(b, HARNESS_ATTEMPT_OUT, it[1].number) != NULL) {
 		harness_post_doubt(b, &it->post,
 				   "the next iteration started before this one ended");
 		return HARNESS_PROOF_DOUBT;
 	}
 	/* Until HarnessGym continues, a process that the attempt left behind may still write. */
-	bool continued = !b->ordered || b->summary != NULL ||
+	bool continued = !b->run->ordered || b->summary != NULL ||
 			 harness_run_file(b, HARNESS_RESTORED_OUT, 0) != NULL ||
 			 LATEST(b, after_post, it->number) > 0 || i + 1 < b->run->n_iterations;
 	if (proof == HARNESS_PROOF_EARLY || !continued ||
@@ -193,7 +193,7 @@ static int64_t find_checkpoint_end(const struct harness_build *b)
 {
 	const struct harness_number *of = &b->run->checkpoint.iteration;
 
-	if (!b->ordered || !of->present)
+	if (!b->run->ordered || !of->present)
 		return INT64_MAX;
 	return of->value < 1 ? EARLIEST(b, starts, 1)
 			     : EARLIEST(b, after_post, (unsigned int)of->value);
@@ -241,7 +241,7 @@ static const char *find_work_fault(const struct harness_build *b, const struct h
 
 	if (work->sum[0] == '\0')
 		return NULL; /* not read */
-	if (!b->ordered)
+	if (!b->run->ordered)
 		return differs && b->run->restore.restored != HARNESS_YES ? "judge changed" : NULL;
 	if (strcmp(state, "reset") == 0) /* HarnessGym writes it in each iteration */
 		return differs && work->ctime_ms <= out->ctime_ms ? "judge changed" : NULL;
@@ -272,7 +272,7 @@ static const char *find_judge_fault(const struct harness_build *b,
 				cJSON_IsObject(template);
 
 	/* A changed template or checkpoint proves nothing. */
-	if (b->ordered && (own->ctime_ms > EARLIEST(b, starts, 1) || template_is_gone))
+	if (b->run->ordered && (own->ctime_ms > EARLIEST(b, starts, 1) || template_is_gone))
 		return "template changed";
 	if (best->ctime_ms > find_checkpoint_end(b))
 		return "checkpoint changed";
@@ -285,7 +285,7 @@ static const char *find_judge_fault(const struct harness_build *b,
 	 * The checkpoint was copied after the measurement; a judge file that was
 	 * written after the copy did not measure.
 	 */
-	if (!b->ordered ||
+	if (!b->run->ordered ||
 	    (is_checkpoint_unchanged(b) &&
 	     judge->copies[HARNESS_WORK].ctime_ms > get_ctime(b, HARNESS_MANIFEST, 0)))
 		return NULL;
@@ -708,7 +708,7 @@ static void check_baseline(struct harness_build *b)
 	}
 	if (b->run->command == NULL)
 		harness_post_doubt(b, base, "the run has no measuring command");
-	if (b->ordered && out->ctime_ms > EARLIEST(b, starts, 1))
+	if (b->run->ordered && out->ctime_ms > EARLIEST(b, starts, 1))
 		harness_post_doubt(b, base, "output changed after it was printed");
 	if (base->has_output && are_different(base->said_score, base->score))
 		harness_dispute(b, "baseline: summary.json has %s, the verifier printed %s",

@@ -40,11 +40,7 @@ static const char *read_reason(struct harness_build *b, const cJSON *phase, stru
 		return NULL;
 	if (text.len == 0)
 		text = str_trim(errors);
-	for (size_t i = text.len; i-- > 0;)
-		if (text.p[i] == '\n') {
-			text = (struct str){ text.p + i + 1, text.len - i - 1 };
-			break;
-		}
+	text = str_last_line(text);
 	return text.len > 0 ? harness_pool_text(b->pool, text, HARNESS_NOTE_MAX / 2) : NULL;
 }
 
@@ -113,47 +109,6 @@ static struct harness_names read_names(struct harness_build *b, const cJSON *arr
 	return names;
 }
 
-static const char *read_status(struct harness_build *b, const cJSON *report)
-{
-	return harness_text_at(b->pool, report, "status");
-}
-
-/* Statuses of an iteration's qualification reports in the summary, in that order. */
-static size_t read_summary_reports(struct harness_build *b, unsigned int number,
-				   const char *words[HARNESS_MAX_ATTEMPTS], const cJSON **last)
-{
-	const cJSON *all = json_get(json_get(b->summary, "artifact_qualification"), "reports");
-	size_t n = 0;
-
-	json_each (node, all) {
-		struct harness_number of = harness_number_at(node, "iteration");
-
-		if (!of.present || of.value != number || n == HARNESS_MAX_ATTEMPTS)
-			continue;
-		words[n++] = read_status(b, node);
-		*last = node;
-	}
-	return n;
-}
-
-/* Statuses of the qualification reports in the iteration's folder, by attempt. */
-static size_t read_file_reports(struct harness_build *b, unsigned int number,
-				const char *words[HARNESS_MAX_ATTEMPTS], const cJSON **last)
-{
-	size_t n = 0;
-
-	for (unsigned int k = 1; k <= HARNESS_MAX_ATTEMPTS; k++) {
-		const struct harness_file *file =
-			harness_try_file(b, HARNESS_QUALIFICATION, number, k);
-
-		if (file == NULL || file->json == NULL)
-			continue;
-		words[n++] = read_status(b, file->json);
-		*last = file->json;
-	}
-	return n;
-}
-
 /* Read a count from the report's quality_gate, or from the report itself. */
 static struct harness_number read_count(const cJSON *report, const char *key)
 {
@@ -162,37 +117,55 @@ static struct harness_number read_count(const cJSON *report, const char *key)
 	return harness_number_of(node != NULL ? node : json_get(report, key));
 }
 
+/*
+ * Read the qualification of an iteration: from the reports in its folder; from the summary if that
+ * lists more; or else from result.json.
+ */
 static void read_qualification(struct harness_build *b, struct harness_iteration *it,
 			       const cJSON *result)
 {
 	struct harness_qualification *q = &it->qualification;
 	const cJSON *own = json_get(result, "artifact_qualification");
-	const cJSON *last = NULL, *other = NULL, *quarantined, *warnings;
-	const char *words[HARNESS_MAX_ATTEMPTS] = { NULL };
-	const char *others[HARNESS_MAX_ATTEMPTS] = { NULL };
-	size_t n = read_file_reports(b, it->number, words, &last);
-	size_t m = read_summary_reports(b, it->number, others, &other);
+	const cJSON *all = json_get(json_get(b->summary, "artifact_qualification"), "reports");
+	const cJSON *last = NULL, *other = NULL, *quarantined;
+	const char **words = harness_pool_alloc(b->pool, HARNESS_MAX_ATTEMPTS, sizeof(*words));
+	size_t n = 0;
 
-	if (n == 0 && m == 0 && cJSON_IsObject(own))
-		words[n++] = read_status(b, own);
-	if (m > n)
-		memcpy(words, others, sizeof(words));
-	n = m > n ? m : n;
+	q->attempts = harness_pool_alloc(b->pool, HARNESS_MAX_ATTEMPTS, sizeof(*q->attempts));
+	for (unsigned int k = 1; k <= HARNESS_MAX_ATTEMPTS; k++) {
+		const struct harness_file *file =
+			harness_try_file(b, HARNESS_QUALIFICATION, it->number, k);
+
+		if (file == NULL || file->json == NULL)
+			continue;
+		last = file->json;
+		q->attempts[q->n_attempts++] = harness_text_at(b->pool, last, "status");
+	}
+	json_each (node, all) {
+		struct harness_number of = harness_number_at(node, "iteration");
+
+		if (!of.present || of.value != it->number || n == HARNESS_MAX_ATTEMPTS)
+			continue;
+		other = node;
+		words[n++] = harness_text_at(b->pool, node, "status");
+	}
+	if (q->n_attempts == 0 && n == 0 && cJSON_IsObject(own))
+		words[n++] = harness_text_at(b->pool, own, "status");
+	if (n > q->n_attempts) {
+		q->attempts = words;
+		q->n_attempts = n;
+	}
 	if (last == NULL)
 		last = cJSON_IsObject(own) ? own : other;
-	q->present = n > 0;
-	q->attempts = harness_pool_alloc(b->pool, n, sizeof(*q->attempts));
-	q->n_attempts = n;
-	for (size_t i = 0; i < n; i++)
-		q->attempts[i] = words[i];
+	q->present = q->n_attempts > 0;
 	q->active_mcps = read_count(last, "active_mcp_count");
 	q->active_tools = read_count(last, "active_tool_count");
 	quarantined = json_get(last, "quarantined_artifacts");
-	if (quarantined == NULL)
-		quarantined = json_get(own, "quarantined_artifacts");
-	q->quarantined = read_names(b, quarantined);
-	warnings = json_get(json_get(last, "quality_gate"), "warnings");
-	q->why = harness_text_of(b->pool, cJSON_GetArrayItem(warnings, 0));
+	q->quarantined = read_names(
+		b, quarantined != NULL ? quarantined : json_get(own, "quarantined_artifacts"));
+	q->why = harness_text_of(
+		b->pool,
+		cJSON_GetArrayItem(json_get(json_get(last, "quality_gate"), "warnings"), 0));
 }
 
 /* Read an iteration from result.json, or else from its row in the summary. */
@@ -414,7 +387,7 @@ static void read_times(struct harness_build *b)
 		json_get(json_get(b->summary, "artifact_qualification"), "template");
 
 	/* A name can contain any date; a ctime cannot be forged. */
-	lower_to(&run->start_ms, b->ordered && config != NULL
+	lower_to(&run->start_ms, b->run->ordered && config != NULL
 					 ? config->ctime_ms
 					 : harness_time_of(str_from(run->dir)));
 	lower_to(&run->start_ms,
@@ -471,7 +444,6 @@ static void read_run(struct harness_build *b)
 	if (run->mode == NULL && asked.len > 0)
 		run->mode = harness_pool_text(b->pool, asked, 40);
 	read_times(b);
-	run->ordered = b->ordered;
 }
 
 static int compare_starts(const void *a, const void *b)
@@ -724,7 +696,6 @@ void harness_workspace_read(struct harness_workspace *ws, const struct harness_f
 		qsort(ws->runs, ws->n_runs, sizeof(*ws->runs), compare_starts);
 	for (size_t i = 0; i < ws->n_runs; i++) {
 		b.run = &ws->runs[i];
-		b.ordered = b.run->ordered;
 		b.until_ms = i + 1 < ws->n_runs ? ws->runs[i + 1].start_ms : INT64_MAX;
 		if (*b.run->dir == '\0') {
 			harness_table_read(&b);

@@ -219,16 +219,11 @@ struct harness_checkpoint {
 	bool has_task;	      /* has a task.py */
 };
 
-#define HARNESS_STATE_LIST(X)   \
-	X(FINISHED, "finished") \
-	X(RUNNING, "running")   \
-	X(STALE, "stale")       \
-	X(ABORTED, "aborted")
-
 enum harness_state {
-#define X(id, name) HARNESS_STATE_##id,
-	HARNESS_STATE_LIST(X)
-#undef X
+	HARNESS_STATE_FINISHED,
+	HARNESS_STATE_RUNNING,
+	HARNESS_STATE_STALE,
+	HARNESS_STATE_ABORTED,
 };
 
 extern const char *const harness_state_names[];

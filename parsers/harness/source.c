@@ -13,7 +13,7 @@ bool harness_is_old(const struct harness_build *b, const struct harness_file *fi
 	const struct harness_file *config =
 		harness_files_find(b->files, HARNESS_CONFIG, b->run->dir, 0, 0);
 
-	return b->ordered && config != NULL && file->ctime_ms < config->ctime_ms;
+	return b->run->ordered && config != NULL && file->ctime_ms < config->ctime_ms;
 }
 
 const struct harness_file *harness_run_file(const struct harness_build *b, enum harness_kind kind,

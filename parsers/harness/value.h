@@ -57,6 +57,9 @@ static inline struct harness_number harness_number(double value)
 	return (struct harness_number){ true, value };
 }
 
+/* A member for json_new(): the number, or null. */
+#define JVAL(key, n) JNUM(key, (n).present ? (n).value : (double)NAN)
+
 /* The first object in list whose member `key` is this number, or NULL. */
 const cJSON *harness_find_row(const cJSON *list, const char *key, unsigned int number);
 

@@ -37,33 +37,25 @@ static void move_text(struct buf *text, cJSON *row, const char *key)
 	buf_clear(text);
 }
 
-static void add_number(cJSON *row, const char *key, struct harness_number number)
-{
-	json_add_number(row, key, number.present ? number.value : (double)NAN);
-}
-
 static cJSON *make_iteration_row(const struct harness_run *run, const struct harness_iteration *it)
 {
-	cJSON *row = cJSON_CreateObject();
+	cJSON *row = json_new(JTEXT("run_id", run->id), JNUM("iteration", it->number),
+			      JVAL("active_tools", it->active_tools),
+			      JVAL("score_verified", it->verified_score),
+			      JVAL("vs_baseline_pct", it->baseline_pct),
+			      JVAL("vs_best_pct", it->previous_pct), JTEXT("note", it->note));
 	AUTO_BUF text = buf_new(TEXT_MAX);
 
-	json_add_string(row, "run_id", run->id);
-	cJSON_AddNumberToObject(row, "iteration", it->number);
 	harness_add_attempt(&text, run, it);
 	move_text(&text, row, "attempt");
-	add_number(row, "active_tools", it->active_tools);
 	harness_add_calls(&text, it);
 	move_text(&text, row, "calls");
-	add_number(row, "score_verified", it->verified_score);
-	add_number(row, "vs_baseline_pct", it->baseline_pct);
-	add_number(row, "vs_best_pct", it->previous_pct);
 	harness_add_result(&text, run, it);
 	move_text(&text, row, "result");
 	harness_add_qualification(&text, it);
 	move_text(&text, row, "qualification");
 	harness_add_phases(&text, it);
 	move_text(&text, row, "phases");
-	json_add_string(row, "note", it->note);
 	return row;
 }
 
@@ -119,18 +111,13 @@ int harness_print_compare(FILE *stream, enum out_format format,
 		facts_release(&facts);
 	struct out *out = out_new(stream, format, trial_columns);
 	array_each (t, compare->trials, compare->n_trials) {
-		cJSON *row = cJSON_CreateObject();
+		cJSON *row = json_new(
+			JTEXT("group", t->group), JNUM("trial", t->number),
+			JTEXT("status", t->status), JVAL("iterations", t->iterations),
+			JVAL("attempt_s", t->attempt_s), JVAL("active_tools", t->active_tools),
+			JVAL("mcp_calls", t->calls),
+			JNUM("score", harness_trial_counts(t) ? t->score.value : (double)NAN));
 
-		json_add_string(row, "group", t->group);
-		cJSON_AddNumberToObject(row, "trial", t->number);
-		json_add_string(row, "status", t->status);
-		add_number(row, "iterations", t->iterations);
-		add_number(row, "attempt_s", t->attempt_s);
-		add_number(row, "active_tools", t->active_tools);
-		add_number(row, "mcp_calls", t->calls);
-		add_number(row, "score",
-			   harness_trial_counts(t) ? t->score
-						   : (struct harness_number){ false, 0 });
 		harness_add_trial(&text, t);
 		move_text(&text, row, "result");
 		out_take(out, row);

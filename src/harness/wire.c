@@ -101,7 +101,6 @@ static bool read_time(struct str word, int64_t *ms)
 /* Parse "F <mtime> <size> <path>"; a path may contain spaces. */
 static void start_file(struct harness_wire *wire, struct str rest)
 {
-	struct harness_path what;
 	struct str word;
 
 	wire->size = 0;
@@ -111,9 +110,6 @@ static void start_file(struct harness_wire *wire, struct str rest)
 	    rest.len >= sizeof(wire->path))
 		return;
 	print_into(wire->path, "%.*s", (int)rest.len, rest.p);
-	/* The content of such files is never sent. */
-	if (harness_path_read(wire->path, &what) && harness_kind_form(what.kind) == HARNESS_MARK)
-		wire->size = 0;
 	buf_clear(&wire->text);
 	wire->text.truncated = false;
 }

@@ -715,6 +715,16 @@ def own_line():
 	return found
 
 
+# Can a process of another container work there unseen? The number is that of the
+# machine's own processes; a folder of this container's file system is not shared.
+def sees_all(work):
+	try:
+		return os.readlink("/proc/self/ns/pid") == "pid:[4026531836]" or \
+			os.stat(work).st_dev == os.stat("/").st_dev
+	except OSError:
+		return False
+
+
 # P 1: HarnessGym runs there. P 0: nothing runs there. If another process works
 # there, it may be an agent of HarnessGym's Python API: send neither.
 def send_process(work):
@@ -728,7 +738,7 @@ def send_process(work):
 			continue
 		if is_of(pid, words, places):
 			return emit("P 1")
-	if not os.path.exists("/proc/self/cmdline") or \
+	if not os.path.exists("/proc/self/cmdline") or not sees_all(work) or \
 			os.geteuid() not in (0, os.stat(work).st_uid):
 		return
 	if not any(places[0] in places_above("/proc/%s/cwd" % pid)

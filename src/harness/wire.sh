@@ -83,6 +83,11 @@ process() {
 		done
 	done
 	set +f
+	# A process of another container that shares the folder is not seen.
+	[ "$p" = 1 ] || case $(readlink /proc/self/ns/pid) in
+	"pid:[4026531836]") ;;
+	*) [ "$(stat -c %d /)" = "$(stat -c %d "$t")" ] || return ;;
+	esac
 	# Another process there may be an agent of HarnessGym's Python API.
 	[ "$p" = 1 ] || ls -ld /proc/[0-9]*/cwd 2>/dev/null |
 		while IFS= read -r l; do

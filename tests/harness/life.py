@@ -80,6 +80,7 @@ def test_unseen(folder, config):
         run.wait()
     ok(until(lambda: "cut off" in told("harness", work)),
        "a silent run without a process is dead", told("harness", work))
+    test_container(work)
     # The same folder under another name, as a container may mount it.
     os.symlink(work, os.path.join(folder, "mount"))
     run = subprocess.Popen([sys.executable, "-c", "input()", "harnessgym",
@@ -91,6 +92,28 @@ def test_unseen(folder, config):
            "a run is found although the process has another name for its workspace", now)
     finally:
         run.communicate(b"\n")
+
+
+def test_container(work):
+    """A folder that containers share: those of the others are not seen."""
+    inside = ["unshare", "--user", "--map-root-user", "--pid", "--fork",
+              "--mount-proc"]
+    if not shutil.which("unshare") or not os.path.isdir("/dev/shm") or \
+            os.stat("/dev/shm").st_dev == os.stat("/").st_dev or \
+            subprocess.run([*inside, "true"], check=False,
+                           stderr=subprocess.DEVNULL).returncode != 0:
+        return
+    shared = tempfile.mkdtemp(dir="/dev/shm")
+    try:
+        shutil.copytree(work, shared + "/w")
+        done = subprocess.run([*inside, TUI, "harness", "--json", shared + "/w"],
+                              check=False, capture_output=True, text=True)
+        ok(json.loads(done.stdout)["live"]["process"] is None,
+           "a process in another container may exist", done)
+        ok(json.loads(told("harness", "--json", shared + "/w"))["live"]["process"] is
+           False, "outside of containers all processes are seen")
+    finally:
+        shutil.rmtree(shared)
 
 
 def test_again(folder):

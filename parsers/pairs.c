@@ -354,9 +354,10 @@ static const char *read_total(const struct pairs_reader *r, const char *p, doubl
 	return end;
 }
 
-/* Read the "k/100k" of "10k/100k", and the "/2.00k" of "200/2.00k"; returns its end, or p. */
-static const char *read_thousands(const struct pairs_reader *r, const char *p, double *value,
-				  double *total)
+/* Read "10k/100k" at start, whose first number ends at p; returns its end, or p. The "1.20k/2.00k"
+ * of a bar is rounded, and so is neither a step nor a plan. */
+static const char *read_thousands(const struct pairs_reader *r, const char *start, const char *p,
+				  double *value, double *total)
 {
 	bool is_scaled = (byte_at(r, p) | 0x20) == 'k';
 	const char *slash = p + is_scaled;
@@ -364,12 +365,13 @@ static const char *read_thousands(const struct pairs_reader *r, const char *p, d
 	if (byte_at(r, slash) != '/' || !str_is_digit(byte_at(r, slash + 1)))
 		return p;
 	const char *q = pairs_number(slash + 1, r->end, total);
-	if ((byte_at(r, q) | 0x20) != 'k' || is_letter(byte_at(r, q + 1))) {
+	if ((byte_at(r, q) | 0x20) != 'k' || is_letter(byte_at(r, q + 1)) ||
+	    memchr(start, '.', (size_t)(q - start)) != NULL) {
 		*total = NO_TOTAL;
 		return p;
 	}
-	*total = round(*total * 1000);
-	*value = is_scaled ? round(*value * 1000) : *value;
+	*total *= 1000;
+	*value *= is_scaled ? 1000 : 1;
 	return q + 1;
 }
 
@@ -474,7 +476,7 @@ static bool read_number(struct pairs_reader *r)
 	q = pairs_number(start, r->end, &value);
 	if (q == start)
 		return skip_value(r, token_end(r, start));
-	after = read_thousands(r, q, &value, &total);
+	after = read_thousands(r, start, q, &value, &total);
 	if (after != q) {
 		r->p = after;
 		r->has_slots = false;

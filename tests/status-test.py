@@ -188,10 +188,6 @@ CASES = [
     ("steps in thousands", "".join(
         "step %dk/100k, loss=%.2f, lr=3e-4\n" % (i, 4 - i / 50) for i in range(1, 31)),
      "truncated", {"steps": 30000, "planned_steps": 100000, "last_train_loss": 3.4}),
-    ("a bar in thousands", "".join(
-        "\rTraining:  1%%|#| %s/2.00k [00:01<00:09, 9.8it/s, loss=%.2f]" % (
-            n, 4 - i / 10) for i, n in enumerate(("800", "1.00k", "1.20k", "2.00k"))) + "\n",
-     "finished", {"steps": 2000, "planned_steps": 2000, "last_train_loss": 3.7}),
     ("a download in thousands", LOOP + "".join(
         "\rx.bin: %d%%|#| %dk/100k [00:01<00:09, 9.8kB/s]" % (i, i) for i in range(9)) + "\n",
      None, {"steps": 100, "planned_steps": None}),

@@ -455,11 +455,11 @@ static const struct trait traits[] = {
 	{ AT(busy_cores), 0.5, 0.25, "busy cores of the host ", 1, "" },
 };
 
-static double get_trait(const struct health_sum *health, const struct trait *trait)
+double judge_get_health(const struct health_sum *health, size_t offset)
 {
 	double value;
 
-	memcpy(&value, (const char *)health + trait->offset, sizeof(value));
+	memcpy(&value, (const char *)health + offset, sizeof(value));
 	return value;
 }
 
@@ -472,8 +472,8 @@ static double get_median_of_others(const struct judge *judge, const struct judge
 
 	judge_each (other, judge, run->arm)
 		if (other != run && other->health != NULL && judge_is_usable(other) &&
-		    !isnan(get_trait(other->health, trait)))
-			x[n++] = get_trait(other->health, trait);
+		    !isnan(judge_get_health(other->health, trait->offset)))
+			x[n++] = judge_get_health(other->health, trait->offset);
 	return stats_median(x, n);
 }
 
@@ -494,7 +494,7 @@ static void describe_outlier(const struct judge *judge, struct judge_run *run)
 			    run->seen[0] != '\0' ? "; " : "", health->foreign);
 	for (i = 0; i < LENGTH(traits); i++) {
 		const struct trait *t = &traits[i];
-		double own = get_trait(health, t);
+		double own = judge_get_health(health, t->offset);
 		double others = get_median_of_others(judge, run, t);
 		double away = fabs(own - others);
 
@@ -1062,12 +1062,10 @@ static void refuse_coarse(const struct judge *judge, const struct judge_contrast
  * holds if each shows it by its own blocks. */
 static bool is_same_on_each(const struct judge *judge, const struct judge_contrast *c)
 {
-	bool same = c->n_pods == 2 && !c->across_pods;
-
-	for (size_t p = 0; same && p < c->n_pods; p++)
-		same = c->pods[p].paired.n >= VERDICT_MIN_BLOCKS &&
-		       paired_is_same(&c->pods[p].paired, judge->rule.paired.margin);
-	return same;
+	return c->n_pods == 2 && !c->across_pods &&
+	       all_of(p, c->n_pods,
+		      c->pods[p].paired.n >= VERDICT_MIN_BLOCKS &&
+			      paired_is_same(&c->pods[p].paired, judge->rule.paired.margin));
 }
 
 static void decide_contrast(const struct judge *judge, struct judge_contrast *c)

@@ -449,16 +449,14 @@ static void compare_sources(const struct judge *judge, struct judge_contrast *c)
 /* Mean of a member of struct health_sum over an arm's usable runs; NAN: unknown. */
 static double get_mean_health(const struct judge *judge, size_t arm, size_t offset)
 {
-	double sum = 0.0, value;
+	double sum = 0.0;
 	size_t n = 0;
 
 	judge_each (run, judge, arm) {
-		if (run->health == NULL || !judge_is_usable(run))
+		if (run->health == NULL || !judge_is_usable(run) ||
+		    isnan(judge_get_health(run->health, offset)))
 			continue;
-		memcpy(&value, (const char *)run->health + offset, sizeof(value));
-		if (isnan(value))
-			continue;
-		sum += value;
+		sum += judge_get_health(run->health, offset);
 		n++;
 	}
 	return n > 0 ? sum / (double)n : (double)NAN;

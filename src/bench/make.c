@@ -108,7 +108,8 @@ enum bench_probe bench_probe_of(const struct conf *conf, const char *pods)
 	return all ? PROBE_GPU : PROBE_CPU;
 }
 
-cJSON *bench_make_pod(const struct conf *conf, const char *name, struct err *err)
+/* A pod by its name, see bench_make_pods. */
+static cJSON *make_pod(const struct conf *conf, const char *name, struct err *err)
 {
 	int i = conf_find_pod(conf, name);
 	const struct conf_pod *pod = i >= 0 ? &conf->pods[i] : NULL;
@@ -152,7 +153,7 @@ cJSON *bench_make_pods(const cJSON *definition, const char *names, const struct 
 			if (pod == NULL && strcmp(json_get_string(own, "id", ""), name) == 0)
 				pod = cJSON_Duplicate(own, true);
 		if (pod == NULL)
-			pod = bench_make_pod(conf, name, err);
+			pod = make_pod(conf, name, err);
 		free(name);
 		if (pod == NULL) {
 			cJSON_Delete(array);

@@ -748,23 +748,17 @@ void report_line(struct buf *out, const cJSON *verdict)
 /* Is the metric a time or a rate, for which "fast" is the right word? */
 static bool is_speed(const char *key)
 {
-	static const char *const times[] = { "ms",	"us",	"ns",	  "s", "sec",
-					     "seconds", "time", "cycles", NULL };
 	const char *last = strrchr(key, '_');
 
-	if (bench_metric_is_rate(key) && strstr(key, "accuracy") == NULL)
-		return true;
-	last = last != NULL ? last + 1 : key;
-	for (size_t i = 0; times[i] != NULL; i++)
-		if (strcmp(last, times[i]) == 0)
-			return true;
-	return false;
+	return (bench_metric_is_rate(key) && strstr(key, "accuracy") == NULL) ||
+	       str_is_among(str_from(last != NULL ? last + 1 : key),
+			    "ms us ns s sec seconds time cycles");
 }
 
 /* "1.27", or "1.0021" where two decimals would hide the difference. */
-static void append_factor(struct buf *out, double pct)
+static struct fmt factor_text(double pct)
 {
-	buf_appendf(out, "%.*f", fabs(pct) < 10.0 ? 4 : 2, 1.0 + pct / 100.0);
+	return fmt_number(1.0 + pct / 100.0, fabs(pct) < 10.0 ? 4 : 2);
 }
 
 void report_sentence(struct buf *out, const cJSON *verdict)
@@ -785,13 +779,12 @@ void report_sentence(struct buf *out, const cJSON *verdict)
 				    txt(c, "text"));
 			continue;
 		}
-		buf_appendf(out, "%s %s ", variant, fast ? "ran" : "was");
-		append_factor(out, num(c, "pct"));
-		buf_appendf(out, " times as %s as %s (", fast ? "fast" : "good", control);
-		append_factor(out, verdict_bound(c, "ci_pct", 0));
-		buf_append_str(out, " to ");
-		append_factor(out, verdict_bound(c, "ci_pct", 1));
-		buf_appendf(out, ")%s%s", fast ? "" : " by ", fast ? "" : key);
+		buf_appendf(out, "%s %s %s times as %s as %s (%s to %s)%s%s", variant,
+			    fast ? "ran" : "was", factor_text(num(c, "pct")).s,
+			    fast ? "fast" : "good", control,
+			    factor_text(verdict_bound(c, "ci_pct", 0)).s,
+			    factor_text(verdict_bound(c, "ci_pct", 1)).s, fast ? "" : " by ",
+			    fast ? "" : key);
 		if (is_word(c, VERDICT_SAME))
 			buf_appendf(out, ", the same within %g%%", num(verdict, "margin_pct"));
 		else if (is_word(c, VERDICT_NO_DIFFERENCE))

@@ -397,38 +397,25 @@ static bool is_first_of_control(const struct session *s, const struct bench_run 
 				  plan_arm(s->plan, other->arm) == plan_arm(s->plan, 0));
 }
 
-/* The number of lines of a file, and the last one that is not blank. */
-static size_t count_lines(const char *path, struct buf *last)
-{
-	AUTO_BUF text = buf_new(MAX_OUTPUT), line_text = buf_new(MAX_OUTPUT);
-	struct str rest, line;
-	size_t n = 0;
-
-	if (file_read(path, &text, NULL) != 0)
-		return 0;
-	for (rest = buf_str(&text); str_next(&rest, '\n', &line);) {
-		if (str_trim(line).len == 0)
-			continue;
-		n++;
-		buf_clear(&line_text);
-		buf_append(&line_text, str_trim(line).p, str_trim(line).len);
-	}
-	utf8_sanitize(last, buf_str(&line_text));
-	return n;
-}
-
 /* Why a run has no value, and what its log has instead, in words. */
 static void describe_output(const struct session *s, const struct bench_run *run,
 			    const char *reason, struct buf *out)
 {
 	char path[FOLDER_PATH_SIZE];
-	AUTO_BUF last = buf_new(80);
+	AUTO_BUF text = buf_new(MAX_OUTPUT), last = buf_new(80);
+	struct str line;
+	size_t n = 0;
 
 	bench_run_path(&s->runs, run, s->plan->log, path);
-	size_t n = count_lines(path, &last);
+	if (file_read(path, &text, NULL) != 0)
+		buf_clear(&text);
+	for (struct str rest = buf_str(&text); str_next(&rest, '\n', &line);)
+		n += str_trim(line).len > 0 ? 1 : 0;
 	if (n == 0)
 		buf_appendf(out, "it printed nothing (%s)", path);
-	else
+	if (n > 0)
+		utf8_sanitize(&last, str_last_line(buf_str(&text)));
+	if (n > 0)
 		buf_appendf(out, "%.140s%s%zu line%s of output in %s, the last one \"%s\"", reason,
 			    reason[0] != '\0' ? "; " : "", n, n == 1 ? "" : "s", path, last.data);
 }

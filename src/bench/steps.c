@@ -33,9 +33,10 @@ bool step_clock_is_total(enum step_clock clock)
 	return clock != STEP_CLOCK_STEP_MS && clock != STEP_CLOCK_TOK_INTERVAL;
 }
 
-bool step_times_are_rates(const struct step_times *times)
+/* Are the times computed from tok/s? */
+static bool is_rate(enum step_clock clock)
 {
-	return times->clock == STEP_CLOCK_TOK_CUMULATIVE || times->clock == STEP_CLOCK_TOK_INTERVAL;
+	return clock == STEP_CLOCK_TOK_CUMULATIVE || clock == STEP_CLOCK_TOK_INTERVAL;
 }
 
 /* The time since the start, or per step, that a row has by a clock, in seconds; NAN: none. */
@@ -67,9 +68,7 @@ static double read_clock(const struct step_row *row, enum step_clock clock,
 static bool is_allowed(enum step_clock clock, const struct step_row *rows, size_t n,
 		       const struct step_rates *rates)
 {
-	bool is_rate = clock == STEP_CLOCK_TOK_CUMULATIVE || clock == STEP_CLOCK_TOK_INTERVAL;
-
-	if (is_rate && rates->kind != TOK_BY_FORMAT)
+	if (is_rate(clock) && rates->kind != TOK_BY_FORMAT)
 		return (clock == STEP_CLOCK_TOK_CUMULATIVE) == (rates->kind == TOK_CUMULATIVE);
 	return clock != STEP_CLOCK_DAY || any_of(i, n, fmod(rows[i].day_s, 1.0) > 0.0);
 }
@@ -111,7 +110,7 @@ static int check_times(const struct step_times *times, const struct step_row *ro
 		unsigned long long line = rows[i].line;
 		double minutes = round((times->t_s[i] + from_s) / 6.0) / 10.0;
 
-		if (step_times_are_rates(times) &&
+		if (is_rate(times->clock) &&
 		    fabs(minutes - rows[i].train_min) > MINUTES_TOLERANCE * (since_row ? 2 : 1))
 			return err_set(err, ERR_PARSE,
 				       "step %.0f: tok/s gives %.2f min, but the log prints %.1f "

@@ -84,9 +84,6 @@ int step_times_init(struct step_times *times, const struct step_row *rows, size_
 	__attribute__((warn_unused_result));
 void step_times_release(struct step_times *times);
 
-/* Are the times computed from tok/s? */
-bool step_times_are_rates(const struct step_times *times);
-
 /* Steps lo..hi of a run as one measurement. */
 struct step_window {
 	double lo, hi; /* steps */

@@ -52,6 +52,16 @@ static const char *pod_id(const struct worker *worker)
 	return worker->session->plan->pods[worker->pod].id;
 }
 
+/* Errors of a connection start with the name of the pod, which the caller prints already. */
+static const char *skip_pod_id(const struct worker *worker, const char *why)
+{
+	size_t len = strlen(pod_id(worker));
+
+	return strncmp(why, pod_id(worker), len) == 0 && strncmp(why + len, ": ", 2) == 0
+		       ? why + len + 2
+		       : why;
+}
+
 /* The Slurm settings of the pod; NULL: it needs no allocation. */
 static const struct conf_slurm *get_slurm(const struct worker *worker)
 {
@@ -117,13 +127,10 @@ static void set_retry(struct worker *worker, int64_t delay_ms)
 static bool set_wait(struct worker *worker, enum wait_kind kind, const char *why, int64_t age_ms)
 {
 	struct pod_wait *wait = &worker->wait;
-	size_t len = strlen(wait->pod);
 	bool is_away = kind == WAIT_UNREACHABLE || kind == WAIT_SILENT;
 	bool was_away = wait->kind == WAIT_UNREACHABLE || wait->kind == WAIT_SILENT;
 
-	/* Errors of the connection start with the name of the pod. */
-	if (strncmp(why, wait->pod, len) == 0 && strncmp(why + len, ": ", 2) == 0)
-		why += len + 2;
+	why = skip_pod_id(worker, why);
 	if (wait->kind == kind && strncmp(wait->why, why, sizeof(wait->why) - 1) == 0)
 		return false;
 	/* First silent, then unreachable: that is one wait. */
@@ -231,12 +238,8 @@ static void end_worker(struct worker *worker)
 static void note_failure(struct worker *worker, const char *why)
 {
 	struct session *s = worker->session;
-	size_t own = strlen(pod_id(worker));
-
-	/* The reason for the end of a connection starts with the name of the pod already. */
-	if (strncmp(why, pod_id(worker), own) == 0 && strncmp(why + own, ": ", 2) == 0)
-		why += own + 2;
-	AUTO_TEXT text = xstrdup(why); /* why may be s->why.text, which is set next */
+	AUTO_TEXT text =
+		xstrdup(skip_pod_id(worker, why)); /* why may be s->why.text, which is set next */
 
 	worker->has_failed = true;
 	err_set(&s->why, ERR_REMOTE, "pod %s: %s", pod_id(worker), text);

@@ -503,13 +503,14 @@ static int check_run(const struct cmd_args *args, void *opaque, struct err *err)
 	return 0;
 }
 
-/* Write the definition to text, and parse it. */
-static int parse_definition(struct plan *plan, const cJSON *root, struct buf *text, struct err *err)
+/* Write the definition to text, and parse it; `file` is its name in errors. */
+static int parse_definition(struct plan *plan, const cJSON *root, const char *file,
+			    struct buf *text, struct err *err)
 {
 	buf_clear(text);
 	json_print(text, root);
 	buf_append_char(text, '\n');
-	return plan_parse(plan, "bench.json", buf_str(text), err);
+	return plan_parse(plan, file, buf_str(text), err);
 }
 
 /* Run the bench that the options describe; with --dry-run print its bench.json too. */
@@ -519,14 +520,14 @@ static int run_described(struct context *context, const struct run_call *call, s
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	struct plan plan;
 
-	if (root == NULL || parse_definition(&plan, root, &text, err) != 0)
+	if (root == NULL || parse_definition(&plan, root, "bench.json", &text, err) != 0)
 		return -1;
 	/* Once the noise is known, the A/A arm's runs are better spent on blocks. */
 	if (plan.aa && !call->aa && bench_knows_noise(context, &plan)) {
 		plan_release(&plan);
 		cJSON_AddBoolToObject(cJSON_GetObjectItemCaseSensitive(root, "design"), "aa",
 				      false);
-		if (parse_definition(&plan, root, &text, err) != 0)
+		if (parse_definition(&plan, root, "bench.json", &text, err) != 0)
 			return -1;
 	}
 	int status = start_bench(context, &plan, text.data, &call->ask,
@@ -1031,18 +1032,15 @@ static int run_audit(struct context *context, const struct audit_call *call, con
 	struct plan plan;
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 
-	json_print(&text, root);
-	buf_append_char(&text, '\n');
-	int status =
-		plan_parse(&plan, call->file != NULL ? call->file : "audit", buf_str(&text), err);
-	if (status == 0) {
-		if (call->file == NULL)
-			(void)fprintf(stderr, "%s\n", bench_probe_what(call->audit.probe));
-		status = start_bench(context, &plan, text.data, &call->ask, false, err);
-		if (status == 0 && !call->ask.dry && !call->ask.detach)
-			status = print_audit(context, call, &plan, err);
-		plan_release(&plan);
-	}
+	if (parse_definition(&plan, root, call->file != NULL ? call->file : "audit", &text, err) !=
+	    0)
+		return -1;
+	if (call->file == NULL)
+		(void)fprintf(stderr, "%s\n", bench_probe_what(call->audit.probe));
+	int status = start_bench(context, &plan, text.data, &call->ask, false, err);
+	if (status == 0 && !call->ask.dry && !call->ask.detach)
+		status = print_audit(context, call, &plan, err);
+	plan_release(&plan);
 	return status;
 }
 
@@ -1174,24 +1172,18 @@ const struct cmd cmd_bench_history = {
 #define MAX_TAG	  40
 #define AA_SUFFIX "~aa"
 
-struct arm {
-	char tag[MAX_TAG + sizeof(AA_SUFFIX)];
-	bool aa;
-	size_t n_logs;
-};
-
 /* The judgement that the options ask for; defaults are not all zero. */
 struct judge_ask {
 	struct judge_rule rule;
 	double margin; /* percent */
-	struct arm arms[SCHEDULE_MAX_ARMS];
+	char tags[SCHEDULE_MAX_ARMS][MAX_TAG + sizeof(AA_SUFFIX)];
 	size_t n_arms;
 };
 
 static const struct judge_ask judge_defaults = {
 	.rule = JUDGE_RULE_DEFAULT,
 	.margin = (double)NAN,
-	.arms = { { .tag = "control" } },
+	.tags = { "control" },
 	.n_arms = 1,
 };
 
@@ -1203,6 +1195,7 @@ struct request {
 	enum out_format print;
 	unsigned int fail_on; /* a bit for each verdict_word */
 	bool numerics_changed;
+	struct judge_arm arms[SCHEDULE_MAX_ARMS];
 	size_t current; /* arm of the next argument */
 	const char *paths[MAX_RUNS];
 	glob_t globbed; /* matches of all patterns; paths borrows from it */
@@ -1225,14 +1218,13 @@ static size_t tag_length(const char *word)
 static int add_log(void *opaque, const char *path, struct err *err)
 {
 	struct request *q = opaque;
-	struct arm *arm = &q->ask.arms[q->current];
 
 	if (q->n_runs == MAX_RUNS)
 		return err_set(err, ERR_USAGE, "more than %d logs", MAX_RUNS);
 	q->paths[q->n_runs] = path;
-	q->runs[q->n_runs++] = (struct judge_run){
+	q->runs[q->n_runs] = (struct judge_run){
 		.arm = q->current,
-		.block = arm->n_logs++,
+		.block = array_count(run, q->runs, q->n_runs, run->arm == q->current),
 		.pos = bench_run_place(path),
 		.counted = true,
 		.state = RUN_STATE_CLAIMED,
@@ -1241,6 +1233,7 @@ static int add_log(void *opaque, const char *path, struct err *err)
 		.rc = (double)NAN,
 		.drift_s = (double)NAN,
 	};
+	q->n_runs++;
 	return 0;
 }
 
@@ -1267,7 +1260,7 @@ static int start_control(void *opaque, const char *word, struct err *err)
 	size_t n = tag_length(word);
 
 	if (n > 0)
-		print_into(q->ask.arms[0].tag, "%.*s", (int)n, word);
+		print_into(q->ask.tags[0], "%.*s", (int)n, word);
 	q->current = 0;
 	return add_logs(q, n > 0 ? word + n + 1 : word, err);
 }
@@ -1283,14 +1276,12 @@ static int start_variant(void *opaque, const char *word, struct err *err)
 			       "digits, _ . -",
 			       word, MAX_TAG);
 	for (i = 1; i < q->ask.n_arms; i++)
-		if (strlen(q->ask.arms[i].tag) == n && memcmp(q->ask.arms[i].tag, word, n) == 0)
+		if (str_eq_cstr((struct str){ word, n }, q->ask.tags[i]))
 			break;
 	if (i == SCHEDULE_MAX_ARMS)
 		return err_set(err, ERR_USAGE, "more than %d variants", SCHEDULE_MAX_ARMS - 1);
-	if (i == q->ask.n_arms) {
-		print_into(q->ask.arms[i].tag, "%.*s", (int)n, word);
-		q->ask.n_arms++;
-	}
+	if (i == q->ask.n_arms)
+		print_into(q->ask.tags[q->ask.n_arms++], "%.*s", (int)n, word);
 	q->current = i;
 	return add_logs(q, word + n + 1, err);
 }
@@ -1301,12 +1292,12 @@ static int start_aa(void *opaque, const char *word, struct err *err)
 	struct request *q = opaque;
 	size_t i = 1;
 
-	while (i < q->ask.n_arms && !q->ask.arms[i].aa)
+	while (i < q->ask.n_arms && !q->arms[i].aa)
 		i++;
 	if (i == SCHEDULE_MAX_ARMS)
 		return err_set(err, ERR_USAGE, "more than %d variants", SCHEDULE_MAX_ARMS - 1);
 	if (i == q->ask.n_arms)
-		q->ask.arms[q->ask.n_arms++].aa = true;
+		q->arms[q->ask.n_arms++].aa = true;
 	q->current = i;
 	return add_log(q, word, err);
 }
@@ -1346,7 +1337,7 @@ static int check_judge(const struct cmd_args *args, void *opaque, struct err *er
 	struct request *q = opaque;
 
 	(void)args;
-	if (q->ask.arms[0].n_logs == 0 || q->ask.n_arms < 2)
+	if (q->ask.n_arms < 2 || !array_any(run, q->runs, q->n_runs, run->arm == 0))
 		return err_set(err, ERR_USAGE,
 			       "bench judge: give --control LOG... and at least one "
 			       "--variant TAG=LOG...");
@@ -1356,10 +1347,15 @@ static int check_judge(const struct cmd_args *args, void *opaque, struct err *er
 			err, ERR_USAGE,
 			"bench judge: --metric %s looks like a rate: add --higher or --lower",
 			q->metric);
-	for (size_t i = 1; i < q->ask.n_arms; i++)
-		if (q->ask.arms[i].aa)
-			print_into(q->ask.arms[i].tag, "%.*s" AA_SUFFIX, MAX_TAG,
-				   q->ask.arms[0].tag);
+	for (size_t i = 0; i < q->ask.n_arms; i++) {
+		struct judge_arm *arm = &q->arms[i];
+
+		if (arm->aa)
+			print_into(q->ask.tags[i], "%.*s" AA_SUFFIX, MAX_TAG, q->ask.tags[0]);
+		arm->tag = q->ask.tags[i];
+		/* The control's noise does not apply to an arm that computes other numbers. */
+		arm->numerics_changed = arm->other_noise = i > 0 && !arm->aa && q->numerics_changed;
+	}
 	if (!isnan(q->ask.margin))
 		q->ask.rule.paired.margin = q->ask.margin / 100.0;
 	return 0;
@@ -1437,11 +1433,12 @@ static int print_judgement(const struct request *q, const struct judge *judge, s
 		.stopped = "imported",
 	};
 
-	for (size_t i = q->n_logs; i > 0; i--)
-		if (q->logs[i - 1].score.key != NULL)
-			info.metric = q->logs[i - 1].score.key;
+	const struct run_log *scored = array_find(log, q->logs, q->n_logs, log->score.key != NULL);
+
 	if (judge->training)
 		info.metric = "step_ms";
+	else if (scored != NULL)
+		info.metric = scored->score.key;
 	AUTO_JSON verdict = verdict_to_json(judge, &info);
 	return print_verdict(verdict, q->print, "", err);
 }
@@ -1474,33 +1471,23 @@ static void estimate_noise(struct request *q, const struct judge *judge)
 static int judge_logs(struct request *q, struct err *err)
 {
 	AUTO_FREE struct judge_run *given = xcalloc(q->n_runs, sizeof(*given));
-	struct judge_arm arms[SCHEDULE_MAX_ARMS] = { { 0 } };
 	struct judge judge;
 	int status = 0;
 
-	for (size_t i = 0; i < q->ask.n_arms; i++) {
-		bool changed = i > 0 && !q->ask.arms[i].aa && q->numerics_changed;
-
-		arms[i].tag = q->ask.arms[i].tag;
-		arms[i].aa = q->ask.arms[i].aa;
-		/* The control's noise does not apply to an arm that computes other numbers. */
-		arms[i].numerics_changed = arms[i].other_noise = changed;
-	}
 	memcpy(given, q->runs, q->n_runs * sizeof(*given));
-	judge_init(&judge, &q->ask.rule, arms, q->ask.n_arms, q->runs, q->n_runs);
+	judge_init(&judge, &q->ask.rule, q->arms, q->ask.n_arms, q->runs, q->n_runs);
 	estimate_noise(q, &judge);
 	/* The noise of the A/A logs is an input of the judgement: judge again with it. */
 	if (!isnan(q->ask.rule.register_sd)) {
 		judge_release(&judge);
 		memcpy(q->runs, given, q->n_runs * sizeof(*given));
-		judge_init(&judge, &q->ask.rule, arms, q->ask.n_arms, q->runs, q->n_runs);
+		judge_init(&judge, &q->ask.rule, q->arms, q->ask.n_arms, q->runs, q->n_runs);
 	}
 	if (print_judgement(q, &judge, err) != 0)
 		status = -1;
-	for (size_t i = 0; status == 0 && i < judge.n_contrasts; i++)
-		if (!arms[judge.contrasts[i].arm].aa &&
-		    (q->fail_on >> judge.contrasts[i].verdict.word & 1) != 0)
-			status = err_exit_status(ERR_CHECK);
+	else if (array_any(c, judge.contrasts, judge.n_contrasts,
+			   !q->arms[c->arm].aa && (q->fail_on >> c->verdict.word & 1) != 0))
+		status = err_exit_status(ERR_CHECK);
 	judge_release(&judge);
 	return status;
 }

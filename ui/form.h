@@ -22,7 +22,8 @@
 	X(window, "window", "20:100",                                                            \
 	  "first:last step to measure, or auto; empty unless metric is step_ms")                 \
 	X(blocks, "blocks", "6", "blocks per pod: at least 3 for a verdict, 6 for a good test")  \
-	X(aa, "A/A arm", "yes", "run the control twice per block to measure noise: yes or no")   \
+	X(aa, "A/A arm", "auto",                                                                 \
+	  "the control, run twice per block: auto (while its noise is unknown), yes, no")        \
 	X(minutes, "minutes", "60", "time limit in minutes")
 
 enum form_field {

@@ -19,6 +19,7 @@
 #include "bench/line.h"
 #include "bench/make.h"
 #include "bench/plan.h"
+#include "bench/start.h"
 #include "conf/conf.h"
 #include "model/harness_view.h"
 
@@ -231,8 +232,8 @@ static cJSON *make_audit(const struct bench_compose *with, const struct command 
 			buf_appendf(&pods, "%s\n", json_get_string(pod, "id", ""));
 	audit.definition = definition;
 	audit.pods = pods.data;
-	audit.probe = bench_probe_of(with->conf, pods.data);
-	return bench_make_audit(&audit, with->conf, err);
+	audit.probe = bench_probe_of(&with->context->conf, pods.data);
+	return bench_make_audit(&audit, &with->context->conf, err);
 }
 
 static cJSON *make_on_pods(const struct bench_compose *with, const struct command *command,
@@ -244,7 +245,7 @@ static cJSON *make_on_pods(const struct bench_compose *with, const struct comman
 	if (root == NULL)
 		return NULL;
 	bench_make_absolute(root, folder);
-	pods = bench_make_pods(root, command->text, with->conf, err);
+	pods = bench_make_pods(root, command->text, &with->context->conf, err);
 	if (pods == NULL) {
 		cJSON_Delete(root);
 		return NULL;
@@ -258,8 +259,16 @@ static cJSON *make_from_form(const struct bench_compose *with, const struct comm
 			     struct err *err)
 {
 	AUTO_JSON form = json_parse(str_from(command->text), JSON_BARE_REFUSED, err);
+	cJSON *root = form != NULL ? bench_make_form(form, &with->context->conf, err) : NULL;
+	struct noise_register reg;
 
-	return form != NULL ? bench_make_form(form, with->conf, err) : NULL;
+	/* "auto"; after "no" there is no A/A arm to leave out. */
+	if (root != NULL && json_get_string(form, "aa", "")[0] != 'y' &&
+	    noise_register_load(&reg, with->context, NULL) == 0) {
+		bench_use_known_noise(root, &reg);
+		noise_register_release(&reg);
+	}
+	return root;
 }
 
 /* Compare the best checkpoint of a HarnessGym run with its workspace, or compare trials. */
@@ -292,7 +301,7 @@ static cJSON *make_harness(const struct bench_compose *with, const struct comman
 	}
 	if (colon != NULL)
 		pod = xstrndup(command->name, (size_t)(colon - command->name));
-	if (pod != NULL && conf_find_pod(with->conf, pod) >= 0)
+	if (pod != NULL && conf_find_pod(&with->context->conf, pod) >= 0)
 		ab.pod = pod;
 	/* The workspace is the path up to ".harnessgym", absolute if it is on this machine. */
 	const char *dir = ab.pod != NULL ? colon + 1 : command->name;
@@ -305,7 +314,8 @@ static cJSON *make_harness(const struct bench_compose *with, const struct comman
 	ab.workspace = workspace;
 	cJSON *root = harness_ab_json(&ab, err);
 	if (root != NULL && ab.pod != NULL) {
-		double usd = with->conf->pods[conf_find_pod(with->conf, ab.pod)].usd_per_hour;
+		double usd = with->context->conf.pods[conf_find_pod(&with->context->conf, ab.pod)]
+				     .usd_per_hour;
 
 		if (!isnan(usd))
 			json_add_number(cJSON_GetArrayItem(json_get(root, "pods"), 0), "usd_per_h",

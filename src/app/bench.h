@@ -30,7 +30,7 @@ int app_bench_launch(struct app_bench *bench, const char *plan, const char *stop
  * HarnessGym run.
  */
 struct bench_compose {
-	const struct conf *conf;
+	struct context *context; /* with the configuration */
 	const struct model *model;
 	const char *lock_root; /* directory for the locks of the pods; NULL: /tmp */
 };

@@ -72,7 +72,7 @@ static bool poll_sources(void *user)
 static char *compose_bench(void *user, const struct command *command, struct err *err)
 {
 	struct dash *dash = user;
-	const struct bench_compose with = { &dash->context->conf, &dash->model, NULL };
+	const struct bench_compose with = { dash->context, &dash->model, NULL };
 
 	return bench_compose(&with, command, err);
 }

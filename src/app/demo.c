@@ -224,7 +224,7 @@ static char *demo_compose(void *user, const struct command *command, struct err 
 {
 	struct demo *demo = user;
 	AUTO_TEXT locks = xasprintf("%s/" BENCH, demo->folder.path);
-	const struct bench_compose with = { &demo->context->conf, demo->model, locks };
+	const struct bench_compose with = { demo->context, demo->model, locks };
 	struct command asked = *command;
 	AUTO_TEXT plan = xasprintf("%s/bench.json", locks);
 

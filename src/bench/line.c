@@ -370,6 +370,9 @@ static int read_form(struct form_line *f, const cJSON *form, struct err *err)
 			"folder: expected the directory on the pods in which the command runs");
 	if (command[0] == '\0')
 		return err_set(err, ERR_USAGE, "command: expected the shell command of one run");
+	if (!str_is_among(str_trim(str_from(json_get_string(form, "aa", "auto"))),
+			  "auto yes no y n"))
+		return err_set(err, ERR_USAGE, "aa: expected auto, yes or no");
 	if (add_word(f, LINE_CONTROL, xstrdup(command), err) != 0)
 		return -1;
 	for (size_t i = 0; i < LENGTH(arms); i++)
@@ -396,7 +399,7 @@ cJSON *bench_make_form(const cJSON *form, const struct conf *conf, struct err *e
 				       .metrics = { &metric, key != NULL ? 1 : 0 },
 				       .direction = direction,
 				       .window = str_trim(str_from(window)).len > 0 ? window : NULL,
-				       .no_aa = json_get_string(form, "aa", "")[0] != 'y',
+				       .no_aa = json_get_string(form, "aa", "auto")[0] == 'n',
 			       } };
 	cJSON *root = read_form(&f, form, err) == 0 ? bench_make_line(&f.line, conf, err) : NULL;
 
@@ -439,7 +442,7 @@ cJSON *bench_form_of(const struct plan *plan)
 		json_new(JTEXT("name", plan->name), JTEXT("pods", pods.data),
 			 JTEXT("folder", plan->cwd), JTEXT("command", plan->command),
 			 JTEXT("metric", metric), JTEXT("window", window), JTEXT("blocks", blocks),
-			 JTEXT("aa", plan->aa ? "yes" : "no"), JTEXT("minutes", minutes));
+			 JTEXT("aa", plan->aa ? "auto" : "no"), JTEXT("minutes", minutes));
 	for (size_t i = 0; i < LENGTH(arms); i++) {
 		AUTO_BUF text = buf_new(MAX_COMMAND);
 

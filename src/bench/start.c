@@ -219,15 +219,21 @@ void bench_describe(struct buf *out, const struct plan *plan, const struct noise
 	append_cost(out, plan, known);
 }
 
-bool bench_knows_noise(struct context *context, const struct plan *plan)
+void bench_use_known_noise(cJSON *definition, const struct noise_register *reg)
 {
+	cJSON *design = cJSON_GetObjectItemCaseSensitive(definition, "design");
 	const struct plan_pod *unknown = NULL;
-	struct noise_register reg;
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
+	struct plan plan;
 
-	noise_register_peek(&reg, context);
-	bool is_known = find_noisiest(plan, &reg, &unknown) != NULL;
-	noise_register_release(&reg);
-	return is_known;
+	json_print(&text, definition);
+	if (plan_parse(&plan, "bench.json", buf_str(&text), NULL) != 0)
+		return;
+	if (plan.aa && find_noisiest(&plan, reg, &unknown) != NULL) {
+		cJSON_DeleteItemFromObjectCaseSensitive(design, "aa");
+		cJSON_AddBoolToObject(design, "aa", false);
+	}
+	plan_release(&plan);
 }
 
 int bench_outline(struct buf *out, struct context *context, const struct plan *plan,
@@ -278,17 +284,16 @@ char *bench_find_number(const struct plan *plan, const char *path, struct err *e
 		if (!cJSON_IsNumber(node))
 			continue;
 		buf_appendf(&keys, "%s%.40s", n++ > 0 ? ", " : "", node->string);
-		free(key);
-		key = xstrdup(node->string);
+		key = key != NULL ? key : xstrdup(node->string);
 	}
 	if (n > 1) {
-		free(key);
-		key = NULL;
 		(void)err_set(
 			err, ERR_CHECK,
-			"the first run printed several numbers (%.300s) in %.100s: choose one "
-			"with --metric",
-			keys.data, run->id);
+			"the first run printed several numbers (%.300s): choose one with --metric, "
+			"for example --metric %.40s",
+			keys.data, key);
+		free(key);
+		key = NULL;
 	}
 	score_json_release(&score);
 	bench_runs_release(&runs);

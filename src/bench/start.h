@@ -9,8 +9,11 @@
  * and the smallest difference it can detect.  reg: known noise; may be NULL.
  */
 void bench_describe(struct buf *out, const struct plan *plan, const struct noise_register *reg);
-/* Does the noise register of the database have the noise of the control on each pod? */
-bool bench_knows_noise(struct context *context, const struct plan *plan);
+/*
+ * Leave out the A/A arm of a definition if the register has the noise of the control on each pod:
+ * its runs are better spent on blocks then.
+ */
+void bench_use_known_noise(cJSON *definition, const struct noise_register *reg);
 /* bench_describe with the noise in the database; -1 with err if a file that an arm ships is
  * unreadable.
  */

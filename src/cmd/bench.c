@@ -518,18 +518,16 @@ static int run_described(struct context *context, const struct run_call *call, s
 {
 	AUTO_JSON root = bench_make_line(&call->line, &context->conf, err);
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
+	struct noise_register reg;
 	struct plan plan;
 
+	if (root != NULL && !call->aa) {
+		noise_register_peek(&reg, context);
+		bench_use_known_noise(root, &reg);
+		noise_register_release(&reg);
+	}
 	if (root == NULL || parse_definition(&plan, root, "bench.json", &text, err) != 0)
 		return -1;
-	/* Once the noise is known, the A/A arm's runs are better spent on blocks. */
-	if (plan.aa && !call->aa && bench_knows_noise(context, &plan)) {
-		plan_release(&plan);
-		cJSON_AddBoolToObject(cJSON_GetObjectItemCaseSensitive(root, "design"), "aa",
-				      false);
-		if (parse_definition(&plan, root, "bench.json", &text, err) != 0)
-			return -1;
-	}
 	int status = start_bench(context, &plan, text.data, &call->ask,
 				 bench_line_has_default(&call->line), err);
 	if (status == 0 && call->ask.dry)

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/xalloc.h"
 #include "bench/harness_ab.h"
 #include "bench/line.h"
 #include "bench/run_log.h"
 #include "bench/runs.h"
 #include "bench/show.h"
+#include "bench/start.h"
 #include "bench/verdict_json.h"
 #include "bench/waits.h"
 
@@ -566,6 +568,7 @@ static void test_form(void)
 		{ "variant", "B python3 b.py",
 		  "variant: \"python3\" is not NAME=VALUE; put a command after --" },
 		{ "blocks", "many", "blocks: expected a number" },
+		{ "aa", "maybe", "aa: expected auto, yes or no" },
 	};
 	const struct bench_line line = {
 		.words = { { LINE_CONTROL, "python3 a.py" },
@@ -660,10 +663,51 @@ static void test_form_of(void)
 	plan_release(&plan);
 }
 
+/* A definition loses its A/A arm only where the register knows its noise on its pod. */
+static void test_known_noise(void)
+{
+	static const struct {
+		const char *pod;
+		double n_runs;
+		bool keeps;
+	} cases[] = { { "local", 6, false }, { "local", 2, true }, { "other", 6, true } };
+	const struct conf conf = { 0 };
+	struct err err = { ERR_NONE, "" };
+	struct plan plan;
+	char class_name[NOISE_CLASS_SIZE];
+	cJSON *form = json_new(JTEXT("name", "ab"), JTEXT("pods", "local"), JTEXT("folder", "/w"),
+			       JTEXT("command", "a"), JTEXT("control", "A"), JTEXT("variant", "B"),
+			       JTEXT("metric", "ms"), JTEXT("aa", "auto"));
+
+	for (size_t i = 0; i < LENGTH(cases); i++) {
+		cJSON *root = bench_make_form(form, &conf, &err);
+		char *text = cJSON_PrintUnformatted(root);
+
+		ok(root != NULL && plan_parse(&plan, "x", str_from(text), &err) == 0 && plan.aa,
+		   "\"auto\" has an A/A arm at first: %s", err.text);
+		noise_class(&plan, 0, class_name);
+		struct noise_entry entry = { .pod = xstrdup(cases[i].pod),
+					     .gpus = xstrdup(""),
+					     .class_name = class_name,
+					     .noise = { .n_runs = cases[i].n_runs, .sd = .001 } };
+		bench_use_known_noise(root, &(struct noise_register){ .v = &entry, .n = 1 });
+		ok(json_get_bool(json_get(root, "design"), "aa", true) == cases[i].keeps,
+		   "%g runs on %s: it %s", cases[i].n_runs, cases[i].pod,
+		   cases[i].keeps ? "stays" : "is left out");
+		free(entry.pod);
+		free(entry.gpus);
+		free(text);
+		cJSON_Delete(root);
+		plan_release(&plan);
+	}
+	cJSON_Delete(form);
+}
+
 int main(void)
 {
 	test_form();
 	test_form_of();
+	test_known_noise();
 	test_left();
 	test_settings();
 	test_refused();

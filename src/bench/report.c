@@ -755,12 +755,6 @@ static bool is_speed(const char *key)
 			    "ms us ns s sec seconds time cycles");
 }
 
-/* "1.27", or "1.0021" where two decimals would hide the difference. */
-static struct fmt factor_text(double pct)
-{
-	return fmt_number(1.0 + pct / 100.0, fabs(pct) < 10.0 ? 4 : 2);
-}
-
 void report_sentence(struct buf *out, const cJSON *verdict)
 {
 	const cJSON *all = verdict_list(verdict, "contrasts");
@@ -779,11 +773,15 @@ void report_sentence(struct buf *out, const cJSON *verdict)
 				    txt(c, "text"));
 			continue;
 		}
+		double pct = num(c, "pct"), lo = verdict_bound(c, "ci_pct", 0);
+		double hi = verdict_bound(c, "ci_pct", 1);
+		/* "1.27 (1.21 to 1.33)", "1.0021 (1.0010 to 1.0032)" */
+		int decimals = hi - lo < 5.0 ? 4 : 2;
 		buf_appendf(out, "%s %s %s times as %s as %s (%s to %s)%s%s", variant,
-			    fast ? "ran" : "was", factor_text(num(c, "pct")).s,
+			    fast ? "ran" : "was", fmt_number(1.0 + pct / 100.0, decimals).s,
 			    fast ? "fast" : "good", control,
-			    factor_text(verdict_bound(c, "ci_pct", 0)).s,
-			    factor_text(verdict_bound(c, "ci_pct", 1)).s, fast ? "" : " by ",
+			    fmt_number(1.0 + lo / 100.0, decimals).s,
+			    fmt_number(1.0 + hi / 100.0, decimals).s, fast ? "" : " by ",
 			    fast ? "" : key);
 		if (is_word(c, VERDICT_SAME))
 			buf_appendf(out, ", the same within %g%%", num(verdict, "margin_pct"));

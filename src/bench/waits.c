@@ -93,7 +93,7 @@ void wait_text(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_TEXT_S
 void wait_end_text(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_TEXT_SIZE])
 {
 	static const char *const ends[] = {
-		[WAIT_BUSY] = "its GPUs are free",
+		[WAIT_BUSY] = "is no longer locked",
 		[WAIT_FULL] = "its disk has space again",
 		[WAIT_QUEUED] = "has its Slurm allocation",
 		[WAIT_CHECKED] = NULL,

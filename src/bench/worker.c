@@ -551,6 +551,7 @@ static void on_state(struct worker *worker, const struct launch_reply *reply)
 static void on_start(struct worker *worker, const struct launch_reply *reply)
 {
 	struct session *s = worker->session;
+	const struct plan_pod *pod = &s->plan->pods[worker->pod];
 	bool is_full = reply->state == LAUNCH_FULL;
 	enum wait_kind kind = is_full ? WAIT_FULL : WAIT_BUSY;
 	char why[200], log[FOLDER_PATH_SIZE];
@@ -565,8 +566,9 @@ static void on_start(struct worker *worker, const struct launch_reply *reply)
 	}
 	if (reply->state == LAUNCH_BUSY || is_full) {
 		print_into(why, "%s",
-			   is_full ? "the pod's disk is full"
-				   : "its GPUs are locked by another bench");
+			   is_full	     ? "the pod's disk is full"
+			   : pod->gpus.n > 0 ? "its GPUs are locked by another bench"
+					     : "it is locked by another bench");
 		if (worker->wait.kind != kind)
 			session_note(s, "%s: %s; waiting", pod_id(worker), why);
 		(void)set_wait(worker, kind, why, 0);

@@ -292,11 +292,14 @@ static void judge_jobs(cJSON *row, struct str facts)
 	}
 	if (n == 0)
 		return;
-	AUTO_TEXT next = xasprintf("hgym-tui bench abort %.*s", (int)bench.len, bench.p);
+	/* A process that just started or ended may not show its bench. */
+	bool is_named = bench.len > 0;
+	AUTO_TEXT next = xasprintf("hgym-tui bench %s%.*s", is_named ? "abort " : "list",
+				   (int)bench.len, bench.p);
 	add_failure(row, PREFLIGHT_ENVIRONMENT, next,
-		    "%zu process%s of an hgym-tui bench %s still running (bench %.*s, pid %.*s)", n,
-		    n > 1 ? "es" : "", n > 1 ? "are" : "is", (int)bench.len, bench.p,
-		    (int)first_pid.len, first_pid.p);
+		    "%zu process%s of an hgym-tui bench %s still running (%s%.*s%spid %.*s)", n,
+		    n > 1 ? "es" : "", n > 1 ? "are" : "is", is_named ? "bench " : "",
+		    (int)bench.len, bench.p, is_named ? ", " : "", (int)first_pid.len, first_pid.p);
 }
 
 /* The connection failed: classify it by the error code, not by the message. */

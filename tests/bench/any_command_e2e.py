@@ -112,7 +112,7 @@ def without_value(rig):
     done = bench(rig, "several", "echo '{\"us\": 3, \"gb_s\": 4}'", "true")
     ok(done.returncode == 3 and
        b"several numbers (us, gb_s)" in done.stderr and
-       b"choose one with --metric" in done.stderr,
+       b"choose one with --metric, for example --metric " in done.stderr,
        "several numbers: the user chooses", done.stderr)
 
 

@@ -1118,6 +1118,33 @@ static void test_health(void)
 	health_release(&h);
 }
 
+/* The last line of a report has as many decimals as its interval is narrow. */
+static void test_sentence(void)
+{
+	static const struct {
+		double pct, lo, hi;
+		const char *want;
+	} cases[] = {
+		{ .21, .10, .32, "b ran 1.0021 times as fast as a (1.0010 to 1.0032)" },
+		{ 7.45, -24.05, 52, "b ran 1.07 times as fast as a (0.76 to 1.52)" },
+		{ 10, 9.98, 10.02, "b ran 1.1000 times as fast as a (1.0998 to 1.1002)" },
+	};
+
+	for (size_t i = 0; i < LENGTH(cases); i++) {
+		const double bounds[] = { cases[i].lo, cases[i].hi };
+		cJSON *c = json_new(JTEXT("variant", "b"), JTEXT("control", "a"),
+				    JNUM("pct", cases[i].pct), JNUM("p", .01),
+				    JNODE("ci_pct", cJSON_CreateDoubleArray(bounds, 2)));
+		cJSON *root = json_new(JTEXT("metric", "ms"), JNODE("contrasts", json_list_of(c)));
+		struct buf out = buf_new(200);
+
+		report_sentence(&out, root);
+		is_str(out.data, cases[i].want, "the sentence");
+		buf_release(&out);
+		cJSON_Delete(root);
+	}
+}
+
 int main(void)
 {
 	test_stalled();
@@ -1144,6 +1171,7 @@ int main(void)
 	test_pods();
 	test_pods_calibrated();
 	test_holm_intervals();
+	test_sentence();
 	test_health();
 	test_stamps();
 	return tap_done();

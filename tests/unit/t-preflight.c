@@ -79,6 +79,10 @@ static void test_jobs(void)
 				   "gpu\t0, NVIDIA H100, 81559, 4, 0, 570.1\npython\t3.11.2\n"
 				   "job\t4242 /root/.hgym-bench/ab-1/0_p_B;\n"
 				   "job\t4243 /root/.hgym-bench/ab-1/0_p_B;\nend\t0\n";
+	static const char unnamed[] = "nonce\nclock\t1700000000.0\nwritable\t1\nsmi\t0\n"
+				      "df\t/dev/sda 100 50 2000000 5% /workspace\n"
+				      "gpu\t0, NVIDIA H100, 81559, 4, 0, 570.1\npython\t3.11.2\n"
+				      "job\t4242 /x;\nend\t0\n";
 	const struct stream_exit exit = { .exited = true };
 	cJSON *row = judge(STR_LIT(jobs), &exit, false);
 
@@ -86,6 +90,12 @@ static void test_jobs(void)
 	       "2 processes of an hgym-tui bench are still running (bench ab-1, pid 4242)",
 	       "processes of a bench");
 	is_str(json_get_string(row, "next", NULL), "hgym-tui bench abort ab-1", "the next step");
+	cJSON_Delete(row);
+	row = judge(STR_LIT(unnamed), &exit, false);
+	is_str(json_get_string(row, "text", NULL),
+	       "1 process of an hgym-tui bench is still running (pid 4242)",
+	       "a process that does not show its bench");
+	is_str(json_get_string(row, "next", NULL), "hgym-tui bench list", "the benches are listed");
 	cJSON_Delete(row);
 }
 

@@ -105,37 +105,12 @@ static void open_file(struct demo_player *p, const char *mode)
 	p->wrote_ms = p->due_ms;
 }
 
-static void play_log(struct demo_player *p)
-{
-	open_file(p, "we");
-	if (p->file != NULL)
-		p->failed |= ingest_add_file(p->stage.ingest, p->pod, p->path, true, &p->err) != 0;
-}
-
 static void append_text(struct demo_player *p, struct str text, const char *end)
 {
 	(void)fwrite(text.p, 1, text.len, p->file);
 	(void)fputs(end, p->file);
 	p->wrote = true;
 	p->wrote_ms = p->due_ms;
-}
-
-/* Append a line in which each @ becomes the name of the folder. */
-static void play_path_line(struct demo_player *p)
-{
-	struct str rest = p->text, part;
-
-	while (str_find(rest, "@") != NULL && str_next(&rest, '@', &part))
-		append_text(p, part, p->stage.folder);
-	append_text(p, rest, "\n");
-}
-
-static void play_pod(struct demo_player *p)
-{
-	AUTO_TEXT name = xstrndup(p->text.p, p->text.len);
-
-	p->pod = model_pod_find(p->stage.model, name);
-	assert(p->pod != MODEL_NONE);
 }
 
 /* Set the state of a pod's connection; a change becomes an event, the first state does not. */
@@ -160,39 +135,54 @@ static void play_link(struct demo_player *p)
 	free(event.text);
 }
 
-static void play_telemetry(struct demo_player *p)
-{
-	if (telemetry_line(&p->telemetry, p->text))
-		model_pod_set_telemetry(p->stage.model, p->pod, &p->telemetry.now,
-					p->stage.begin_ms + p->due_ms);
-}
-
-/* A record opens a file (mode), appends text with this end, or calls play. */
-static const struct {
-	char kind;
-	const char *mode, *end;
-	void (*play)(struct demo_player *p);
-} kinds[] = {
-	{ '>', "we", NULL, NULL },	     { '+', "ae", NULL, NULL },
-	{ ' ', NULL, "\n", NULL },	     { '_', NULL, "", NULL },
-	{ '^', NULL, "\r", NULL },	     { '*', NULL, NULL, play_log },
-	{ '@', NULL, NULL, play_path_line }, { '=', NULL, NULL, play_pod },
-	{ '!', NULL, NULL, play_link },	     { ':', NULL, NULL, play_telemetry },
-};
-
 static void play_record(struct demo_player *p)
 {
-	size_t i = 0;
+	struct str rest = p->text, part;
+	AUTO_TEXT name = NULL;
 
-	while (i < LENGTH(kinds) && kinds[i].kind != p->kind)
-		i++;
-	assert(i < LENGTH(kinds));
-	if (kinds[i].mode != NULL)
-		open_file(p, kinds[i].mode);
-	else if (kinds[i].end != NULL)
-		append_text(p, p->text, kinds[i].end);
-	else
-		kinds[i].play(p);
+	switch (p->kind) {
+	case '>':
+		open_file(p, "we");
+		break;
+	case '+':
+		open_file(p, "ae");
+		break;
+	case '*': /* a log that is followed */
+		open_file(p, "we");
+		if (p->file != NULL)
+			p->failed |= ingest_add_file(p->stage.ingest, p->pod, p->path, true,
+						     &p->err) != 0;
+		break;
+	case ' ':
+		append_text(p, p->text, "\n");
+		break;
+	case '_':
+		append_text(p, p->text, "");
+		break;
+	case '^':
+		append_text(p, p->text, "\r");
+		break;
+	case '@': /* a line in which each @ becomes the name of the folder */
+		while (str_find(rest, "@") != NULL && str_next(&rest, '@', &part))
+			append_text(p, part, p->stage.folder);
+		append_text(p, rest, "\n");
+		break;
+	case '=':
+		name = xstrndup(p->text.p, p->text.len);
+		p->pod = model_pod_find(p->stage.model, name);
+		assert(p->pod != MODEL_NONE);
+		break;
+	case '!':
+		play_link(p);
+		break;
+	case ':':
+		if (telemetry_line(&p->telemetry, p->text))
+			model_pod_set_telemetry(p->stage.model, p->pod, &p->telemetry.now,
+						p->stage.begin_ms + p->due_ms);
+		break;
+	default:
+		assert(false);
+	}
 }
 
 int demo_player_advance(struct demo_player *p, int64_t until_ms, struct err *err)

@@ -389,11 +389,14 @@ def deciders_of(work, template, command, judge, parts, found):
 
 
 def data_of(root, path):
+	full = os.path.join(root, path)
 	try:
-		with open(os.path.join(root, path), "rb") as f:
-			return f.read(JUDGE)
+		if os.path.isfile(full): # opening a pipe would wait
+			with open(full, "rb") as f:
+				return f.read(JUDGE)
 	except OSError:
-		return b""
+		pass
+	return b""
 
 
 # Send the line of a judge file, unless it is the same as before.
@@ -485,20 +488,20 @@ def send_report(run, own, template, best, work, judge, parts, decide, forged,
 def forgeries_of(own, template, best, work, command, said, parts, decide):
 	key = text_in(own + "/run_config.json", "post_attempt_score_key") or \
 		text_in(own + "/run_config.json", "score_key")
-	texts = b"\n".join(data_of(template, name) for name in decide)
 	judge, found, hints = judge_of(best, work, command, said), [], []
 	for name in sorted({*judge.uses, *(name for name, part in parts.items()
 			if part == "candidate")} - {*decide}):
-		data = data_of(best, name)
+		sum = copy_of(best, name, False)[1]
 		is_test = judge.uses.get(name) == {"run"} and re.match(
 			r"(test_.*|.*_test)\.py$", os.path.basename(name))
-		if "*" in name or is_test or data == data_of(template, name):
+		if is_test or not name.endswith(SOURCES) or \
+				sum == copy_of(template, name, False)[1]:
 			continue
-		if (best, name, key) not in tampers or \
-				tampers[best, name, key][0] != data:
-			tampers[best, name, key] = data, tampers_of(name, data, key,
-				texts.decode("utf-8", "replace"))
-		more = tampers[best, name, key][1]
+		if (name, key, sum) not in tampers:
+			texts = b"\n".join(data_of(template, own) for own in decide)
+			tampers[name, key, sum] = tampers_of(name, data_of(best,
+				name), key, texts.decode("utf-8", "replace"))
+		more = tampers[name, key, sum]
 		found, hints = found + more[0], hints + more[1]
 	return found[:8], hints[:8]
 

@@ -3,6 +3,7 @@
 #include "harness/dir.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -26,7 +27,11 @@ bool harness_dir_is(const char *path, bool later)
 	};
 	size_t n = sizeof(names) / sizeof(names[0]) - (later ? 0 : 2);
 	bool found = strcmp(file_name(path), ".harnessgym") == 0;
+	struct stat st;
 
+	/* Most paths are logs. */
+	if (!found && (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)))
+		return false;
 	for (size_t i = 0; i < n && !found; i++) {
 		AUTO_TEXT full = xasprintf("%s/%s", path, names[i]);
 

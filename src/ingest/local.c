@@ -178,22 +178,22 @@ static void start_next_generation(struct ingest_log *log)
 		open_generation(log->ingest, log->model_pod, log->local->path, log->gen + 1, &st));
 }
 
-/* Does the path still lead to the file?  A log whose path is missing for a while is gone. */
-static void check_path(struct ingest_log *log)
+/* Does the path still lead to the file?  `why` is 0, or the error number of its stat().  A log
+ * whose path is missing for a while is gone. */
+static void check_path(struct ingest_log *log, bool is_same, int why)
 {
 	struct local *local = log->local;
 	int64_t now_ms = ingest_now_ms(log->ingest);
-	struct stat st;
 
-	if (stat(local->path, &st) == 0) {
+	if (why == 0) {
 		local->missed_ms = 0;
-		if (st.st_ino != local->inode || st.st_dev != local->dev)
-			start_next_generation(log);
-		else
+		if (is_same)
 			set_gone(log, 0, "is back (the same file)");
+		else
+			start_next_generation(log);
 		return;
 	}
-	if (errno != ENOENT && errno != ENOTDIR)
+	if (why != ENOENT && why != ENOTDIR)
 		return;
 	/* A program that has the file open may still write to it. */
 	if (local->missed_ms == 0)
@@ -207,9 +207,11 @@ static void check_file(struct ingest_log *log)
 	struct local *local = log->local;
 	uint64_t before = log->fetched;
 	struct stat st;
+	int why = stat(local->path, &st) == 0 ? 0 : errno;
+	bool is_same = why == 0 && st.st_ino == local->inode && st.st_dev == local->dev;
 
-	if ((local->fd >= 0 ? fstat(local->fd, &st) : stat(local->path, &st)) == 0 &&
-	    st.st_ino == local->inode) {
+	/* A file that was renamed or deleted may still grow. */
+	if (is_same || (local->fd >= 0 && fstat(local->fd, &st) == 0)) {
 		if ((uint64_t)st.st_size < log->parsed) {
 			start_next_generation(log);
 			return;
@@ -217,7 +219,7 @@ static void check_file(struct ingest_log *log)
 		set_size(log, (uint64_t)st.st_size);
 	}
 	if (log->parsed == log->fetched)
-		check_path(log);
+		check_path(log, is_same, why);
 	else if (log->fetched > before)
 		local->missed_ms = 0;
 	sink_check_end(log);

@@ -54,7 +54,11 @@ static void format_cell(const struct list *list, size_t row, size_t i, struct li
 	const struct list_column *column = &list->ops->columns[i];
 
 	get_cell(list, row, i, cell);
-	if (cell->text[0] == '\0' && column->kind != FMT_TEXT && !cell->is_blank)
+	bool is_number = cell->text[0] == '\0' && column->kind != FMT_TEXT && !cell->is_blank;
+	/* Columns without any number are common: the sign for it must cost nothing. */
+	if (is_number && isnan(cell->number))
+		memcpy(cell->text, FMT_ABSENT, sizeof(FMT_ABSENT));
+	else if (is_number)
 		print_into(cell->text, "%s",
 			   fmt_value(column->kind, cell->number, column->decimals).s);
 	if (column->kind == FMT_SIGNED && cell->style == STYLE_NORMAL)
@@ -385,53 +389,64 @@ void list_cut_name(const struct list *list, char name[LIST_CELL_BYTES], int widt
 }
 
 /*
- * Width that the texts of a column can use; 0 if all cells are empty, or all are the same and the
- * column hides then.
+ * Find the width that the texts of each column can use; 0 if all cells are empty, or all are the
+ * same and the column hides then.
  */
-static int measure_texts(struct list *list, size_t i)
+static void measure_texts(struct list *list)
 {
-	const struct list_column *column = &list->ops->columns[i];
-	bool is_empty = column->title[0] != '\0', is_same = column->same_goes;
-	int widest = column->width;
-	struct list_cell first, cell;
+	const struct list_column *columns = list->ops->columns;
+	char first[LIST_MAX_COLUMNS][LIST_CELL_BYTES];
+	bool is_empty[LIST_MAX_COLUMNS], is_same[LIST_MAX_COLUMNS];
+	struct list_cell cell;
 
-	for (size_t row = 0; row < list->all; row++) {
-		if (!is_empty && !is_same && !column->grow && !column->fit)
-			break;
+	memset(list->words, 0, sizeof(list->words));
+	for (size_t i = 0; i < list->ops->n_columns; i++) {
+		is_empty[i] = columns[i].title[0] != '\0';
+		is_same[i] = columns[i].same_goes;
+		list->uses[i] = columns[i].width;
+	}
+	/* Row by row, because the cells of a row read the same memory. */
+	for (size_t k = 0; k < list->all * list->ops->n_columns; k++) {
+		size_t row = k / list->ops->n_columns, i = k % list->ops->n_columns;
+		bool is_wide = columns[i].grow || columns[i].fit;
+
+		if (!is_wide && !is_same[i] && !is_empty[i])
+			continue;
 		format_cell(list, row, i, &cell);
 		if (row == 0)
-			first = cell;
-		if (column->name)
+			print_into(first[i], "%s", cell.text);
+		if (columns[i].name)
 			count_words(list, cell.text);
-		is_empty = is_empty && (cell.text[0] == '\0' || strcmp(cell.text, FMT_ABSENT) == 0);
-		is_same = is_same && strcmp(cell.text, first.text) == 0;
-		if (column->grow || column->fit)
-			widest = int_max(widest, text_width(cell.text) + column->grow);
+		is_empty[i] =
+			is_empty[i] && (cell.text[0] == '\0' || strcmp(cell.text, FMT_ABSENT) == 0);
+		is_same[i] = is_same[i] && strcmp(cell.text, first[i]) == 0;
+		if (is_wide)
+			list->uses[i] =
+				int_max(list->uses[i], text_width(cell.text) + columns[i].grow);
 	}
-	return list->all > 0 && (is_empty || is_same) ? 0 : widest;
+	for (size_t i = 0; i < list->ops->n_columns; i++)
+		if (list->all > 0 && (is_empty[i] || is_same[i]))
+			list->uses[i] = 0;
 }
 
 /* Choose the widths of the columns for this many columns of the screen. */
 static void fit_columns(struct list *list, int room)
 {
 	const struct list_column *columns = list->ops->columns;
-	int uses[LIST_MAX_COLUMNS], growing = 0, extra;
+	const int *uses = list->uses;
+	int growing = 0, extra;
 	size_t n = list->ops->n_columns;
-	bool is_stale = list->version == 0 || list->measured != list->version;
 
-	if (is_stale)
-		memset(list->words, 0, sizeof(list->words));
+	if (list->version == 0 || list->measured != list->version)
+		measure_texts(list);
+	list->measured = list->version;
 	for (size_t i = 0; i < n; i++) {
-		if (is_stale)
-			list->uses[i] = measure_texts(list, i);
-		uses[i] = list->uses[i];
 		list->widths[i] = columns[i].fit ? uses[i] : uses[i] > 0 ? columns[i].width : 0;
 		/* The header needs room for the arrow. */
 		if (uses[i] > 0 && i + 1 == list->sort)
 			list->widths[i] =
 				int_max(list->widths[i], text_width(columns[i].title) + 1);
 	}
-	list->measured = list->version;
 	while (measure_columns(list) > room) {
 		size_t worst = SIZE_MAX;
 

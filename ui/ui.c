@@ -2,6 +2,7 @@
 /* The frame around the views: tabs, status, footer, dialogs, and what keys and mouse do. */
 #include "ui/ui.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -296,6 +297,18 @@ bool ui_shows_run(const struct ui_shared *shared, const struct model_run *mr)
 	if (mr->log != NULL && mr->log->is_bench && !mr->live)
 		return false;
 	return !shared->only_marked || ui_is_marked(&shared->marks, mr);
+}
+
+uint64_t ui_runs_version(const struct ui_shared *shared)
+{
+	AUTO_TEXT of = xasprintf(
+		"%" PRIu64 " %u %" PRIu64 " %zu %zu %lld %p %u %s %d %p", shared->model->generation,
+		shared->configured, shared->alerts->last_number, shared->alerts->n,
+		alerts_open(shared->alerts), (long long)shared->now_wall_ms / 10000,
+		(const void *)shared->reference, shared->chart.metric.id, shared->chart.metric.own,
+		shared->only_marked, (const void *)shared->track);
+
+	return str_hash(str_from(of));
 }
 
 bool ui_is_marked(const struct ui_marks *marks, const void *what)

@@ -140,6 +140,8 @@ const struct track *ui_caps(const struct ui_shared *shared, const struct model_r
 char *ui_group_of(const struct ui_shared *shared, const struct model_run *mr);
 /* Do lists show the run?  They show all runs, or only the marked ones. */
 bool ui_shows_run(const struct ui_shared *shared, const struct model_run *mr);
+/* Version (see struct list) of a list of all runs. */
+uint64_t ui_runs_version(const struct ui_shared *shared);
 /* Show a message in the status line. */
 void ui_show_message(struct ui_shared *shared, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -431,6 +431,9 @@ static struct list *compare_list(void *state, struct ui_shared *shared)
 					  .n_columns = COMPARE_COLUMNS,
 					  .cell = compare_cell,
 					  .swatch = true };
+	/* While runs are chosen, there may be thousands of rows. */
+	compare->list.version =
+		is_choosing(compare) ? ui_runs_version(shared) ^ (uintptr_t)base_run(shared) : 0;
 	if (compare->is_diff)
 		list_fill(&compare->list, &diff_ops, compare, compare->n_lines);
 	else

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* View of all runs: one row per run, charts of the selected run, and its use of the caps. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,13 +284,7 @@ static void fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 		forecast_run(model, mr, track->cap_train_s, &fleet->rows[i].forecast);
 	}
 	fleet->forecast_of = model->generation;
-	AUTO_TEXT of = xasprintf(
-		"%" PRIu64 " %u %" PRIu64 " %zu %zu %lld %p %u %s %d %p", model->generation,
-		shared->configured, shared->alerts->last_number, shared->alerts->n,
-		alerts_open(shared->alerts), (long long)shared->now_wall_ms / 10000,
-		(const void *)shared->reference, shared->chart.metric.id, shared->chart.metric.own,
-		shared->only_marked, (const void *)shared->track);
-	fleet->list.version = str_hash(str_from(of));
+	fleet->list.version = ui_runs_version(shared);
 	list_fill(&fleet->list, &ops, fleet, model->n_runs);
 	for (size_t i = 0; i < model->n_runs; i++)
 		if (model->runs[i] == shared->selected)

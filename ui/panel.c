@@ -238,7 +238,7 @@ struct run_state run_state_of(const struct ui_shared *shared, const struct model
 		return new_state(SYMBOL_FAILED, FACT_WARN, "log deleted");
 	if (mr->run.status != RUN_RUNNING)
 		return ended_state(shared, mr);
-	if (link == POD_RECONNECTING || link == POD_REFUSED)
+	if (link >= POD_RECONNECTING && link < POD_GONE)
 		return new_state(SYMBOL_FAILED, FACT_ALARM, "link %s", pod_state_name(link));
 	if (mr->blank && (!mr->live || silent_s > STARTING_S))
 		return lines_state(SYMBOL_IDLE, FACT_DIM,
@@ -584,6 +584,7 @@ const char *panel_pod_symbol(const struct model_pod *pod, enum fact_style *style
 		[POD_LIVE] = { SYMBOL_LIVE, FACT_LIVE },
 		[POD_SILENT] = { SYMBOL_SILENT, FACT_SILENT },
 		[POD_RECONNECTING] = { SYMBOL_FAILED, FACT_WARN },
+		[POD_UNREACHED] = { SYMBOL_FAILED, FACT_WARN },
 		[POD_REFUSED] = { SYMBOL_FAILED, FACT_ALARM },
 		[POD_GONE] = { SYMBOL_IDLE, FACT_DIM },
 	};

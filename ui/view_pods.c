@@ -198,8 +198,9 @@ static void pods_cell(void *user, size_t row, size_t column, struct list_cell *c
 	const struct model_check *check = &pod->check;
 	/* For sorting: the worst state has the highest grade. */
 	static const unsigned char grades[] = {
-		[POD_LIVE] = 0,		[POD_SILENT] = 1, [POD_UNKNOWN] = 2, [POD_CONNECTING] = 3,
-		[POD_RECONNECTING] = 4, [POD_GONE] = 5,	  [POD_REFUSED] = 6,
+		[POD_LIVE] = 0,	      [POD_SILENT] = 1,	      [POD_UNKNOWN] = 2,
+		[POD_CONNECTING] = 3, [POD_RECONNECTING] = 4, [POD_UNREACHED] = 5,
+		[POD_GONE] = 6,	      [POD_REFUSED] = 7,
 	};
 	enum fact_style style;
 	const char *symbol = panel_pod_symbol(pod, &style);

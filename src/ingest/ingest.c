@@ -402,8 +402,8 @@ bool ingest_is_settled(const struct ingest *ingest)
 	list_each (const struct ingest_pod, pod, &ingest->pods, link) {
 		if (pod->is_gone)
 			continue;
-		if (!pod->is_settled && pod->verdict.state != POD_REFUSED &&
-		    pod->verdict.state != POD_RECONNECTING)
+		if (!pod->is_settled &&
+		    (pod->verdict.state < POD_RECONNECTING || pod->verdict.state == POD_GONE))
 			return false;
 		if (!has_read_all(&pod->logs) || (waits && fetch_is_behind(pod)))
 			return false;

@@ -93,7 +93,6 @@ void pod_update_state(struct ingest_pod *pod)
 	struct link_info info;
 	struct pod_facts facts = {
 		.now_ms = ingest_now_ms(ingest),
-		.was_up = pod->was_up,
 		.is_paused =
 			pod->is_paused || (ingest->store != NULL && store_is_full(ingest->store)),
 	};
@@ -101,6 +100,8 @@ void pod_update_state(struct ingest_pod *pod)
 	if (pod->is_gone || ingest->is_ending)
 		return;
 	t->ops->link_info(t, pod->index, &info);
+	pod->was_up |= info.state == LINK_LIVE;
+	facts.was_up = pod->was_up;
 	facts.link = info.state;
 	facts.why = without_name(pod, info.why.text);
 	facts.retry_at_ms = info.retry_at_ms;
@@ -114,17 +115,19 @@ void pod_update_state(struct ingest_pod *pod)
 		facts.link = LINK_REFUSED;
 		facts.retry_at_ms = old.retry_at_ms;
 		facts.why = old.why;
-	} else if (old.state == POD_RECONNECTING &&
-		   (facts.link == LINK_CONNECTING || facts.link == LINK_IDLE || is_starting)) {
+	} else if ((old.state == POD_RECONNECTING && is_starting) ||
+		   ((old.state == POD_RECONNECTING || old.state == POD_UNREACHED) &&
+		    (facts.link == LINK_CONNECTING || facts.link == LINK_IDLE))) {
 		/* During the next try the reason stays. */
-		facts.link = LINK_CONNECTING;
-		facts.was_up = true;
+		facts.link = LINK_WAITING;
+		facts.was_up = old.state == POD_RECONNECTING;
+		facts.retry_at_ms = 0;
 		facts.why = old.why;
 	}
 	count_runs(pod, &facts);
 	pod_state_decide(&facts, now);
 	bool is_up = now->state == POD_LIVE || now->state == POD_SILENT;
-	bool is_bad = now->state == POD_REFUSED || now->state == POD_RECONNECTING;
+	bool is_bad = now->state >= POD_RECONNECTING && now->state < POD_GONE;
 	bool is_limited = is_up && status.n_followed < status.n_matching;
 	/* With HOST:PATH words, some patterns may match no file. */
 	bool is_place = ingest->o.copies_path != NULL && status.n_matching > 0;
@@ -137,7 +140,6 @@ void pod_update_state(struct ingest_pod *pod)
 		print_into(now->why, "%llu logs match; only the newest %llu are followed",
 			   (unsigned long long)status.n_matching,
 			   (unsigned long long)status.n_followed);
-	pod->was_up |= now->state == POD_LIVE;
 	ingest->o.model->pods[pod->model_pod].lag_ms = status.lag_ms;
 
 	bool is_changed = now->state != old.state;

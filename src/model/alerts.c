@@ -426,7 +426,7 @@ static void check_pod(struct round *round, size_t i)
 	int64_t from_ms = round->alerts->pods[i].busy_ms;
 	double idle_s = (double)(round->now_wall_ms - from_ms) / 1000;
 
-	if (pod->state == POD_REFUSED || pod->state == POD_RECONNECTING)
+	if (pod->state >= POD_RECONNECTING && pod->state < POD_GONE)
 		raise_alert(round, &alert, ALERT_LINK, "%s: %s", pod_state_name(pod->state),
 			    pod->why != NULL ? pod->why : "reason unknown");
 	if (pod->disk_free_bytes < DISK_LOW_BYTES)

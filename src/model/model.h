@@ -31,6 +31,7 @@ enum model_part {
 	X(POD_LIVE, "live")                 \
 	X(POD_SILENT, "silent")             \
 	X(POD_RECONNECTING, "reconnecting") \
+	X(POD_UNREACHED, "not reached")     \
 	X(POD_REFUSED, "refused")           \
 	X(POD_GONE, "gone")
 

@@ -62,13 +62,11 @@ static void LIKE_PRINTF(3, 4)
 void pod_state_decide(const struct pod_facts *f, struct pod_verdict *v)
 {
 	static const enum pod_state states[] = {
-		[LINK_IDLE] = POD_UNKNOWN,
-		[LINK_CONNECTING] = POD_CONNECTING,
-		[LINK_WAITING] = POD_RECONNECTING,
-		[LINK_REFUSED] = POD_REFUSED,
+		[LINK_IDLE] = POD_UNKNOWN,	[LINK_CONNECTING] = POD_CONNECTING,
+		[LINK_WAITING] = POD_UNREACHED, [LINK_REFUSED] = POD_REFUSED,
 		[LINK_GONE] = POD_GONE,
 	};
-	bool again = f->link == LINK_CONNECTING && f->was_up;
+	bool again = (f->link == LINK_CONNECTING || f->link == LINK_WAITING) && f->was_up;
 	bool has_why = f->why != NULL && f->link != LINK_IDLE;
 
 	v->retry_at_ms = f->link == LINK_WAITING || f->link == LINK_REFUSED ? f->retry_at_ms : 0;

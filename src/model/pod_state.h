@@ -34,7 +34,7 @@ bool pod_pace_is_silent(const struct pod_pace *pace, int64_t now_ms);
 struct pod_facts {
 	enum link_state link;
 	const char *why; /* WAITING, REFUSED: the reason; may be NULL */
-	bool was_up;	 /* it was live before, since the start */
+	bool was_up;	 /* the pod was reached before, since the start */
 	int64_t now_ms;
 	int64_t retry_at_ms;   /* WAITING, REFUSED */
 	int64_t last_frame_ms; /* last message of the follower; 0: none yet */

@@ -223,6 +223,20 @@ class Relay:
         self.child.send_signal(signal.SIGUSR2)
 
 
+def test_unreached():
+    """Nothing listens at the port: there is no connection to restore."""
+    p = start(write_config([pod("away", ssh="%s@127.0.0.1:1" %
+                                read("user"))]))
+    is_seen(p, "link   not reached: ", "a pod that never answered was not "
+                                       "reached, and the reason is shown")
+    is_seen(p, "next try in", "the time of the next try is shown")
+    ok("reconnecting" not in p.screen.text(), "it is not reconnecting",
+       p.screen.text())
+    p.send("Q")
+    ok(p.end(120) == 0, "q ends the program")
+    p.close()
+
+
 def test_removed():
     """A pod that is removed while it connects asks nothing afterwards."""
     def log(text):
@@ -330,6 +344,7 @@ def main():
             config = write_config([pod("good", stop_cmd=STOP),
                                    pod("bad", identity=other)])
             test_places(config)
+            test_unreached()
             test_removed()
             config = write_config([pod("good", stop_cmd=STOP),
                                    pod("bad", identity=other)])

@@ -68,24 +68,25 @@ struct ui_drag {
 	int y;		  /* of the last event */
 };
 
+enum choice_kind {
+	CHOICE_ACTION,
+	CHOICE_RUN,
+	CHOICE_WORD,   /* explain it */
+	CHOICE_COLUMN, /* sort by it */
+	CHOICE_COPY,   /* copy its description */
+	CHOICE_OPTION, /* write it */
+	CHOICE_TRACK,  /* use it; see ui_shared.track_choice */
+	CHOICE_PLAN,
+	CHOICE_FORM,	   /* a bench by the form */
+	CHOICE_CHECKPOINT, /* of a HarnessGym run: bench its best checkpoint */
+	CHOICE_SETTINGS	   /* or the launch settings of its kernels */
+};
+
 /* An entry of help, palette or the list of benches. */
 struct ui_choice {
-	enum {
-		CHOICE_ACTION,
-		CHOICE_RUN,
-		CHOICE_WORD,   /* explain it */
-		CHOICE_COLUMN, /* sort by it */
-		CHOICE_CELL,   /* copy it */
-		CHOICE_OPTION, /* write it */
-		CHOICE_TRACK,  /* use it; see ui_shared.track_choice */
-		CHOICE_PLAN,
-		CHOICE_FORM,	   /* a bench by the form */
-		CHOICE_CHECKPOINT, /* of a HarnessGym run: bench its best checkpoint */
-		CHOICE_SETTINGS	   /* or the launch settings of its kernels */
-	} kind;
-	/* enum action, or index into the model's runs or benches, the glossary, or columns (of
-	 * cells: 0 for the whole row, else a column + 1) */
-	size_t i;
+	enum choice_kind kind;
+	size_t i;	/* enum action, or index into runs, columns or options */
+	char *texts[4]; /* owned; keys, name, description (of a plan: its id), where; or NULL */
 };
 
 /* A line of the events. */
@@ -248,6 +249,15 @@ char *ui_group_of(const struct ui_shared *shared, const struct model_run *mr)
 	return xstrdup(mr->group);
 }
 
+static void free_choices(struct ui *ui)
+{
+	while (ui->n_choices > 0) {
+		ui->n_choices--;
+		for (size_t i = 0; i < 4; i++)
+			free(ui->choices[ui->n_choices].texts[i]);
+	}
+}
+
 void ui_free(struct ui *ui)
 {
 	if (ui == NULL)
@@ -263,6 +273,7 @@ void ui_free(struct ui *ui)
 			list_release(ui->states[i]);
 		free(ui->states[i]);
 	}
+	free_choices(ui);
 	free(ui->choices);
 	list_release(&ui->list);
 	command_release(&ui->pending);
@@ -596,10 +607,13 @@ static int draw_confirm(struct ui *ui, struct canvas *canvas, int *cursor_y)
 
 /* ---- choices: help, palette, benches */
 
-static void add_choice(struct ui *ui, struct ui_choice choice)
+static struct ui_choice *add_choice(struct ui *ui, enum choice_kind kind, size_t i,
+				    const char *name, const char *help)
 {
-	if (ui->n_choices < MAX_CHOICES)
-		xpush(ui->choices, ui->n_choices, ui->cap_choices, choice);
+	const struct ui_choice choice = { kind, i, { NULL, xstrdup(name), xstrdup(help), NULL } };
+
+	xpush(ui->choices, ui->n_choices, ui->cap_choices, choice);
+	return &ui->choices[ui->n_choices - 1];
 }
 
 static const struct {
@@ -610,110 +624,15 @@ static const struct {
 #undef X
 };
 
-/* Name and description of a choice. */
-static void describe_choice(const struct ui *ui, struct ui_choice choice,
-			    char name[LIST_CELL_BYTES], struct str *help)
-{
-	static const char *const fixed[][2] = {
-		[CHOICE_FORM] = { "new bench", "fill in a form: variants, metric, blocks, window" },
-		[CHOICE_CHECKPOINT] = { "checkpoint",
-					"template of the task against the best checkpoint" },
-		[CHOICE_SETTINGS] = { "settings",
-				      "launch settings of its kernels, as a kernel bench" },
-	};
-	const struct model *model = ui->shared.model;
-	const struct list *list = ui->states[ui->view];
-	struct words_entry entry;
-
-	*help = str_from("");
-	name[0] = '\0';
-	if (choice.kind == CHOICE_ACTION) {
-		(void)snprintf(name, LIST_CELL_BYTES, "%s",
-			       action_info((enum action)choice.i)->label);
-		*help = str_from(action_info((enum action)choice.i)->help);
-	} else if (choice.kind == CHOICE_RUN) {
-		(void)snprintf(name, LIST_CELL_BYTES, "%s",
-			       plot_run_label(model->runs[choice.i]).s);
-		*help = str_from(model_pod_name(model, model->runs[choice.i]->pod));
-	} else if (choice.kind == CHOICE_WORD && words_entry_at(choice.i, &entry)) {
-		(void)snprintf(name, LIST_CELL_BYTES, "%.*s", (int)entry.words.len, entry.words.p);
-		*help = entry.meaning;
-	} else if (choice.kind == CHOICE_OPTION) {
-		(void)snprintf(name, LIST_CELL_BYTES, "%s: %s", options[choice.i].key,
-			       options[choice.i].value);
-		*help = str_from(options[choice.i].help);
-	} else if (choice.kind == CHOICE_TRACK) {
-		const struct track *track =
-			choice.i > 0 ? &ui->shared.tracks->v[choice.i - 1] : NULL;
-
-		(void)snprintf(name, LIST_CELL_BYTES, "%s",
-			       track != NULL ? track->name : "by the logs");
-		*help = str_from(track != NULL ? track->title
-					       : "each run gets the track that its log matches");
-	} else if (choice.kind == CHOICE_COLUMN || choice.kind == CHOICE_CELL) {
-		size_t i = choice.i - (choice.kind == CHOICE_CELL);
-		const char *title = i < list->ops->n_columns ? list->ops->columns[i].title : "";
-
-		(void)snprintf(name, LIST_CELL_BYTES, "%s",
-			       title[0] != '\0'		    ? title
-			       : choice.kind == CHOICE_CELL ? "all"
-							    : "default order");
-		if (choice.kind == CHOICE_COLUMN)
-			*help = words_explain(ui_view(ui)->name, title);
-		else
-			*help = str_from(ui->pending.text);
-	} else if (choice.kind == CHOICE_PLAN && choice.i < model->n_benches) {
-		(void)snprintf(name, LIST_CELL_BYTES, "%s", model->benches[choice.i].name);
-		*help = str_from(model->benches[choice.i].id);
-	} else if (choice.kind >= CHOICE_FORM) {
-		(void)snprintf(name, LIST_CELL_BYTES, "%s", fixed[choice.kind][0]);
-		*help = str_from(fixed[choice.kind][1]);
-	}
-}
-
 static void fill_choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	static const unsigned int styles[] = { STYLE_KEY, STYLE_STRONG, STYLE_NORMAL, STYLE_DIM };
 	const struct ui *ui = user;
-	const struct ui_choice choice = ui->choices[row];
-	AUTO_BUF text = buf_new(LIST_CELL_BYTES);
-	char name[LIST_CELL_BYTES];
-	struct words_entry entry;
-	struct str help;
+	const struct ui_choice *choice = &ui->choices[row];
 
-	describe_choice(ui, choice, name, &help);
-	if (column == 0 && choice.kind == CHOICE_ACTION) {
-		keymap_key_names(&ui->keymap, (enum action)choice.i, &text);
-	} else if (column == 1) {
-		cell->also = choice.kind == CHOICE_WORD ? "" : NULL;
-		buf_append_str(&text, name);
-	} else if (column == 2 && choice.kind == CHOICE_CELL && choice.i > 0) {
-		list_cell_text(ui->states[ui->view], choice.i - 1, name);
-		buf_append_str(&text, name);
-	} else if (column == 2) {
-		buf_append(&text, help.p, help.len);
-	} else if (column == 3 && choice.kind == CHOICE_ACTION) {
-		unsigned int places = action_info((enum action)choice.i)->places;
-
-		for (size_t i = 0; i < UI_VIEW_COUNT; i++)
-			if ((ui_views[i]->places & places) != 0)
-				buf_appendf(&text, "%s%s", text.len > 0 ? " " : "",
-					    ui_views[i]->name);
-		if (places == IN_EVENTS)
-			buf_append_str(&text, "events");
-	} else if (column == 3 && choice.kind == CHOICE_WORD && words_entry_at(choice.i, &entry)) {
-		buf_append(&text, entry.view.p, entry.view.len);
-	} else if (column == 3 && choice.kind == CHOICE_TRACK && choice.i > 0) {
-		const struct track *track = &ui->shared.tracks->v[choice.i - 1];
-		const struct model *model = ui->shared.model;
-		size_t n = 0;
-
-		for (size_t i = 0; i < model->n_runs; i++)
-			n += track_of_run(ui->shared.tracks, &model->runs[i]->run) == track;
-		if (n > 0)
-			buf_appendf(&text, "%zu log%s", n, n == 1 ? "" : "s");
-	}
-	list_cellf(cell, styles[column], "%s", text.data != NULL ? text.data : "");
+	cell->also = column == 1 && choice->kind == CHOICE_WORD ? "" : NULL;
+	list_cellf(cell, styles[column], "%s",
+		   choice->texts[column] != NULL ? choice->texts[column] : "");
 }
 
 static void fill_choices(struct ui *ui)
@@ -735,7 +654,7 @@ static void fill_choices(struct ui *ui)
 
 static void clear_choices(struct ui *ui, enum ui_overlay overlay)
 {
-	ui->n_choices = 0;
+	free_choices(ui);
 	list_release(&ui->list);
 	prompt_set(&ui->find, "");
 	ui->overlay = overlay;
@@ -746,9 +665,30 @@ static void add_words(struct ui *ui, bool of_view)
 {
 	struct words_entry entry;
 
-	for (size_t i = 0; words_entry_at(i, &entry); i++)
+	for (size_t i = 0; words_entry_at(i, &entry); i++) {
+		AUTO_TEXT words = xstrndup(entry.words.p, entry.words.len);
+		AUTO_TEXT meaning = xstrndup(entry.meaning.p, entry.meaning.len);
+
 		if (str_eq_cstr(entry.view, ui_view(ui)->name) == of_view)
-			add_choice(ui, (struct ui_choice){ CHOICE_WORD, i });
+			add_choice(ui, CHOICE_WORD, 0, words, meaning)->texts[3] =
+				xstrndup(entry.view.p, entry.view.len);
+	}
+}
+
+static void add_action(struct ui *ui, enum action action)
+{
+	const struct action_info *info = action_info(action);
+	struct ui_choice *choice = add_choice(ui, CHOICE_ACTION, action, info->label, info->help);
+	struct buf keys = buf_new(LIST_CELL_BYTES), where = keys;
+
+	keymap_key_names(&ui->keymap, action, &keys);
+	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
+		if ((ui_views[i]->places & info->places) != 0)
+			buf_appendf(&where, "%s%s", where.len > 0 ? " " : "", ui_views[i]->name);
+	if (info->places == IN_EVENTS)
+		buf_append_str(&where, "events");
+	choice->texts[0] = buf_detach(&keys);
+	choice->texts[3] = buf_detach(&where);
 }
 
 /* Offer all actions, first those of the view; in the help also all words, in the palette all runs,
@@ -756,6 +696,7 @@ static void add_words(struct ui *ui, bool of_view)
 static void open_actions(struct ui *ui, enum ui_overlay overlay)
 {
 	unsigned int places = ui_view(ui)->places;
+	const struct model *model = ui->shared.model;
 
 	clear_choices(ui, overlay);
 	for (int i = 1; i < 2 * ACTION_COUNT; i++) {
@@ -766,12 +707,14 @@ static void open_actions(struct ui *ui, enum ui_overlay overlay)
 			add_words(ui, true);
 		if (action != ACTION_NONE && is_of_view == (i < ACTION_COUNT) &&
 		    (!ui->shared.read_only || !action_is_acting(action)))
-			add_choice(ui, (struct ui_choice){ CHOICE_ACTION, action });
+			add_action(ui, action);
 	}
 	if (overlay == OVERLAY_HELP)
 		add_words(ui, false);
-	for (size_t i = ui->shared.model->n_runs; overlay == OVERLAY_PALETTE && i-- > 0;)
-		add_choice(ui, (struct ui_choice){ CHOICE_RUN, i });
+	if (overlay == OVERLAY_PALETTE)
+		for (size_t i = model->n_runs; i-- > 0 && ui->n_choices < MAX_CHOICES;)
+			(void)add_choice(ui, CHOICE_RUN, i, plot_run_label(model->runs[i]).s,
+					 model_pod_name(model, model->runs[i]->pod));
 	fill_choices(ui);
 }
 
@@ -809,10 +752,12 @@ static void open_benches(struct ui *ui, const char *pods, const char *like)
 	if (bench != NULL)
 		form_fill(&ui->form, bench->form);
 	clear_choices(ui, OVERLAY_BENCH);
-	add_choice(ui, (struct ui_choice){ .kind = CHOICE_FORM });
+	(void)add_choice(ui, CHOICE_FORM, 0, "new bench",
+			 "fill in a form: variants, metric, blocks, window");
 	for (size_t i = 0; i < model->n_benches; i++)
 		if (model->benches[i].is_plan && strcmp(model->benches[i].state, "plan") == 0)
-			add_choice(ui, (struct ui_choice){ CHOICE_PLAN, i });
+			(void)add_choice(ui, CHOICE_PLAN, 0, model->benches[i].name,
+					 model->benches[i].id);
 	fill_choices(ui);
 	if (ui->n_choices == 1)
 		open_form(ui);
@@ -826,9 +771,15 @@ static bool open_sort(struct ui *ui)
 	if (list == NULL || list->ops == NULL)
 		return false;
 	clear_choices(ui, OVERLAY_SORT);
-	for (size_t i = 0; i <= list->ops->n_columns; i++)
-		if (i == list->ops->n_columns || list->ops->columns[i].title[0] != '\0')
-			add_choice(ui, (struct ui_choice){ CHOICE_COLUMN, i });
+	for (size_t i = 0; i <= list->ops->n_columns; i++) {
+		const char *title =
+			i < list->ops->n_columns ? list->ops->columns[i].title : "default order";
+		struct str help = words_explain(ui_view(ui)->name, title);
+		AUTO_TEXT meaning = xstrndup(help.p, help.len);
+
+		if (title[0] != '\0')
+			(void)add_choice(ui, CHOICE_COLUMN, i, title, meaning);
+	}
 	fill_choices(ui);
 	return true;
 }
@@ -837,14 +788,26 @@ static bool open_sort(struct ui *ui)
 static bool open_tracks(struct ui *ui)
 {
 	const struct track_set *set = ui->shared.tracks;
+	const struct model *model = ui->shared.model;
 
 	if (set == NULL)
 		return false;
 	clear_choices(ui, OVERLAY_TRACK);
-	add_choice(ui, (struct ui_choice){ CHOICE_TRACK, 0 });
-	for (size_t i = 0; i < set->n; i++)
-		if (strcmp(set->v[i].name, TRACK_METRIC) != 0)
-			add_choice(ui, (struct ui_choice){ CHOICE_TRACK, i + 1 });
+	(void)add_choice(ui, CHOICE_TRACK, 0, "by the logs",
+			 "each run gets the track that its log matches");
+	for (size_t i = 0; i < set->n; i++) {
+		const struct track *track = &set->v[i];
+		size_t n = 0;
+
+		if (strcmp(track->name, TRACK_METRIC) == 0)
+			continue;
+		for (size_t k = 0; k < model->n_runs; k++)
+			n += track_of_run(set, &model->runs[k]->run) == track;
+		struct ui_choice *choice =
+			add_choice(ui, CHOICE_TRACK, i + 1, track->name, track->title);
+		if (n > 0)
+			choice->texts[3] = xasprintf("%zu log%s", n, n == 1 ? "" : "s");
+	}
 	fill_choices(ui);
 	return true;
 }
@@ -855,16 +818,15 @@ static void open_copy(struct ui *ui, struct command *command)
 	const struct list *list = ui->states[ui->view];
 	char text[LIST_CELL_BYTES];
 
-	command_release(&ui->pending);
-	ui->pending = *command;
 	clear_choices(ui, OVERLAY_COPY);
-	add_choice(ui, (struct ui_choice){ CHOICE_CELL, 0 });
+	(void)add_choice(ui, CHOICE_COPY, 0, "all", command->text);
 	for (size_t i = 0; i < list->ops->n_columns; i++) {
 		list_cell_text(list, i, text);
 		if (list->ops->columns[i].title[0] != '\0' && text[0] != '\0' &&
 		    strcmp(text, FMT_ABSENT) != 0)
-			add_choice(ui, (struct ui_choice){ CHOICE_CELL, i + 1 });
+			(void)add_choice(ui, CHOICE_COPY, 0, list->ops->columns[i].title, text);
 	}
+	command_release(command);
 	fill_choices(ui);
 }
 
@@ -874,8 +836,10 @@ static void open_harness_benches(struct ui *ui, struct command *command)
 	command_release(&ui->pending);
 	ui->pending = *command;
 	clear_choices(ui, OVERLAY_BENCH);
-	add_choice(ui, (struct ui_choice){ .kind = CHOICE_CHECKPOINT });
-	add_choice(ui, (struct ui_choice){ .kind = CHOICE_SETTINGS });
+	(void)add_choice(ui, CHOICE_CHECKPOINT, 0, "checkpoint",
+			 "template of the task against the best checkpoint");
+	(void)add_choice(ui, CHOICE_SETTINGS, 0, "settings",
+			 "launch settings of its kernels, as a kernel bench");
 	fill_choices(ui);
 }
 
@@ -894,7 +858,6 @@ static void report_order(struct ui *ui, const struct list *list)
 /* Run the selected choice. */
 static void take_choice(struct ui *ui)
 {
-	const struct model *model = ui->shared.model;
 	struct list *list = ui->states[ui->view]; /* of a view that has one */
 	size_t row = list_row(&ui->list);
 	struct command command = { .id = COMMAND_NONE };
@@ -906,20 +869,15 @@ static void take_choice(struct ui *ui)
 	if (choice.kind == CHOICE_ACTION) {
 		ui_action(ui, (enum action)choice.i);
 	} else if (choice.kind == CHOICE_RUN) {
-		ui->shared.selected = model->runs[choice.i];
+		ui->shared.selected = ui->shared.model->runs[choice.i];
 		ui_action(ui, ACTION_VIEW_RUN);
 	} else if (choice.kind == CHOICE_COLUMN) {
 		list_sort_by(list, choice.i);
 		notify_view(ui);
 		report_order(ui, list);
-	} else if (choice.kind == CHOICE_CELL) {
-		command = ui->pending;
-		ui->pending = (struct command){ .id = COMMAND_NONE };
-		if (choice.i > 0) {
-			free(command.text);
-			command.text = xcalloc(1, LIST_CELL_BYTES);
-			list_cell_text(list, choice.i - 1, command.text);
-		}
+	} else if (choice.kind == CHOICE_COPY) {
+		command.id = COMMAND_COPY;
+		command.text = xstrdup(choice.texts[2]);
 		run_command(ui, &command);
 	} else if (choice.kind == CHOICE_TRACK) {
 		ui->shared.track_choice = choice.i;
@@ -935,11 +893,9 @@ static void take_choice(struct ui *ui)
 	} else if (choice.kind == CHOICE_WORD) {
 		return;
 	} else if (choice.kind == CHOICE_PLAN) {
-		if (choice.i >= model->n_benches || !model->benches[choice.i].is_plan)
-			return;
 		bool has_pods = ui->bench_pods[0] != '\0';
 		command.id = has_pods ? COMMAND_BENCH_PODS : COMMAND_BENCH_START;
-		command.name = xstrdup(model->benches[choice.i].id);
+		command.name = xstrdup(choice.texts[2]);
 		command.text = has_pods ? xstrdup(ui->bench_pods) : NULL;
 		confirm_command(ui, &command);
 	} else {
@@ -1185,9 +1141,6 @@ static int draw_choices(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	};
 	bool is_help = ui->overlay == OVERLAY_HELP;
 	int height = is_help ? canvas->height - 4 : PICK_HEIGHT;
-	char name[LIST_CELL_BYTES];
-	struct str help;
-
 	AUTO_TEXT title = xasprintf("%s%s%s · type to search · %sEsc back%s", titles[ui->overlay],
 				    is_help ? ": " : "", is_help ? ui_view(ui)->name : "",
 				    is_help ? "q or " : "", is_help ? " · man hgym-tui" : "");
@@ -1198,10 +1151,9 @@ static int draw_choices(struct ui *ui, struct canvas *canvas, int *cursor_y)
 		struct rect whole = rect_take_bottom(&r, int_min(EXPLAIN_LINES, r.h / 3));
 
 		canvas_fill(canvas, rect_take_top(&whole, 1), STYLE_AXIS, 0x2500);
-		if (list_row(&ui->list) != SIZE_MAX) {
-			describe_choice(ui, ui->choices[list_row(&ui->list)], name, &help);
-			(void)canvas_wrap(canvas, whole, STYLE_NORMAL, help, 0);
-		}
+		if (list_row(&ui->list) != SIZE_MAX)
+			(void)canvas_wrap(canvas, whole, STYLE_NORMAL,
+					  str_from(ui->choices[list_row(&ui->list)].texts[2]), 0);
 	}
 	list_draw(&ui->list, canvas, r);
 	*cursor_y = line.y;
@@ -1223,8 +1175,11 @@ static bool open_overlay(struct ui *ui, enum action action)
 		return open_tracks(ui);
 	} else if (action == ACTION_OPTIONS) {
 		clear_choices(ui, OVERLAY_OPTIONS);
-		for (size_t i = 0; i < LENGTH(options); i++)
-			add_choice(ui, (struct ui_choice){ CHOICE_OPTION, i });
+		for (size_t i = 0; i < LENGTH(options); i++) {
+			AUTO_TEXT name = xasprintf("%s: %s", options[i].key, options[i].value);
+
+			(void)add_choice(ui, CHOICE_OPTION, i, name, options[i].help);
+		}
 		fill_choices(ui);
 	} else if (action == ACTION_EVENTS) {
 		ui->overlay = OVERLAY_EVENTS;

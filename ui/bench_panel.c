@@ -411,7 +411,7 @@ int bench_panel_draw(const struct bench_live *live, struct canvas *canvas, struc
 	bench_add_needs(live, &facts);
 	panel_facts(canvas, &pen.strip.rest, &facts,
 		    &(const struct panel_facts){ 6, STYLE_DIM, true });
-	canvas_unclip(canvas, before);
+	canvas->clip = before;
 	return pen.strip.rest.y;
 }
 

@@ -97,11 +97,6 @@ struct rect canvas_clip(struct canvas *canvas, struct rect rect)
 	return before;
 }
 
-void canvas_unclip(struct canvas *canvas, struct rect before)
-{
-	canvas->clip = before;
-}
-
 static struct cell *cell_at(const struct canvas *canvas, int x, int y)
 {
 	return &canvas->cells[(size_t)y * (size_t)canvas->width + (size_t)x];
@@ -219,10 +214,10 @@ void canvas_line(struct canvas *canvas, struct rect rect, unsigned int style, st
 			canvas_clip(canvas, (struct rect){ rect.x, rect.y, rect.w - 1, 1 });
 
 		(void)draw_str(canvas, rect.x, rect.y, style, text);
-		canvas_unclip(canvas, whole);
+		canvas->clip = whole;
 		canvas_put(canvas, rect.x + rect.w - 1, rect.y, style, 0x2026);
 	}
-	canvas_unclip(canvas, before);
+	canvas->clip = before;
 }
 
 static void __attribute__((format(printf, 4, 0)))
@@ -359,7 +354,7 @@ void canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style, ui
 				canvas_put(canvas, x, y, style, cp);
 			else
 				cell_at(canvas, x, y)->style = (uint16_t)style;
-	canvas_unclip(canvas, before);
+	canvas->clip = before;
 }
 
 struct picture *canvas_picture(struct canvas *canvas, struct rect rect)

@@ -69,9 +69,8 @@ void canvas_release(struct canvas *canvas);
 void canvas_resize(struct canvas *canvas, int width, int height);
 void canvas_clear(struct canvas *canvas);
 
-/* Restrict drawing to rect within the current clip; returns that clip for canvas_unclip. */
+/* Restrict drawing to rect within the current clip; returns that clip. */
 struct rect canvas_clip(struct canvas *canvas, struct rect rect);
-void canvas_unclip(struct canvas *canvas, struct rect before);
 
 /* Draw text from (x, y) to the right; returns its width in columns. */
 int canvas_text(struct canvas *canvas, int x, int y, unsigned int style, const char *text);

@@ -733,7 +733,7 @@ void chart_draw(const struct chart *chart, struct canvas *canvas)
 			(void)draw_legend(&plot);
 		free(plot.cells);
 	}
-	canvas_unclip(canvas, before);
+	canvas->clip = before;
 }
 
 static void svg_text(struct buf *out, double x, double y, const char *anchor, const char *text)

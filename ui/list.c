@@ -615,7 +615,7 @@ void list_draw(struct list *list, struct canvas *canvas, struct rect rect)
 	}
 	if (is_long)
 		draw_scroll_bar(list, canvas, whole);
-	canvas_unclip(canvas, before);
+	canvas->clip = before;
 }
 
 /* Sort the rows and select the first one. */

@@ -43,7 +43,7 @@ static bool is_of_pod(unsigned int metric)
 
 static const char *const axis_names[] = { "train time", "step", "wall time", "tokens", "row" };
 
-const char *plot_metric_name(const struct chart_metric *metric)
+static const char *metric_name(const struct chart_metric *metric)
 {
 	return metric->id == PLOT_OWN ? metric->own : plot_infos[metric->id].name;
 }
@@ -53,7 +53,8 @@ bool plot_is_metric(const struct chart_metric *a, const struct chart_metric *b)
 	return a->id == b->id && (a->id != PLOT_OWN || strcmp(a->own, b->own) == 0);
 }
 
-void plot_x_text(int axis, double x, double apart, char *out, size_t size)
+/* Format an x of an axis with its unit, so that values `apart` from each other differ. */
+static void format_x(int axis, double x, double apart, char *out, size_t size)
 {
 	int decimals = chart_decimals(apart, 0.02, 6);
 
@@ -71,7 +72,7 @@ void plot_x_name(enum chart_axis axis, double x, char out[FMT_LABEL])
 {
 	char text[FMT_SIZE];
 
-	plot_x_text((int)axis, x, 0.1, text, sizeof(text));
+	format_x((int)axis, x, 0.1, text, sizeof(text));
 	(void)snprintf(out, FMT_LABEL, "%s%s",
 		       axis == AXIS_STEP  ? "step "
 		       : axis == AXIS_ROW ? "row "
@@ -191,27 +192,6 @@ static bool has_axis(const struct model *model, const struct model_run *mr,
 				: run_has(plot_point_x(mr, series_last(series), axis));
 }
 
-enum chart_axis plot_axis_of(const struct model *model, const struct model_run *const *runs,
-			     size_t n, struct chart_metric metric, enum chart_axis axis)
-{
-	const enum chart_axis order[] = { axis, AXIS_STEP, AXIS_TRAIN, AXIS_WALL, AXIS_ROW };
-	size_t most = 0;
-
-	if (is_of_pod(metric.id))
-		return AXIS_WALL;
-	for (size_t a = 0; a < LENGTH(order); a++) {
-		size_t have = 0;
-
-		for (size_t i = 0; i < n; i++)
-			have += has_axis(model, runs[i], metric, order[a]);
-		if (have > most) {
-			most = have;
-			axis = order[a];
-		}
-	}
-	return axis;
-}
-
 void plot_points_init(struct plot_points *points, const struct plot_request *request,
 		      const struct model *model, const struct model_run *mr)
 {
@@ -256,11 +236,10 @@ void plot_why_none(const struct model_run *mr, struct chart_metric metric, enum 
 	if (mr->history == MODEL_ASKED)
 		(void)snprintf(out, size, "loading from the database");
 	else if (is_of_pod(metric.id))
-		(void)snprintf(out, size, "no %s of its pod during this run",
-			       plot_metric_name(&metric));
+		(void)snprintf(out, size, "no %s of its pod during this run", metric_name(&metric));
 	else
-		(void)snprintf(out, size, "no %s over %s in this log yet",
-			       plot_metric_name(&metric), axis_names[axis]);
+		(void)snprintf(out, size, "no %s over %s in this log yet", metric_name(&metric),
+			       axis_names[axis]);
 }
 
 void plot_points_release(struct plot_points *points)
@@ -362,7 +341,7 @@ struct gap plot_gap(const struct plot_request *request, const struct model *mode
 			gap = find_gap(&own.curve, &held.curve);
 	}
 	if (run_has(gap.x))
-		plot_x_text((int)axis, gap.x, 1, x, sizeof(x));
+		format_x((int)axis, gap.x, 1, x, sizeof(x));
 	(void)snprintf(where, FMT_LABEL, "%s %s %s%s", own.what, gap.rows > 1 ? "up to" : "at",
 		       axis != AXIS_STEP || !run_has(gap.x) ? "" : "step ", x);
 	plot_points_release(&own);
@@ -587,10 +566,25 @@ static void add_changes(struct work *work, const struct plot_request *request)
 
 void plot_request_settle(struct plot_request *request, const struct ui_shared *shared)
 {
+	const enum chart_axis order[] = { shared->chart.axis, AXIS_STEP, AXIS_TRAIN, AXIS_WALL,
+					  AXIS_ROW };
+	size_t most = 0;
+
 	if (request->n_runs > 0)
 		request->metric = plot_metric_of(request->runs[0], request->metric);
-	request->axis = plot_axis_of(shared->model, request->runs, request->n_runs, request->metric,
-				     shared->chart.axis);
+	bool of_pod = is_of_pod(request->metric.id);
+	request->axis = of_pod ? AXIS_WALL : shared->chart.axis;
+	for (size_t a = 0; a < LENGTH(order) && !of_pod; a++) {
+		size_t have = 0;
+
+		for (size_t i = 0; i < request->n_runs; i++)
+			have += has_axis(shared->model, request->runs[i], request->metric,
+					 order[a]);
+		if (have > most) {
+			most = have;
+			request->axis = order[a];
+		}
+	}
 }
 
 void plot_chart_init(struct chart *chart, const struct plot_request *request,
@@ -602,7 +596,7 @@ void plot_chart_init(struct chart *chart, const struct plot_request *request,
 	chart->charset = shared->chart.charset;
 	chart->x_kind = (int)request->axis;
 	chart->x_is_time = chart->x_kind == AXIS_WALL;
-	chart->x_text = plot_x_text;
+	chart->x_text = format_x;
 }
 
 /* The end of an axis of training time. While the run grows: the cap, 1/2, 1/4, .. of it, because a
@@ -794,8 +788,7 @@ static void add_cursor(const struct work *work, const struct chart *chart, const
 
 	if (n == 0)
 		return;
-	plot_x_text(chart->x_kind, rows->x[n - 1], (chart->x_hi - chart->x_lo) / 100, at,
-		    sizeof(at));
+	format_x(chart->x_kind, rows->x[n - 1], (chart->x_hi - chart->x_lo) / 100, at, sizeof(at));
 	buf_appendf(out, " · %s: %.5g %s", at, rows->y[n - 1], unit);
 }
 
@@ -809,7 +802,7 @@ static void add_title(const struct work *work, const struct chart *chart,
 	char from[FMT_LABEL];
 
 	buf_clear(out);
-	buf_append_str(out, work->what != NULL ? work->what : plot_metric_name(&request->metric));
+	buf_append_str(out, work->what != NULL ? work->what : metric_name(&request->metric));
 	if (unit[0] != '\0')
 		buf_appendf(out, " (%s)", unit);
 	if (without < 1)

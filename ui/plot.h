@@ -80,12 +80,6 @@ bool plot_points_smooth(struct plot_points *points, const struct plot_points *li
 double plot_point_x(const struct model_run *mr, const struct series_point *p, enum chart_axis axis);
 /* Name a place on an axis: "step 1,000", "421.4s", "12:30:05". */
 void plot_x_name(enum chart_axis axis, double x, char out[FMT_LABEL]);
-/* Format an x of an axis with its unit, so that values `apart` from each other differ. */
-void plot_x_text(int axis, double x, double apart, char *out, size_t size);
-/* The axis for a metric: `axis`, unless more runs have points on another one. Telemetry has wall
- * time only. */
-enum chart_axis plot_axis_of(const struct model *model, const struct model_run *const *runs,
-			     size_t n, struct chart_metric metric, enum chart_axis axis);
 /* Explain in one line why a run has no points of a metric on an axis. */
 void plot_why_none(const struct model_run *mr, struct chart_metric metric, enum chart_axis axis,
 		   char *out, size_t size);
@@ -101,8 +95,6 @@ struct chart_metric plot_metric_of(const struct model_run *mr, struct chart_metr
  * contains "loss" (else the first). NULL: none. */
 const struct run_series *plot_own_series(const struct run *run, const char *name);
 const struct run_series *plot_own_loss(const struct run *run);
-/* The metric's name; of an own series the printed one. */
-const char *plot_metric_name(const struct chart_metric *metric);
 bool plot_is_metric(const struct chart_metric *a, const struct chart_metric *b);
 /* A chart of some runs. */
 struct plot_request {
@@ -127,7 +119,8 @@ void plot_points_init(struct plot_points *points, const struct plot_request *req
 void plot_series_init(struct plot_points *points, const struct plot_request *request,
 		      const struct model_run *mr, const struct series *series);
 
-/* Replace metric and axis by ones that the request's runs have. */
+/* Replace the metric by one that the first run has, and the axis by one on which most runs have
+ * points: the chosen one if possible.  Telemetry has wall time only. */
 void plot_request_settle(struct plot_request *request, const struct ui_shared *shared);
 /* Initialize a chart inside of a box at the request's rect. */
 void plot_chart_init(struct chart *chart, const struct plot_request *request,

@@ -172,6 +172,6 @@ int prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct rect 
 		columns -= utf8_cp_width(cp);
 	}
 	(void)canvas_text(canvas, x, rect.y, STYLE_NORMAL, head.p);
-	canvas_unclip(canvas, outer);
+	canvas->clip = outer;
 	return x + columns;
 }

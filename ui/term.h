@@ -11,8 +11,8 @@
 
 /*
  * The terminal: shows cells, reads keys.  Only its implementation knows curses.  There is one
- * terminal; after term_open it is restored by term_close, by term_restore (also from a signal
- * handler), and at exit.
+ * terminal; after term_open it is restored by term_close, and by a handler when a signal ends the
+ * program, or when memory runs out.
  */
 struct term;
 
@@ -91,9 +91,3 @@ void term_resume(struct term *term);
 /* Lend the terminal to another program; write nothing until term_return. */
 void term_leave(struct term *term);
 void term_return(struct term *term);
-
-/*
- * Restore the terminal with only write and tcsetattr: safe in a signal handler and before abort.
- * Does nothing if no terminal is open.
- */
-void term_restore(void);

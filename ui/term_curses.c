@@ -233,8 +233,8 @@ static const char sane_bytes[] =
 	"\033[0m\033[?1l\033>\033[?1049l\033[?25h\r";
 
 /*
- * State for term_restore.  Modes of stdin and stdout, which may be different terminals: before the
- * program, and as it needs them.
+ * State for restore_terminal().  Modes of stdin and stdout, which may be different terminals:
+ * before the program, and as it needs them.
  */
 static struct {
 	volatile sig_atomic_t open;
@@ -251,7 +251,11 @@ static void set_modes(bool ours)
 	(void)tcsetattr(STDIN_FILENO, TCSANOW, &modes[0]);
 }
 
-void term_restore(void)
+/*
+ * Restore the terminal with only write and tcsetattr: safe in a signal handler and before abort.
+ * Does nothing if no terminal is open.
+ */
+static void restore_terminal(void)
 {
 	if (!saved.open)
 		return;
@@ -262,7 +266,7 @@ void term_restore(void)
 
 static void on_fatal_signal(int signum)
 {
-	term_restore();
+	restore_terminal();
 	(void)raise(signum); /* SA_RESETHAND has restored the default action */
 }
 
@@ -297,7 +301,7 @@ static void save_modes(struct outlet *outlet)
 	saved.ours[1] = saved.before[1];
 	saved.outlet = outlet;
 	saved.open = 1;
-	xalloc_set_abort_hook(term_restore);
+	xalloc_set_abort_hook(restore_terminal);
 }
 
 /* Take the modes that curses set for stdout as those that the program needs. */

@@ -52,7 +52,7 @@ static void test_canvas(void)
 	canvas_clear(&canvas);
 	before = canvas_clip(&canvas, (struct rect){ 2, 0, 3, 1 });
 	canvas_fill(&canvas, (struct rect){ 0, 0, 100, 100 }, STYLE_NORMAL, '#');
-	canvas_unclip(&canvas, before);
+	canvas.clip = before;
 	is_screen(&canvas, "  ###\n\n", "drawing stays within the clip");
 	canvas_put(&canvas, -1, 0, STYLE_NORMAL, 'x');
 	canvas_put(&canvas, 0, 99, STYLE_NORMAL, 'x');

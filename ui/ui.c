@@ -38,7 +38,8 @@
 enum ui_overlay {
 	OVERLAY_NONE,
 	OVERLAY_HELP,
-	OVERLAY_PALETTE,
+	OVERLAY_CHOICES,
+	OVERLAY_EXPLAINED, /* choices, the selected one in full */
 	OVERLAY_EVENTS,
 	OVERLAY_SEARCH,
 	OVERLAY_FILTER,
@@ -46,11 +47,6 @@ enum ui_overlay {
 	OVERLAY_EXPORT,	  /* format and file name */
 	OVERLAY_CONFIRM,  /* preview of a command that waits for a yes */
 	OVERLAY_QUESTION, /* from a pod */
-	OVERLAY_BENCH,	  /* choose a plan, or the form */
-	OVERLAY_SORT,	  /* choose a column */
-	OVERLAY_COPY,	  /* choose a cell */
-	OVERLAY_TRACK,	  /* choose a track */
-	OVERLAY_OPTIONS,
 	OVERLAY_FORM,
 };
 
@@ -153,6 +149,7 @@ struct ui {
 	struct list list;	   /* of choices or events */
 	struct ui_choice *choices; /* owned; of help, palette and benches */
 	size_t n_choices, cap_choices;
+	const char *title;	 /* of the choices */
 	struct ui_event *events; /* owned; rows of the list of events */
 	struct prompt find, search, filter, answer, scores, file;
 	struct ui_baseline typed; /* entered by the user; no name: none */
@@ -161,7 +158,7 @@ struct ui {
 	enum ui_export export;
 	char *taken_name; /* owned; the file exists, and this name is free; NULL: not asked */
 	struct form form;
-	char *bench_pods;	/* owned; pods that OVERLAY_BENCH is for */
+	char *bench_pods;	/* owned; pods that a bench is chosen for */
 	struct command pending; /* waits for a yes, or for a choice */
 	char *preview;		/* owned; of the pending command */
 	int preview_top;	/* first line that is shown */
@@ -652,12 +649,13 @@ static void fill_choices(struct ui *ui)
 	list_fill(&ui->list, &ops, ui, ui->n_choices);
 }
 
-static void clear_choices(struct ui *ui, enum ui_overlay overlay)
+static void clear_choices(struct ui *ui, enum ui_overlay overlay, const char *title)
 {
 	free_choices(ui);
 	list_release(&ui->list);
 	prompt_set(&ui->find, "");
 	ui->overlay = overlay;
+	ui->title = title;
 }
 
 /* Offer the words of the view, or those of all others. */
@@ -698,7 +696,7 @@ static void open_actions(struct ui *ui, enum ui_overlay overlay)
 	unsigned int places = ui_view(ui)->places;
 	const struct model *model = ui->shared.model;
 
-	clear_choices(ui, overlay);
+	clear_choices(ui, overlay, overlay == OVERLAY_HELP ? "Help" : "Go to");
 	for (int i = 1; i < 2 * ACTION_COUNT; i++) {
 		enum action action = (enum action)(i % ACTION_COUNT);
 		bool is_of_view = (action_info(action)->places & places) != 0;
@@ -711,7 +709,7 @@ static void open_actions(struct ui *ui, enum ui_overlay overlay)
 	}
 	if (overlay == OVERLAY_HELP)
 		add_words(ui, false);
-	if (overlay == OVERLAY_PALETTE)
+	else
 		for (size_t i = model->n_runs; i-- > 0 && ui->n_choices < MAX_CHOICES;)
 			(void)add_choice(ui, CHOICE_RUN, i, plot_run_label(model->runs[i]).s,
 					 model_pod_name(model, model->runs[i]->pod));
@@ -751,7 +749,7 @@ static void open_benches(struct ui *ui, const char *pods, const char *like)
 	ui->bench_pods = xstrdup(pods);
 	if (bench != NULL)
 		form_fill(&ui->form, bench->form);
-	clear_choices(ui, OVERLAY_BENCH);
+	clear_choices(ui, OVERLAY_CHOICES, "Choose a bench");
 	(void)add_choice(ui, CHOICE_FORM, 0, "new bench",
 			 "fill in a form: variants, metric, blocks, window");
 	for (size_t i = 0; i < model->n_benches; i++)
@@ -770,7 +768,7 @@ static bool open_sort(struct ui *ui)
 
 	if (list == NULL || list->ops == NULL)
 		return false;
-	clear_choices(ui, OVERLAY_SORT);
+	clear_choices(ui, OVERLAY_EXPLAINED, "Sort by");
 	for (size_t i = 0; i <= list->ops->n_columns; i++) {
 		const char *title =
 			i < list->ops->n_columns ? list->ops->columns[i].title : "default order";
@@ -792,7 +790,7 @@ static bool open_tracks(struct ui *ui)
 
 	if (set == NULL)
 		return false;
-	clear_choices(ui, OVERLAY_TRACK);
+	clear_choices(ui, OVERLAY_EXPLAINED, "Choose a track");
 	(void)add_choice(ui, CHOICE_TRACK, 0, "by the logs",
 			 "each run gets the track that its log matches");
 	for (size_t i = 0; i < set->n; i++) {
@@ -818,7 +816,7 @@ static void open_copy(struct ui *ui, struct command *command)
 	const struct list *list = ui->states[ui->view];
 	char text[LIST_CELL_BYTES];
 
-	clear_choices(ui, OVERLAY_COPY);
+	clear_choices(ui, OVERLAY_CHOICES, "Copy");
 	(void)add_choice(ui, CHOICE_COPY, 0, "all", command->text);
 	for (size_t i = 0; i < list->ops->n_columns; i++) {
 		list_cell_text(list, i, text);
@@ -835,7 +833,7 @@ static void open_harness_benches(struct ui *ui, struct command *command)
 {
 	command_release(&ui->pending);
 	ui->pending = *command;
-	clear_choices(ui, OVERLAY_BENCH);
+	clear_choices(ui, OVERLAY_CHOICES, "Choose a bench");
 	(void)add_choice(ui, CHOICE_CHECKPOINT, 0, "checkpoint",
 			 "template of the task against the best checkpoint");
 	(void)add_choice(ui, CHOICE_SETTINGS, 0, "settings",
@@ -1130,23 +1128,14 @@ static void handle_choice_key(struct ui *ui, const struct key *key)
 
 static int draw_choices(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
-	static const char *const titles[] = {
-		[OVERLAY_HELP] = "Help",
-		[OVERLAY_PALETTE] = "Go to",
-		[OVERLAY_BENCH] = "Choose a bench",
-		[OVERLAY_SORT] = "Sort by",
-		[OVERLAY_COPY] = "Copy",
-		[OVERLAY_TRACK] = "Choose a track",
-		[OVERLAY_OPTIONS] = "Options",
-	};
 	bool is_help = ui->overlay == OVERLAY_HELP;
 	int height = is_help ? canvas->height - 4 : PICK_HEIGHT;
-	AUTO_TEXT title = xasprintf("%s%s%s · type to search · %sEsc back%s", titles[ui->overlay],
+	AUTO_TEXT title = xasprintf("%s%s%s · type to search · %sEsc back%s", ui->title,
 				    is_help ? ": " : "", is_help ? ui_view(ui)->name : "",
 				    is_help ? "q or " : "", is_help ? " · man hgym-tui" : "");
 	struct rect r = draw_dialog(canvas, is_help ? canvas->width : PICK_WIDTH, height, title);
 	struct rect line = rect_take_top(&r, 1);
-	if (is_help || ui->overlay == OVERLAY_SORT || ui->overlay == OVERLAY_TRACK) {
+	if (is_help || ui->overlay == OVERLAY_EXPLAINED) {
 		/* Below the list the selected choice in full, as a row may be too narrow for it. */
 		struct rect whole = rect_take_bottom(&r, int_min(EXPLAIN_LINES, r.h / 3));
 
@@ -1168,13 +1157,13 @@ static bool open_overlay(struct ui *ui, enum action action)
 	if (action == ACTION_HELP) {
 		open_actions(ui, OVERLAY_HELP);
 	} else if (action == ACTION_PALETTE) {
-		open_actions(ui, OVERLAY_PALETTE);
+		open_actions(ui, OVERLAY_CHOICES);
 	} else if (action == ACTION_SORT_BY) {
 		return open_sort(ui);
 	} else if (action == ACTION_TRACK) {
 		return open_tracks(ui);
 	} else if (action == ACTION_OPTIONS) {
-		clear_choices(ui, OVERLAY_OPTIONS);
+		clear_choices(ui, OVERLAY_CHOICES, "Options");
 		for (size_t i = 0; i < LENGTH(options); i++) {
 			AUTO_TEXT name = xasprintf("%s: %s", options[i].key, options[i].value);
 
@@ -1192,7 +1181,7 @@ static bool open_overlay(struct ui *ui, enum action action)
 
 		/* A view without a list: look for a run by name. */
 		if (list == NULL) {
-			open_actions(ui, OVERLAY_PALETTE);
+			open_actions(ui, OVERLAY_CHOICES);
 			return true;
 		}
 		prompt_set(&ui->find, list->filter);
@@ -1522,7 +1511,8 @@ static const struct {
 	int (*draw)(struct ui *ui, struct canvas *canvas, int *cursor_y);
 } overlays[] = {
 	[OVERLAY_HELP] = { handle_choice_key, draw_choices },
-	[OVERLAY_PALETTE] = { handle_choice_key, draw_choices },
+	[OVERLAY_CHOICES] = { handle_choice_key, draw_choices },
+	[OVERLAY_EXPLAINED] = { handle_choice_key, draw_choices },
 	[OVERLAY_EVENTS] = { handle_events_key, draw_events },
 	[OVERLAY_SEARCH] = { handle_search_key, draw_search },
 	[OVERLAY_FILTER] = { handle_search_key, draw_search },
@@ -1530,11 +1520,6 @@ static const struct {
 	[OVERLAY_EXPORT] = { handle_export_key, draw_search },
 	[OVERLAY_CONFIRM] = { handle_confirm_key, draw_confirm },
 	[OVERLAY_QUESTION] = { handle_question_key, draw_question },
-	[OVERLAY_BENCH] = { handle_choice_key, draw_choices },
-	[OVERLAY_SORT] = { handle_choice_key, draw_choices },
-	[OVERLAY_TRACK] = { handle_choice_key, draw_choices },
-	[OVERLAY_COPY] = { handle_choice_key, draw_choices },
-	[OVERLAY_OPTIONS] = { handle_choice_key, draw_choices },
 	[OVERLAY_FORM] = { handle_form_key, draw_form },
 };
 

@@ -197,7 +197,7 @@ done
 # Every column header of the screen is in the glossary.
 sed -n '/^.SH GLOSSARY/,/^.SH "SEE/s/^.B "\(.*\)"$/\1/p' "$man/hgym-tui.1" |
     sed 's/\\-/-/g' >"$tmp/glossary"
-sed -n 's/^	\{1,2\}\[[A-Z_]*\] = { "\([^"]\{1,\}\)", [0-9].*/\1/p' \
+sed -n 's/^	X([A-Z_]*, "\([^"]\{1,\}\)", [0-9].*/\1/p' \
     "${HGYM_SRC:-.}"/ui/view_*.c | sed 's/→/\\[u2192]/; s/±/\\[u00B1]/
         s/Δ/\\[u0394]/; s/σ/\\[u03C3]/; s/°/\\[u00B0]/' | sort -u >"$tmp/heads"
 while read -r head; do

@@ -31,6 +31,9 @@ struct list_column {
 	bool same_goes;	 /* hidden if all rows have the same text */
 };
 
+/* A row of a table of columns, from a list of X(id, members) with LIST_ID for the enum. */
+#define LIST_COLUMN(id, ...) { __VA_ARGS__ },
+
 #define LIST_MAX_COLUMNS 24
 #define LIST_CELL_BYTES	 256
 #define LIST_FILTER_SIZE 256

@@ -25,24 +25,24 @@ struct board_line {
 	size_t group, row; /* indices into the board; row SIZE_MAX: the group itself */
 };
 
-enum board_column {
-	COLUMN_RANK,
-	COLUMN_RECIPE,
-	COLUMN_TARGET,
-	COLUMN_N,
-	COLUMN_SCORE,
-	COLUMN_SD,
-	COLUMN_DELTA,
-	COLUMN_P,
-	COLUMN_CAPS,
-	COLUMN_MS,
-	COLUMN_STEPS,
-	COLUMN_TRAIN,
-	COLUMN_EVAL,
-	COLUMN_SIZE,
-	COLUMN_VERDICT,
-	COLUMN_COUNT
-};
+#define BOARD_LIST(X)                                                     \
+	X(COLUMN_RANK, "#", 2, 0, FMT_NUMBER, .decimals = 0)              \
+	X(COLUMN_RECIPE, "RECIPE / seed", 16, .grow = true, .name = true) \
+	X(COLUMN_TARGET, "TARGET AT", 9, 0, FMT_GROUPED, .decimals = 0)   \
+	X(COLUMN_N, "n", 2, 0, FMT_NUMBER, .decimals = 0)                 \
+	X(COLUMN_SCORE, "MEAN", 9, 0, FMT_NUMBER, .decimals = 5)          \
+	X(COLUMN_SD, "±sd", 8, 0, FMT_NUMBER, .decimals = 5)              \
+	X(COLUMN_DELTA, "Δref", 9, 1, FMT_SIGNED, .decimals = 5)          \
+	X(COLUMN_P, "p", 7, 2, FMT_NUMBER, .decimals = 4)                 \
+	X(COLUMN_CAPS, "CAPS", 5, .drop = 0)                              \
+	X(COLUMN_MS, "ms/step", 8, 4, FMT_NUMBER, .decimals = 2)          \
+	X(COLUMN_STEPS, "STEPS", 6, 5, FMT_STEPS, .decimals = 0)          \
+	X(COLUMN_TRAIN, "TRAIN s", 7, 6, FMT_NUMBER, .decimals = 1)       \
+	X(COLUMN_EVAL, "EVAL s", 7, 7, FMT_NUMBER, .decimals = 1)         \
+	X(COLUMN_SIZE, "BYTES", 11, 8, FMT_GROUPED, .decimals = 0)        \
+	X(COLUMN_VERDICT, "VERDICT", 15, .drop = 3, .grow = true)
+
+enum board_column { BOARD_LIST(LIST_ID) COLUMN_COUNT };
 
 struct board_view {
 	struct list list;
@@ -58,23 +58,7 @@ struct board_view {
 	char *unfolded; /* owned; key of the group whose runs are shown */
 };
 
-static const struct list_column board_columns[COLUMN_COUNT] = {
-	[COLUMN_RANK] = { "#", 2, 0, FMT_NUMBER, .decimals = 0 },
-	[COLUMN_RECIPE] = { "RECIPE / seed", 16, .grow = true, .name = true },
-	[COLUMN_TARGET] = { "TARGET AT", 9, 0, FMT_GROUPED, .decimals = 0 },
-	[COLUMN_N] = { "n", 2, 0, FMT_NUMBER, .decimals = 0 },
-	[COLUMN_SCORE] = { "MEAN", 9, 0, FMT_NUMBER, .decimals = 5 },
-	[COLUMN_SD] = { "±sd", 8, 0, FMT_NUMBER, .decimals = 5 },
-	[COLUMN_DELTA] = { "Δref", 9, 1, FMT_SIGNED, .decimals = 5 },
-	[COLUMN_P] = { "p", 7, 2, FMT_NUMBER, .decimals = 4 },
-	[COLUMN_CAPS] = { "CAPS", 5, .drop = 0 },
-	[COLUMN_MS] = { "ms/step", 8, 4, FMT_NUMBER, .decimals = 2 },
-	[COLUMN_STEPS] = { "STEPS", 6, 5, FMT_STEPS, .decimals = 0 },
-	[COLUMN_TRAIN] = { "TRAIN s", 7, 6, FMT_NUMBER, .decimals = 1 },
-	[COLUMN_EVAL] = { "EVAL s", 7, 7, FMT_NUMBER, .decimals = 1 },
-	[COLUMN_SIZE] = { "BYTES", 11, 8, FMT_GROUPED, .decimals = 0 },
-	[COLUMN_VERDICT] = { "VERDICT", 15, .drop = 3, .grow = true },
-};
+static const struct list_column board_columns[] = { BOARD_LIST(LIST_COLUMN) };
 
 static size_t ranked_group(const struct board *board, size_t place)
 {
@@ -341,40 +325,18 @@ static void describe_verdict(const struct board *board, const struct board_group
 		buf_appendf(out, "%s\n", group->notes[i]);
 }
 
-/* The text without its final newline. */
-static struct str without_last_newline(const struct buf *text)
-{
-	return (struct str){ text->data, text->len - (text->len > 0) };
-}
-
-static void draw_verdict(const struct board *board, size_t selected, struct canvas *canvas,
+static void draw_verdict(const struct board_group *group, struct str text, struct canvas *canvas,
 			 struct rect r)
 {
-	const struct board_group *group = &board->groups[selected];
 	struct rect last = { r.x, r.y + r.h - 1, r.w, 1 };
-	AUTO_BUF text = buf_new(VERDICT_BYTES);
 
 	if (group->verdict.text[0] != '\0')
 		canvas_print_top(canvas, &r, STYLE_STRONG, "%s", group->verdict.text);
-	describe_verdict(board, group, &text);
-	int lines = canvas_wrap(canvas, r, STYLE_NORMAL, without_last_newline(&text), 0);
+	int lines = canvas_wrap(canvas, r, STYLE_NORMAL, text, 0);
 	if (lines > r.h && r.h > 0)
 		canvas_line_right(canvas, last, STYLE_HINT, str_from(" … more"));
 	else if (lines < r.h && track_has_caps(group->track))
 		canvas_print(canvas, last, STYLE_DIM, "%s", caps_legend);
-}
-
-/* Height of the verdict box: as many lines as its text needs, at most a quarter of r. */
-static int verdict_height(const struct board *board, size_t selected, struct rect r)
-{
-	const struct board_group *group = &board->groups[selected];
-	AUTO_BUF text = buf_new(VERDICT_BYTES);
-
-	describe_verdict(board, group, &text);
-	r.w -= 4;
-	int lines = canvas_wrap(NULL, r, STYLE_NORMAL, without_last_newline(&text), 0) +
-		    (group->verdict.text[0] != '\0');
-	return int_max(int_min(lines + 2, r.h / 4), VERDICT_LEAST);
 }
 
 static bool has_scores(const struct board_group *group)
@@ -611,6 +573,7 @@ static void board_draw(void *state, struct ui_shared *shared, struct canvas *can
 {
 	struct board_view *view = state;
 	int details = 0, spread = 0, height, over;
+	AUTO_BUF text = buf_new(VERDICT_BYTES);
 
 	(void)board_list(view, shared);
 	if (view->n_lines == 0) {
@@ -620,9 +583,17 @@ static void board_draw(void *state, struct ui_shared *shared, struct canvas *can
 		return;
 	}
 	size_t group = selected_group(view);
-	if (r.h >= 16)
-		details =
-			group != SIZE_MAX ? verdict_height(&view->board, group, r) : VERDICT_LEAST;
+	const struct board_group *shown = group != SIZE_MAX ? &view->board.groups[group] : NULL;
+	if (shown != NULL) {
+		const struct rect inside = { .w = r.w - 4 };
+
+		describe_verdict(&view->board, shown, &text);
+		text.len -= text.len > 0; /* the last newline */
+		/* As many lines as the text needs, at most a quarter of the screen. */
+		details = canvas_wrap(NULL, inside, STYLE_NORMAL, buf_str(&text), 0) + 2 +
+			  (shown->verdict.text[0] != '\0');
+	}
+	details = r.h >= 16 ? int_max(int_min(details, r.h / 4), VERDICT_LEAST) : 0;
 	/* Space that the table does not need goes to the axis of scores. */
 	height = r.h - details;
 	over = height - (int)view->n_lines - 3;
@@ -634,23 +605,22 @@ static void board_draw(void *state, struct ui_shared *shared, struct canvas *can
 		spread = spread > 0 ? int_min(spread + 3, over) : 0;
 	}
 	struct rect table = rect_take_top(&r, height);
-	if (spread > 0 && group != SIZE_MAX)
+	if (spread > 0 && shown != NULL)
 		draw_spread(view, group, canvas, rect_take_top(&r, spread));
 	list_draw(&view->list, canvas, board_box(view, shared, canvas, table));
-	if (group != SIZE_MAX && r.h - details >= CURVES_LEAST) {
-		const struct board_group *drawn = &view->board.groups[group];
+	if (shown != NULL && r.h - details >= CURVES_LEAST) {
 		struct plot_request request = { .metric = shared->chart.metric, .legend = true };
 
 		request.rect = rect_take_top(&r, r.h - details);
-		for (size_t k = 0; k < drawn->n_rows && request.n_runs < UI_MAX_MARKS; k++) {
-			request.runs[request.n_runs] = view->board.rows[drawn->rows[k]]->mr;
+		for (size_t k = 0; k < shown->n_rows && request.n_runs < UI_MAX_MARKS; k++) {
+			request.runs[request.n_runs] = view->board.rows[shown->rows[k]]->mr;
 			request.n_runs += request.runs[request.n_runs] != NULL;
 		}
 		if (request.n_runs > 0)
 			plot_draw(&request, shared, canvas);
 	}
-	if (details > 0 && group != SIZE_MAX)
-		draw_verdict(&view->board, group, canvas, canvas_box(canvas, r, "Verdict"));
+	if (details > 0 && shown != NULL)
+		draw_verdict(shown, buf_str(&text), canvas, canvas_box(canvas, r, "Verdict"));
 }
 
 static const struct model_run *selected_run(const struct board_view *view)

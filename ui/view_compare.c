@@ -24,21 +24,21 @@ struct figure {
 
 enum figure_kind { FIGURE_CHART, FIGURE_VALIDATION, FIGURE_KINDS };
 
-enum compare_column {
-	COMPARE_SYMBOL,
-	COMPARE_RUN,
-	COMPARE_VALUE,
-	COMPARE_GAP,
-	COMPARE_VALIDATION,
-	COMPARE_VALIDATION_GAP,
-	COMPARE_FINAL,
-	COMPARE_DELTA,
-	COMPARE_STEP,
-	COMPARE_MS,
-	COMPARE_MS_DELTA,
-	COMPARE_STATE,
-	COMPARE_COLUMNS
-};
+#define COMPARE_LIST(X)                                                                   \
+	X(COMPARE_SYMBOL, "", 1, .drop = 0)                                               \
+	X(COMPARE_RUN, "RUN", 18, .grow = true, .name = true)                             \
+	X(COMPARE_VALUE, "value", 11, 0, FMT_NUMBER, .decimals = 4, .fit = true)          \
+	X(COMPARE_GAP, "gap", 8, 0, FMT_NUMBER, .decimals = 4, .fit = true)               \
+	X(COMPARE_VALIDATION, "validation", 9, 1, FMT_NUMBER, .decimals = 4, .fit = true) \
+	X(COMPARE_VALIDATION_GAP, "gap", 8, 1, FMT_NUMBER, .decimals = 4, .fit = true)    \
+	X(COMPARE_FINAL, "FINAL BPB", 9, 2, FMT_NUMBER, .decimals = 6)                    \
+	X(COMPARE_DELTA, "Δ final", 9, 2, FMT_SIGNED, .decimals = 6)                      \
+	X(COMPARE_STEP, "STEP", 7, 6, FMT_GROUPED, .decimals = 0)                         \
+	X(COMPARE_MS, "ms/step", 8, 4, FMT_NUMBER, .decimals = 2)                         \
+	X(COMPARE_MS_DELTA, "Δ ms", 7, 5, FMT_NUMBER, .decimals = 1)                      \
+	X(COMPARE_STATE, "STATE", 13, .drop = 3)
+
+enum compare_column { COMPARE_LIST(LIST_ID) COMPARE_COLUMNS };
 
 struct compare {
 	struct list list;	       /* of runs, or of lines of the diff */
@@ -76,20 +76,7 @@ static const struct model_run *run_of_row(const struct compare *compare, size_t 
 				    : compare->request.runs[row];
 }
 
-static const struct list_column compare_columns[COMPARE_COLUMNS] = {
-	[COMPARE_SYMBOL] = { "", 1, .drop = 0 },
-	[COMPARE_RUN] = { "RUN", 18, .grow = true, .name = true },
-	[COMPARE_VALUE] = { "value", 11, 0, FMT_NUMBER, .decimals = 4, .fit = true },
-	[COMPARE_GAP] = { "gap", 8, 0, FMT_NUMBER, .decimals = 4, .fit = true },
-	[COMPARE_VALIDATION] = { "validation", 9, 1, FMT_NUMBER, .decimals = 4, .fit = true },
-	[COMPARE_VALIDATION_GAP] = { "gap", 8, 1, FMT_NUMBER, .decimals = 4, .fit = true },
-	[COMPARE_FINAL] = { "FINAL BPB", 9, 2, FMT_NUMBER, .decimals = 6 },
-	[COMPARE_DELTA] = { "Δ final", 9, 2, FMT_SIGNED, .decimals = 6 },
-	[COMPARE_STEP] = { "STEP", 7, 6, FMT_GROUPED, .decimals = 0 },
-	[COMPARE_MS] = { "ms/step", 8, 4, FMT_NUMBER, .decimals = 2 },
-	[COMPARE_MS_DELTA] = { "Δ ms", 7, 5, FMT_NUMBER, .decimals = 1 },
-	[COMPARE_STATE] = { "STATE", 13, .drop = 3 },
-};
+static const struct list_column compare_columns[] = { COMPARE_LIST(LIST_COLUMN) };
 
 /* A figure or its gap. A gap within twice its noise has no color; ~ marks what is interpolated. */
 static void figure_cell(const struct figure *figure, bool is_gap, struct chart_metric metric,
@@ -110,8 +97,7 @@ static void compare_cell(void *user, size_t row, size_t column, struct list_cell
 {
 	const struct compare *compare = user;
 	const struct ui_shared *shared = compare->shared;
-	const struct model_run *mr =
-		is_choosing(compare) ? shared->model->runs[row] : compare->request.runs[row];
+	const struct model_run *mr = run_of_row(compare, row);
 	const struct model_run *base = base_run(shared);
 	bool is_base = mr == base, is_alone = is_base || is_choosing(compare);
 	double ms = model_run_ms_per_step(mr), base_ms = model_run_ms_per_step(base);

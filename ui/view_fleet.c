@@ -29,57 +29,34 @@ struct fleet {
 	struct plot_request drawn;	/* the runs drawn in the charts at that time */
 };
 
-enum fleet_column {
-	FLEET_MARK,
-	FLEET_SYMBOL,
-	FLEET_POD,
-	FLEET_RUN,
-	FLEET_SEED,
-	FLEET_STEP,
-	FLEET_MS,
-	FLEET_TOK,
-	FLEET_DEVICE,
-	FLEET_BPB,
-	FLEET_TRAIN,
-	FLEET_VAL,
-	FLEET_OWN,
-	FLEET_FINAL,
-	FLEET_SIGMA,
-	FLEET_CROSSING,
-	FLEET_DELTA,
-	FLEET_EVAL,
-	FLEET_SIZE,
-	FLEET_COST,
-	FLEET_STATE,
-	FLEET_FILE,
-	FLEET_COLUMNS
-};
+#define FLEET_LIST(X)                                                                        \
+	X(FLEET_MARK, "", 1, .drop = 0)                                                      \
+	X(FLEET_SYMBOL, "", 1, .drop = 0)                                                    \
+	X(FLEET_POD, "POD", 8, .drop = 8, .same_goes = true)                                 \
+	X(FLEET_RUN, "RUN", 14, .grow = true, .name = true)                                  \
+	X(FLEET_SEED, "SEED", 5, 0, FMT_NUMBER, .decimals = 0)                               \
+	X(FLEET_STEP, "STEP", 6, 6, FMT_STEPS, .descending = true)                           \
+	X(FLEET_MS, "ms/step", 8, 7, FMT_NUMBER, .decimals = 1)                              \
+	X(FLEET_TOK, "Mtok/s", 7, 10, FMT_NUMBER, .descending = true)                        \
+	X(FLEET_DEVICE, "ktok/s/dev", 10, 10, FMT_NUMBER, .decimals = 2, .descending = true) \
+	X(FLEET_BPB, "BPB", 7, 1, FMT_NUMBER, .decimals = 4, .fit = true)                    \
+	X(FLEET_TRAIN, "TRAIN nat", 9, 13, FMT_NUMBER, .decimals = 4)                        \
+	X(FLEET_VAL, "VAL nat", 7, 12, FMT_NUMBER, .decimals = 4, .fit = true)               \
+	X(FLEET_OWN, "METRIC", 18, 5, FMT_DIGITS, .decimals = 6)                             \
+	X(FLEET_FINAL, "→FINAL", 7, 3, FMT_NUMBER, .decimals = 4)                            \
+	X(FLEET_SIGMA, "±1σ", 6, 11, FMT_NUMBER, .decimals = 4)                              \
+	X(FLEET_CROSSING, "→TARGET", 10, 4, FMT_NUMBER, .decimals = 0)                       \
+	X(FLEET_DELTA, "Δref", 7, 9, FMT_SIGNED, .decimals = 4)                              \
+	X(FLEET_EVAL, "EVAL s", 7, 13, FMT_NUMBER, .decimals = 1)                            \
+	X(FLEET_SIZE, "SIZE MB", 8, 14, FMT_NUMBER, .decimals = 3)                           \
+	X(FLEET_COST, "COST $", 7, 15, FMT_NUMBER, .decimals = 2, .descending = true)        \
+	X(FLEET_STATE, "STATE", 13, .drop = 2, .grow = true)                                 \
+	/* For exports only: no screen is wide enough. */                                    \
+	X(FLEET_FILE, "FILE", CANVAS_MAX_SIDE, .drop = 16)
 
-static const struct list_column fleet_columns[FLEET_COLUMNS] = {
-	[FLEET_MARK] = { "", 1, .drop = 0 },
-	[FLEET_SYMBOL] = { "", 1, .drop = 0 },
-	[FLEET_POD] = { "POD", 8, .drop = 8, .same_goes = true },
-	[FLEET_RUN] = { "RUN", 14, .grow = true, .name = true },
-	[FLEET_SEED] = { "SEED", 5, 0, FMT_NUMBER, .decimals = 0 },
-	[FLEET_STEP] = { "STEP", 6, 6, FMT_STEPS, .descending = true },
-	[FLEET_MS] = { "ms/step", 8, 7, FMT_NUMBER, .decimals = 1 },
-	[FLEET_TOK] = { "Mtok/s", 7, 10, FMT_NUMBER, .descending = true },
-	[FLEET_DEVICE] = { "ktok/s/dev", 10, 10, FMT_NUMBER, .decimals = 2, .descending = true },
-	[FLEET_BPB] = { "BPB", 7, 1, FMT_NUMBER, .decimals = 4, .fit = true },
-	[FLEET_TRAIN] = { "TRAIN nat", 9, 13, FMT_NUMBER, .decimals = 4 },
-	[FLEET_VAL] = { "VAL nat", 7, 12, FMT_NUMBER, .decimals = 4, .fit = true },
-	[FLEET_OWN] = { "METRIC", 18, 5, FMT_DIGITS, .decimals = 6 },
-	[FLEET_FINAL] = { "→FINAL", 7, 3, FMT_NUMBER, .decimals = 4 },
-	[FLEET_SIGMA] = { "±1σ", 6, 11, FMT_NUMBER, .decimals = 4 },
-	[FLEET_CROSSING] = { "→TARGET", 10, 4, FMT_NUMBER, .decimals = 0 },
-	[FLEET_DELTA] = { "Δref", 7, 9, FMT_SIGNED, .decimals = 4 },
-	[FLEET_EVAL] = { "EVAL s", 7, 13, FMT_NUMBER, .decimals = 1 },
-	[FLEET_SIZE] = { "SIZE MB", 8, 14, FMT_NUMBER, .decimals = 3 },
-	[FLEET_COST] = { "COST $", 7, 15, FMT_NUMBER, .decimals = 2, .descending = true },
-	[FLEET_STATE] = { "STATE", 13, .drop = 2, .grow = true },
-	/* For exports only: no screen is wide enough. */
-	[FLEET_FILE] = { "FILE", CANVAS_MAX_SIDE, .drop = 16 },
-};
+enum fleet_column { FLEET_LIST(LIST_ID) FLEET_COLUMNS };
+
+static const struct list_column fleet_columns[] = { FLEET_LIST(LIST_COLUMN) };
 
 static const unsigned char fleet_sorts[] = { FLEET_FINAL, FLEET_BPB,  FLEET_MS,	 FLEET_TOK,
 					     FLEET_STEP,  FLEET_SEED, FLEET_POD, 0 };

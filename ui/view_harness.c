@@ -47,41 +47,32 @@ struct harness {
 	const struct harness_view *view;
 };
 
-enum run_column { RUN_NAME, RUN_STATE, RUN_BEST, RUN_GAIN, RUN_DOUBT };
+#define RUN_LIST(X)                                                \
+	X(RUN_NAME, "RUN", 24, .grow = true, .name = true)         \
+	X(RUN_STATE, "STATE", 24, .drop = 0, .grow = true)         \
+	X(RUN_BEST, "VERIFIED", 11, 0, FMT_DIGITS, .decimals = 10) \
+	X(RUN_GAIN, "vs. base", 9, 1, FMT_NUMBER, .decimals = 0)   \
+	X(RUN_DOUBT, "? unverified", 13, 2, FMT_NUMBER, .decimals = 0)
 
-static const struct list_column run_columns[] = {
-	[RUN_NAME] = { "RUN", 24, .grow = true, .name = true },
-	[RUN_STATE] = { "STATE", 24, .drop = 0, .grow = true },
-	[RUN_BEST] = { "VERIFIED", 11, 0, FMT_DIGITS, .decimals = 10 },
-	[RUN_GAIN] = { "vs. base", 9, 1, FMT_NUMBER, .decimals = 0 },
-	[RUN_DOUBT] = { "? unverified", 13, 2, FMT_NUMBER, .decimals = 0 },
-};
+enum run_column { RUN_LIST(LIST_ID) RUN_COLUMNS };
 
-enum iteration_column {
-	IT_NUMBER,
-	IT_ATTEMPT,
-	IT_TOOLS,
-	IT_CALLS,
-	IT_SCORE,
-	IT_BASE,
-	IT_BEST,
-	IT_RESULT,
-	IT_QUALIFIED,
-	IT_NOTE,
-};
+static const struct list_column run_columns[] = { RUN_LIST(LIST_COLUMN) };
 
-static const struct list_column iteration_columns[] = {
-	[IT_NUMBER] = { "IT", 3, 0, FMT_NUMBER, .decimals = 0 },
-	[IT_ATTEMPT] = { "ATTEMPT", 16, .drop = 0 },
-	[IT_TOOLS] = { "TOOLS", 5, 3, FMT_DIGITS, .decimals = 10 },
-	[IT_CALLS] = { "CALLS", 10, 2, FMT_NUMBER, .decimals = 0 },
-	[IT_SCORE] = { "VERIFIED", 11, 0, FMT_DIGITS, .decimals = 10 },
-	[IT_BASE] = { "vs. base", 8, 0, FMT_NUMBER, .decimals = 0 },
-	[IT_BEST] = { "vs. best", 8, 1, FMT_NUMBER, .decimals = 0 },
-	[IT_RESULT] = { "RESULT", 24, .grow = true },
-	[IT_QUALIFIED] = { "QUALIFIED", 18, .drop = 4, .grow = true },
-	[IT_NOTE] = { "NOTES", 12, .drop = 5, .grow = true },
-};
+#define IT_LIST(X)                                                 \
+	X(IT_NUMBER, "IT", 3, 0, FMT_NUMBER, .decimals = 0)        \
+	X(IT_ATTEMPT, "ATTEMPT", 16, .drop = 0)                    \
+	X(IT_TOOLS, "TOOLS", 5, 3, FMT_DIGITS, .decimals = 10)     \
+	X(IT_CALLS, "CALLS", 10, 2, FMT_NUMBER, .decimals = 0)     \
+	X(IT_SCORE, "VERIFIED", 11, 0, FMT_DIGITS, .decimals = 10) \
+	X(IT_BASE, "vs. base", 8, 0, FMT_NUMBER, .decimals = 0)    \
+	X(IT_BEST, "vs. best", 8, 1, FMT_NUMBER, .decimals = 0)    \
+	X(IT_RESULT, "RESULT", 24, .grow = true)                   \
+	X(IT_QUALIFIED, "QUALIFIED", 18, .drop = 4, .grow = true)  \
+	X(IT_NOTE, "NOTES", 12, .drop = 5, .grow = true)
+
+enum iteration_column { IT_LIST(LIST_ID) IT_COLUMNS };
+
+static const struct list_column iteration_columns[] = { IT_LIST(LIST_COLUMN) };
 
 /* The number of rows of a place in the list: one per run; one if it has no runs. */
 static size_t count_rows(const struct harness_place *place)

@@ -20,46 +20,28 @@
 #define BARS	       12 /* of the last hour */
 #define BUCKETS	       60 /* of the window, for the strip and for the median of the other pods */
 
-enum pods_column {
-	PODS_SYMBOL,
-	PODS_NAME,
-	PODS_STATE,
-	PODS_LAG,
-	PODS_STRIP,
-	PODS_AGE,
-	PODS_UTIL,
-	PODS_MEM,
-	PODS_POWER,
-	PODS_TEMP,
-	PODS_CLOCK,
-	PODS_DISK,
-	PODS_CHECK,
-	PODS_RUNS,
-	PODS_USD,
-	PODS_OPEN,
-	PODS_TARGET,
-	PODS_COLUMNS
-};
+#define PODS_LIST(X)                                                                \
+	X(PODS_SYMBOL, "", 1, .drop = 0)                                            \
+	X(PODS_NAME, "POD", 11, .grow = true, .name = true)                         \
+	X(PODS_STATE, "LINK", 12, .descending = true)                               \
+	X(PODS_LAG, "LAG ms", 7, 13, FMT_NUMBER, .descending = true)                \
+	X(PODS_STRIP, "last hour", BARS, .drop = 6)                                 \
+	X(PODS_AGE, "AGE", 6, 8, FMT_AGE, .descending = true)                       \
+	X(PODS_UTIL, "GPU %", 5, 0, FMT_NUMBER, .descending = true)                 \
+	X(PODS_MEM, "MEM GiB", 7, 7, FMT_NUMBER, .decimals = 1, .descending = true) \
+	X(PODS_POWER, "W", 4, 12, FMT_NUMBER, .decimals = 0)                        \
+	X(PODS_TEMP, "°C", 3, 3, FMT_NUMBER, .descending = true)                    \
+	X(PODS_CLOCK, "SM MHz", 6, 9, FMT_NUMBER, .decimals = 0)                    \
+	X(PODS_DISK, "DISK free", 9, 5, FMT_BYTES, .decimals = 0)                   \
+	X(PODS_CHECK, "CHECK", 7, .drop = 11)                                       \
+	X(PODS_RUNS, "RUNS", 16, .drop = 0, .grow = true, .descending = true)       \
+	X(PODS_USD, "$/h", 6, 10, FMT_NUMBER, .decimals = 2, .descending = true)    \
+	X(PODS_OPEN, "OPEN", 10, .drop = 4, .grow = true, .descending = true)       \
+	X(PODS_TARGET, "TARGET", 16, .drop = 14, .grow = true)
 
-static const struct list_column pods_columns[PODS_COLUMNS] = {
-	[PODS_SYMBOL] = { "", 1, .drop = 0 },
-	[PODS_NAME] = { "POD", 11, .grow = true, .name = true },
-	[PODS_STATE] = { "LINK", 12, .descending = true },
-	[PODS_LAG] = { "LAG ms", 7, 13, FMT_NUMBER, .descending = true },
-	[PODS_STRIP] = { "last hour", BARS, .drop = 6 },
-	[PODS_AGE] = { "AGE", 6, 8, FMT_AGE, .descending = true },
-	[PODS_UTIL] = { "GPU %", 5, 0, FMT_NUMBER, .descending = true },
-	[PODS_MEM] = { "MEM GiB", 7, 7, FMT_NUMBER, .decimals = 1, .descending = true },
-	[PODS_POWER] = { "W", 4, 12, FMT_NUMBER, .decimals = 0 },
-	[PODS_TEMP] = { "°C", 3, 3, FMT_NUMBER, .descending = true },
-	[PODS_CLOCK] = { "SM MHz", 6, 9, FMT_NUMBER, .decimals = 0 },
-	[PODS_DISK] = { "DISK free", 9, 5, FMT_BYTES, .decimals = 0 },
-	[PODS_CHECK] = { "CHECK", 7, .drop = 11 },
-	[PODS_RUNS] = { "RUNS", 16, .drop = 0, .grow = true, .descending = true },
-	[PODS_USD] = { "$/h", 6, 10, FMT_NUMBER, .decimals = 2, .descending = true },
-	[PODS_OPEN] = { "OPEN", 10, .drop = 4, .grow = true, .descending = true },
-	[PODS_TARGET] = { "TARGET", 16, .drop = 14, .grow = true },
-};
+enum pods_column { PODS_LIST(LIST_ID) PODS_COLUMNS };
+
+static const struct list_column pods_columns[] = { PODS_LIST(LIST_COLUMN) };
 
 static const unsigned char pods_sorts[] = { PODS_NAME, PODS_STATE, PODS_LAG,  PODS_UTIL,
 					    PODS_MEM,  PODS_TEMP,  PODS_DISK, PODS_RUNS,

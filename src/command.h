@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
@@ -18,7 +19,7 @@ enum command_id {
 	COMMAND_ANSWER, /* to a question of the pod; text NULL: refused */
 	COMMAND_RECONNECT, /* to the pod now */
 	COMMAND_CHECK,	   /* whether the pod is ready for a run */
-	COMMAND_EDIT,	   /* the file `name`, in the user's editor or pager */
+	COMMAND_EDIT,	   /* the file `name`, at `line`, in the user's editor or pager */
 	COMMAND_INIT,	   /* add a pod to the configuration */
 	COMMAND_OPTION,	   /* write `text` as the value of `name` ("ui.theme") there */
 
@@ -42,10 +43,11 @@ enum command_id {
 struct command {
 	enum command_id id;
 	size_t pod;
-	char *text;  /* owned; pods are separated by commas or line ends */
-	char *name;  /* owned */
-	bool is_cut; /* text was truncated */
-	bool over;   /* overwrite an existing file */
+	char *text;    /* owned; pods are separated by commas or line ends */
+	char *name;    /* owned */
+	uint64_t line; /* 0: unknown */
+	bool is_cut;   /* text was truncated */
+	bool over;     /* overwrite an existing file */
 };
 
 void command_release(struct command *command);

@@ -808,16 +808,22 @@ static void copy_line(struct logs *logs, struct ui_shared *shared, struct comman
 	out->text = buf_detach(&line.text);
 }
 
-static void edit_log(const struct logs *logs, struct ui_shared *shared, struct command *out)
+/* Open the file of the current line, at that line. */
+static void edit_log(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
-	const struct model_log *log = logs->merged ? NULL : logs->src.log;
+	uint64_t place = logs_current(logs);
+	AUTO_LINE line = logsrc_line_new(WHOLE_BYTES);
 
-	if (log == NULL || log->file == NULL) {
-		ui_show_message(shared, "only one log with a local file can be opened");
+	line.log = logs->src.log;
+	if (place < logsrc_end(&logs->src))
+		logsrc_read(&logs->src, place, 1, &line);
+	if (line.log == NULL || line.log->file == NULL) {
+		ui_show_message(shared, "this log has no local file to open");
 		return;
 	}
 	out->id = COMMAND_EDIT;
-	out->name = xstrdup(log->file);
+	out->name = xstrdup(line.log->file);
+	out->line = line.number;
 }
 
 /* Lines above and below the current one that are passed on to learn a rule. */

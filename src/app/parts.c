@@ -110,7 +110,14 @@ static int run_program(struct app_parts *parts, const struct command *command, c
 		return err_set(err, ERR_USAGE, "another program needs a terminal");
 	if (command->id == COMMAND_INIT)
 		return parts->shell(parts->user, NULL, NULL, err);
-	buf_append_str(&line, "${VISUAL:-${EDITOR:-${PAGER:-less}}} ");
+	buf_append_str(&line, "set -- ${VISUAL:-${EDITOR:-${PAGER:-less}}}; ");
+	/* Other programs would take +12 for a file. */
+	if (command->line > 0)
+		buf_appendf(&line,
+			    "case ${1##*/} in *vi|*vim|view|emacs*|nano|pico|micro|kak|joe|ne|"
+			    "mg|mcedit|less|more|most) set -- \"$@\" +%llu;; esac; ",
+			    (unsigned long long)command->line);
+	buf_append_str(&line, "\"$@\" ");
 	quote_word(&line, str_from(command->name));
 	return parts->shell(parts->user, NULL, line.data, err);
 }

@@ -377,7 +377,10 @@ def test_welcome():
     edited = os.path.join(top, "edited")
     os.makedirs(top)
     with open(top + "/editor", "w") as script:
-        script.write('echo "$1" >%s\n' % edited)
+        script.write('echo "$@" >%s.new && mv %s.new %s\n' % ((edited,) * 3))
+    with open(top + "/vi", "w") as script:
+        script.write('#!/bin/sh\n. %s/editor\n' % top)
+    os.chmod(top + "/vi", 0o755)
     p = Program([TUI], env=dict(home_dirs(top), VISUAL="sh %s/editor" % top),
                 cwd=home, width=120, height=40)
     ok(p.wait_for("adds a pod to " + wrote), "without pods the screen shows "
@@ -405,8 +408,23 @@ def test_welcome():
     ok(until(lambda: os.path.exists(edited) and
              open(edited).read().endswith(".log\n")),
        "v opens the log in $VISUAL")
+    ok(not open(edited).read().startswith("+"), "which gets only the file, as sh "
+       "does not know +LINE")
     p.send("1")
     ok(p.wait_for("Runs (2)"), "the dashboard returns after the editor exits")
+    leave(p)
+    os.unlink(edited)
+    p = Program([TUI], env=dict(home_dirs(top), VISUAL=top + "/vi"), cwd=home,
+                width=120, height=40)
+    p.wait_for("Runs (2)")
+    p.send("5")
+    p.wait_for("following")
+    p.send("g")
+    p.wait_for("f follows")
+    p.send("v")
+    ok(until(lambda: os.path.exists(edited)) and
+       open(edited).read().startswith("+1 "), "vi opens it at the line",
+       os.path.exists(edited) and open(edited).read())
     leave(p)
 
 

@@ -52,12 +52,12 @@ static const struct run_case cases[] = {
 	  "step 1/9 - loss: 2.5\nstep 2/9 - loss: 2.25\n",
 	  2,
 	  { { "steps", "2" }, { "last_train_loss", "2.25" } } },
-	{ "a total in thousands is a plan",
+	{ "a total in thousands is not a plan",
 	  "train: 1%|#  | 198/2.00k [00:01<00:02, 1.5it/s, loss=3.5]\n"
 	  "train: 1%|#  | 199/2.00k [00:01<00:02, 1.5it/s, loss=3.25]\n"
 	  "train: 1%|#  | 200/2.00k [00:01<00:02, 1.5it/s, loss=3.125]\n",
-	  1,
-	  { { "steps", "200" }, { "planned_steps", "2000" } } },
+	  0,
+	  { { NULL, NULL } } },
 	{ "Comet's summary at the end",
 	  "step: 10, loss: 3.5\nstep: 20, loss: 3.25\nstep: 30, loss: 3\n"
 	  "COMET INFO:   Metrics [count] (min, max):\n"

@@ -476,12 +476,12 @@ static void read_members(struct metric_rows *rows, struct object_reader *o, cons
 /* An object with only an epoch or an iteration as counter is a row if it has a loss. */
 static bool read_object(struct metric_rows *rows, const struct log_line *line, struct row *row)
 {
-	struct object_reader o = { row, 0, false, { NULL, 0 } };
 	AUTO_JSON object = json_parse(line->text, JSON_BARE_TEXT, NULL);
 
 	*row = (struct row){ .line = *line, .step = RUN_ABSENT, .planned = RUN_ABSENT };
 	if (object == NULL)
 		return false;
+	struct object_reader o = { row, 0, false, { NULL, 0 } };
 	rows->n_paths = 0;
 	json_each (node, object)
 		if (cJSON_IsString(node) &&

@@ -465,12 +465,12 @@ static void apply_result(const struct apply *a)
 		r.eval_ms = RUN_ABSENT;
 	s->is_sliding = s->is_sliding && r.stage == STAGE_ROUNDTRIP;
 	/* of nothing, unreadable, not in bits per byte, or a stage that the log contradicts */
-	if (r.bpb <= 0 || r.bpb > MAX_BPB)
+	bool is_roundtrip = r.stage == STAGE_ROUNDTRIP;
+	bool is_sliding = s->sliding_mode || s->is_sliding;
+	if (r.bpb <= 0 || r.bpb > MAX_BPB || (is_roundtrip && !is_sliding && s->odd_mode))
 		r.stage = STAGE_UNKNOWN;
-	else if (r.stage == STAGE_ROUNDTRIP && (s->sliding_mode || s->is_sliding))
+	else if (is_roundtrip && is_sliding)
 		r.stage = STAGE_SLIDING;
-	else if (r.stage == STAGE_ROUNDTRIP && s->odd_mode)
-		r.stage = STAGE_UNKNOWN;
 	s->evaluated = s->evaluated || (s->own != 0 && !run_has(s->first_step));
 	if (n >= sizeof(r.label))
 		n = sizeof(r.label) - 1;

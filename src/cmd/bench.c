@@ -1278,8 +1278,10 @@ static int start_variant(void *opaque, const char *word, struct err *err)
 			break;
 	if (i == SCHEDULE_MAX_ARMS)
 		return err_set(err, ERR_USAGE, "more than %d variants", SCHEDULE_MAX_ARMS - 1);
-	if (i == q->ask.n_arms)
-		print_into(q->ask.tags[q->ask.n_arms++], "%.*s", (int)n, word);
+	if (i == q->ask.n_arms) {
+		print_into(q->ask.tags[i], "%.*s", (int)n, word);
+		q->ask.n_arms++;
+	}
 	q->current = i;
 	return add_logs(q, word + n + 1, err);
 }

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Fleet, Run, Board and Compare show the figures of `parse` and `board` for the
 same bytes: of real logs, whole and cut at random lines, that have ended, that
-may grow, and that grow to their end; of logs with one slow step, a validation
-from long ago, and evaluations of several stages.  A ~ marks provisional
-figures.
+may grow, that grow to their end, and that nobody writes to any more; of logs
+with one slow step, a validation from long ago, and evaluations of several
+stages.  A ~ marks provisional figures.
 
 HGYM_CUTS (26): number of real logs; HGYM_SEED (3): which ones."""
 import glob
@@ -22,6 +22,7 @@ SHARED = os.path.join(os.path.abspath(SRC), "..", "shared", "corpus")
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(SRC, "tests", name)
                 for name in ("screen", "support")]
+from clock import Clock  # noqa: E402
 from home import home_dirs  # noqa: E402
 from tap import finish, ok, skip_all  # noqa: E402
 from vt import Program  # noqa: E402
@@ -359,7 +360,9 @@ def show(rng, sources, home, grows):
             os.utime(path, (LONG_AGO, LONG_AGO))
     want = parsed(paths, home)
     ok(len(want) > CUTS / 2, "there are runs", len(want))
-    p = Program([TUI] + paths, 200, 3 * CUTS + 100, home_dirs(home), home)
+    clock = Clock("%s/clock-%d" % (home, grows))
+    p = Program([TUI] + paths, 200, 3 * CUTS + 100,
+                dict(home_dirs(home), **clock.env), home)
     p.wait_for("Runs (")
     bad = settled(p, lambda: fleet_bad(want, table(p.screen, ROW_COLUMNS),
                                        grows), "the figures of parse")
@@ -400,6 +403,17 @@ def show(rng, sources, home, grows):
     ok(base and len(got) >= MARKED - 1 and not bad,
        "%s: Compare shows the numbers of board" % when,
        "\n".join(map(str, bad)) or p.screen.text())
+    if grows:
+        p.send("1")
+        p.wait_for("Runs (")
+        clock.forward(3600, step=600)
+        ok(p.until(lambda: re.search(r"silent \d+ min", p.screen.text())),
+           "an hour later: runs without a new line are silent",
+           p.screen.text())
+        bad = settled(p, lambda: fleet_bad(want, table(p.screen, ROW_COLUMNS),
+                                           grows), "the figures of parse")
+        ok(not bad, "an hour later: they keep the figures that they printed",
+           bad)
     p.send("Q")
     p.end()
     p.close()

@@ -705,24 +705,12 @@ static bool add_row(struct templates *ts, struct row *row)
 	return true;
 }
 
-/* Skip a prefix that some loggers print before the message: "[11/22/26 10:00:00]", ".. >> ". */
+/* Skip the prefix that some loggers print before ">> " and the message. */
 static struct str skip_logger_prefix(struct str text)
 {
-	const char *end;
+	const char *arrow = memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
 
-	if (text.len < 8)
-		return text;
-	if (text.p[0] == '[' && text.p[3] == '/' && text.p[6] == '/') {
-		end = memchr(text.p, ']', text.len < 20 ? text.len : 20);
-	} else {
-		end = memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
-		end += end != NULL;
-	}
-	if (end == NULL)
-		return text;
-	size_t n = (size_t)(end + 1 - text.p);
-	n += n < text.len && *end == ']' && end[1] == ':';
-	return str_trim(str_skip(text, n));
+	return arrow == NULL ? text : str_trim(str_between(arrow + 2, text.p + text.len));
 }
 
 /* Strip the "train.py:123" that Rich's logger prints at the end of a line. */

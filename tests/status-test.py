@@ -224,6 +224,15 @@ CASES = [
         '{"name": "val", "step": %d, "loss": %.2f}\n' % (i, 3 - i / 100)
         for i in range(10, 61, 10)), None,
      {"steps": 60, "last_train_loss": 2.4, "last_val_loss": None}),
+    ("rows of two splits in brackets", "".join(
+        "[train] step %d loss %.2f\n" % (i, 3 - i / 100) for i in range(10, 131, 10)) +
+     "".join("[val] step %d loss 9.5\n" % i for i in range(130, 160, 10)), None,
+     {"last_train_loss": 1.7, "last_val_loss": 9.5}),
+    ("a logger's time of Rich", "".join(
+        "[11/22/26 10:00:0%d] INFO     step %d loss %.2f      train.py:12\n" % (
+            i, i * 10, 3 - i / 10) for i in range(1, 9)) +
+     "[11/22/26 10:01:00] INFO     Training completed!\n", "finished",
+     {"steps": 80, "last_train_loss": 2.2}),
     ("a service killed by systemd", "".join(
         "Sep 14 08:30:00 box python3[41]: step %d | train_loss %.2f | lr 0.1\n" % (i, 3 - i / 100)
         for i in range(10, 101, 10)) + "Sep 14 08:31:00 box systemd[1]: train.service: Failed "

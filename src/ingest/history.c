@@ -390,7 +390,6 @@ static bool is_in_progress(struct ingest *ingest, const struct stored_run *row)
 {
 	if (ingest->store == NULL || row->is_ended || conf_find_pod(ingest->o.conf, row->pod) < 0)
 		return row->is_live && ingest->has_writer;
-	return row->is_live && ingest->has_writer;
 	const struct store_log *entry = store_log_get(ingest->store, row->pod, row->name, row->gen);
 	return row->run.status == RUN_TRUNCATED && row->run.run_index + 1 == entry->n_runs &&
 	       ingest_wall_ms(ingest) - row->last_wall_ms < INGEST_DEAD_MS;

@@ -122,6 +122,14 @@ def open_run(screen):
     shows(screen, "step time", "the charts of the run")
 
 
+def age_runs(ms):
+    """Let the last bytes of all runs be older."""
+    db = sqlite3.connect(DB)
+    db.execute("UPDATE runs SET last_wall_ms = last_wall_ms - ?", (ms,))
+    db.commit()
+    db.close()
+
+
 def test_restart():
     """After a restart the same runs are shown without reading the log
     again."""
@@ -129,9 +137,9 @@ def test_restart():
     put(over, "seed:1\n" + log_rows(0, 900) + "final_int8_zlib_roundtrip"
         " val_loss:2.0500 val_bpb:1.2345 eval_time:1234ms\n")
     os.utime(over, (time.time() - 3600,) * 2)
-    put(CONFIG, json.dumps({"pods": [
-        {"name": "here", "transport": "local", "logs": [top + "/a/*.log"]}],
-        "telemetry_s": 3600}))
+    pod = {"name": "here", "transport": "local", "logs": [top + "/a/*.log"]}
+    config = json.dumps({"pods": [pod], "telemetry_s": 3600})
+    put(CONFIG, config)
     screen = dash()
     shows(screen, "Runs (1)", "a run is shown")
     shows(screen, "1.2345", "the run has its score")
@@ -141,15 +149,26 @@ def test_restart():
     leave(screen)
     equal_to_parse(over, "the runs equal the output of parse")
     # The database also has an old time for the last bytes.
-    db = sqlite3.connect(DB)
-    db.execute("UPDATE runs SET last_wall_ms = last_wall_ms - 3600000")
-    db.commit()
-    db.close()
+    age_runs(3600000)
 
     put(runs, "seed:2\n" + log_rows(0, 300))
     screen = dash()
     shows(screen, "Runs (2)", "a restart shows stored runs and new ones")
+    leave(screen)
+    pod.update(transport="command", command=["sleep", "3600"])
+    put(CONFIG, json.dumps({"pods": [pod]}))
+    screen = dash()
+    shows(screen, "▶ ", "an unfinished run is running until its log is read")
+    hides(screen, "truncated", "an unfinished run is not truncated before "
+                               "its log is read")
     screen.close()
+    age_runs(172800000)
+    screen = dash()
+    shows(screen, "truncated at 300", "an unfinished run that was silent for "
+                                      "two days is truncated")
+    screen.close()
+    age_runs(-172800000)
+    put(CONFIG, config)
     screen = dash()
     shows(screen, "Runs (2)", "both runs come from the database")
     shows(screen, "1.2345", "a run from the database has its score")
@@ -167,10 +186,7 @@ def test_restart():
     shows(screen, " 444 ", "an unfinished log grows: the run continues")
     leave(screen)
     # Truncated, and without new bytes for two days.
-    db = sqlite3.connect(DB)
-    db.execute("UPDATE runs SET last_wall_ms = last_wall_ms - 172800000")
-    db.commit()
-    db.close()
+    age_runs(172800000)
     screen = dash()
     shows(screen, "truncated at 444", "a log without new bytes for two days "
                                       "is truncated")

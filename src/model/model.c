@@ -140,11 +140,12 @@ void model_log_set_gone(struct model *model, struct model_log *log, int64_t wall
 
 const struct model_run *model_log_cut_run(const struct model *model, const struct model_log *log)
 {
-	size_t i = model->n_runs;
+	/* Views ask for each run: look through the runs only for a deleted log. */
+	size_t i = log->gone_wall_ms != 0 ? model->n_runs : 0;
 
 	while (i > 0 && model->runs[i - 1]->log != log)
 		i--;
-	if (i == 0 || log->gone_wall_ms == 0)
+	if (i == 0)
 		return NULL;
 	const struct model_run *mr = model->runs[i - 1];
 	return !mr->past && !mr->blank &&

@@ -52,8 +52,10 @@ class Dashboard:
         self.runs += 1
 
     def sees(self):
-        """Wait until every run that was written is on the screen."""
-        return self.screen.wait_for(f"Runs ({self.runs})")
+        """Wait until every run that was written is on the screen, and the last
+        one is read: an emptied file has a row before its next run is there."""
+        return self.screen.wait_for((f"Runs ({self.runs})",
+                                     f" {200 - self.runs} "))
 
     def cut(self):
         self.write(self.log)

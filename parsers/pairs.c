@@ -805,6 +805,24 @@ static bool read_dashes(struct pairs_reader *r)
 	return end_item(r);
 }
 
+/* Read what follows a colon: it assigns, or ends a heading. */
+static bool read_colon(struct pairs_reader *r)
+{
+	bool has_name = r->n_words > 0;
+
+	if (byte_at(r, r->p) == ':' || r->is_assigned)
+		return false;
+	if (!has_name && (!r->after_number || r->pending_name.len == 0))
+		return (r->n > 0 || r->n_heading > 0) && end_item(r);
+	if (!has_name) { /* "loss at step 5: 2.1" */
+		r->name = r->pending_name;
+		r->n_words = 1;
+		r->pending_name.len = 0;
+	}
+	r->is_assigned = true;
+	return true;
+}
+
 /* Most punctuation is in no row: such a line is prose or source code. */
 static bool read_punctuation(struct pairs_reader *r)
 {
@@ -828,17 +846,7 @@ static bool read_punctuation(struct pairs_reader *r)
 	r->p++;
 	switch (c) {
 	case ':':
-		if (next == ':' || r->is_assigned)
-			return false;
-		if (!has_name && (!r->after_number || r->pending_name.len == 0))
-			return (r->n > 0 || r->n_heading > 0) && end_item(r);
-		if (!has_name) { /* "loss at step 5: 2.1" */
-			r->name = r->pending_name;
-			r->n_words = 1;
-			r->pending_name.len = 0;
-		}
-		r->is_assigned = true;
-		return true;
+		return read_colon(r);
 	case '=':
 		if (next == '=' || next == '>' || !is_unassigned)
 			return false;

@@ -1219,10 +1219,12 @@ static int add_log(void *opaque, const char *path, struct err *err)
 
 	if (q->n_runs == MAX_RUNS)
 		return err_set(err, ERR_USAGE, "more than %d logs", MAX_RUNS);
+	size_t block = array_count(run, q->runs, q->n_runs, run->arm == q->current);
+
 	q->paths[q->n_runs] = path;
 	q->runs[q->n_runs] = (struct judge_run){
 		.arm = q->current,
-		.block = array_count(run, q->runs, q->n_runs, run->arm == q->current),
+		.block = block,
 		.pos = bench_run_place(path),
 		.counted = true,
 		.state = RUN_STATE_CLAIMED,

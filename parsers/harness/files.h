@@ -171,9 +171,11 @@ struct harness_files {
 };
 
 /* Each file by path. */
-#define harness_each(file, files)                                   \
-	for (struct harness_file **file##_at = (files)->all, *file; \
-	     file##_at < (files)->all + (files)->n && (file = *file##_at) != NULL; file##_at++)
+#define harness_each(file, files)                                       \
+	for (struct harness_file **file##_at = (files)->all, *file;     \
+	     (files)->n > 0 && file##_at < (files)->all + (files)->n && \
+	     (file = *file##_at) != NULL;                               \
+	     file##_at++)
 
 void harness_files_init(struct harness_files *files);
 void harness_files_release(struct harness_files *files);

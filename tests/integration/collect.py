@@ -319,7 +319,7 @@ def test_unreachable():
                 "transport": "openssh", "logs": ["/x"]}])
     done = tui("collect", "--until-idle", "1", "--for", "60")
     same(done.returncode, 4, "a pod that cannot be reached: exit status 4")
-    ok("far: re" in done.stderr, "a pod that cannot be reached: message: " + done.stderr.strip()[:200]
+    ok("far: not reached: " in done.stderr, "a pod that cannot be reached: message: " + done.stderr.strip()[:200]
        .replace("\n", " / "))
     done = tui("pods", "here", "--json")
     same(done.returncode, 0, "pods with one name: exit status 0")

@@ -22,12 +22,11 @@ struct format_set *format_set_new_builtin(void);
 
 /* Add a user's file. It replaces the built-in set of the same name; its rules are tried before all
  * others. On error returns -1 with file, line and key path in err, and leaves the set unchanged. */
-int format_set_load(struct format_set *set, const char *path, struct err *err)
-	__attribute__((warn_unused_result));
+int format_set_load(struct format_set *set, const char *path, struct err *err) MUST_USE;
 
 /* The same for text in memory; file is the name for error messages. */
-int format_set_load_text(struct format_set *set, const char *file, struct str text, struct err *err)
-	__attribute__((warn_unused_result));
+int format_set_load_text(struct format_set *set, const char *file, struct str text,
+			 struct err *err) MUST_USE;
 
 void format_set_free(struct format_set *set);
 
@@ -45,8 +44,7 @@ const struct format *format_set_get(const struct format_set *set, size_t i);
 /* The patterns that recognize the tracks of runs; none unless they are added before the first
  * reader is made. */
 const struct mark_set *format_set_marks(const struct format_set *set);
-int format_set_add_mark(struct format_set *set, const struct mark *mark, struct err *err)
-	__attribute__((warn_unused_result));
+int format_set_add_mark(struct format_set *set, const struct mark *mark, struct err *err) MUST_USE;
 
 /* All rules, in the order in which they are tried. */
 size_t format_set_rules(const struct format_set *set);

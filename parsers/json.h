@@ -32,12 +32,10 @@ enum json_bare {
  * Returns a tree that the caller frees with cJSON_Delete, or NULL with err:
  * "line 3: ...".
  */
-cJSON *json_parse(struct str text, enum json_bare bare, struct err *err)
-	__attribute__((warn_unused_result));
+cJSON *json_parse(struct str text, enum json_bare bare, struct err *err) MUST_USE;
 
 /* Read and parse a regular file of at most JSON_MAX_BYTES; bare tokens are errors. */
-cJSON *json_parse_file(const char *path, struct buf *text, struct err *err)
-	__attribute__((warn_unused_result));
+cJSON *json_parse_file(const char *path, struct buf *text, struct err *err) MUST_USE;
 
 /* A local tree that is freed at the end of its block: AUTO_JSON root = ..; */
 void json_free(cJSON **tree);

@@ -90,7 +90,7 @@ struct json_reader {
 
 /* Set the error "<file>:<line>: <path>: <message>"; returns -1. */
 int json_refuse(const struct json_reader *r, const char *path, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+	LIKE_PRINTF(3, 4);
 
 /* Join "pods[1]" and "logs" to "pods[1].logs"; returns out. */
 const char *json_join(char out[JSON_PATH_SIZE], const char *path, const char *key);
@@ -98,14 +98,13 @@ const char *json_join(char out[JSON_PATH_SIZE], const char *path, const char *ke
 /* Read the members of object into base, in the order of the table (ended by a NULL name).
  * -1 with err; base is then half filled. */
 int json_read_object(const struct json_reader *r, const struct json_field *fields,
-		     const cJSON *object, const char *path, void *base)
-	__attribute__((warn_unused_result));
+		     const cJSON *object, const char *path, void *base) MUST_USE;
 
 /* The same for a whole text (file is its name in errors), and for a file. */
 int json_read_text(struct json_reader *r, const char *file, struct str text,
-		   const struct json_field *fields, void *base) __attribute__((warn_unused_result));
+		   const struct json_field *fields, void *base) MUST_USE;
 int json_read_file(struct json_reader *r, const char *file, const struct json_field *fields,
-		   void *base) __attribute__((warn_unused_result));
+		   void *base) MUST_USE;
 
 /* Free everything that json_read_object stored in base. */
 void json_release_object(const struct json_field *fields, void *base);

@@ -28,8 +28,7 @@ void mark_release(struct mark *mark);
 void mark_set_release(struct mark_set *set);
 /* Take over the rule, whose pattern is not compiled yet. -1 with err if the pattern does not
  * compile, or if there are too many. */
-int mark_set_add(struct mark_set *set, const struct mark *mark, struct err *err)
-	__attribute__((warn_unused_result));
+int mark_set_add(struct mark_set *set, const struct mark *mark, struct err *err) MUST_USE;
 
 /* What was found in one log. */
 struct marks {

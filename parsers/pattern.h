@@ -10,7 +10,7 @@
  * A limit stops every pattern that takes too long. */
 struct pattern;
 
-struct pattern *pattern_new(const char *text, struct err *err) __attribute__((warn_unused_result));
+struct pattern *pattern_new(const char *text, struct err *err) MUST_USE;
 void pattern_free(struct pattern *pattern);
 /* Find the first match in s: its first byte and its length. */
 bool pattern_find(const struct pattern *pattern, struct str s, size_t *at, size_t *len);
@@ -25,8 +25,7 @@ bool pattern_find_line(const struct pattern *pattern, struct str block, size_t f
 
 /* A user's pattern that takes a name from a path: its group named "group" or, without one, its
  * first group. NULL with ERR_USAGE if it does not compile or has no group. */
-struct pattern *pattern_new_path(const char *text, struct err *err)
-	__attribute__((warn_unused_result));
+struct pattern *pattern_new_path(const char *text, struct err *err) MUST_USE;
 /* Take the name from path, as a slice of it. Returns 1 if found, 0 if the pattern does not match,
  * -1 if it exceeded its match limit. */
 int pattern_capture(const struct pattern *pattern, const char *path, struct str *taken);

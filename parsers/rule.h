@@ -119,8 +119,7 @@ enum metric rule_metric(const char *word, double *scale);
 
 /* Prepare rule->pattern; the other keys of the rule are set already. -1 with a message in err if it
  * is invalid; the patterns of the program itself are valid, and compiled when they are needed. */
-int rule_compile(struct rule *rule, bool is_builtin, struct err *err)
-	__attribute__((warn_unused_result));
+int rule_compile(struct rule *rule, bool is_builtin, struct err *err) MUST_USE;
 void rule_release(struct rule *rule);
 
 /* The compiled pattern. The first thread that asks compiles it, since most rules of a program are

@@ -35,4 +35,4 @@ struct run_rows_cb {
  * of rows, or -1 with err.
  */
 int run_rows_read(struct str text, const char *name, const struct run_rows_cb *cb, void *user,
-		  struct err *err) __attribute__((warn_unused_result));
+		  struct err *err) MUST_USE;

@@ -38,8 +38,8 @@ struct score_json {
  * possible measurement (score_is_measurable). A failed, infinite or missing
  * score is not an error: see passed, value and why.
  */
-int score_json_read(struct score_json *score, struct str text, const char *key, struct err *err)
-	__attribute__((warn_unused_result));
+int score_json_read(struct score_json *score, struct str text, const char *key,
+		    struct err *err) MUST_USE;
 void score_json_release(struct score_json *score);
 
 /* Does the score count: did it pass, with a finite value? */
@@ -91,8 +91,7 @@ struct score_row {
 
 /* Read the output of a verifier: a JSON object with the key of a score and a status, mode or
  * cases. -1 with err for any other text. */
-int score_row_read(struct score_row *row, struct str text, struct err *err)
-	__attribute__((warn_unused_result));
+int score_row_read(struct score_row *row, struct str text, struct err *err) MUST_USE;
 void score_row_release(struct score_row *row);
 /* Set warm-up and repeats (from a command line; NAN: unknown) if the output has none. */
 void score_row_set_effort(struct score_row *row, double warmup, double repeats);

@@ -220,9 +220,8 @@ void canvas_line(struct canvas *canvas, struct rect rect, unsigned int style, st
 	canvas->clip = before;
 }
 
-static void __attribute__((format(printf, 4, 0)))
-canvas_vprint(struct canvas *canvas, struct rect rect, unsigned int style, const char *fmt,
-	      va_list ap)
+static void LIKE_PRINTF(4, 0) canvas_vprint(struct canvas *canvas, struct rect rect,
+					    unsigned int style, const char *fmt, va_list ap)
 {
 	AUTO_BUF text = buf_new(LINE_BYTES);
 

@@ -76,15 +76,15 @@ struct rect canvas_clip(struct canvas *canvas, struct rect rect);
 int canvas_text(struct canvas *canvas, int x, int y, unsigned int style, const char *text);
 /* The same for formatted text; a text that the clip cuts off ends in "…". */
 int canvas_textf(struct canvas *canvas, int x, int y, unsigned int style, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+	LIKE_PRINTF(5, 6);
 /* Draw text into a line of rect.w columns; a longer text ends in "…". */
 void canvas_line(struct canvas *canvas, struct rect rect, unsigned int style, struct str text);
 /* The same for formatted text. */
 void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+	LIKE_PRINTF(4, 5);
 /* The same into the first line of *rest, which is cut off; nothing if no line is left. */
 void canvas_print_top(struct canvas *canvas, struct rect *rest, unsigned int style, const char *fmt,
-		      ...) __attribute__((format(printf, 4, 5)));
+		      ...) LIKE_PRINTF(4, 5);
 /* Draw a line; a text that is too long loses its middle: "big-em…eed42". */
 void canvas_line_elided(struct canvas *canvas, struct rect rect, unsigned int style,
 			struct str text);
@@ -111,7 +111,7 @@ void canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style, ui
 struct picture *canvas_picture(struct canvas *canvas, struct rect rect);
 /* Draw a frame with a title in its upper edge; returns the area inside. */
 struct rect canvas_box(struct canvas *canvas, struct rect rect, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+	LIKE_PRINTF(3, 4);
 
 /* The cell at (x, y), inside the canvas. */
 const struct cell *canvas_at(const struct canvas *canvas, int x, int y);

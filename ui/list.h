@@ -132,8 +132,7 @@ void list_filter(struct list *list, const char *words);
 void list_export(const struct list *list, bool as_csv, struct buf *out);
 
 /* Set style and text of a cell. */
-void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...) LIKE_PRINTF(3, 4);
 
 /* Shorten a name to `width` columns: remove the words that most names of the list have, as long as
  * rarer ones are left: "SP8192_QK5_LegalTTT_PClip12" becomes "QK5_LegalTTT…". */

@@ -32,8 +32,7 @@ void term_options_init(struct term_options *options);
 /* Can the dashboard be drawn on the terminal that TERM names?  If not, err has the reason. */
 bool term_fits(struct err *err);
 
-struct term *term_open(const struct term_options *options, struct err *err)
-	__attribute__((warn_unused_result));
+struct term *term_open(const struct term_options *options, struct err *err) MUST_USE;
 void term_close(struct term *term);
 
 /* Apply other options, except ascii and sync. */

@@ -96,8 +96,7 @@ enum theme {
 
 const char *theme_name(enum theme theme);
 /* -1 with err for an unknown name. */
-int theme_by_name(const char *name, enum theme *theme, struct err *err)
-	__attribute__((warn_unused_result));
+int theme_by_name(const char *name, enum theme *theme, struct err *err) MUST_USE;
 
 /* Static row of a style in a theme. */
 const struct theme_style *theme_style(enum theme theme, unsigned int style);

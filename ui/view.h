@@ -143,8 +143,7 @@ bool ui_shows_run(const struct ui_shared *shared, const struct model_run *mr);
 /* Version (see struct list) of a list of all runs. */
 uint64_t ui_runs_version(const struct ui_shared *shared);
 /* Show a message in the status line. */
-void ui_show_message(struct ui_shared *shared, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void ui_show_message(struct ui_shared *shared, const char *fmt, ...) LIKE_PRINTF(2, 3);
 bool ui_is_marked(const struct ui_marks *marks, const void *what);
 /* Mark it or remove the mark; more than `most` marks are refused with a message. */
 void ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks, const void *what,

@@ -49,8 +49,7 @@ const cJSON *harness_json_file(const struct harness_build *b, enum harness_kind 
 /* The word after "--<name> " or "--<name>=" in a command line; empty: none. */
 struct str harness_flag(const char *command, const char *name);
 /* Add a sentence to run->disputes: two sources contradict each other. */
-void harness_dispute(struct harness_build *b, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void harness_dispute(struct harness_build *b, const char *fmt, ...) LIKE_PRINTF(2, 3);
 
 /* proof.c */
 /* Set run->ordered. Must be called before any other file of the run is read. */
@@ -81,7 +80,7 @@ void harness_post_read(struct harness_build *b, struct harness_post *post, const
 		       const struct harness_file *out, struct str errors);
 /* Invalidate the score, and set the reason unless there is one. */
 void harness_post_doubt(struct harness_build *b, struct harness_post *post, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+	LIKE_PRINTF(3, 4);
 
 /* calls.c */
 void harness_calls_read(struct harness_pool *pool, struct harness_calls *calls,

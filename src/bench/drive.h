@@ -33,8 +33,7 @@ enum session_end bench_drive(const struct bench_drive *drive, struct err *err);
 struct conf_pod *bench_pods(const struct plan *plan, const struct conf *conf, struct err *err);
 
 /* Judge a bench that has ended again, with the current noise register, and replace its verdict. */
-int bench_judge_again(const struct bench_drive *drive, struct err *err)
-	__attribute__((warn_unused_result));
+int bench_judge_again(const struct bench_drive *drive, struct err *err) MUST_USE;
 
 /* The verdict.json of a bench; if it has none yet, the current verdict.  Owned by the caller. */
 cJSON *bench_verdict(const struct bench_drive *drive);

@@ -19,19 +19,18 @@
 
 /* Create <base>/<name>-<time>[-n] and its runs/; sets id and path. */
 int folder_create(const char *base, const char *name, int64_t now_ms, char id[FOLDER_ID_SIZE],
-		  char path[FOLDER_PATH_SIZE], struct err *err) __attribute__((warn_unused_result));
+		  char path[FOLDER_PATH_SIZE], struct err *err) MUST_USE;
 
 /*
  * Lock the bench for this process until fd is closed.  -1 with err; its code is ERR_CHECK if
  * another process drives the bench.
  */
-int folder_lock(const char *path, int *fd, struct err *err) __attribute__((warn_unused_result));
+int folder_lock(const char *path, int *fd, struct err *err) MUST_USE;
 
 /* Replace a file in the folder; creates its directory. */
-int folder_write(const char *path, const char *name, struct str text, struct err *err)
-	__attribute__((warn_unused_result));
-int folder_write_json(const char *path, const char *name, const cJSON *node, struct err *err)
-	__attribute__((warn_unused_result));
+int folder_write(const char *path, const char *name, struct str text, struct err *err) MUST_USE;
+int folder_write_json(const char *path, const char *name, const cJSON *node,
+		      struct err *err) MUST_USE;
 
 /* NULL if the file does not exist or is not JSON. */
 cJSON *folder_read_json(const char *path, const char *name);
@@ -39,8 +38,7 @@ cJSON *folder_read_json(const char *path, const char *name);
 /* Size of a file in bytes; 0 if it does not exist. */
 uint64_t folder_size(const char *path, const char *name);
 /* Append to a file; creates it and its directory. */
-int folder_append(const char *path, const char *name, struct str data, struct err *err)
-	__attribute__((warn_unused_result));
+int folder_append(const char *path, const char *name, struct str data, struct err *err) MUST_USE;
 void folder_remove(const char *path, const char *name);
 
 /* state.json */
@@ -52,8 +50,8 @@ struct folder_state {
 	double cost_usd;
 };
 
-int folder_write_state(const char *path, const struct folder_state *state, struct err *err)
-	__attribute__((warn_unused_result));
+int folder_write_state(const char *path, const struct folder_state *state,
+		       struct err *err) MUST_USE;
 /* false: the folder has no state.json. */
 bool folder_read_state(const char *path, struct folder_state *state);
 
@@ -65,11 +63,10 @@ char *bench_base(void);
 
 /* Find a bench by its id or a unique prefix of it.  -1 with err (ERR_NODATA). */
 int bench_find(const char *word, char id[FOLDER_ID_SIZE], char path[FOLDER_PATH_SIZE],
-	       struct err *err) __attribute__((warn_unused_result));
+	       struct err *err) MUST_USE;
 
 /* Load the plan from the bench.json of a results folder. */
-int bench_load_plan(struct plan *plan, const char *path, struct err *err)
-	__attribute__((warn_unused_result));
+int bench_load_plan(struct plan *plan, const char *path, struct err *err) MUST_USE;
 
 /* Has the bench with that id ended?  Also false if there is no such bench. */
 bool bench_is_over(const char *id);
@@ -80,5 +77,4 @@ bool bench_is_over(const char *id);
  */
 char *bench_pods_left_running(const struct plan *plan, const char *path);
 /* Record that these pods were stopped, so that the user is not asked again. */
-int bench_record_pods_stopped(const char *path, struct err *err)
-	__attribute__((warn_unused_result));
+int bench_record_pods_stopped(const char *path, struct err *err) MUST_USE;

@@ -77,7 +77,7 @@ struct guard_hits {
 /* Add a hit.  A guard is kept once; a hard hit replaces a soft one.  If the list is full, a hard
  * hit replaces a soft one and a soft hit is dropped. */
 void guard_add(struct guard_hits *hits, enum guard guard, bool hard, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+	LIKE_PRINTF(4, 5);
 bool guard_has(const struct guard_hits *hits, enum guard guard);
 /* The first hard hit, or NULL. */
 const struct guard_hit *guard_hard(const struct guard_hits *hits);

@@ -29,5 +29,4 @@ struct harness_ab {
  * Its bench.json, which is a valid plan; owned by the caller.  NULL with err, for example if the
  * run has no checkpoint, no command that measures, or no settings.
  */
-cJSON *harness_ab_json(const struct harness_ab *asked, struct err *err)
-	__attribute__((warn_unused_result));
+cJSON *harness_ab_json(const struct harness_ab *asked, struct err *err) MUST_USE;

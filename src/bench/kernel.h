@@ -24,7 +24,7 @@ char *kernel_command(const struct plan *plan);
  * itself. -1 with err if a file cannot be written.
  */
 int kernel_share(const struct bench_runs *runs, const struct bench_run *run,
-		 struct bench_run *sharer, struct err *err) __attribute__((warn_unused_result));
+		 struct bench_run *sharer, struct err *err) MUST_USE;
 
 /* Fire the validity checks for what the probe reports besides the time. */
 void kernel_guards(struct bench_run *run);

@@ -46,8 +46,8 @@ struct launch {
 int launch_check_files(const struct plan *plan, struct err *err);
 
 /* -1 with err if a file that the variant ships cannot be read. */
-int launch_script(struct buf *out, enum launch_op op, const struct launch *l, struct err *err)
-	__attribute__((warn_unused_result));
+int launch_script(struct buf *out, enum launch_op op, const struct launch *l,
+		  struct err *err) MUST_USE;
 
 enum launch_state {
 	LAUNCH_NONE, /* no such job */

@@ -55,12 +55,11 @@ bool bench_line_has_default(const struct bench_line *line);
  * when the result is read as a plan.  Without a folder, or with ".", commands on local pods run in
  * the current folder; on other pods they run in the home, or in a folder relative to it.
  */
-cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf, struct err *err)
-	__attribute__((warn_unused_result));
+cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf,
+		       struct err *err) MUST_USE;
 
 /* The same for the form of the dashboard (ui/form.h): an object of texts. */
-cJSON *bench_make_form(const cJSON *form, const struct conf *conf, struct err *err)
-	__attribute__((warn_unused_result));
+cJSON *bench_make_form(const cJSON *form, const struct conf *conf, struct err *err) MUST_USE;
 
 struct plan;
 /* The form that would make such a bench; settings that the form does not have are left out.  Owned

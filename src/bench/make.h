@@ -21,12 +21,11 @@ struct bench_audit {
 };
 
 /* A bench that compares one variant with itself, to measure the noise of pods. */
-cJSON *bench_make_audit(const struct bench_audit *audit, const struct conf *conf, struct err *err)
-	__attribute__((warn_unused_result));
+cJSON *bench_make_audit(const struct bench_audit *audit, const struct conf *conf,
+			struct err *err) MUST_USE;
 
 /* Set the window of a metric from "FIRST:LAST" or "auto". */
-int bench_make_window(cJSON *metric, const char *text, struct err *err)
-	__attribute__((warn_unused_result));
+int bench_make_window(cJSON *metric, const char *text, struct err *err) MUST_USE;
 
 /*
  * The pods in a list of names, separated by commas or newlines: from the definition (may be NULL)
@@ -35,7 +34,7 @@ int bench_make_window(cJSON *metric, const char *text, struct err *err)
  */
 #define MAKE_LOCAL "local"
 cJSON *bench_make_pods(const cJSON *definition, const char *names, const struct conf *conf,
-		       struct err *err) __attribute__((warn_unused_result));
+		       struct err *err) MUST_USE;
 
 /* Make the relative paths of files that variants ship absolute, starting at folder. */
 void bench_make_absolute(cJSON *definition, const char *folder);

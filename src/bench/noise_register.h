@@ -34,8 +34,8 @@ struct noise_register {
 };
 
 /* Load from the context's database, which stays open.  Without a database the register is empty. */
-int noise_register_load(struct noise_register *reg, struct context *context, struct err *err)
-	__attribute__((warn_unused_result));
+int noise_register_load(struct noise_register *reg, struct context *context,
+			struct err *err) MUST_USE;
 /* Like noise_register_load, but errors give an empty register, and the database is closed, as the
  * caller may run for hours, or fork. */
 void noise_register_peek(struct noise_register *reg, struct context *context);
@@ -47,7 +47,7 @@ void noise_register_release(struct noise_register *reg);
  * finds the changes.
  */
 int noise_history_load(struct noise_register *reg, struct context *context, const char *name,
-		       struct err *err) __attribute__((warn_unused_result));
+		       struct err *err) MUST_USE;
 /* The row of `bench history`: that of `bench noise` and more.  Owned by the caller. */
 cJSON *noise_history_json(const struct noise_entry *entry);
 
@@ -70,8 +70,8 @@ void noise_register_set_rule(void *lookup, struct judge_rule *rule);
 
 /* Store the noise of each pod of a results folder in the database.  Without an A/A arm that is only
  * the level of the control. */
-int noise_register_store(const char *db_path, const char *id, const char *path, struct err *err)
-	__attribute__((warn_unused_result));
+int noise_register_store(const char *db_path, const char *id, const char *path,
+			 struct err *err) MUST_USE;
 
 /* An entry as facts, which `bench audit` prints. */
 void noise_entry_facts(struct facts *facts, const struct noise_entry *entry);

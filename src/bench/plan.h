@@ -121,11 +121,9 @@ struct plan {
 };
 
 /* -1 with err (ERR_CONFIG): "file:line: key path: message". */
-int plan_load(struct plan *plan, const char *path, struct err *err)
-	__attribute__((warn_unused_result));
+int plan_load(struct plan *plan, const char *path, struct err *err) MUST_USE;
 /* The same for a text; file is its name in errors. */
-int plan_parse(struct plan *plan, const char *file, struct str text, struct err *err)
-	__attribute__((warn_unused_result));
+int plan_parse(struct plan *plan, const char *file, struct str text, struct err *err) MUST_USE;
 void plan_release(struct plan *plan);
 
 /* The names of benches, arms and pods: safe in paths and shell words. */

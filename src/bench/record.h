@@ -9,8 +9,7 @@
  * Store the current content of a results folder in the database: bench.json, state.json and, if it
  * exists, verdict.json with its runs.
  */
-int bench_record(const char *db_path, const char *id, const char *path, struct err *err)
-	__attribute__((warn_unused_result));
+int bench_record(const char *db_path, const char *id, const char *path, struct err *err) MUST_USE;
 
 /*
  * Fill out with the benches in the database whose id is not in ids, newest first, at most max.

@@ -19,7 +19,7 @@ struct report {
 };
 
 /* Append to the value of the next fact. */
-static void __attribute__((format(printf, 2, 3))) append(struct report *r, const char *fmt, ...)
+static void LIKE_PRINTF(2, 3) append(struct report *r, const char *fmt, ...)
 {
 	va_list ap;
 

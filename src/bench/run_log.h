@@ -100,12 +100,11 @@ struct run_log_rule {
  * (n_rows 0) and without a score, is not an error here: run_log_guards reports it.
  */
 int run_log_read(struct run_log *log, const char *path, const struct run_log_rule *rule,
-		 struct err *err) __attribute__((warn_unused_result));
+		 struct err *err) MUST_USE;
 
 /* The same for a text; path is only its name. */
 int run_log_parse(struct run_log *log, const char *path, struct str text,
-		  const struct run_log_rule *rule, struct err *err)
-	__attribute__((warn_unused_result));
+		  const struct run_log_rule *rule, struct err *err) MUST_USE;
 
 void run_log_release(struct run_log *log);
 

@@ -63,8 +63,8 @@ void bench_run_file(const struct bench_run *run, const char *name, char out[FOLD
 size_t bench_run_place(const char *log);
 
 /* Write run.json: the run has ended and is not repeated. */
-int bench_run_record(const struct bench_runs *runs, const struct bench_run *run, struct err *err)
-	__attribute__((warn_unused_result));
+int bench_run_record(const struct bench_runs *runs, const struct bench_run *run,
+		     struct err *err) MUST_USE;
 
 /*
  * Must the block of this run be repeated because of a problem of the pod?  The decision does not
@@ -74,7 +74,7 @@ bool bench_run_needs_repeat(const struct bench_runs *runs, const struct bench_ru
 			    size_t size);
 /* Repeat the block of a run: its earlier measurements are ignored. */
 int bench_runs_repeat(struct bench_runs *runs, const struct bench_run *run, const char *reason,
-		      struct err *err) __attribute__((warn_unused_result));
+		      struct err *err) MUST_USE;
 
 /*
  * Estimated seconds until the due runs (indexed as runs->v) have ended on the slowest pod, from the

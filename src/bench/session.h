@@ -69,5 +69,4 @@ void session_leave(struct session *session);
 /* Judge a results folder without pods; returns its verdict.json, owned by the caller. */
 cJSON *session_verdict(const struct session_setup *setup);
 /* The same, written to the folder with summary.json and each steps.csv. */
-int session_judge_folder(const struct session_setup *setup, struct err *err)
-	__attribute__((warn_unused_result));
+int session_judge_folder(const struct session_setup *setup, struct err *err) MUST_USE;

@@ -89,7 +89,7 @@ struct session {
 };
 
 /* session.c */
-void session_note(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void session_note(struct session *s, const char *fmt, ...) LIKE_PRINTF(2, 3);
 /* A worker's run has ended. */
 void session_on_run(struct session *s, struct bench_run *run);
 /* A worker waits for the others, or has ended. */
@@ -107,8 +107,7 @@ void session_load_run(struct session *s, struct bench_run *run);
  * already invalid, so that finishing it would waste time and money.
  */
 bool session_should_cut(struct session *s, struct bench_run *run);
-int session_write_steps(struct session *s, const struct judge_run *run, struct err *err)
-	__attribute__((warn_unused_result));
+int session_write_steps(struct session *s, const struct judge_run *run, struct err *err) MUST_USE;
 
 /* worker.c: one pod. */
 void worker_start(struct worker *worker);

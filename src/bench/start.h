@@ -31,13 +31,12 @@ char *bench_preview(struct context *context, const char *file, struct err *err);
  */
 char *bench_find_number(const struct plan *plan, const char *path, struct err *err);
 /* Write another metric into the bench.json of a results folder; `chosen` is the reason. */
-int bench_set_metric(const char *path, const char *key, const char *chosen, struct err *err)
-	__attribute__((warn_unused_result));
+int bench_set_metric(const char *path, const char *key, const char *chosen,
+		     struct err *err) MUST_USE;
 
 /*
  * Create and lock the results folder of a bench.  Its bench.json is `given`, or, if that is NULL, a
  * copy of plan->file.
  */
 int bench_create(const struct plan *plan, const char *given, char id[FOLDER_ID_SIZE],
-		 char path[FOLDER_PATH_SIZE], int *lock, struct err *err)
-	__attribute__((warn_unused_result));
+		 char path[FOLDER_PATH_SIZE], int *lock, struct err *err) MUST_USE;

@@ -80,8 +80,7 @@ struct step_rates {
  * all of them have, or a computed time that differs from the printed minutes by more than 0.1.
  */
 int step_times_init(struct step_times *times, const struct step_row *rows, size_t n_rows,
-		    const struct step_rates *rates, double lo, double hi, struct err *err)
-	__attribute__((warn_unused_result));
+		    const struct step_rates *rates, double lo, double hi, struct err *err) MUST_USE;
 void step_times_release(struct step_times *times);
 
 /* Steps lo..hi of a run as one measurement. */
@@ -100,7 +99,7 @@ extern const struct step_window step_window_none;
 
 /* -1 with err if the row at lo or at hi is missing. */
 int step_window_measure(struct step_window *window, const struct step_times *times, double lo,
-			double hi, struct err *err) __attribute__((warn_unused_result));
+			double hi, struct err *err) MUST_USE;
 
 /*
  * The resolution of a log's clock: the largest unit of which all times between rows (for a clock

@@ -57,8 +57,7 @@ void wait_end_text(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_TE
 const struct pod_wait *waits_find(const struct pod_wait *waits, size_t n, const char *pod);
 
 /* Write waits.json for n pods, or remove it when no pod waits. */
-int waits_write(const char *path, const struct pod_wait *waits, size_t n, struct err *err)
-	__attribute__((warn_unused_result));
+int waits_write(const char *path, const struct pod_wait *waits, size_t n, struct err *err) MUST_USE;
 
 /*
  * Read the pods that wait; returns their number.  If no process drives the bench, only

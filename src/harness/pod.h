@@ -11,4 +11,4 @@
  * than 120 s, or the directory has no run.
  */
 int harness_pod_fetch(const struct conf_pod *pod, const char *dir, struct harness_wire *wire,
-		      struct err *err) __attribute__((warn_unused_result));
+		      struct err *err) MUST_USE;

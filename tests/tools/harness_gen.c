@@ -95,8 +95,7 @@ static int write_parts(const struct gen_sheet *s, int fd)
 }
 
 /* Write the sheet to a file below .harnessgym and empty it. */
-static void __attribute__((format(printf, 3, 4)))
-gen_put(struct gen_sheet *s, int flags, const char *fmt, ...)
+static void LIKE_PRINTF(3, 4) gen_put(struct gen_sheet *s, int flags, const char *fmt, ...)
 {
 	struct timespec times[2] = {
 		{ (time_t)(s->at_ms / 1000), (long)(s->at_ms % 1000) * 1000000 },

@@ -25,8 +25,6 @@ size_t harness_gen_steps(void);
 /* Time of a step, in ms from the start of the run. */
 int64_t harness_gen_step_at_ms(size_t step);
 /* Write the files of one step (from 0): truncated and rewritten in place. */
-int harness_gen_step(const struct harness_gen *gen, size_t step, struct err *err)
-	__attribute__((warn_unused_result));
+int harness_gen_step(const struct harness_gen *gen, size_t step, struct err *err) MUST_USE;
 /* Write the first `upto` steps (or all, if there are fewer) to dir. */
-int harness_gen_write(const char *dir, size_t upto, struct err *err)
-	__attribute__((warn_unused_result));
+int harness_gen_write(const char *dir, size_t upto, struct err *err) MUST_USE;

@@ -48,7 +48,7 @@ extern const struct loggen_dialect_ops loggen_golf_min;
 extern const struct loggen_dialect_ops loggen_nanogpt;
 
 /* Queue a line (without its newline) at gen->now_ms. */
-void loggen_say(struct loggen *gen, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void loggen_say(struct loggen *gen, const char *fmt, ...) LIKE_PRINTF(2, 3);
 /* Queue text unchanged; it may contain many lines and ends with a newline. */
 void loggen_say_text(struct loggen *gen, const char *text);
 /* Advance the time. */

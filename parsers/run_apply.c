@@ -833,8 +833,9 @@ static enum run_status live_status(const struct run_state *s)
 }
 
 /* Set why the run has that status, which is returned. */
-static enum run_status LIKE_PRINTF(3, 4)
-	conclude(struct run_state *s, enum run_status status, const char *format, ...)
+LIKE_PRINTF(3, 4)
+static enum run_status conclude(struct run_state *s, enum run_status status, const char *format,
+				...)
 {
 	AUTO_BUF text = buf_new(2 * EVENT_TEXT_BYTES);
 	va_list args;

@@ -220,8 +220,9 @@ void canvas_line(struct canvas *canvas, struct rect rect, unsigned int style, st
 	canvas->clip = before;
 }
 
-static void LIKE_PRINTF(4, 0) canvas_vprint(struct canvas *canvas, struct rect rect,
-					    unsigned int style, const char *fmt, va_list ap)
+LIKE_PRINTF(4, 0)
+static void canvas_vprint(struct canvas *canvas, struct rect rect, unsigned int style,
+			  const char *fmt, va_list ap)
 {
 	AUTO_BUF text = buf_new(LINE_BYTES);
 

@@ -121,8 +121,8 @@ void panel_facts_flow(struct canvas *canvas, struct rect r, const struct facts *
 	}
 }
 
-static struct run_state LIKE_PRINTF(3, 4)
-	new_state(const char *symbol, enum fact_style style, const char *fmt, ...)
+LIKE_PRINTF(3, 4)
+static struct run_state new_state(const char *symbol, enum fact_style style, const char *fmt, ...)
 {
 	struct run_state state = { symbol, "", style };
 	va_list ap;

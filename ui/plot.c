@@ -747,12 +747,13 @@ static void add_target(struct work *work, struct chart *chart, const struct plot
 	const char *name =
 		request->metric.id == PLOT_OWN ? request->metric.own : work->points[0].column;
 	double from = chart->x_lo + (chart->x_hi - chart->x_lo) * CHART_START;
+
+	if (!run_has(track->target) || track->metric == NULL || strcmp(name, track->metric) != 0)
+		return;
 	struct plot_spread y = plot_spread_of(chart, from, chart->x_hi, 0);
 	double y_lo = fmax(y.lo, chart->y_lo), y_hi = fmin(y.hi, chart->y_hi);
 	double air = (y_hi - y_lo) / 4;
-
-	if (!run_has(track->target) || track->metric == NULL || strcmp(name, track->metric) != 0 ||
-	    !(track->target > y_lo - air && track->target < y_hi + air))
+	if (!(track->target > y_lo - air && track->target < y_hi + air))
 		return;
 	for (size_t i = 0; i < 2; i++) {
 		work->target_x[i] = i == 0 ? chart->x_lo : chart->x_hi;
@@ -766,8 +767,11 @@ static void add_target(struct work *work, struct chart *chart, const struct plot
 								.line = CHART_DASHED,
 								.label = work->target };
 	chart->n_series = work->n_series;
-	if (isfinite(chart->y_lo))
+	/* Where spikes were cut off, the line must not be. */
+	if (isfinite(chart->y_lo)) {
 		chart->y_lo = fmin(chart->y_lo, track->target - air / 10);
+		chart->y_hi = fmax(chart->y_hi, track->target + air / 10);
+	}
 	chart->legend = request->legend;
 }
 

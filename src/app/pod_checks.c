@@ -66,7 +66,8 @@ static void add_line(struct model_check *check, struct buf *line)
 }
 
 /* Append a fact to the line, after a dot unless it is the first. */
-static void LIKE_PRINTF(2, 3) add_fact(struct buf *line, const char *fmt, ...)
+LIKE_PRINTF(2, 3)
+static void add_fact(struct buf *line, const char *fmt, ...)
 {
 	buf_append_str(line, line->len > 0 ? " · " : "");
 	buf_append_args(line, fmt);

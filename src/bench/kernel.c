@@ -89,7 +89,7 @@ int kernel_share(const struct bench_runs *runs, const struct bench_run *run,
 	sharer->attempt = run->attempt;
 	sharer->end = run->end;
 	sharer->result = run->result;
-	/* Which arm changed a file that all read is known of one run only. */
+	/* Of the runs in one process, only this one is blamed for changing a shared file. */
 	if (sharer != run)
 		sharer->result.shared[0] = '\0';
 	sharer->drift_s = run->drift_s;

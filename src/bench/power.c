@@ -145,8 +145,8 @@ static struct look take_look(struct simulation *s, size_t variant, size_t n)
 	return look;
 }
 
-/* Does each variant without a difference have a (false) difference or a narrow interval?  The bench
- * continues until all are decided. */
+/* Is each variant that equals the control decided: by a difference shown in error, or by a narrow
+ * interval?  The bench continues until all are. */
 static bool are_others_decided(struct simulation *s, size_t n)
 {
 	for (size_t v = 1; v < s->plan.variants; v++) {

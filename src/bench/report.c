@@ -19,7 +19,8 @@ struct report {
 };
 
 /* Append to the value of the next fact. */
-static void LIKE_PRINTF(2, 3) append(struct report *r, const char *fmt, ...)
+LIKE_PRINTF(2, 3)
+static void append(struct report *r, const char *fmt, ...)
 {
 	va_list ap;
 

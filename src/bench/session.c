@@ -411,13 +411,13 @@ static void describe_output(const struct session *s, const struct bench_run *run
 		buf_clear(&text);
 	for (struct str rest = buf_str(&text); str_next(&rest, '\n', &line);)
 		n += str_trim(line).len > 0 ? 1 : 0;
-	if (n == 0)
+	if (n == 0) {
 		buf_appendf(out, "it printed nothing (%s)", path);
-	if (n > 0)
-		utf8_sanitize(&last, str_last_line(buf_str(&text)));
-	if (n > 0)
-		buf_appendf(out, "%.140s%s%zu line%s of output in %s, the last one \"%s\"", reason,
-			    reason[0] != '\0' ? "; " : "", n, n == 1 ? "" : "s", path, last.data);
+		return;
+	}
+	utf8_sanitize(&last, str_last_line(buf_str(&text)));
+	buf_appendf(out, "%.140s%s%zu line%s of output in %s, the last one \"%s\"", reason,
+		    reason[0] != '\0' ? "; " : "", n, n == 1 ? "" : "s", path, last.data);
 }
 
 /*

@@ -144,9 +144,8 @@ static void cut_times(struct step_times *times, size_t a, size_t b)
 static bool use_clock(struct step_times *times, enum step_clock clock, const struct step_row *rows,
 		      const struct step_rates *rates, size_t a, size_t b, struct err *err)
 {
-	size_t from = step_clock_is_total(clock)
-			      ? a
-			      : a + 1; /* a duration covers the steps before its row */
+	/* A duration covers the steps before its row. */
+	size_t from = step_clock_is_total(clock) ? a : a + 1;
 
 	times->clock = clock;
 	if (!is_allowed(clock, rows, times->n, rates))

@@ -320,8 +320,9 @@ static void add_throughput(cJSON *row, const struct judge *judge, size_t arm)
 	size_t n = 0;
 
 	/* Without a verdict next to it, the speed of an invalid arm would mislead. */
-	judge_each (run, judge, judge_is_invalid(judge, arm) ? judge->n_arms : arm)
-		if (batch > 0.0 && !run->fresh && run->y > 0.0 && guard_hard(&run->hits) == NULL)
+	bool is_shown = batch > 0.0 && !judge_is_invalid(judge, arm);
+	judge_each (run, judge, arm)
+		if (is_shown && !run->fresh && run->y > 0.0 && guard_hard(&run->hits) == NULL)
 			tok[n++] = batch / run->y * 1000.0;
 	json_add(row, JNUM("n_runs", n), JNUM("throughput_mean", stats_mean(tok, n)),
 		 JNUM("throughput_median", stats_median(tok, n)),

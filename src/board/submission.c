@@ -175,7 +175,8 @@ struct check {
 	size_t n;
 };
 
-static void LIKE_PRINTF(2, 3) report_missing(struct check *check, const char *fmt, ...)
+LIKE_PRINTF(2, 3)
+static void report_missing(struct check *check, const char *fmt, ...)
 {
 	char sentence[SENTENCE_MAX];
 

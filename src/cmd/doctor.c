@@ -29,8 +29,9 @@ struct doctor {
 };
 
 /* Add a row to the report; next is NULL if there is nothing to do. */
-static void LIKE_PRINTF(5, 6) add_finding(struct doctor *d, const char *area, enum state state,
-					  const char *next, const char *fmt, ...)
+LIKE_PRINTF(5, 6)
+static void add_finding(struct doctor *d, const char *area, enum state state, const char *next,
+			const char *fmt, ...)
 {
 	static const char *const names[] = { "ok", "warn", "fail" };
 	AUTO_BUF text = buf_new(4096);

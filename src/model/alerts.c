@@ -115,8 +115,9 @@ static struct alert *find_raised(struct alerts *alerts, const struct alert *aler
 }
 
 /* Raise the alert, or update the text of the one that is raised already. */
-static void LIKE_PRINTF(4, 5) raise_alert(struct round *round, const struct alert *whose,
-					  enum alert_kind kind, const char *fmt, ...)
+LIKE_PRINTF(4, 5)
+static void raise_alert(struct round *round, const struct alert *whose, enum alert_kind kind,
+			const char *fmt, ...)
 {
 	struct alerts *alerts = round->alerts;
 	struct alert alert = *whose, *old;

@@ -300,7 +300,8 @@ void board_list_uncounted(const struct board_group *group, struct buf *out)
 }
 
 /* Add a sentence to the notes of a group. */
-static void LIKE_PRINTF(2, 3) add_note(struct board_group *group, const char *fmt, ...)
+LIKE_PRINTF(2, 3)
+static void add_note(struct board_group *group, const char *fmt, ...)
 {
 	char text[1024];
 
@@ -311,7 +312,8 @@ static void LIKE_PRINTF(2, 3) add_note(struct board_group *group, const char *fm
 }
 
 /* Add a few words to the note of a row, separated by "; ". */
-static void LIKE_PRINTF(2, 3) add_row_note(struct board_row *row, const char *fmt, ...)
+LIKE_PRINTF(2, 3)
+static void add_row_note(struct board_row *row, const char *fmt, ...)
 {
 	AUTO_BUF note = buf_new(sizeof(row->note) - 1);
 

@@ -52,8 +52,8 @@ bool pod_pace_is_silent(const struct pod_pace *pace, int64_t now_ms)
 	return patience >= 0 && now_ms - pace->last_ms > patience;
 }
 
-static void LIKE_PRINTF(3, 4)
-	set_state(struct pod_verdict *v, enum pod_state state, const char *fmt, ...)
+LIKE_PRINTF(3, 4)
+static void set_state(struct pod_verdict *v, enum pod_state state, const char *fmt, ...)
 {
 	v->state = state;
 	print_args(v->why, fmt);

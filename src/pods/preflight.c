@@ -67,8 +67,9 @@ int preflight_status(const cJSON *row)
  * Add a failure to the row; next NULL: the class's default.  The texts may contain bytes from the
  * pod.
  */
-static void LIKE_PRINTF(4, 5)
-	add_failure(cJSON *row, enum preflight_class class, const char *next, const char *fmt, ...)
+LIKE_PRINTF(4, 5)
+static void add_failure(cJSON *row, enum preflight_class class, const char *next, const char *fmt,
+			...)
 {
 	char text[1000];
 

@@ -7,7 +7,8 @@
 
 #define MD_SPECIAL "|\\`*_<"
 
-static struct fmt LIKE_PRINTF(1, 2) format_text(const char *fmt, ...)
+LIKE_PRINTF(1, 2)
+static struct fmt format_text(const char *fmt, ...)
 {
 	struct fmt out;
 

@@ -95,7 +95,8 @@ static int write_parts(const struct gen_sheet *s, int fd)
 }
 
 /* Write the sheet to a file below .harnessgym and empty it. */
-static void LIKE_PRINTF(3, 4) gen_put(struct gen_sheet *s, int flags, const char *fmt, ...)
+LIKE_PRINTF(3, 4)
+static void gen_put(struct gen_sheet *s, int flags, const char *fmt, ...)
 {
 	struct timespec times[2] = {
 		{ (time_t)(s->at_ms / 1000), (long)(s->at_ms % 1000) * 1000000 },

@@ -234,7 +234,7 @@ static bool strip_kind(struct prefix_state *t, size_t i, struct prefix_line *lin
 
 	if (n == 0 || (!kind->is_sure && hash_name(t, i, text) != t->name))
 		return false;
-	/* its lines are those of rank 0, and the other way round */
+	/* The first rank counts as rank 0, and rank 0 as the first rank. */
 	if (str_to_double(group_text(t->match, kind->rank, text), &rank))
 		line->rank = is_inner		     ? (int)rank
 			     : rank == t->first_rank ? 0

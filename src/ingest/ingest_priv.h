@@ -204,8 +204,8 @@ struct ingest_log {
 /* ---- ingest.c */
 
 /* Give the user a message; those about a pod are limited in number. */
-void LIKE_PRINTF(4, 5) ingest_notify(struct ingest *ingest, struct ingest_pod *pod,
-				     enum model_severity severity, const char *fmt, ...);
+void ingest_notify(struct ingest *ingest, struct ingest_pod *pod, enum model_severity severity,
+		   const char *fmt, ...) LIKE_PRINTF(4, 5);
 int64_t ingest_now_ms(const struct ingest *ingest); /* mono clock */
 int64_t ingest_wall_ms(const struct ingest *ingest);
 /*

@@ -92,10 +92,12 @@ struct crossing crossing_forecast(const struct track *track, const struct run *r
 struct crossing crossing_of_run(const struct track *track, const struct model *model,
 				const struct model_run *mr)
 {
-	AUTO_FREE const struct run **others = xcalloc(model->n_runs + 1, sizeof(*others));
 	size_t n = 0;
 
-	for (size_t i = 0; i < model->n_runs && mr->run.status == RUN_RUNNING; i++) {
+	if (mr->run.status != RUN_RUNNING || !run_has(track->target))
+		return (struct crossing){ RUN_ABSENT, RUN_ABSENT, 0 };
+	AUTO_FREE const struct run **others = xcalloc(model->n_runs, sizeof(*others));
+	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *other = model->runs[i];
 
 		if (other != mr && other->run.status != RUN_RUNNING &&

@@ -636,7 +636,7 @@ static void fill_choices(struct ui *ui)
 {
 	static const struct list_column columns[] = {
 		{ "key", 11, .drop = 0 },
-		{ "name", 16, .grow = true, .name = true },
+		{ "name", 20, .grow = true, .name = true },
 		{ "description", 30, .grow = true },
 		{ "where", 20, .drop = 1, .grow = true },
 	};

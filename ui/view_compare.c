@@ -221,8 +221,9 @@ static void read_figures(struct compare *compare, const struct plot_points *poin
 	print_into(compare->titles[FIGURE_CHART], "%s", points[base].what);
 	print_into(compare->titles[FIGURE_VALIDATION],
 		   metric == METRIC_VAL_BPB ? "val BPB" : "val loss");
-	plot_x_name(request->axis, x, compare->at[FIGURE_CHART]);
-	compare->at[FIGURE_VALIDATION][0] = '\0';
+	compare->at[FIGURE_CHART][0] = compare->at[FIGURE_VALIDATION][0] = '\0';
+	if (run_has(x))
+		plot_x_name(request->axis, x, compare->at[FIGURE_CHART]);
 	for (size_t i = series != NULL ? series_count(series) : 0; i > 0 && !run_has(step); i--)
 		if (plot_point_x(mr, series_at(series, i - 1), request->axis) <= x)
 			step = series_at(series, i - 1)->step;
@@ -474,10 +475,14 @@ static void compare_draw(void *state, struct ui_shared *shared, struct canvas *c
 	list_draw(compare_list(state, shared), canvas, table);
 	title.x++;
 	title.w -= 2;
-	canvas_print(canvas, title, STYLE_HINT, "at %s%s%s (h l: other rows) · against ◆ %s",
-		     compare->at[FIGURE_CHART],
-		     compare->at[FIGURE_VALIDATION][0] != '\0' ? ", validation at " : "",
-		     compare->at[FIGURE_VALIDATION], plot_run_label(base_run(shared)).s);
+	if (compare->at[FIGURE_CHART][0] == '\0')
+		canvas_print(canvas, title, STYLE_HINT, "no row to compare with ◆ %s",
+			     plot_run_label(base_run(shared)).s);
+	else
+		canvas_print(canvas, title, STYLE_HINT, "at %s%s%s (h l: other rows) · against ◆ %s",
+			     compare->at[FIGURE_CHART],
+			     compare->at[FIGURE_VALIDATION][0] != '\0' ? ", validation at " : "",
+			     compare->at[FIGURE_VALIDATION], plot_run_label(base_run(shared)).s);
 }
 
 static bool compare_act(void *state, struct ui_shared *shared, enum action action,

@@ -566,6 +566,8 @@ def test_no_gap():
     ok(p.wait_for(("Gap to reference",
                    "no point to compare with the reference")),
        "without a common point there is no gap", p.screen.text())
+    ok("no row to compare with" in p.screen.text(),
+       "without a common point no row is named", p.screen.text())
     p.leave()
 
 

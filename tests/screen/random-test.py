@@ -134,9 +134,6 @@ def leave(p):
     for keys in (b"\x1b[201~", b"\x1b", b"\x1b", b"\x1b", b"\x03"):
         send(p, keys)
         p.pump(0.2)
-    # Once the shell's screen is shown, the same byte would be a signal.
-    if p.poll() is None and p.screen.alternate:
-        send(p, b"\x03")
     return p.end()
 
 

@@ -104,7 +104,7 @@ HOSTILE = (
 class Screen:
     def __init__(self, width, height):
         self.pending = b""
-        self.decode = codecs.getincrementaldecoder("utf-8")("strict").decode
+        self.utf8 = codecs.getincrementaldecoder("utf-8")("strict")
         # Outside: bytes while the shell's screen is shown, where keys are
         # echoed.
         self.stray, self.outside, self.osc, self.sgr = [], [], [], set()
@@ -303,6 +303,11 @@ class Screen:
         i = 0
         while i < len(data):
             byte = data[i]
+            if byte < 0x20 and self.utf8.getstate()[0]:
+                # CAN says that the character was cut off on purpose.
+                if byte != 0x18:
+                    self.complain(self.utf8.getstate()[0])
+                self.utf8.reset()
             if byte == 0x1B:
                 was_in_frame = self.sync
                 j = self.escape(data, i)
@@ -324,24 +329,20 @@ class Screen:
                 self.x = max(self.x - 1, 0)
             elif byte == 0x09:
                 self.x = min((self.x // 8 + 1) * 8, self.w - 1)
-            elif byte in (0x07, 0x0E, 0x0F, 0x00):
+            elif byte in (0x07, 0x0E, 0x0F, 0x18, 0x00):
                 pass
-            elif byte == 0x18:  # ends an incomplete sequence, in UTF-8 too
-                self.decode = codecs.getincrementaldecoder("utf-8")(
-                    "strict").decode
             elif byte < 0x20 or byte == 0x7F:
                 self.complain(bytes([byte]))
             else:
                 try:
-                    for char in self.decode(bytes([byte])):
+                    for char in self.utf8.decode(bytes([byte])):
                         if 0x80 <= ord(char) < 0xA0:
                             self.complain(char.encode())
                         else:
                             self.put(char)
                 except UnicodeDecodeError:
                     self.complain(bytes([byte]))
-                    self.decode = codecs.getincrementaldecoder("utf-8")(
-                        "strict").decode
+                    self.utf8.reset()
 
 
 def has_asan(program):

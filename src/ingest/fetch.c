@@ -418,6 +418,7 @@ static void load_log(struct ingest_pod *pod, const struct store_log *entry)
 {
 	struct ingest_log *log =
 		ingest_log_new(pod->ingest, pod, pod->model_pod, entry->name, entry->gen);
+	int64_t written_ms = 0;
 
 	log->copy = new_copy(pod, entry->name, entry->gen);
 	log->known = entry->identity.sum;
@@ -429,7 +430,10 @@ static void load_log(struct ingest_pod *pod, const struct store_log *entry)
 		log->end = log->fetched = entry->identity.sum.len;
 		return;
 	}
-	log->fetched = log_copy_peek(log->copy);
+	log->fetched = log_copy_peek(log->copy, &written_ms);
+	/* A program that was killed may have stored the log without a run. */
+	if (log->last_wall_ms == 0)
+		log->last_wall_ms = written_ms;
 	if (log->fetched == log->known.len)
 		log->sum = log->known;
 	if (log->log != NULL)

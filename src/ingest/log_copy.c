@@ -204,11 +204,14 @@ void log_copy_free(struct log_copy *copy)
 	free(copy);
 }
 
-uint64_t log_copy_peek(const struct log_copy *copy)
+uint64_t log_copy_peek(const struct log_copy *copy, int64_t *wall_ms)
 {
 	struct stat st;
 
-	return lstat(copy->path, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+	if (lstat(copy->path, &st) != 0 || !S_ISREG(st.st_mode))
+		return 0;
+	*wall_ms = (int64_t)st.st_mtim.tv_sec * 1000;
+	return (uint64_t)st.st_size;
 }
 
 static int open_path(struct log_copy *copy, int create, struct err *err)

@@ -56,7 +56,7 @@ static void read_run(sqlite3_stmt *stmt, sqlite3_stmt *events, sqlite3_stmt *ser
 	*row = (struct stored_run){ .run_id = own.id,
 				    .first_wall_ms = own.first_wall_ms,
 				    .last_wall_ms = own.last_wall_ms,
-				    .is_live = own.live,
+				    .is_live = own.live > 0,
 				    .rev = own.rev,
 				    .run = own.run };
 	row_read(stmt, (int)run_table.n, &run_log_table, row);

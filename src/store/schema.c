@@ -57,7 +57,7 @@ static const struct {
 	const char *name, *select;
 } views[] = {
 	{ "v_runs", "SELECT r.id AS run_id, t.pod AS pod, t.path AS path,"
-		    " t.path AS file, t.gen AS gen, r.run_index, CASE WHEN r.live THEN"
+		    " t.path AS file, t.gen AS gen, r.run_index, CASE WHEN r.live > 0 THEN"
 		    " 'running' ELSE r.status END AS status, r.status_reason"
 #define X(member, decimals) ", r." #member
 	  RUN_NUMBER_LIST(X)

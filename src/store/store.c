@@ -368,7 +368,7 @@ static int load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 	size_t i = 0;
 
 	if (stmt_prepare(db, store->path,
-			 "SELECT tail_id, run_index, id, status, rev,"
+			 "SELECT tail_id, run_index, id, status, rev > 0 AND live = 0,"
 			 " last_wall_ms FROM runs WHERE run_index < 1000000"
 			 " ORDER BY tail_id, run_index",
 			 &stmt, err) != 0)
@@ -389,7 +389,7 @@ static int load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 		set_run_id(log, (size_t)index, id);
 		log->runs[index].has_row = true;
 		log->is_whole =
-			sqlite3_column_int64(stmt, 4) > 0 && (log->n_runs == 1 || log->is_whole);
+			sqlite3_column_int(stmt, 4) != 0 && (log->n_runs == 1 || log->is_whole);
 		log->is_over = log->is_whole && status != NULL &&
 			       strcmp(status, run_status_name(RUN_FINISHED)) == 0;
 		log->last_wall_ms = sqlite3_column_int64(stmt, 5);
@@ -426,7 +426,7 @@ static int set_up_writer(sqlite3 *db, const char *path, struct err *err)
 		    "PRAGMA trusted_schema = OFF;") != 0 ||
 	    schema_migrate(db, path, err) != 0)
 		return -1;
-	return db_exec(db, path, err, "UPDATE runs SET live = 0 WHERE live != 0;" DROP_ORPHANS);
+	return db_exec(db, path, err, "UPDATE runs SET live = -1 WHERE live > 0;" DROP_ORPHANS);
 }
 
 /* Try to become the writer; 0 also if another process is. */

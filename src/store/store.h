@@ -76,8 +76,8 @@ struct store_log {
 	const char *copy;	      /* owned; path of the local copy; NULL: none */
 	uint64_t offset, lines;	      /* read, see store_log_advance */
 	uint64_t done_lines;	      /* samples before this line are in the database */
-	/* The rows of its runs contain everything that the screen shows, and nothing was read since
-	 * the database was opened. */
+	/* The rows of its runs contain everything that the screen shows, none was in progress when
+	 * its writer was killed, and nothing was read since the database was opened. */
 	bool is_whole;
 	bool is_over;	      /* and its last run finished */
 	int64_t last_wall_ms; /* when the last byte of its last run arrived, before opening */

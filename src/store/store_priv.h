@@ -15,8 +15,8 @@
 struct run_row {
 	int64_t id, tail_id;
 	int64_t first_wall_ms, last_wall_ms;
-	int64_t rev; /* of the batch that wrote it */
-	bool live;
+	int64_t rev;	/* of the batch that wrote it */
+	int live;	/* 1: in progress; -1: was in progress when its writer was killed */
 	struct run run; /* owns its texts, except final_class, which is static */
 };
 

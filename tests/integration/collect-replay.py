@@ -129,6 +129,39 @@ def leave_in_the_middle(wait_s):
                " final_bpb FROM runs ORDER BY 1")
 
 
+def age():
+    """The run as it would be if it had been stored two days ago."""
+    with sqlite3.connect(DB) as base:
+        base.execute("UPDATE runs SET last_wall_ms = last_wall_ms - 172800000")
+    base.close()
+
+
+def kill_before_the_end():
+    """Kill the collector while a log ends within a line, and start another one
+    days later."""
+    for path in DB, DB + "-wal", DB + "-shm":
+        os.unlink(path)
+    shutil.rmtree(top + "/state", ignore_errors=True)
+    with open(LOG, "w") as file:
+        file.write("seed:1\nworld_size:8 grad_accum_steps:1\n"
+                   "step:0/594 val_loss:5.0000 val_bpb:3.0000 train_time:")
+    child = collect("--for", "300")
+    ok(until(lambda: ask("SELECT count(*) FROM runs WHERE live = 1") == [(1,)]),
+       "a run in progress is stored")
+    child.kill()
+    child.communicate()
+    age()
+    read_all()
+    sql = "SELECT lines, status_reason, rev, last_wall_ms > 0 FROM runs"
+    row = ask(sql)
+    ok(row[0][:2] == (3, "the log ends inside a line"),
+       "its last line counts although it is old and has no end", row)
+    age()
+    read_all()
+    ok(ask(sql) == row, "a run that is stored completely is not read again",
+       ask(sql))
+
+
 try:
     make_log()
     read_all()
@@ -153,6 +186,7 @@ try:
     if not ok(len(got[0]) == 3 and all(g == got[0] for g in got),
               "a stored row does not change while its log is read again"):
         note(got)
+    kill_before_the_end()
 finally:
     shutil.rmtree(top, ignore_errors=True)
 sys.exit(finish())

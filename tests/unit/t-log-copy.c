@@ -72,6 +72,8 @@ static size_t count_files(void)
 	return n;
 }
 
+static int64_t written_ms;
+
 static void test_bytes(void)
 {
 	struct log_copies *dir = open_dir(1 << 20);
@@ -86,7 +88,8 @@ static void test_bytes(void)
 	is_int((long long)append(a, (struct str){ data, 300 }, NULL), 300, "append");
 	is_int((long long)append(a, (struct str){ data + 300, 400 }, NULL), 400, "append more");
 	cksum_add(&sum, data, 600);
-	is_int((long long)log_copy_peek(a), 700, "its size is the offset");
+	is_int((long long)log_copy_peek(a, &written_ms), 700, "its size is the offset");
+	ok(written_ms > 1600000000000, "and its time that of its last bytes");
 	is_int((long long)b->sum.len, 0, "each generation is separate");
 	ok(log_copy_read(a, 0, back, 700, NULL) == 700 && memcmp(back, data, 700) == 0,
 	   "the bytes are correct");
@@ -107,13 +110,15 @@ static void test_bytes(void)
 	ok(log_copy_open(a, &wrong, NULL) == 0 && cksum_value(&a->sum) == cksum_value(&sum),
 	   "more than exists is not known");
 	log_copy_return(a);
-	ok(append(b, STR_LIT("b"), NULL) == 1 && log_copy_peek(b) == 1, "another");
+	ok(append(b, STR_LIT("b"), NULL) == 1 && log_copy_peek(b, &written_ms) == 1, "another");
 	log_copy_lend(b);
-	ok(log_copy_open(b, NULL, NULL) == 0 && log_copy_peek(b) == 0 && b->sum.len == 0,
+	ok(log_copy_open(b, NULL, NULL) == 0 && log_copy_peek(b, &written_ms) == 0 &&
+		   b->sum.len == 0,
 	   "it can be started again");
 	log_copy_return(b);
 	ok(truncate(a->path, 10) == 0 && append(a, STR_LIT("x"), NULL) == 1 &&
-		   log_copy_peek(a) == 10 && strstr(a->lost, "another program") != NULL,
+		   log_copy_peek(a, &written_ms) == 10 &&
+		   strstr(a->lost, "another program") != NULL,
 	   "a file changed by another program is not written to");
 	ok(log_copy_read(a, 700, back, 9, NULL) == 1 && back[0] == 'x',
 	   "new bytes are kept elsewhere");

@@ -300,6 +300,11 @@ static void test_live_rows(void)
 	(void)store_close(reader, NULL);
 	(void)store_close(store, NULL);
 	store = open_store(path, false);
+	log = store_log_get(store, "p", "/x", 0);
+	ok(!log->is_whole, "a run that was in progress when its writer ended is read again");
+	store_run_put(store, log, &run, &(struct store_run_put){ put.wall_ms, false });
+	(void)store_close(store, NULL);
+	store = open_store(path, false);
 	ok(store_logs(store, &(size_t){ 0 })[0]->is_over, "a finished log has ended");
 	store_log_advance(store, store_log_get(store, "p", "/x", 0), 20, 2);
 	ok(!store_logs(store, &(size_t){ 0 })[0]->is_over,

@@ -479,7 +479,8 @@ static void compare_draw(void *state, struct ui_shared *shared, struct canvas *c
 		canvas_print(canvas, title, STYLE_HINT, "no row to compare with ◆ %s",
 			     plot_run_label(base_run(shared)).s);
 	else
-		canvas_print(canvas, title, STYLE_HINT, "at %s%s%s (h l: other rows) · against ◆ %s",
+		canvas_print(canvas, title, STYLE_HINT,
+			     "at %s%s%s (h l: other rows) · against ◆ %s",
 			     compare->at[FIGURE_CHART],
 			     compare->at[FIGURE_VALIDATION][0] != '\0' ? ", validation at " : "",
 			     compare->at[FIGURE_VALIDATION], plot_run_label(base_run(shared)).s);

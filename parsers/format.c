@@ -2,12 +2,8 @@
 /* Load rule sets, keep their order, and index them by the first bytes of lines. */
 #include "parsers/format.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/embed.h"
 #include "base/file.h"
-#include "base/xalloc.h"
 #include "parsers/json_fields.h"
 #include "parsers/scan.h"
 

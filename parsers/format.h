@@ -2,7 +2,6 @@
 #pragma once
 
 #include "parsers/marks.h"
-#include "parsers/rule.h"
 
 /* Rule sets ("formats") define the meaning of the lines of a log. A set is a JSON file with the
  * schema hgym-tui.format/1 (man hgym-tui-formats); the built-in ones are compiled in. */

@@ -3,13 +3,10 @@
 #include "parsers/json.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 
 /* The line (1..) of the byte at offset. */
 static unsigned int find_line(struct str text, size_t offset)

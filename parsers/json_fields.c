@@ -2,12 +2,8 @@
 /* Read JSON objects into structs by tables, and write them. */
 #include "parsers/json_fields.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/file.h"
 #include "base/nearest.h"
-#include "base/xalloc.h"
 
 /* JSON_AS_CHOICE stores an enum through an unsigned int *. */
 _Static_assert(sizeof(enum json_kind) == sizeof(unsigned int), "enum");

@@ -2,11 +2,7 @@
 /* Write rules for rows that no rule set knows: a pattern, and the meaning of the names. */
 #include "parsers/learn.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "parsers/json.h"
 #include "parsers/meaning.h"
 

@@ -2,10 +2,7 @@
 /* Patterns that recognize the subject of a log. */
 #include "parsers/marks.h"
 
-#include <stdlib.h>
-
 #include "base/buf.h"
-#include "base/xalloc.h"
 #include "parsers/scan.h"
 
 #define SOURCE_BYTES (1U << 20)

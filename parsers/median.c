@@ -2,12 +2,7 @@
 /* Medians of long series in little memory, for run_apply.c. */
 #include "parsers/median.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/sort.h"
-#include "base/xalloc.h"
 
 #define LOWEST	  1e-6
 #define BIN_RATIO 1.002

@@ -2,13 +2,9 @@
 /* Read the rows of metrics files, CSV and JSON, from lines that no rule matched. */
 #include "parsers/metric_rows.h"
 
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "parsers/json.h"
 #include "parsers/linebuf.h"
 #include "parsers/meaning.h"
-#include "parsers/pairs.h"
 
 #define MAX_CELLS   256
 #define MAX_DEPTH   3

@@ -7,7 +7,6 @@
 #include "parsers/pairs.h"
 
 #include <math.h>
-#include <strings.h>
 
 /* More words than this are prose; a name that ends with ":" or "=" may be longer. */
 #define MOST_NAME_WORDS	 7

@@ -3,12 +3,9 @@
 #include "parsers/pattern.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
-
-#include "base/xalloc.h"
 
 #define MATCH_LIMIT	  100000U
 #define DEPTH_LIMIT	  1000U

@@ -5,17 +5,13 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <ctype.h>
 #include <limits.h>
-#include <math.h>
 #include <pcre2.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "base/embed.h"
-#include "base/xalloc.h"
 #include "parsers/json.h"
 #include "parsers/meaning.h"
-#include "parsers/pairs.h"
 
 extern const struct embed_file prefix_builtin[];
 

@@ -2,9 +2,6 @@
 /* The meaning of a row, and rows that differ from an earlier one only in their numbers. */
 #include "parsers/row.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/xalloc.h"
 #include "parsers/meaning.h"
 

@@ -3,7 +3,6 @@
 #include "parsers/rule.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "base/xalloc.h"
 

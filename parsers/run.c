@@ -2,9 +2,6 @@
 /* Create, copy, release and print a run; names of metrics, states and events. */
 #include "parsers/run.h"
 
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "parsers/json.h"
 #include "parsers/run_series.h"
 

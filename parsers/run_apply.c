@@ -2,12 +2,7 @@
 /* Apply records to one run, and derive its other values. */
 #include "parsers/run_apply.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/buf.h"
-#include "base/xalloc.h"
 #include "parsers/run_series.h"
 
 #define EVENT_TEXT_BYTES 240

@@ -2,15 +2,9 @@
 /* Read the bytes of one log, and assign its records to runs. */
 #include "parsers/run_reader.h"
 
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "parsers/json.h"
-#include "parsers/line_prefix.h"
-#include "parsers/linebuf.h"
 #include "parsers/metric_rows.h"
 #include "parsers/prefix_table.h"
-#include "parsers/row.h"
 #include "parsers/run_apply.h"
 #include "parsers/scan.h"
 #include "parsers/score_table.h"

@@ -2,9 +2,6 @@
 /* Read runs from tables (JSON, CSV). */
 #include "parsers/run_rows.h"
 
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "parsers/json.h"
 
 #define MAX_COLUMNS 256

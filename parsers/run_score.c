@@ -2,8 +2,6 @@
 /* Choose the evaluation that is the score of a run. */
 #include "parsers/run_score.h"
 
-#include <stdlib.h>
-
 #include "base/xalloc.h"
 
 void run_results_add(struct run_results *results, const struct result *r)

@@ -3,11 +3,9 @@
 #include "parsers/run_series.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
 #include "base/map.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "parsers/json.h"
 
 static struct run_series *find_series(struct run *run, struct str name, enum metric metric)

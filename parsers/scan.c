@@ -3,10 +3,7 @@
  * tried in order. */
 #include "parsers/scan.h"
 
-#include <stdlib.h>
-
 #include "base/buf.h"
-#include "base/xalloc.h"
 #include "parsers/format.h"
 #include "parsers/row.h"
 

@@ -2,7 +2,6 @@
 /* Read the score of a verifier or benchmark from its JSON, and decide whether it counts. */
 #include "parsers/score_json.h"
 
-#include <stdio.h>
 #include <strings.h>
 
 #include "base/utf8.h"

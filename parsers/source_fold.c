@@ -2,10 +2,7 @@
 /* Find training scripts printed into logs, and hash them. */
 #include "parsers/source_fold.h"
 
-#include <stdlib.h>
-
 #include "base/bytes16.h"
-#include "base/xalloc.h"
 
 /* Longer scripts are hashed but not remembered. */
 #define KEEP_BYTES ((size_t)256 * 1024)

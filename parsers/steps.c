@@ -3,7 +3,6 @@
 #include "parsers/steps.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 
 #include "base/xalloc.h"
 

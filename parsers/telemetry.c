@@ -2,7 +2,6 @@
 /* Parse the telemetry of a pod: nvidia-smi, load and free disk space. */
 #include "parsers/telemetry.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 const char telemetry_script[] = "while read -r _; do\n"

@@ -5,11 +5,9 @@
  * order. */
 #include "parsers/templates.h"
 
-#include <stdlib.h>
 #include <strings.h>
 
 #include "base/buf.h"
-#include "base/xalloc.h"
 #include "parsers/meaning.h"
 
 const char templates_format[] = "generic";

@@ -4,11 +4,9 @@
  * sh`). */
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "remote/link_priv.h"
 #include "remote/openssh.h"
 #include "remote/process.h"

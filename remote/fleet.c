@@ -5,11 +5,9 @@
 #include "remote/fleet.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <strings.h>
 
 #include "base/log.h"
-#include "base/xalloc.h"
 #include "remote/ssh_priv.h"
 
 #define HEALTHY_MS 60000

@@ -4,11 +4,9 @@
 #include "remote/follow.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <sys/random.h>
 
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "remote/follow_priv.h"
 
 #define TICK_MS		  1000

@@ -2,9 +2,7 @@
 /* Identifies the files of a follower from its frames and from the known files; for follow.c. */
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/xalloc.h"
 #include "remote/follow_priv.h"
 
 static int protocol_error(struct err *err, const char *what)

@@ -4,12 +4,10 @@
 
 #include <assert.h>
 #include <pwd.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 
 static const char *local_user(void)
 {

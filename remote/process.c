@@ -5,11 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/xalloc.h"
 
 extern char **environ;
 

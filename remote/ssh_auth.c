@@ -2,10 +2,7 @@
 /* Public key authentication, run as a job by ssh_conn.c. */
 #include "remote/ssh_priv.h"
 
-#include <stdlib.h>
-
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "remote/ssh_agent.h"
 
 /* Limit for one exchange with the server. */

@@ -3,11 +3,9 @@
 #include "remote/ssh_priv.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 #include "base/utf8.h"
-#include "base/xalloc.h"
 
 #define PACKET_BYTES 32768U
 #define WINDOW_BYTES (2U * 1024 * 1024)

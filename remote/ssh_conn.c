@@ -3,14 +3,12 @@
  * separate files that do not depend on this one. */
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/base64.h"
 #include "base/log.h"
 #include "base/quote.h"
-#include "base/xalloc.h"
 #include "remote/dial.h"
 #include "remote/process.h"
 #include "remote/ssh_priv.h"

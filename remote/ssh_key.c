@@ -4,14 +4,12 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base64.h"
 #include "base/fd.h"
 #include "base/file.h"
-#include "base/xalloc.h"
 
 #define KNOWN_FILE_MAX_BYTES (64U << 20)
 

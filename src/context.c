@@ -3,8 +3,6 @@
 #include "context.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/xalloc.h"

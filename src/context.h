@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/clock.h"
-#include "base/err.h"
 #include "base/scratch.h"
 #include "conf/conf.h"
 #include "model/track.h"

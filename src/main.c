@@ -2,11 +2,8 @@
 /* Set up the process and run the command line. */
 #include <locale.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/plain.h"
-#include "base/xalloc.h"
 #include "cmd/cmd.h"
 
 /* Did the user choose a locale? Without one, for example in a container, UTF-8 is a better guess

@@ -2,8 +2,6 @@
 /* Draws a bench: runs, blocks, intervals, verdicts. */
 #include "ui/bench_panel.h"
 
-#include <stdio.h>
-
 #include "ui/panel.h"
 #include "ui/theme.h"
 

@@ -3,10 +3,8 @@
 #include "ui/canvas.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #include "base/plain.h"
-#include "base/xalloc.h"
 #include "ui/theme.h"
 
 #define LINE_BYTES     8192

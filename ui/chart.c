@@ -2,15 +2,8 @@
 /* Line charts in braille dots, quarter blocks, ASCII characters or pixels. */
 #include "ui/chart.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "model/reference.h"
-#include "report/fmt.h"
 #include "ui/picture.h"
-#include "ui/theme.h"
 
 #define Y_WIDER	  1.15	 /* how much wider the y axis may become to be even */
 #define STRIP_DOT 0x2022 /* bullet */

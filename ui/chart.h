@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "ui/canvas.h"
 
 /* The characters of a chart, each for terminals that cannot show the one before. */

@@ -2,8 +2,6 @@
 /* The form of an A/B bench: editing, drawing, and its content as JSON. */
 #include "ui/form.h"
 
-#include <stdio.h>
-
 #include "parsers/json.h"
 #include "ui/theme.h"
 

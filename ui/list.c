@@ -6,10 +6,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "base/xalloc.h"
 #include "ui/theme.h"
 
 #define NAMED_SCORE  1000 /* bonus for a match in the column `filtered` */

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/keymap.h"
 #include "report/fmt.h"
 #include "ui/canvas.h"

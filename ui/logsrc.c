@@ -2,12 +2,8 @@
 /* Lines of one log or of all logs merged by time, with search and filter. */
 #include "ui/logsrc.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "base/sort.h"
-#include "base/xalloc.h"
 
 #define PIECE_LINES 256
 

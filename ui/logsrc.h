@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "model/logfile.h"
 #include "model/logtext.h"
 #include "model/logtimed.h"
-#include "model/model.h"
 
 /* The lines of the log view: of one log, or of all logs merged by time. A place identifies a line
  * and grows from line to line. Lines hidden by a filter or folded are skipped. */

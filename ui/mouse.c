@@ -2,8 +2,6 @@
 /* Mouse reports of a terminal, decoded byte by byte. */
 #include "ui/mouse.h"
 
-#include <string.h>
-
 #define SGR_MAX_BYTES 20
 #define MAX_PLACE     10000
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/buf.h"
-#include "base/str.h"
 
 /*
  * Escape sequences for the terminal itself: clipboard (OSC 52) and notifications (OSC 9 and 777).

@@ -2,8 +2,6 @@
 /* Parts of the screen that several views use. */
 #include "ui/panel.h"
 
-#include <stdio.h>
-
 #include "model/advice.h"
 #include "model/crossing.h"
 #include "model/forecast.h"

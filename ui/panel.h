@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "report/facts.h"
 #include "ui/plot.h"
-#include "ui/view.h"
 
 /* Parts of the screen that several views use. */
 

@@ -2,12 +2,9 @@
 /* Pixel pictures, sent as sixel or by kitty's protocol. */
 #include "ui/picture.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/base64.h"
-#include "base/xalloc.h"
 
 #define INKS (2 * STYLE_COUNT + 2) /* 2 per style, from 2 on: soft edge (even), full (odd) */
 /* A VT340 has 16 colors, one of them the background. */

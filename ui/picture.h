@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/buf.h"
 #include "ui/canvas.h"
 #include "ui/theme.h"
 

@@ -3,13 +3,9 @@
 #include "ui/plot.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/file.h"
 #include "base/sort.h"
-#include "base/utf8.h"
-#include "base/xalloc.h"
 #include "model/forecast.h"
 #include "ui/theme.h"
 

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <math.h>
-
-#include "base/buf.h"
 #include "model/reference.h"
 #include "model/step_change.h"
 #include "parsers/run_series.h"
 #include "report/facts.h"
-#include "ui/chart.h"
 #include "ui/view.h"
 
 #define FMT_LABEL 96

@@ -2,10 +2,6 @@
 /* The one-line editor of searches, filters, the palette and confirmations. */
 #include "ui/prompt.h"
 
-#include <stdlib.h>
-
-#include "base/utf8.h"
-#include "base/xalloc.h"
 #include "ui/theme.h"
 
 #define CTRL(c) ((uint32_t)(c) - 'a' + 1)

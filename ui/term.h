@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/err.h"
 #include "base/keymap.h"
 #include "ui/canvas.h"
 #include "ui/theme.h"

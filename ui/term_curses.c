@@ -8,22 +8,16 @@
 #include <langinfo.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/plain.h"
-#include "base/xalloc.h"
 #include "ui/mouse.h"
 #include "ui/picture.h"
-#include "ui/theme.h"
 
 #define CODE_ANSWER    (KEY_MAX + 1) /* about a mode or capabilities */
 #define CODE_TEXT_SIZE (KEY_MAX + 2)

@@ -3,7 +3,6 @@
  * common names. */
 #include "ui/term.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <curses.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/theme_list.h"
 #include "report/facts.h"

@@ -3,12 +3,9 @@
 #include "ui/ui.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/xalloc.h"
 #include "ui/form.h"
 #include "ui/panel.h"
 #include "ui/theme.h"

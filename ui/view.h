@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/keymap.h"
 #include "command.h"
 #include "model/alerts.h"
-#include "model/model.h"
-#include "model/track.h"
 #include "ui/chart.h"
 #include "ui/list.h"
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* View of A/B benches: their progress and verdicts, and plans that can be started. */
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/xalloc.h"
 #include "ui/bench_panel.h"
 #include "ui/panel.h"
 #include "ui/theme.h"

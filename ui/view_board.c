@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* View of the leaderboard: groups of runs ranked by their mean; a group unfolds into its seeds. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/log.h"
-#include "base/xalloc.h"
 #include "model/board.h"
 #include "ui/panel.h"
 #include "ui/theme.h"

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* View that compares the marked runs: their curves, their gap to the reference, and the diff of
  * settings and source code. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
 #include "model/forecast.h"
 #include "model/run_diff.h"
 #include "ui/panel.h"

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* View of all runs: one row per run, charts of the selected run, and its use of the caps. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/xalloc.h"
 #include "model/crossing.h"
 #include "model/forecast.h"
 #include "ui/panel.h"

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* View of HarnessGym runs: their iterations and which scores are verified. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/xalloc.h"
 #include "model/harness_view.h"
 #include "report/harness_words.h"
 #include "ui/panel.h"

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* View of one log or all logs merged: follow, search, filter, fold printed source code. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/utf8.h"
-#include "base/xalloc.h"
-#include "report/fmt.h"
 #include "ui/logsrc.h"
 #include "ui/panel.h"
 #include "ui/prompt.h"

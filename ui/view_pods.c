@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* View of the pods: connection, GPU, disk and runs; for the selected one, all that is known. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/sort.h"
-#include "base/xalloc.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* View of one run: its facts, charts of its metrics, and its events. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/xalloc.h"
 #include "model/crossing.h"
 #include "ui/panel.h"
 #include "ui/theme.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Read the files that HarnessGym appends to: tool calls, and samples of its tools. */
-#include <stdlib.h>
-
 #include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 

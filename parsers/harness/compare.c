@@ -2,11 +2,7 @@
 /* Read a comparison: its trials, which of them count, and the statistics of both groups. */
 #include "parsers/harness/compare.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/sort.h"
-#include "base/xalloc.h"
 #include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 

@@ -3,10 +3,6 @@
 #include "parsers/harness/files.h"
 
 #include <fnmatch.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 
 #define PATH_SIZE 1024
 

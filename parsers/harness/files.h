@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/map.h"
-#include "base/str.h"
 #include "parsers/harness/value.h"
-#include "parsers/json.h"
 
 /*
  * The files of one HarnessGym workspace (paths relative to its .harnessgym) or

@@ -2,9 +2,6 @@
 /* HarnessGym runs and comparisons as JSON, for `harness --json`. */
 #include "parsers/harness/json.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 /* Members: a number or null, rounded to decimals, as printed; true, false or null; texts. */
 #define ROUND(key, ...)	  JNUM(key, round_to(__VA_ARGS__))
 #define RAW(key, n)	  JNODE(key, make_raw(n))

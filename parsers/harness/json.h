@@ -2,7 +2,6 @@
 #pragma once
 
 #include "parsers/harness/compare.h"
-#include "parsers/harness/run.h"
 
 /*
  * The objects of `harness --json` (keys: man hgym-tui), owned by the caller.

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One execution of a measuring command: did it pass, its score and cases, and why it failed. */
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 

@@ -5,8 +5,6 @@
  * one file of a run can write them all and set their mtimes, but not their
  * ctimes: only the order of ctimes is believed.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/param.h>
 
 #include "base/sort.h"

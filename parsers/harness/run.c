@@ -2,7 +2,6 @@
 /* Read the runs, calls and artifacts of a workspace, and check the scores again. */
 #include "parsers/harness/run.h"
 
-#include <stdlib.h>
 #include <sys/param.h>
 
 #include "parsers/harness/parts.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "parsers/harness/files.h"
-#include "parsers/harness/value.h"
 
 /*
  * HarnessGym's runs, read from their files and checked again. HarnessGym's own

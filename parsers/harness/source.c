@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The files of one run, and the contradictions between them. */
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "parsers/harness/parts.h"
 
 #define DISPUTE_MAX  320

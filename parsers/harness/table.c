@@ -5,11 +5,8 @@
  * verified; contradictions between the two are reported.
  */
 #include <ctype.h>
-#include <stdlib.h>
 #include <strings.h>
 
-#include "base/map.h"
-#include "base/xalloc.h"
 #include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 

@@ -2,10 +2,7 @@
 /* Typed values from untrusted JSON, for the readers of HarnessGym's files. */
 #include "parsers/harness/value.h"
 
-#include <stdlib.h>
-
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "parsers/line_prefix.h"
 
 void harness_pool_release(struct harness_pool *pool)

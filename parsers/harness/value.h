@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/str.h"
 #include "parsers/json.h"
 
 /*

@@ -3,14 +3,10 @@
 #include "app/app.h"
 
 #include <signal.h>
-#include <stdlib.h>
 
 #include "app/bench.h"
 #include "app/parts.h"
 #include "app/pod_shell.h"
-#include "base/buf.h"
-#include "base/utf8.h"
-#include "base/xalloc.h"
 #include "ui/osc.h"
 #include "ui/term.h"
 

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdio.h>
-
-#include "base/clock.h"
-#include "base/str.h"
 #include "context.h"
-#include "loop/loop.h"
 #include "model/model.h"
-#include "model/track.h"
 
 /*
  * The dashboard: a model, the screen that shows it, and the event loop.  The demonstration, logs

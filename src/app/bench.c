@@ -6,21 +6,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/xalloc.h"
-#include "bench/folder.h"
 #include "bench/harness_ab.h"
 #include "bench/line.h"
 #include "bench/make.h"
-#include "bench/plan.h"
 #include "bench/start.h"
-#include "conf/conf.h"
 #include "model/harness_view.h"
 
 #define MAX_CHILDREN 16

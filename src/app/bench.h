@@ -3,7 +3,6 @@
 
 #include "command.h"
 #include "context.h"
-#include "loop/loop.h"
 #include "model/model.h"
 
 /*

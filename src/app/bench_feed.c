@@ -3,21 +3,13 @@
 #include "app/bench_feed.h"
 
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/buf.h"
 #include "base/file.h"
-#include "base/xalloc.h"
-#include "bench/folder.h"
 #include "bench/line.h"
-#include "bench/noise_register.h"
-#include "bench/plan.h"
 #include "bench/record.h"
 #include "bench/show.h"
 #include "bench/start.h"
-#include "bench/stats.h"
 #include "bench/verdict_json.h"
 #include "pods/timed.h"
 #include "report/facts_print.h"

@@ -4,8 +4,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +13,6 @@
 #include "app/bench_feed.h"
 #include "app/pod_checks.h"
 #include "base/fd.h"
-#include "base/xalloc.h"
 #include "harness/dir.h"
 #include "harness/feed.h"
 #include "ingest/ingest.h"

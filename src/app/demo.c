@@ -2,14 +2,10 @@
 /* The demonstration: recordings of a fleet, played and followed. */
 #include "app/demo.h"
 
-#include <stdlib.h>
-
 #include "app/bench.h"
 #include "app/bench_feed.h"
 #include "app/demo_player.h"
 #include "base/embed.h"
-#include "base/xalloc.h"
-#include "command.h"
 #include "harness/pod.h"
 #include "model/harness_view.h"
 

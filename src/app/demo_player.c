@@ -3,9 +3,6 @@
 #include "app/demo_player.h"
 
 #include <assert.h>
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/xalloc.h"

@@ -2,8 +2,6 @@
 /* The dashboard without its terminal: commands, alerts, settings and saved choices. */
 #include "app/parts.h"
 
-#include <limits.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "app/bench.h"
@@ -11,8 +9,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/quote.h"
-#include "base/xalloc.h"
-#include "bench/folder.h"
 #include "bench/start.h"
 #include "conf/edit.h"
 #include "model/run_names.h"

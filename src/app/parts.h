@@ -3,7 +3,6 @@
 
 #include "app/app.h"
 #include "board/input.h"
-#include "model/alerts.h"
 #include "ui/theme.h"
 #include "ui/ui.h"
 

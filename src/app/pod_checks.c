@@ -3,11 +3,8 @@
 #include "app/pod_checks.h"
 
 #include <signal.h>
-#include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/list.h"
-#include "base/xalloc.h"
 #include "parsers/json.h"
 #include "remote/process.h"
 

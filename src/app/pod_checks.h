@@ -2,7 +2,6 @@
 #pragma once
 
 #include "context.h"
-#include "loop/loop.h"
 #include "model/model.h"
 
 /*

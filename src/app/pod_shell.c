@@ -4,13 +4,10 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/quote.h"
-#include "base/xalloc.h"
 #include "pods/pods.h"
 #include "remote/openssh.h"
 

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
-
-#include "base/err.h"
-#include "conf/conf.h"
 #include "context.h"
 
 /*

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The dashboard without a terminal: scripts of keys, with screens as text. */
-#include <errno.h>
 #include <langinfo.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "app/app.h"
 #include "app/parts.h"
-#include "base/buf.h"
-#include "base/utf8.h"
 
 #define STEP_MS	   250
 #define MAX_WAIT_S 100000.0

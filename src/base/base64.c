@@ -5,8 +5,6 @@
 #include <limits.h>
 #include <openssl/evp.h>
 
-#include "base/xalloc.h"
-
 void base64_encode(struct buf *out, struct str data)
 {
 	AUTO_FREE unsigned char *text = xmalloc(data.len / 3 * 4 + 5);

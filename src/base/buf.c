@@ -3,9 +3,6 @@
 #include "base/buf.h"
 
 #include <assert.h>
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 
 static char empty[1];
 

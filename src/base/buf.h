@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/str.h"
+#include "base/xalloc.h"
 
 /* A growable byte buffer with a cap given at init. data always ends with a NUL that len does not
  * count. Bytes beyond the cap are dropped and `truncated` is set: a buf never grows past cap. */

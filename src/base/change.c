@@ -2,12 +2,8 @@
 /* Change points of a series, for the history of benches and for charts. */
 #include "base/change.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/random.h"
 #include "base/sort.h"
-#include "base/xalloc.h"
 
 #define SERIES	 199 /* random series for comparison */
 #define MOST_P	 0.05

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/str.h"
 
 /* A source of time: the real one (clock_real), or one set by a test or the demo. Users borrow

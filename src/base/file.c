@@ -5,12 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/xalloc.h"
 
 #define MAX_NAMES 1000
 

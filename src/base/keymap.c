@@ -3,7 +3,6 @@
 #include "base/keymap.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <strings.h>
 
 #include "base/utf8.h"

@@ -2,8 +2,6 @@
 /* Open addressing with linear probing; deletion shifts entries back. */
 #include "base/map.h"
 
-#include <stdlib.h>
-
 #include "base/xalloc.h"
 
 void map_release(struct map *map, void (*free_value)(void *value))

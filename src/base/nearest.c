@@ -2,8 +2,6 @@
 /* Find the name that is most similar to a mistyped word. */
 #include "base/nearest.h"
 
-#include <stdint.h>
-#include <string.h>
 #include <sys/param.h>
 
 #define NAME_MAX_BYTES 32U

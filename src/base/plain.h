@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdio.h>
-
 #include "base/buf.h"
 
 /* Conversion to ASCII for a locale without UTF-8: characters with an ASCII equivalent are replaced

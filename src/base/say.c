@@ -8,7 +8,6 @@
 #include "base/fd.h"
 #include "base/plain.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 
 #define WAITING_BYTES (64U << 10)
 #define LINE_BYTES    8192U /* maximum length of a line */

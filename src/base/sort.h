@@ -2,7 +2,6 @@
 #pragma once
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

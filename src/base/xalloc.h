@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stddef.h>
+#include <stdlib.h>
 
 /* Allocators that never return NULL: if memory is exhausted, they call the hook of
  * xalloc_set_abort_hook (which restores the terminal) and abort. Sizes from outside are bounded

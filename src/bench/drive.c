@@ -3,11 +3,8 @@
 #include "bench/drive.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/say.h"
-#include "base/xalloc.h"
 #include "bench/noise_register.h"
 #include "bench/record.h"
 #include "bench/waits.h"

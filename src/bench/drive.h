@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/err.h"
-#include "bench/plan.h"
 #include "bench/session.h"
-#include "conf/conf.h"
 #include "context.h"
 
 /* How a bench is driven from its results folder. */

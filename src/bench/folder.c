@@ -5,8 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -14,7 +12,6 @@
 
 #include "base/fd.h"
 #include "base/file.h"
-#include "base/xalloc.h"
 #include "conf/conf.h"
 
 #define MAX_SAME_SECOND 100

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/err.h"
-#include "base/str.h"
 #include "bench/plan.h"
-#include "parsers/json.h"
 
 /*
  * The results folder of a bench, <base>/<id>: bench.json (a copy of the definition), source.json

@@ -3,7 +3,6 @@
 #include "bench/guard.h"
 
 #include <math.h>
-#include <stdarg.h>
 
 #include "base/str.h"
 

@@ -3,12 +3,9 @@
 #include "bench/harness_ab.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/quote.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "bench/plan.h"
 
 #define COMMAND_MAX  65536U

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "parsers/harness/compare.h"
-#include "parsers/json.h"
 
 /*
  * Which arms the bench of a HarnessGym run compares:

@@ -4,11 +4,8 @@
 #include "bench/judge.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/dist.h"
-#include "base/xalloc.h"
 #include "bench/judge_priv.h"
 #include "bench/power.h"
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "bench/guard.h"
 #include "bench/health.h"
 #include "bench/run_log.h"
 #include "bench/schedule.h"
-#include "bench/stats.h"
-#include "bench/steps.h"
 #include "bench/verdict.h"
 
 /*

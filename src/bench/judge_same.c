@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Did the arms do the same work in the same environment?  Compares runs and arms with the
  * control. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 
-#include "base/xalloc.h"
 #include "bench/judge_priv.h"
 
 /* A variant this much faster gets a warning. */

@@ -5,7 +5,6 @@
 #include "base/embed.h"
 #include "base/file.h"
 #include "base/quote.h"
-#include "base/xalloc.h"
 
 extern const struct embed_file kernel_probe_files[];
 

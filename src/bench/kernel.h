@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/err.h"
-#include "bench/plan.h"
 #include "bench/runs.h"
-#include "parsers/json.h"
 
 /*
  * Kernel benches.  One process on the pod (kernel_probe.py) times all arms of a round and prints

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/buf.h"
-#include "base/err.h"
-#include "base/str.h"
 #include "bench/plan.h"
 #include "conf/conf.h"
 

@@ -4,11 +4,9 @@
 
 #include <ctype.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/quote.h"
-#include "base/xalloc.h"
 #include "bench/make.h"
 #include "bench/plan.h"
 

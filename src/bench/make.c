@@ -2,9 +2,6 @@
 /* Parts of bench.json, and audits of pods. */
 #include "bench/make.h"
 
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "bench/plan.h"
 
 #define AUDIT_BLOCKS  6

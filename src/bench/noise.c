@@ -2,12 +2,7 @@
 /* Measure noise from the runs of a bench; for the noise register, audits and plans. */
 #include "bench/noise.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/clock.h"
 #include "base/dist.h"
-#include "base/xalloc.h"
 #include "bench/power.h"
 #include "bench/verdict_json.h"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "bench/plan.h"
-#include "parsers/json.h"
 #include "store/benches.h"
 
 /* Noise is measured by the A/A arm of a bench or by an audit. */

@@ -2,14 +2,9 @@
 /* The noise register: load, look up, store, print. */
 #include "bench/noise_register.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/change.h"
 #include "base/file.h"
-#include "base/xalloc.h"
 #include "bench/folder.h"
-#include "store/benches.h"
 
 #define MAX_ENV_BYTES (256U * 1024)
 

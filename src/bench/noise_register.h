@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "bench/judge.h"
 #include "bench/noise.h"
 #include "context.h"
-#include "parsers/json.h"
 #include "report/facts.h"
 
 /* The noise register: the noise that benches and audits measured, per pod and class of runs.

@@ -2,8 +2,6 @@
 /* A bench as a page for a pull request, and as a picture. */
 #include "bench/page.h"
 
-#include <stdio.h>
-
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/utf8.h"

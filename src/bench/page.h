@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/buf.h"
 #include "bench/plan.h"
-#include "parsers/json.h"
 
 /* A bench as Markdown for a pull request: verdicts in one sentence, blocks as dots, the report, and
  * where, when and how it was measured. path is its results folder. */

@@ -3,14 +3,11 @@
 #include "bench/plan.h"
 
 #include <regex.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/quote.h"
-#include "base/xalloc.h"
 #include "bench/kernel.h"
 
 #define MAX_SEED 9007199254740991.0 /* the largest integer that JSON readers agree on */

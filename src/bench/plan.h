@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/buf.h"
-#include "base/err.h"
-#include "base/sha256.h"
-#include "base/str.h"
 #include "bench/judge.h"
 #include "parsers/json_fields.h"
 

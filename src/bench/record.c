@@ -2,9 +2,6 @@
 /* Store benches in the database, and list those whose results folders are gone. */
 #include "bench/record.h"
 
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "bench/folder.h"
 #include "bench/verdict_json.h"
 #include "report/facts_print.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/err.h"
 #include "context.h"
 #include "model/model.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A verdict.json as facts for people; used by all commands and the dashboard. */
-#include "bench/run_log.h"
 #include "bench/verdict_json.h"
 
 #define MAX_BLOCKS   64

@@ -4,14 +4,9 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/xalloc.h"
-#include "parsers/line_prefix.h"
 #include "parsers/run_reader.h"
 
 const char *const bench_metric_parsers[] = { "parameter-golf", "json", "clock", NULL };

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/err.h"
 #include "base/sha256.h"
-#include "base/str.h"
 #include "bench/guard.h"
-#include "bench/steps.h"
 #include "parsers/format.h"
-#include "parsers/run.h"
 #include "parsers/score_json.h"
 
 /* Where the value of a metric comes from. */

@@ -2,10 +2,6 @@
 /* The runs of a bench: planned, recorded, repeated. */
 #include "bench/runs.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "bench/noise.h"
 
 #define RECORD_SCHEMA "hgym-tui.bench-run/1"

@@ -2,9 +2,7 @@
 #pragma once
 
 #include "bench/folder.h"
-#include "bench/judge.h"
 #include "bench/launch.h"
-#include "bench/plan.h"
 #include "bench/verdict_json.h"
 
 /*

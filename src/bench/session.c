@@ -2,12 +2,8 @@
 /* A bench in progress: judges each run that has ended, and decides when the bench stops. */
 #include "bench/session.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/file.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "bench/kernel.h"
 #include "bench/noise.h"
 #include "bench/session_priv.h"

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/buf.h"
-#include "base/err.h"
 #include "bench/folder.h"
-#include "bench/judge.h"
-#include "bench/plan.h"
 #include "bench/verdict_json.h"
 #include "conf/conf.h"
 #include "loop/loop.h"
-#include "parsers/format.h"
 #include "transport.h"
 
 /*

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "bench/launch.h"
 #include "bench/runs.h"
 #include "bench/session.h"
 #include "bench/waits.h"

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The results of one run from its files: validity checks, telemetry, and steps.csv. */
 #include <regex.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/file.h"
-#include "base/xalloc.h"
 #include "bench/kernel.h"
 #include "bench/session_priv.h"
 

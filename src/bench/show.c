@@ -2,11 +2,7 @@
 /* A bench as the dashboard shows it. */
 #include "bench/show.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/dist.h"
-#include "base/xalloc.h"
 #include "bench/record.h"
 #include "bench/runs.h"
 #include "bench/waits.h"

@@ -2,9 +2,7 @@
 #pragma once
 
 #include "bench/folder.h"
-#include "bench/plan.h"
 #include "model/bench_live.h"
-#include "parsers/json.h"
 
 /* Prepare a bench for the screen: its plan, the runs in its results folder and its verdict.json
  * (NULL: none yet).  Owned by the caller.  Call bench_show_clock() for times and costs. */

@@ -3,13 +3,9 @@
 #include "bench/start.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/file.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
-#include "bench/launch.h"
 #include "bench/power.h"
 #include "bench/runs.h"
 

@@ -2,12 +2,9 @@
 /* Statistics of benches: descriptive, ranks, paired blocks, interim analyses. */
 #include "bench/stats.h"
 
-#include <math.h>
-
 #include "base/dist.h"
 #include "base/sort.h"
 #include "base/str.h"
-#include "base/xalloc.h"
 
 double stats_mean(const double *x, size_t n)
 {

@@ -3,10 +3,7 @@
 #include "bench/steps.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/array.h"
-#include "base/str.h"
 #include "base/xalloc.h"
 #include "bench/stats.h"
 

@@ -2,11 +2,6 @@
 /* Writes verdict.json and summary.json, and reads verdict.json. */
 #include "bench/verdict_json.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/xalloc.h"
-
 /* An array of two numbers, null if unknown. */
 static cJSON *make_interval(double lo, double hi)
 {

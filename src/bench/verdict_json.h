@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/buf.h"
 #include "bench/judge.h"
-#include "parsers/json.h"
 #include "report/facts.h"
 
 #define VERDICT_SCHEMA "hgym.verdict/1"

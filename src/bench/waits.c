@@ -2,8 +2,6 @@
 /* waits.json of a bench, and its sentences. */
 #include "bench/waits.h"
 
-#include <stdio.h>
-
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "bench/folder.h"

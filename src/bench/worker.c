@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Drive one pod of a bench: one command at a time, each answered in full before the next is sent.
  */
-#include <stdio.h>
-
-#include "base/xalloc.h"
 #include "bench/kernel.h"
 #include "bench/make.h"
 #include "bench/session_priv.h"

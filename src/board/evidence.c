@@ -2,7 +2,6 @@
 /* The tables that people paste into pull requests and READMEs of competitions. */
 #include "board/evidence.h"
 
-#include "base/xalloc.h"
 #include "parsers/run_series.h"
 
 /* The last step that does not show the target, the first one that does, and the next two. */

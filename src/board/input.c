@@ -3,18 +3,15 @@
  * `submission` and `export`. */
 #include "board/input.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/say.h"
-#include "base/xalloc.h"
 #include "board/print.h"
 #include "harness/dir.h"
 #include "harness/pod.h"
 #include "ingest/parse_files.h"
 #include "parsers/harness/run.h"
-#include "parsers/run_reader.h"
 #include "parsers/run_rows.h"
 #include "parsers/run_series.h"
 

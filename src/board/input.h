@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/err.h"
 #include "board/score_board.h"
-#include "conf/conf.h"
 #include "context.h"
 #include "model/board.h"
-#include "parsers/format.h"
 #include "parsers/pattern.h"
 #include "store/query.h"
 

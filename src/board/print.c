@@ -3,7 +3,6 @@
 #include "board/print.h"
 
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "board/evidence.h"
 #include "report/facts_print.h"
 

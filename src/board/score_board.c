@@ -3,7 +3,6 @@
 #include "board/score_board.h"
 
 #include "base/sort.h"
-#include "base/xalloc.h"
 
 static const char columns[] =
 	"group, work=scores of, n_valid=valid:0, n_invalid=INVALID:0, median, "

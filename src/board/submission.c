@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "board/print.h"
 #include "report/new_folder.h"
 

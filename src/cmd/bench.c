@@ -4,25 +4,21 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/say.h"
-#include "base/xalloc.h"
 #include "bench/drive.h"
 #include "bench/line.h"
 #include "bench/make.h"
 #include "bench/page.h"
 #include "bench/runs.h"
-#include "bench/show.h"
 #include "bench/start.h"
 #include "bench/waits.h"
 #include "cmd/cmd.h"
 #include "report/facts_print.h"
-#include "store/benches.h"
 
 #define MAX_TEXT   (1024U * 1024)
 #define MAX_REPORT (16U * 1024 * 1024)

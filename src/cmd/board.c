@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* `board`, `submission`, `export` and `diff`. */
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/say.h"
-#include "base/xalloc.h"
 #include "board/input.h"
 #include "board/print.h"
 #include "board/submission.h"
 #include "cmd/cmd.h"
 #include "model/run_diff.h"
-#include "parsers/json.h"
 #include "parsers/run_series.h"
 #include "report/new_folder.h"
 #include "report/run_columns.h"

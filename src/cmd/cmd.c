@@ -3,7 +3,6 @@
 #include "cmd/cmd.h"
 
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/param.h>
 #include <sys/stat.h>
@@ -13,9 +12,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/say.h"
-#include "base/xalloc.h"
 #include "cmd/version.h"
-#include "parsers/json.h"
 #include "pods/discover.h"
 
 /* $COLUMNS and the terminal's size outside these limits are ignored. */

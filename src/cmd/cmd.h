@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/buf.h"
-#include "base/err.h"
 #include "context.h"
 #include "ingest/parse_files.h"
 #include "report/out.h"

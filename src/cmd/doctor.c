@@ -3,17 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/version.h"
-#include "parsers/json.h"
 #include "remote/ssh_agent.h"
 #include "store/query.h"
 #include "ui/term.h"

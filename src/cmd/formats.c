@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* `formats list|show|check|learn`: rule sets, and which log lines they match. */
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/say.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "cmd/cmd.h"
-#include "parsers/json.h"
 #include "parsers/learn.h"
 
 static int exec_list(struct cmd_args *args, void *opaque, struct err *err)

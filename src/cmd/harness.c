@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* `harness`: show HarnessGym runs and comparisons, with their scores checked again. */
 #include <limits.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/say.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "bench/harness_ab.h"
 #include "cmd/cmd.h"
 #include "harness/pod.h"

@@ -10,9 +10,7 @@
 #include "base/embed.h"
 #include "base/keymap.h"
 #include "base/say.h"
-#include "base/xalloc.h"
 #include "cmd/cmd.h"
-#include "conf/conf.h"
 
 #define SCREEN_COLUMNS	80
 #define SUMMARY_COLUMN	19

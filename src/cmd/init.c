@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* `init`: ask for a host and its logs, test both, and add a pod to the configuration. */
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/say.h"
-#include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "conf/edit.h"
 #include "pods/preflight.h"

@@ -2,7 +2,6 @@
 /* `parse`: print one row per run found in the given logs. */
 
 #include "base/say.h"
-#include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "report/run_columns.h"
 

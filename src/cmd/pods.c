@@ -2,13 +2,10 @@
 /* `collect`, `pods` and `pods check`, and fetching logs from pods for other commands. */
 #include <fnmatch.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/param.h>
 
 #include "base/say.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "ingest/ingest.h"
 #include "pods/discover.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `runs` and `samples`: list the runs in the database, and the series of one of them. */
 
-#include "base/xalloc.h"
 #include "board/input.h"
 #include "board/print.h"
 #include "cmd/cmd.h"

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `tracks list|show|check`: the rules of competitions, and the logs that they recognize. */
-#include <stdlib.h>
-
 #include "base/file.h"
-#include "base/xalloc.h"
 #include "cmd/cmd.h"
-#include "parsers/json.h"
 
 #define FOLD_TRACKS .fold = "show the rules of competitions"
 

@@ -2,15 +2,10 @@
 /* `version` and --version: hgym-tui and the libraries that it runs with. */
 #include "cmd/version.h"
 
-#include <stdint.h>
-#include <string.h>
-
-#include <cjson/cJSON.h>
 #include <curses.h>
 #include <libssh2.h>
 #include <openssl/crypto.h>
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
 #include <sqlite3.h>
 #include <uv.h>
 

@@ -2,7 +2,6 @@
 /* Find and read the configuration file, with a table of keys for each kind of object. */
 #include "conf/conf.h"
 
-#include <stdlib.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -11,7 +10,6 @@
 #include "base/log.h"
 #include "base/theme_list.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "parsers/json_fields.h"
 #include "parsers/pattern.h"
 

@@ -3,11 +3,9 @@
 #include "conf/conf.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "base/xalloc.h"
 
 static char *xdg_dir(const char *variable, const char *fallback)
 {

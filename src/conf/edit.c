@@ -2,11 +2,9 @@
 /* Change the configuration file for the user: read, check, replace. */
 #include "conf/edit.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/xalloc.h"
 #include "conf/conf.h"
 
 cJSON *conf_edit(const char *path, struct err *err)

@@ -2,12 +2,10 @@
 /* Look at a local directory without reading its runs. */
 #include "harness/dir.h"
 
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/xalloc.h"
 
 bool harness_dir_is(const char *path, bool later)
 {

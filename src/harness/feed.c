@@ -2,9 +2,6 @@
 /* Read HarnessGym directories into the model. */
 #include "harness/feed.h"
 
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "harness/wire.h"
 #include "model/harness_view.h"
 #include "remote/fleet.h"

@@ -2,12 +2,7 @@
 /* Fetch a HarnessGym directory once, from this machine or from a pod. */
 #include "harness/pod.h"
 
-#include <stdlib.h>
-
-#include "base/xalloc.h"
-#include "loop/loop.h"
 #include "pods/pods.h"
-#include "remote/fleet.h"
 
 #define LIMIT_MS   (120 * 1000)
 #define ERRORS_MAX 4096U

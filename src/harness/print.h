@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdio.h>
-
 #include "parsers/harness/compare.h"
-#include "parsers/harness/run.h"
 #include "report/out.h"
 
 /*

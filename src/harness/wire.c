@@ -2,12 +2,10 @@
 /* Parse what the command on the pod sends from a HarnessGym directory. */
 #include "harness/wire.h"
 
-#include <stdlib.h>
 #include <sys/param.h>
 
 #include "base/base64.h"
 #include "base/quote.h"
-#include "base/xalloc.h"
 #include "harness/wire_priv.h"
 
 #define LINE_MAX_BYTES	 4096U

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/buf.h"
-#include "base/err.h"
-#include "base/str.h"
 #include "parsers/harness/files.h"
 #include "transport.h"
 

@@ -12,13 +12,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "base/xalloc.h"
 #include "ingest/ingest_priv.h"
 #include "store/history.h"
 #include "store/lock.h"

@@ -2,11 +2,9 @@
 /* Create and free the pipeline from followed logs to model and database; its timers. */
 #include "ingest/ingest.h"
 
-#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "base/log.h"
-#include "base/xalloc.h"
 #include "ingest/ingest_priv.h"
 
 #define TICK_MS	 1000

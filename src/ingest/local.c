@@ -5,13 +5,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/xalloc.h"
 #include "ingest/ingest_priv.h"
 
 #define STILL_WRITTEN_MS 600000

@@ -7,14 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fd.h"
-#include "base/xalloc.h"
 
 /* Most descriptors that stay open between appends, and the part of the process's limit. */
 #define OPEN_MAX_FILES 1024

@@ -9,7 +9,6 @@
 #include <glob.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +16,6 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/map.h"
-#include "base/xalloc.h"
 #include "parsers/linebuf.h"
 #include "parsers/metric_rows.h"
 

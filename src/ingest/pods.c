@@ -3,12 +3,9 @@
  * The pods of the configuration: their connections, the state that is shown, and silence while a
  * bench is timing a pod.
  */
-#include <stdlib.h>
-
-#include "base/xalloc.h"
+#include "pods/pods.h"
 #include "ingest/ingest_priv.h"
 #include "parsers/json.h"
-#include "pods/pods.h"
 #include "pods/timed.h"
 #include "store/benches.h"
 

@@ -4,9 +4,6 @@
  * 1 MiB of it.  A turn runs on a worker thread and touches only its own logs; model and store get
  * its results afterwards, on the event loop.
  */
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "ingest/ingest_priv.h"
 
 #define SLICE_BYTES ((size_t)1024 * 1024)

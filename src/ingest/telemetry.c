@@ -5,7 +5,6 @@
  */
 #include "base/log.h"
 #include "base/quote.h"
-#include "base/xalloc.h"
 #include "ingest/ingest_priv.h"
 
 /* Restart the command this long after it ended. */

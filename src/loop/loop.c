@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <uv.h>

@@ -3,7 +3,6 @@
 #include "model/advice.h"
 
 #include "base/dist.h"
-#include "base/sort.h"
 #include "model/reference.h"
 
 /* A run's validation value at the step that is compared, and its final score. */

@@ -2,11 +2,7 @@
 /* Find problems: rules over the model, shown by the dashboard. */
 #include "model/alerts.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/sort.h"
-#include "base/xalloc.h"
 #include "parsers/run_series.h"
 
 /* A pod is slow if a step takes 5 % longer than the median of its peers. */

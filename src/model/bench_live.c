@@ -2,8 +2,6 @@
 /* Memory of a bench as the screen shows it; the app fills it, the model frees it. */
 #include "model/bench_live.h"
 
-#include <stdlib.h>
-
 #include "base/xalloc.h"
 
 struct bench_live *bench_live_new(size_t n_arms, size_t n_pods, size_t n_runs, size_t n_contrasts)

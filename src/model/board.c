@@ -4,13 +4,9 @@
 #include "model/board.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/dist.h"
 #include "base/file.h"
-#include "base/xalloc.h"
-#include "model/model.h"
 #include "model/run_names.h"
 #include "parsers/run_series.h"
 

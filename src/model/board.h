@@ -3,10 +3,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "model/board_stats.h"
 #include "model/board_target.h"
-#include "model/track.h"
-#include "parsers/run.h"
 
 /* Leaderboard over seeds: runs in; groups with their rows, spreads, tests and verdicts out. Pure.
  * The command `board`, the dashboard and the exports use the same struct.

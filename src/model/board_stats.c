@@ -2,8 +2,6 @@
 /* Spreads and t tests of the leaderboard. */
 #include "model/board_stats.h"
 
-#include <math.h>
-
 #include "base/dist.h"
 #include "base/sort.h"
 

@@ -2,11 +2,8 @@
 /* Is a target shown, and at which step? */
 #include "model/board_target.h"
 
-#include <stdlib.h>
-
 #include "base/dist.h"
 #include "base/sort.h"
-#include "base/xalloc.h"
 #include "parsers/run_series.h"
 
 #define ROUNDING 1e-9 /* so that a margin equal to the limit counts */

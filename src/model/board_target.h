@@ -3,7 +3,6 @@
 
 #include "model/board_stats.h"
 #include "model/track.h"
-#include "parsers/run.h"
 
 /* Does the mean of runs show the track's target? `a` has the sign of the metric; the values are NAN
  * where they do not exist. */

@@ -2,8 +2,6 @@
 /* Where the curve of a live run will cross its target. */
 #include "model/crossing.h"
 
-#include <stdlib.h>
-
 #include "base/xalloc.h"
 #include "model/board_target.h"
 #include "parsers/run_series.h"

@@ -2,8 +2,6 @@
 /* Forecast where a run will end, from its own pace or from the curve of a finished run. */
 #include "model/forecast.h"
 
-#include "base/sort.h"
-
 #define REFERENCE_ERROR 0.0093
 #define BPB_PER_NAT_GAP 0.4
 #define BPB_SIGMA	0.00071 /* gives the measured median error of .00048 */

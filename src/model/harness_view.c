@@ -2,11 +2,7 @@
 /* HarnessGym runs as the dashboard's Harness view shows them; pure. */
 #include "model/harness_view.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "parsers/score_json.h"
 
 static void clear_place(struct harness_place *place)

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "parsers/harness/compare.h"
-#include "parsers/harness/run.h"
 
 /* What the dashboard shows of HarnessGym: the followed directories with their runs or their
  * comparison. Written on the loop thread when files change; the view reads it as const. */

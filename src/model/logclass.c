@@ -2,10 +2,7 @@
 /* Class and arrival time of the lines of a log, for the log view. */
 #include "model/logclass.h"
 
-#include <stdlib.h>
-
 #include "base/sort.h"
-#include "base/xalloc.h"
 
 void logclass_release(struct logclass *lc)
 {

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/sort.h"
-#include "base/xalloc.h"
 #include "model/logtext.h"
 
 #define BLOCK_BYTES (256U << 10)

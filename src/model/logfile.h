@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/buf.h"
-#include "base/err.h"
 #include "parsers/pattern.h"
 
 /* A local log, read by byte offset instead of line number, so that ten million lines open at their

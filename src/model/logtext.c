@@ -4,7 +4,6 @@
 
 #include "base/sort.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 
 #define TAB_COLUMNS	  8U
 #define CHARACTER_BYTES	  4U

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/buf.h"
-#include "base/str.h"
 
 /* The colours that a log requests (SGR, ECMA-48 8.3.117, with the 256 colours and direct colours of
  * ISO 8613-6), reduced to the inks of a theme. Backgrounds and everything that is not listed here

@@ -3,9 +3,7 @@
 #include "model/logtimed.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
-#include "base/xalloc.h"
 #include "parsers/line_prefix.h"
 
 #define BLOCK_BYTES (128U << 10)

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,7 +11,6 @@
 #include "base/file.h"
 #include "base/sort.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "model/logfile.h"
 
 #define EVENT_TEXT_BYTES 1024

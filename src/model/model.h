@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/err.h"
 #include "base/map.h"
-#include "parsers/format.h"
-#include "parsers/run.h"
 #include "parsers/telemetry.h"
 
 #include "model/bench_live.h"

@@ -2,10 +2,7 @@
 /* Read settings and script of a run from its log, and compare those of two runs. */
 #include "model/run_diff.h"
 
-#include <stdlib.h>
-
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "model/logfile.h"
 
 #define NAME_BYTES  64U

@@ -2,11 +2,9 @@
 /* Find short, distinct names for runs. */
 #include "model/run_names.h"
 
-#include <stdlib.h>
 #include <sys/param.h>
 
 #include "base/file.h"
-#include "base/xalloc.h"
 
 #define NAME_BYTES   512
 #define LEAST_PREFIX 6 /* bytes; shorter prefixes are kept */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/str.h"
 #include "parsers/run.h"
 
 /* The numbers of a run by their names ("final_bpb"), generated from RUN_NUMBER_LIST, for names from

@@ -3,8 +3,6 @@
 #include "model/series.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/xalloc.h"
 

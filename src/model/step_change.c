@@ -2,8 +2,6 @@
 /* Change points of the step time, for the charts of a run. */
 #include "model/step_change.h"
 
-#include <stdlib.h>
-
 #include "base/xalloc.h"
 
 /* The series that shows step times best, or NULL. */

@@ -2,10 +2,7 @@
 /* Read tracks from JSON. */
 #include "model/track.h"
 
-#include <stdlib.h>
-
 #include "base/embed.h"
-#include "base/xalloc.h"
 #include "parsers/format.h"
 #include "parsers/json_fields.h"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/str.h"
 #include "model/run_number.h"
 
 struct format_set;

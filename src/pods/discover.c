@@ -2,9 +2,6 @@
 /* Run the programs that print pods, and pass on their answers. */
 #include "pods/discover.h"
 
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "remote/process.h"
 
 #define LIMIT_MS  20000

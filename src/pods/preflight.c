@@ -2,12 +2,9 @@
 /* Evaluate the output of the preflight script. */
 #include "pods/preflight.h"
 
-#include <stdlib.h>
-
 #include "base/embed.h"
 #include "base/quote.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "parsers/run.h"
 #include "remote/frame.h"
 

@@ -3,9 +3,7 @@
 #include "pods/probe.h"
 
 #include <signal.h>
-#include <stdlib.h>
 
-#include "base/xalloc.h"
 #include "pods/pods.h"
 #include "pods/preflight.h"
 #include "remote/frame.h"

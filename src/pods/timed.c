@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/xalloc.h"
 
 #define MAX_PATH_BYTES 4096
 

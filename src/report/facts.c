@@ -3,9 +3,6 @@
 #include "report/facts.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 
 #define TEXT_BYTES 65536
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "report/fmt.h"
 
 /* Facts about something, as a list: built in one place, printed by several (the screen:

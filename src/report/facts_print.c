@@ -2,10 +2,7 @@
 /* Lists of facts as text, Markdown and CSV, for every command that prints them. */
 #include "report/facts_print.h"
 
-#include <stdlib.h>
-
 #include "base/utf8.h"
-#include "base/xalloc.h"
 
 #define COLUMNS	   80
 #define INDENT	   2

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/buf.h"
 #include "report/facts.h"
 
 /* Lists of facts as documents. All their texts pass utf8_sanitize. */

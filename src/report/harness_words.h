@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/buf.h"
 #include "parsers/harness/compare.h"
-#include "parsers/harness/run.h"
 #include "report/facts.h"
 
 /* The words for a judged run, the same for commands and the screen. Only verified scores are shown

@@ -2,10 +2,7 @@
 /* Print rows in one of four formats; used by every command that prints data. */
 #include "report/out.h"
 
-#include <stdlib.h>
-
 #include "base/plain.h"
-#include "base/xalloc.h"
 #include "parsers/json.h"
 #include "report/facts_print.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdio.h>
-
 #include <cjson/cJSON.h>
 
 #include "base/err.h"

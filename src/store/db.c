@@ -2,12 +2,9 @@
 /* SQLite connections, statements and rows. */
 #include "store/db.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/file.h"
-#include "base/xalloc.h"
 #include "parsers/run.h"
 
 #define BUSY_MS 2000

@@ -2,9 +2,6 @@
 /* Load series from the database in jobs, for the dashboard. */
 #include "store/history.h"
 
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "store/store_priv.h"
 
 struct history {

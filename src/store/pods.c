@@ -2,9 +2,6 @@
 /* Write and read pods and their telemetry. */
 #include "store/pods.h"
 
-#include <stdlib.h>
-
-#include "base/xalloc.h"
 #include "store/store_priv.h"
 
 void store_pod_put(struct store *store, const struct store_pod *pod)

@@ -2,10 +2,6 @@
 /* Read runs and samples from the database. */
 #include "store/query.h"
 
-#include <stdlib.h>
-
-#include "base/clock.h"
-#include "base/xalloc.h"
 #include "parsers/run_series.h"
 #include "store/store_priv.h"
 

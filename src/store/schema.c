@@ -2,8 +2,6 @@
 /* Tables and views, and the migrations from earlier schemas; used when a database is opened. */
 #include "store/schema.h"
 
-#include <stdlib.h>
-
 #include "base/embed.h"
 #include "base/xalloc.h"
 #include "parsers/run.h"

@@ -7,12 +7,10 @@
 #include "store/store.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/xalloc.h"
 #include "store/lock.h"
 #include "store/schema.h"
 #include "store/store_priv.h"

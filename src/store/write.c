@@ -6,10 +6,6 @@
  */
 #include "store/store_priv.h"
 
-#include <stdlib.h>
-
-#include "base/xalloc.h"
-
 #define LOG(member)	 COLUMN(struct store_log, member)
 #define IDENTITY(member) COLUMN_AS(#member, struct store_log, identity.member)
 

@@ -270,11 +270,9 @@ static void print_digits(struct buf *out, bool minus, uint64_t digits, int decim
 	buf_append(out, text + i, sizeof(text) - i);
 }
 
-/*
- * Print a number with at most 15 digits and 12 decimals, which nearly all have.
+/* Print a number with at most 15 digits and 12 decimals, which nearly all have.
  * Division rounds correctly, so digits whose quotient equals the number are its
- * digits. False: the number has more.
- */
+ * digits. False: the number has more. */
 static bool print_decimal(struct buf *out, double value)
 {
 	double size = fabs(value), scale = 1;

@@ -8,30 +8,23 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/*
- * cJSON with limits. The program reads all JSON with json_parse and writes it
- * with json_print; no other header includes cJSON's.
- */
+/* cJSON with limits. The program reads all JSON with json_parse and writes it
+ * with json_print; no other header includes cJSON's. */
 
 #define JSON_MAX_BYTES (16U * 1024 * 1024)
 #define JSON_MAX_DEPTH 32
 
-/*
- * How to treat the bare tokens NaN, Infinity and -Infinity, which Python writes
+/* How to treat the bare tokens NaN, Infinity and -Infinity, which Python writes
  * although they are not JSON. The lenient two also replace half a surrogate pair
- * (\ud83d) with U+FFFD. A bool can be passed for the first two.
- */
+ * (\ud83d) with U+FFFD. A bool can be passed for the first two. */
 enum json_bare {
 	JSON_BARE_REFUSED, /* an error */
 	JSON_BARE_NULL,	   /* null */
 	JSON_BARE_TEXT,	   /* the strings "NaN", "Infinity", "-Infinity" */
 };
 
-/*
- * Parse text (UTF-8, at most JSON_MAX_BYTES, nested at most JSON_MAX_DEPTH).
- * Returns a tree that the caller frees with cJSON_Delete, or NULL with err:
- * "line 3: ...".
- */
+/* Parse text (UTF-8, at most JSON_MAX_BYTES, nested at most JSON_MAX_DEPTH). Returns a tree that
+ * the caller frees with cJSON_Delete, or NULL with err: "line 3: ...". */
 cJSON *json_parse(struct str text, enum json_bare bare, struct err *err) MUST_USE;
 
 /* Read and parse a regular file of at most JSON_MAX_BYTES; bare tokens are errors. */
@@ -117,10 +110,8 @@ enum json_type {
 /* Does node have one of these types? NULL has none. */
 bool json_has_type(const cJSON *node, unsigned int types);
 
-/*
- * The first duplicate key in an object of the tree, or NULL; borrowed from the
- * tree. Readers differ in which of the two values they take.
- */
+/* The first duplicate key in an object of the tree, or NULL; borrowed from the
+ * tree. Readers differ in which of the two values they take. */
 const char *json_duplicate_key(const cJSON *node);
 
 /* The member of an object; NULL if it is missing or object is not an object. */

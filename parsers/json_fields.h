@@ -3,15 +3,11 @@
 
 #include "parsers/json.h"
 
-/*
- * Read a JSON object into a struct by a table of its keys: the type of each
- * value, and the member that it is stored in. Reading is strict: an unknown,
- * duplicate or missing key or a wrong type is an error that names file, line
- * and key path ("config.json:12: pods[1].gpus: expected an array of integers").
- * "//" is always allowed. If a key is absent, its member keeps its value, so
- * defaults are set before. The program's own files are written with the same
- * tables, and read leniently.
- */
+/* Read a JSON object into a struct by a table of its keys: the type of each value, and the member
+ * that it is stored in. Reading is strict: an unknown, duplicate or missing key or a wrong type is
+ * an error that names file, line and key path ("config.json:12: pods[1].gpus: expected an array of
+ * integers"). "//" is always allowed. If a key is absent, its member keeps its value, so defaults
+ * are set before. The program's own files are written with the same tables, and read leniently. */
 enum json_kind {
 	JSON_AS_TEXT,	 /* char *, owned */
 	JSON_AS_PATH,	 /* char *, owned: converted by json_reader.path */
@@ -50,10 +46,8 @@ struct json_field {
 	const char *what;
 	const char *const *words; /* ended by NULL; "" is not a word */
 	const struct json_field *fields;
-	/*
-	 * OTHER: store the value in the member at `at` (0: the struct that has
-	 * the key). OBJECT: check combinations of its members; to is its struct.
-	 */
+	/* OTHER: store the value in the member at `at` (0: the struct that has
+	 * the key). OBJECT: check combinations of its members; to is its struct. */
 	int (*take)(const struct json_reader *r, const cJSON *node, const char *path, void *to);
 };
 
@@ -109,10 +103,8 @@ int json_read_file(struct json_reader *r, const char *file, const struct json_fi
 /* Free everything that json_read_object stored in base. */
 void json_release_object(const struct json_field *fields, void *base);
 
-/*
- * Add the members of base to object; NAN, "" and an INTEGER (a time) of 0 become
- * null. For the kinds CHARS, CHOICE, NUMBER, INTEGER, COUNT and BOOL.
- */
+/* Add the members of base to object; NAN, "" and an INTEGER (a time) of 0 become
+ * null. For the kinds CHARS, CHOICE, NUMBER, INTEGER, COUNT and BOOL. */
 void json_write_object(cJSON *object, const struct json_field *fields, const void *base);
 /* Read them back: skip unknown keys, and values that are absent or invalid. */
 void json_read_known(const struct json_field *fields, const cJSON *object, void *base);

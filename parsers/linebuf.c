@@ -25,10 +25,8 @@ void linebuf_release(struct linebuf *lb)
 	buf_release(&lb->clean);
 }
 
-/*
- * Length of the escape sequence at s (s.p[0] is ESC): CSI up to its final
- * byte, OSC and other strings up to BEL or ST, else two bytes (ECMA-48).
- */
+/* Length of the escape sequence at s (s.p[0] is ESC): CSI up to its final
+ * byte, OSC and other strings up to BEL or ST, else two bytes (ECMA-48). */
 static size_t escape_length(struct str s)
 {
 	size_t i = 2;

@@ -491,10 +491,8 @@ static bool read_object(struct metric_rows *rows, const struct log_line *line, s
 
 /* ---- Rows that differ only in their numbers */
 
-/*
- * Cache the row of that line. To see where each number goes, the line is read once more with the
- * indexes of its pairs in place of its numbers.
- */
+/* Cache the row of that line. To see where each number goes, the line is read once more with the
+ * indexes of its pairs in place of its numbers. */
 static void cache_row(struct metric_rows *rows, const struct log_line *line, enum metric_file file)
 {
 	AUTO_BUF text = buf_new(LINE_MAX_BYTES);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Read the names and numbers of a line in one pass. Separators divide a line into items. An item
+/* Read the names and numbers of a line in one pass. Separators divide a line into items. An item
  * has words and numbers: words before a number name it; words after a number without a name name
- * that number.
- */
+ * that number. */
 #include "parsers/pairs.h"
 
 #include <math.h>
@@ -520,10 +518,8 @@ static bool is_nan_or_inf(struct str word, double *value)
 	       str_to_double(word, value);
 }
 
-/*
- * Length of the symbol, bar, frame or emoji at p (U+2000 to U+2BFF, and U+1F000 and above); 0 if it
- * is a letter.
- */
+/* Length of the symbol, bar, frame or emoji at p (U+2000 to U+2BFF, and U+1F000 and above); 0 if it
+ * is a letter. */
 static size_t symbol_bytes(const struct pairs_reader *r, const char *p)
 {
 	size_t left = (size_t)(r->end - p);

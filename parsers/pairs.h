@@ -3,12 +3,10 @@
 
 #include "base/str.h"
 
-/*
- * The numbers of a line and the names they are printed under, in the forms that trainers use:
+/* The numbers of a line and the names they are printed under, in the forms that trainers use:
  * "loss: 3.5", "loss=3.5", "loss 3.5", "'loss': 3.5", "lm loss: 4.07E+01 |",
  * "elapsed time (ms): 125.1", "dt: 310ms", "tok/sec: 1,234,567", "val: n/a", "18/19560",
- * "[ 100/1251 (  8%)]", "Loss: 5.67 (5.80)", "145602 tok/s", "elapsed: 0:01:02", "loss     nan".
- */
+ * "[ 100/1251 (  8%)]", "Loss: 5.67 (5.80)", "145602 tok/s", "elapsed: 0:01:02", "loss     nan". */
 struct pair {
 	struct str name; /* "loss", "lm loss"; empty: a number without a name */
 	struct str unit; /* "ms", "tok/s", "%", "it/s"; empty: none printed */
@@ -18,12 +16,10 @@ struct pair {
 
 #define PAIRS_MAX 48
 
-/*
- * Read the pairs of a line without prefixes and escape sequences, in their order, at most
+/* Read the pairs of a line without prefixes and escape sequences, in their order, at most
  * PAIRS_MAX. Returns their number. A value printed as absent ("n/a", None, null, "-") gives no
  * pair; "0:01:02" is 62 s. Returns 0 if some part of the line cannot belong to a row: prose, source
- * code, a path.
- */
+ * code, a path. */
 size_t pairs_read(struct str line, struct pair pairs[PAIRS_MAX]);
 
 /* More about such a line. */
@@ -55,19 +51,14 @@ struct pair_slot {
 
 #define PAIR_SLOTS_MAX 96
 
-/*
- * Like pairs_read_line, and store the slots in their order. Returns 0 also if there are more slots
- * than PAIR_SLOTS_MAX, or if a number is printed in a form that has no slot: in quotes, NaN.
- */
+/* Like pairs_read_line, and store the slots in their order. Returns 0 also if there are more slots
+ * than PAIR_SLOTS_MAX, or if a number is printed in a form that has no slot: in quotes, NaN. */
 size_t pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX], struct pairs_line *about,
 			struct pair_slot slots[PAIR_SLOTS_MAX], size_t *n_slots);
 
 /* The slow part of pairs_number: groups of thousands, two points or too many digits. */
 const char *pairs_rare_number(const char *p, const char *end, double *value);
-/*
- * Read a number at p (p < end) as pairs_read does. Returns where it ends, or p if it
- * finds none.
- */
+/* Read a number at p (p < end) as pairs_read does. Returns where it ends, or p if it finds none. */
 static inline const char *pairs_number(const char *p, const char *end, double *value)
 {
 	const char *q = str_take_number(p, end, value);
@@ -83,8 +74,6 @@ bool pairs_is_split(struct str name, struct str value);
 /* Return where the aside or the bar at p ends; p if there is none. */
 const char *pairs_aside(const char *p, const char *end);
 const char *pairs_bar(const char *p, const char *end);
-/*
- * Return where the time at p ends; p if there is none. "0:01:02" and "01:02:03.5" are seconds;
- * "12:30" may be h:m or m:s, so its *seconds are NaN.
- */
+/* Return where the time at p ends; p if there is none. "0:01:02" and "01:02:03.5" are seconds;
+ * "12:30" may be h:m or m:s, so its *seconds are NaN. */
 const char *pairs_time(const char *p, const char *end, double *seconds);

@@ -120,10 +120,8 @@ static const char *plain_number(const char *p, const char *end, double *value)
 	return digit < end && str_is_digit(*digit) ? str_take_number(p, end, value) : p;
 }
 
-/*
- * The end of the quoted text at p, and whether it may be a time stamp. NULL if it has no end or
- * contains an escape.
- */
+/* The end of the quoted text at p, and whether it may be a time stamp. NULL if it has no end or
+ * contains an escape. */
 static const char *quoted_end(const char *p, const char *end, bool *is_stamp)
 {
 	*is_stamp = p + 1 < end && str_is_digit(p[1]);
@@ -215,9 +213,7 @@ void row_shape_free(struct row_shape *shape)
 	free(shape);
 }
 
-/*
- * Skip the text before a slot, with any number of blanks at its end; NULL if p has another text.
- */
+/* Skip the text before a slot, with any number of blanks at its end; NULL if p has another text. */
 static inline const char *skip_text(const struct row_text *text, const char *p, const char *end)
 {
 	size_t n = text->len;

@@ -47,11 +47,9 @@ struct row_text {
 	uint64_t word; /* its first bytes */
 };
 
-/*
- * The shape of a line, read once, to read lines that differ from it only in their numbers: the text
+/* The shape of a line, read once, to read lines that differ from it only in their numbers: the text
  * between the numbers is compared, and only the numbers are parsed. The result is the same as that
- * of pairs_read_line.
- */
+ * of pairs_read_line. */
 struct row_shape {
 	char *text; /* owned; contains the names of the pairs */
 	size_t len;
@@ -64,10 +62,8 @@ struct row_shape {
 
 /* NULL if the line has no pairs or a number without a slot. */
 struct row_shape *row_shape_new(struct str line);
-/*
- * The shape of a line of a metrics file, CSV or one JSON object: its pairs are all its numbers in
- * their order, without names.
- */
+/* The shape of a line of a metrics file, CSV or one JSON object: its pairs are all its numbers in
+ * their order, without names. */
 struct row_shape *row_shape_of_cells(struct str line);
 void row_shape_free(struct row_shape *shape);
 

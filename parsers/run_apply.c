@@ -779,8 +779,7 @@ static bool is_full(struct row_count count, double first)
 	return count.value >= count.total - (first == 0);
 }
 
-/* Is a counter short of its total? The last rows may be missing if not every step is
- * printed. */
+/* Is a counter short of its total? The last rows may be missing if not every step is printed. */
 static bool misses_plan(const struct run_state *s)
 {
 	const struct run *run = &s->run;

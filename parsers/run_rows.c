@@ -278,10 +278,8 @@ static int read_json(struct reader *r, struct str text)
 	return status;
 }
 
-/*
- * Read the next cell of CSV (RFC 4180) into out. *end is the byte after it: ',',
- * '\n', or 0 at the end of the text. -1: unterminated quote.
- */
+/* Read the next cell of CSV (RFC 4180) into out. *end is the byte after it: ',',
+ * '\n', or 0 at the end of the text. -1: unterminated quote. */
 static int next_cell(struct str *rest, struct buf *out, char *end)
 {
 	bool quoted = rest->len > 0 && rest->p[0] == '"';

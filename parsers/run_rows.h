@@ -29,10 +29,7 @@ struct run_rows_cb {
 	void (*on_unknown)(void *user, const char *key);
 };
 
-/*
- * Read all rows of text; name is for errors ("rows.csv:3: final_bpb: ...",
- * ERR_PARSE). on_row is called for the rows before an error. Returns the number
- * of rows, or -1 with err.
- */
+/* Read all rows of text; name is for errors ("rows.csv:3: final_bpb: ...", ERR_PARSE). on_row is
+ * called for the rows before an error. Returns the number of rows, or -1 with err. */
 int run_rows_read(struct str text, const char *name, const struct run_rows_cb *cb, void *user,
 		  struct err *err) MUST_USE;

@@ -76,11 +76,8 @@ struct scan {
 	size_t open; /* unclosed objects so far */
 };
 
-/*
- * The next object, or NULL at the end. The search for the end of an unclosed
- * object reads the rest of the text, so after MAX_OPEN of them an object must end
- * in its line.
- */
+/* The next object, or NULL at the end. The search for the end of an unclosed object reads the rest
+ * of the text, so after MAX_OPEN of them an object must end in its line. */
 static cJSON *next_object(struct scan *scan)
 {
 	struct str line;

@@ -71,11 +71,8 @@ static double parse_number(struct str cell)
 	return value;
 }
 
-/*
- * Parse "0x0000000000000004"; RUN_ABSENT for anything else. Drivers print all
- * ones if they cannot read the reasons; like every mask above 53 bits, that does
- * not fit into a double.
- */
+/* Parse "0x0000000000000004"; RUN_ABSENT for anything else. Drivers print all ones if they cannot
+ * read the reasons; like every mask above 53 bits, that does not fit into a double. */
 static double parse_mask(struct str cell)
 {
 	char text[24], *end;

@@ -13,9 +13,8 @@
  * commands. Only for ssh_*.c. */
 
 /* A libssh2 session and its socket. Data that the socket does not accept at once is queued here,
- * and reported to libssh2 as sent: libssh2 1.10 keeps the address of a half-sent
- * packet, even on the stack (end of file, replies to the server), and fails if the next call comes
- * from elsewhere.
+ * and reported to libssh2 as sent: libssh2 1.10 keeps the address of a half-sent packet, even on
+ * the stack (end of file, replies to the server), and fails if the next call comes from elsewhere.
  *
  * Belongs to its current user: the loop, or the job that borrows it. */
 struct ssh_session {
@@ -29,11 +28,9 @@ struct ssh_session {
 	char greeting[96]; /* the first of them, NUL-terminated */
 	size_t budget;	   /* bytes that may still be received in this turn */
 	struct buf out;	   /* waiting for the socket */
-	/*
-	 * The other side closed or reset the connection.  libssh2 may report
+	/* The other side closed or reset the connection.  libssh2 may report
 	 * that like a refusal (PUBLICKEY_UNVERIFIED, KEX_FAILURE): look here
-	 * before you take its error for the server's answer.
-	 */
+	 * before you take its error for the server's answer. */
 	bool ended;
 	int end_errno;	 /* 0: it was closed */
 	bool has_denied; /* the server ended it because too many keys failed */

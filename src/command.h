@@ -5,10 +5,8 @@
 
 #include "base/err.h"
 
-/*
- * A request of a view to act on a pod, a file or the terminal.  Views fill it, the application
- * executes it.
- */
+/* A request of a view to act on a pod, a file or the terminal.  Views fill it, the application
+ * executes it. */
 enum command_id {
 	COMMAND_NONE,
 	COMMAND_COPY,	/* text to the clipboard */
@@ -53,10 +51,8 @@ void command_release(struct command *command);
 struct command_sink {
 	/* Execute; -1 with err, else a message for the status line in said[200]. */
 	int (*execute)(void *user, const struct command *command, char said[200], struct err *err);
-	/*
-	 * Describe what would run, for the question before it; owned by the caller.  NULL without
-	 * err: no question is needed.  NULL with err: it cannot run.
-	 */
+	/* Describe what would run, for the question before it; owned by the caller.  NULL without
+	 * err: no question is needed.  NULL with err: it cannot run. */
 	char *(*preview)(void *user, const struct command *command, struct err *err);
 	void *user;
 };

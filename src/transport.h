@@ -6,12 +6,9 @@
 #include "base/err.h"
 #include "base/link_state.h"
 
-/*
- * "Run a command on a pod and get its bytes": what followers, checks and
- * benches know of the way to a pod.  Implemented by remote/fleet.c over
- * libssh2, a child ssh or a child sh.  All on the loop thread, no call
- * blocks; callbacks never run inside a call of the caller's.
- */
+/* "Run a command on a pod and get its bytes": what followers, checks and benches know of the way to
+ * a pod. Implemented by remote/fleet.c over libssh2, a child ssh or a child sh. All on the loop
+ * thread, no call blocks; callbacks never run inside a call of the caller's. */
 struct stream; /* one command that runs on a pod */
 
 /* How a command ended. */
@@ -49,18 +46,14 @@ struct transport {
 };
 
 struct transport_ops {
-	/*
-	 * Start command (a line for the pod's login shell, at most 30000
-	 * bytes; made by base/quote.h) on the pod of that index in the
-	 * configuration.  Connects first where needed; while the link is
-	 * WAITING it waits for the next try.  A try that fails ends all
-	 * streams of the pod with its error: exec again to try again, the
-	 * link keeps the back-off.  On a REFUSED link a stream ends after
-	 * half a second.  The link tries again after about five minutes where
-	 * the server took none of our keys; where it was refused for another
-	 * reason, only reconnect or the answer to a question tries again.
-	 * NULL with err only for wrong use, or when all is being closed.
-	 */
+	/* Start command (a line for the pod's login shell, at most 30000 bytes; made by
+	 * base/quote.h) on the pod of that index in the configuration. Connects first where needed;
+	 * while the link is WAITING it waits for the next try. A try that fails ends all streams of
+	 * the pod with its error: exec again to try again, the link keeps the back-off. On a
+	 * REFUSED link a stream ends after half a second. The link tries again after about five
+	 * minutes where the server took none of our keys; where it was refused for another reason,
+	 * only reconnect or the answer to a question tries again. NULL with err only for wrong use,
+	 * or when all is being closed. */
 	struct stream *(*exec)(struct transport *t, size_t pod, const char *command,
 			       const struct stream_cb *cb, void *user, struct err *err);
 	/* Queue bytes for stdin; -1 when more than the cap are waiting. */

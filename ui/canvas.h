@@ -3,10 +3,8 @@
 
 #include "base/utf8.h"
 
-/*
- * A grid of cells that the views draw into; the terminal shows it, tests read it.  Drawing is
- * clipped, wide characters never cross an edge, and no control character reaches a cell.
- */
+/* A grid of cells that the views draw into; the terminal shows it, tests read it.  Drawing is
+ * clipped, wide characters never cross an edge, and no control character reaches a cell. */
 struct cell {
 	uint32_t cp;	/* 0: right half of a wide character */
 	uint32_t mark;	/* combining character; 0: none */
@@ -87,21 +85,17 @@ void canvas_line_elided(struct canvas *canvas, struct rect rect, unsigned int st
 void canvas_line_right(struct canvas *canvas, struct rect rect, unsigned int style,
 		       struct str text);
 
-/*
- * Draw text with long lines wrapped between words and continued with an indent, skipping its first
- * `top` lines.  Returns the number of lines of the whole text; canvas NULL: count only.
- */
+/* Draw text with long lines wrapped between words and continued with an indent, skipping its first
+ * `top` lines.  Returns the number of lines of the whole text; canvas NULL: count only. */
 int canvas_wrap(struct canvas *canvas, struct rect rect, unsigned int style, struct str text,
 		int top);
 
 void canvas_put(struct canvas *canvas, int x, int y, unsigned int style, uint32_t cp);
 /* Set the style and, unless cp is 0, the character of every cell of rect. */
 void canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style, uint32_t cp);
-/*
- * Add an empty picture over these cells, which become PICTURE_CELL, a blank that texts do not
+/* Add an empty picture over these cells, which become PICTURE_CELL, a blank that texts do not
  * contain.  The canvas owns it until it is cleared.  NULL if a part of it would be invisible, or
- * if the pictures would become too many or too large.
- */
+ * if the pictures would become too many or too large. */
 #define PICTURE_CELL 0xA0
 struct picture *canvas_picture(struct canvas *canvas, struct rect rect);
 /* Draw a frame with a title in its upper edge; returns the area inside. */
@@ -114,8 +108,6 @@ const struct cell *canvas_at(const struct canvas *canvas, int x, int y);
 /* Append the screen as lines of text without trailing blanks. */
 void canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out);
 
-/*
- * Append the styles of the cells: a letter per style, a blank for NORMAL, a digit for a style with
- * extra attributes; below the screen a line per style that occurs.
- */
+/* Append the styles of the cells: a letter per style, a blank for NORMAL, a digit for a style with
+ * extra attributes; below the screen a line per style that occurs. */
 void canvas_dump_styles(const struct canvas *canvas, struct buf *out);

@@ -385,10 +385,8 @@ void list_cut_name(const struct list *list, char name[LIST_CELL_BYTES], int widt
 	}
 }
 
-/*
- * Find the width that the texts of each column can use; 0 if all cells are empty, or all are the
- * same and the column hides then.
- */
+/* Find the width that the texts of each column can use; 0 if all cells are empty, or all are the
+ * same and the column hides then. */
 static void measure_texts(struct list *list)
 {
 	const struct list_column *columns = list->ops->columns;

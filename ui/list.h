@@ -5,15 +5,12 @@
 #include "report/fmt.h"
 #include "ui/canvas.h"
 
-/*
- * A list of rows and columns with a selected row, used by all views and overlays.  It orders rows
+/* A list of rows and columns with a selected row, used by all views and overlays.  It orders rows
  * by a column or by how well they match a filter, scrolls, and handles keys and clicks.
  *
- * Columns have fixed widths, so that nothing jumps when a number grows.  If they do not fit, those
- * with the highest `drop` are hidden; spare room goes to columns that may grow.  If rows
- * do not fit, a scroll bar shows the visible part, and the header names it ("8-19/120") if it has
- * room.
- */
+ * Columns have fixed widths, so that nothing jumps when a number grows. If they do not fit, those
+ * with the highest `drop` are hidden; spare room goes to columns that may grow. If rows do not fit,
+ * a scroll bar shows the visible part, and the header names it ("8-19/120") if it has room. */
 struct list_column {
 	const char *title; /* with its unit */
 	int width;
@@ -117,11 +114,9 @@ void list_cell_text(const struct list *list, size_t column, char text[LIST_CELL_
 bool list_is_ordered(const struct list *list);
 /* Title of the column that it is sorted by; NULL: default order. */
 const char *list_sorted_by(const struct list *list);
-/*
- * Show only rows that contain each of the words in a cell, ignoring case, and select the first;
+/* Show only rows that contain each of the words in a cell, ignoring case, and select the first;
  * "" shows all rows and keeps the selection.  "seed=42" and "state:crash" look only at the columns
- * whose title contains the name: for this text, and for a part of it.
- */
+ * whose title contains the name: for this text, and for a part of it. */
 void list_filter(struct list *list, const char *words);
 
 /* Append the visible rows with all columns: as a Markdown table, or as CSV with full numbers. */
@@ -134,8 +129,6 @@ void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...
  * rarer ones are left: "SP8192_QK5_LegalTTT_PClip12" becomes "QK5_LegalTTT…". */
 void list_cut_name(const struct list *list, char name[LIST_CELL_BYTES], int width);
 
-/*
- * How well the letters of `typed` match `name`, in order and ignoring case: 0: not at all; more
- * for starts of words and for letters next to each other.
- */
+/* How well the letters of `typed` match `name`, in order and ignoring case: 0: not at all; more
+ * for starts of words and for letters next to each other. */
 int list_score(const char *typed, const char *name);

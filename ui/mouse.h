@@ -3,11 +3,9 @@
 
 #include "base/keymap.h"
 
-/*
- * Decoder for the mouse reports of a terminal: "ESC [ < button ; x ; y M" (m for a release; mode
+/* Decoder for the mouse reports of a terminal: "ESC [ < button ; x ; y M" (m for a release; mode
  * 1006) and the older "ESC [ M" with three bytes (mode 1000).  Source: xterm's ctlseqs, "Mouse
- * Tracking".  The decoder of curses merges reports that arrive together, as over a slow link.
- */
+ * Tracking".  The decoder of curses merges reports that arrive together, as over a slow link. */
 struct key_mouse {
 	bool sgr, old; /* which of the two forms is being read */
 	unsigned int n_bytes;

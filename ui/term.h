@@ -5,11 +5,9 @@
 #include "ui/canvas.h"
 #include "ui/theme.h"
 
-/*
- * The terminal: shows cells, reads keys.  Only its implementation knows curses.  There is one
+/* The terminal: shows cells, reads keys.  Only its implementation knows curses.  There is one
  * terminal; after term_open it is restored by term_close, and by a handler when a signal ends the
- * program, or when memory runs out.
- */
+ * program, or when memory runs out. */
 struct term;
 
 struct term_options {
@@ -38,10 +36,8 @@ bool term_has_colors(const struct term *term);
 
 /* Descriptor to watch for reading. */
 int term_fd(const struct term *term);
-/*
- * Output never blocks.  What the terminal does not accept is queued: while term_has_pending, watch
- * term_out_fd for writing and call term_flush, which returns true when the queue is empty.
- */
+/* Output never blocks.  What the terminal does not accept is queued: while term_has_pending, watch
+ * term_out_fd for writing and call term_flush, which returns true when the queue is empty. */
 int term_out_fd(const struct term *term);
 bool term_flush(struct term *term);
 bool term_has_pending(const struct term *term);
@@ -50,18 +46,14 @@ void term_size(const struct term *term, int *width, int *height);
 /* Adopt a new size. */
 void term_resize(struct term *term);
 
-/*
- * Size of a cell in pixels, if the terminal shows pictures.  The first call asks the terminal;
+/* Size of a cell in pixels, if the terminal shows pictures.  The first call asks the terminal;
  * until its answer has arrived among the keys, the size is 0, 0.  False if it shows no pictures or
- * did not answer in time.
- */
+ * did not answer in time. */
 bool term_pixels(struct term *term, int *w, int *h);
 
-/*
- * Show the canvas, which has the terminal's size; only cells that changed are written.  The cursor
+/* Show the canvas, which has the terminal's size; only cells that changed are written.  The cursor
  * is at (x, y), hidden if x < 0.  Do not call it while term_has_pending: the newest frame is worth
- * more than those in between.
- */
+ * more than those in between. */
 void term_present(struct term *term, const struct canvas *canvas, int x, int y);
 /* Draw every cell in the next frame. */
 void term_repaint(struct term *term);
@@ -74,10 +66,8 @@ bool term_is_gone(const struct term *term);
 void term_mouse(struct term *term, bool on);
 /* Ring the bell, unless an earlier one is still queued. */
 void term_bell(struct term *term);
-/*
- * Write bytes for the terminal itself (ui/osc.h) after the queued output; false, and
- * nothing is written, if the queue is too long.
- */
+/* Write bytes for the terminal itself (ui/osc.h) after the queued output; false, and
+ * nothing is written, if the queue is too long. */
 bool term_write(struct term *term, const void *data, size_t len);
 /* Return to the shell until the program is continued. */
 void term_suspend(struct term *term);

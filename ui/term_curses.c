@@ -54,14 +54,12 @@
 #define OUTLET_STILL_MS 1000
 #define OUTLET_DRAIN_MS 4000
 
-/*
- * Output to the terminal of stdout that never blocks: what curses writes goes to a memory file and
+/* Output to the terminal of stdout that never blocks: what curses writes goes to a memory file and
  * from there to the terminal as fast as it accepts it.  A terminal that accepts nothing (an SSH
  * client that sleeps) stops nothing else.
  *
  * The terminal is opened a second time, because O_NONBLOCK belongs to the open file, which stdout
- * shares with stdin and the shell.
- */
+ * shares with stdin and the shell. */
 struct outlet {
 	FILE *file; /* for curses: the terminal until outlet_redirect, then memory */
 	int fd;	    /* of the terminal */
@@ -185,10 +183,8 @@ static bool outlet_flush(struct outlet *outlet)
 	return true;
 }
 
-/*
- * Write everything, waiting until the terminal has accepted nothing for OUTLET_STILL_MS, or for
- * OUTLET_DRAIN_MS in all; true if nothing is left.
- */
+/* Write everything, waiting until the terminal has accepted nothing for OUTLET_STILL_MS, or for
+ * OUTLET_DRAIN_MS in all; true if nothing is left. */
 static bool outlet_drain(struct outlet *outlet)
 {
 	int64_t end = clock_mono_ms() + OUTLET_DRAIN_MS;
@@ -202,10 +198,8 @@ static bool outlet_drain(struct outlet *outlet)
 	return true;
 }
 
-/*
- * Write data at once and drop the queue, also in the kernel if it has no room.  A sequence
- * that was cut short is aborted first.  Never blocks; async-signal-safe.
- */
+/* Write data at once and drop the queue, also in the kernel if it has no room.  A sequence
+ * that was cut short is aborted first.  Never blocks; async-signal-safe. */
 static void outlet_force(struct outlet *outlet, const char *data, size_t len)
 {
 	bool is_cut = outlet->sent > 0;
@@ -226,10 +220,8 @@ static const char sane_bytes[] =
 	"\033[?2026l\033[?2004l\033[?1000l\033[?1002l\033[?1003l\033[?1006l"
 	"\033[0m\033[?1l\033>\033[?1049l\033[?25h\r";
 
-/*
- * State for restore_terminal().  Modes of stdin and stdout, which may be different terminals:
- * before the program, and as it needs them.
- */
+/* State for restore_terminal().  Modes of stdin and stdout, which may be different terminals:
+ * before the program, and as it needs them. */
 static struct {
 	volatile sig_atomic_t open;
 	struct outlet *outlet;
@@ -245,10 +237,8 @@ static void set_modes(bool ours)
 	(void)tcsetattr(STDIN_FILENO, TCSANOW, &modes[0]);
 }
 
-/*
- * Restore the terminal with only write and tcsetattr: safe in a signal handler and before abort.
- * Does nothing if no terminal is open.
- */
+/* Restore the terminal with only write and tcsetattr: safe in a signal handler and before abort.
+ * Does nothing if no terminal is open. */
 static void restore_terminal(void)
 {
 	if (!saved.open)
@@ -628,10 +618,8 @@ bool term_pixels(struct term *term, int *w, int *h)
 	return *w >= MIN_CELL && *h >= MIN_CELL;
 }
 
-/*
- * Use a complete answer; its last byte names its kind.  kitty and ghostty use a different
- * protocol than sixel and are recognized by name.
- */
+/* Use a complete answer; its last byte names its kind.  kitty and ghostty use a different
+ * protocol than sixel and are recognized by name. */
 static void use_answer(struct term *term, const struct answer *answer, uint32_t last)
 {
 	const char *name = getenv("TERM");
@@ -718,10 +706,8 @@ static void show_canvas(struct term *term, const struct canvas *canvas, int x, i
 	(void)refresh();
 }
 
-/*
- * Show the pictures that changed.  In some terminals a picture replaces the text below it, so their
- * cells are shown without text first.
- */
+/* Show the pictures that changed.  In some terminals a picture replaces the text below it, so their
+ * cells are shown without text first. */
 static void show_pictures(struct term *term, const struct canvas *canvas)
 {
 	size_t n = (size_t)canvas->width * (size_t)canvas->height;

@@ -356,11 +356,9 @@ void ui_set_now(struct ui *ui, int64_t wall_ms, int64_t mono_ms)
 	ui->shared.now_mono_ms = mono_ms;
 }
 
-/*
- * Select a run until the user selects one: the first running one of the fleet, else the newest, so
+/* Select a run until the user selects one: the first running one of the fleet, else the newest, so
  * that the fleet opens at its top. The choice is repeated while logs are read, and while the
- * selected run is not live.
- */
+ * selected run is not live. */
 static void select_first_run(struct ui *ui)
 {
 	struct ui_shared *shared = &ui->shared;
@@ -1062,8 +1060,7 @@ static struct list *ui_list(struct ui *ui)
 
 /* ---- filter of a list */
 
-/* A mouse key while text is typed: a press in the list selects or sorts.  False: not a mouse key.
- */
+/* A mouse key while text is typed: a press in the list selects or sorts. False: not a mouse key. */
 static bool handle_find_mouse(struct ui *ui, const struct key *key)
 {
 	if (key->code < KEYCODE_MOUSE_PRESS || key->code > KEYCODE_MOUSE_DRAG)
@@ -2042,11 +2039,9 @@ static void handle_mouse(struct ui *ui, const struct key *key)
 
 /* ---- keys and frames */
 
-/*
- * Handle a key that is part of a paste; false if the key counts like a typed one.  Only an
+/* Handle a key that is part of a paste; false if the key counts like a typed one.  Only an
  * open text field takes a paste, and of it only printable characters: pasted Enter, Esc and Tab
- * are not commands.  Line ends and tabs between two words become one blank.
- */
+ * are not commands.  Line ends and tabs between two words become one blank. */
 static bool filter_paste(struct ui *ui, const struct key *key)
 {
 	bool takes_text =

@@ -6,10 +6,8 @@
 #include "parsers/json.h"
 #include "ui/view.h"
 
-/*
- * The frame around the views: tabs, status, footer, dialogs, and the actions that keys run.  It
- * takes keys and draws cells without a terminal, so tests drive it as the program does.
- */
+/* The frame around the views: tabs, status, footer, dialogs, and the actions that keys run.  It
+ * takes keys and draws cells without a terminal, so tests drive it as the program does. */
 struct ui;
 
 struct ui_setup {
@@ -53,16 +51,12 @@ void ui_action(struct ui *ui, enum action action);
 unsigned int ui_take_wants(struct ui *ui);
 
 #define UI_MAX_QUESTIONS 64
-/*
- * Ask the user a question of a pod; the answer comes as COMMAND_ANSWER.  A secret answer is not
- * shown.  Questions are asked one after the other; more than UI_MAX_QUESTIONS are dropped.
- */
+/* Ask the user a question of a pod; the answer comes as COMMAND_ANSWER.  A secret answer is not
+ * shown.  Questions are asked one after the other; more than UI_MAX_QUESTIONS are dropped. */
 void ui_ask(struct ui *ui, size_t pod, const char *question, bool secret);
 
-/*
- * Save and restore the user's choices: marks, reference, baseline, x axis, and the order of each
- * view's list.  Runs are marked as soon as the model has them.
- */
+/* Save and restore the user's choices: marks, reference, baseline, x axis, and the order of each
+ * view's list.  Runs are marked as soon as the model has them. */
 void ui_save_choices(const struct ui *ui, cJSON *out);
 void ui_load_choices(struct ui *ui, const cJSON *chosen);
 

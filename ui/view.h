@@ -101,15 +101,11 @@ struct view_ops {
 	/* Draw into rect; never blocks. */
 	void (*draw)(void *state, struct ui_shared *shared, struct canvas *canvas,
 		     struct rect rect);
-	/*
-	 * Use the action; false leaves it to the list and the frame.  A command in *out is
-	 * executed afterwards.
-	 */
+	/* Use the action; false leaves it to the list and the frame.  A command in *out is
+	 * executed afterwards. */
 	bool (*act)(void *state, struct ui_shared *shared, enum action action, struct command *out);
-	/*
-	 * The list, up to date, that gets the actions which the view leaves.  NULL: the view has
-	 * none.  Otherwise its state starts with a struct list, which the frame releases.
-	 */
+	/* The list, up to date, that gets the actions which the view leaves.  NULL: the view has
+	 * none.  Otherwise its state starts with a struct list, which the frame releases. */
 	struct list *(*list)(void *state, struct ui_shared *shared);
 	/* The selection of the list moved; may be NULL. */
 	void (*moved)(void *state, struct ui_shared *shared);
@@ -144,10 +140,8 @@ void ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks, const void
 		    size_t most);
 /* Zoom to the part from a to b (0..1) of the visible range. */
 void ui_chart_zoom_to(struct chart_settings *chart, double a, double b);
-/*
- * Names of the marked pods, separated by commas; without marks the name of the given pod, ""
- * for MODEL_NONE.  Owned by the caller.
- */
+/* Names of the marked pods, separated by commas; without marks the name of the given pod, ""
+ * for MODEL_NONE.  Owned by the caller. */
 char *ui_pod_names(const struct ui_shared *shared, size_t pod);
 /* Run an action on the settings of charts; false if it is a different one. */
 bool ui_chart_act(struct ui_shared *shared, enum action action);

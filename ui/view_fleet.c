@@ -335,10 +335,8 @@ static struct rect selected_box(const struct ui_shared *shared, struct canvas *c
 	return canvas_box(canvas, r, "%s · %s", what, plot_run_label(shared->selected).s);
 }
 
-/*
- * From 100x30 on: runs, charts, caps and the end of the log in boxes; from 170x50 on also a third
- * chart, pods and events.
- */
+/* From 100x30 on: runs, charts, caps and the end of the log in boxes; from 170x50 on also a third
+ * chart, pods and events. */
 static void draw_boxes(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 		       struct rect r)
 {

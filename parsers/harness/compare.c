@@ -148,11 +148,9 @@ static void read_group_trials(struct harness_compare *compare, const struct harn
 
 #define MAX_OTHERS 16
 
-/*
- * Compare the outputs of trials with each other: the same verifier printed them.  Doubt a trial
+/* Compare the outputs of trials with each other: the same verifier printed them.  Doubt a trial
  * from which most of the others differ.  If two trials each lack something, it is unknown which one
- * is wrong.
- */
+ * is wrong. */
 static void check_outputs(struct harness_compare *compare, const struct harness_files *files)
 {
 	struct harness_build b = { .pool = &compare->pool, .files = files };

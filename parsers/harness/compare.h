@@ -3,11 +3,9 @@
 
 #include "parsers/harness/run.h"
 
-/*
- * A HarnessGym comparison (`compare`): plain trials against harnessed ones. A
+/* A HarnessGym comparison (`compare`): plain trials against harnessed ones. A
  * trial counts if its post command passed and both validations held; the
- * statistics of a group use only trials that count.
- */
+ * statistics of a group use only trials that count. */
 struct harness_trial {
 	const char *group; /* "plain" or "harnessed" */
 	unsigned int number;
@@ -55,10 +53,7 @@ struct harness_compare {
 /* Did the post command pass and give a usable score? */
 bool harness_trial_counts(const struct harness_trial *trial);
 
-/*
- * Read trial.json of each trial; if it is missing, take the trial from the
- * report. The statistics are computed from the trials, with or without a
- * report.
- */
+/* Read trial.json of each trial; if it is missing, take the trial from the report. The statistics
+ * are computed from the trials, with or without a report. */
 void harness_compare_read(struct harness_compare *compare, const struct harness_files *files);
 void harness_compare_release(struct harness_compare *compare);

@@ -4,12 +4,10 @@
 #include "base/map.h"
 #include "parsers/harness/value.h"
 
-/*
- * The files of one HarnessGym workspace (paths relative to its .harnessgym) or
+/* The files of one HarnessGym workspace (paths relative to its .harnessgym) or
  * of one comparison (relative to its output directory), each with its last
  * complete content. HarnessGym truncates and rewrites files in place, so a
- * reader can see an empty or torn file: such a read only sets `torn`.
- */
+ * reader can see an empty or torn file: such a read only sets `torn`. */
 
 /* Which part of a file is stored, and how. */
 enum harness_form {
@@ -21,12 +19,10 @@ enum harness_form {
 	HARNESS_END,   /* the last HARNESS_END_KEEP bytes */
 };
 
-/*
- * X(id, pattern, form) for every file that is read; pattern is for fnmatch, '*'
+/* X(id, pattern, form) for every file that is read; pattern is for fnmatch, '*'
  * matches within one name. All other files are ignored, above all copies of
  * the workspace with their own .harnessgym. The last two belong to a folder
- * without HarnessGym, in which an agent keeps a table of its experiments.
- */
+ * without HarnessGym, in which an agent keeps a table of its experiments. */
 #define HARNESS_RUN_	      "runs/*/"
 #define HARNESS_IT_	      "runs/*/iterations/[0-9]*/"
 #define HARNESS_TRIAL_	      "*/trial_[0-9]*/"
@@ -131,10 +127,8 @@ struct harness_file {
 	bool cut;	   /* longer than the stored part; LINES lost its start */
 };
 
-/*
- * The copies of a judge file: in the template, which HarnessGym makes when the
- * run starts, in the best checkpoint, and in the workspace now.
- */
+/* The copies of a judge file: in the template, which HarnessGym makes when the
+ * run starts, in the best checkpoint, and in the workspace now. */
 enum harness_place_of { HARNESS_TEMPLATE, HARNESS_BEST, HARNESS_WORK };
 
 struct harness_judge_copy {
@@ -174,12 +168,9 @@ struct harness_files {
 void harness_files_init(struct harness_files *files);
 void harness_files_release(struct harness_files *files);
 
-/*
- * Store the content of a file: all of it, or with `cut` the part that was sent.
- * Returns whether anything changed. If the content is empty or torn and there
- * was a complete one, keep that with its ctime and set `torn`. Ignored files and
- * files beyond HARNESS_MAX_FILES are dropped.
- */
+/* Store the content of a file: all of it, or with `cut` the part that was sent. Returns whether
+ * anything changed. If the content is empty or torn and there was a complete one, keep that with
+ * its ctime and set `torn`. Ignored files and files beyond HARNESS_MAX_FILES are dropped. */
 bool harness_files_put(struct harness_files *files, const char *path, struct str text, bool cut,
 		       int64_t mtime_ms);
 /* Set the ctime of a file that was put. */
@@ -197,10 +188,8 @@ void harness_files_walked(struct harness_files *files);
 const struct harness_file *harness_files_get(const struct harness_files *files, const char *path);
 /* Its JSON object, or NULL. */
 const cJSON *harness_files_json(const struct harness_files *files, const char *path);
-/*
- * Find a file by its kind, its run's folder ("": none) and its numbers, or NULL.
- * Not for kinds with several files (calls of other servers, history).
- */
+/* Find a file by its kind, its run's folder ("": none) and its numbers, or NULL.
+ * Not for kinds with several files (calls of other servers, history). */
 const struct harness_file *harness_files_find(const struct harness_files *files,
 					      enum harness_kind kind, const char *run,
 					      unsigned int number, unsigned int try);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The state of a run without a summary: its phase, the time that remains, and
+/* The state of a run without a summary: its phase, the time that remains, and
  * whether it is still active. HarnessGym leaves no trace when it dies, so its
  * process is looked for. If that is not possible, the age of the newest file
- * or record is compared with the time that the phase may take.
- */
+ * or record is compared with the time that the phase may take. */
 #include <sys/param.h>
 
 #include "parsers/harness/parts.h"
@@ -22,11 +20,8 @@ static int64_t mtime_of(const struct harness_file *file)
 	return file != NULL ? file->mtime_ms : 0;
 }
 
-/*
- * Do the mtimes belong to the run, and not to a copy of its folder? Compare
- * where both times are known: HarnessGym writes activation.json of an iteration
- * at the time that result.json records.
- */
+/* Do the mtimes belong to the run, and not to a copy of its folder? Compare where both times are
+ * known: HarnessGym writes activation.json of an iteration at the time that result.json records. */
 static bool trusts_mtimes(const struct harness_build *b)
 {
 	const struct harness_run *run = b->run;

@@ -22,19 +22,15 @@ struct harness_build {
 	bool is_newest;	  /* no run of the workspace started later */
 };
 
-/*
- * Each file calls only those listed before it: source.c, calls.c, usage.c, judge.c, post.c,
- * proof.c, table.c, life.c, run.c.
- */
+/* Each file calls only those listed before it: source.c, calls.c, usage.c, judge.c, post.c,
+ * proof.c, table.c, life.c, run.c. */
 
 /* source.c */
 /* Is the file left from an earlier run with the same id? */
 bool harness_is_old(const struct harness_build *b, const struct harness_file *file);
-/*
- * Find a file of the run: for an iteration (0: none), for an attempt to qualify
+/* Find a file of the run: for an iteration (0: none), for an attempt to qualify
  * or repair; its text, or its JSON. NULL or empty if it is missing or left from
- * an earlier run with the same id.
- */
+ * an earlier run with the same id. */
 const struct harness_file *harness_try_file(const struct harness_build *b, enum harness_kind kind,
 					    unsigned int number, unsigned int try);
 const struct harness_file *harness_run_file(const struct harness_build *b, enum harness_kind kind,
@@ -61,21 +57,17 @@ void harness_proof_read(struct harness_build *b);
 /* Set doubts if the run started while another run was active. */
 void harness_proof_alone(struct harness_build *b, const struct harness_workspace *ws);
 
-/*
- * Compare the output `own` with `base`, another output of the same verifier: a program that forges
+/* Compare the output `own` with `base`, another output of the same verifier: a program that forges
  * one may not know all that the verifier prints.  Numbers are comparable only if they were measured
  * on the same device, in the same mode.  If they differ, `why` gets the first reason; `whose`
- * names the origin of base in it.
- */
+ * names the origin of base in it. */
 bool harness_output_matches(const char *score_key, const cJSON *base, const cJSON *own,
 			    const char *whose, char why[HARNESS_NAME_MAX]);
 
 /* post.c */
-/*
- * Read one execution of a measuring command. Score, cases and verdict come from
+/* Read one execution of a measuring command. Score, cases and verdict come from
  * out, which the command printed (NULL: lost); node, HarnessGym's record of it
- * (NULL: none), has the end of the command and the score that HarnessGym saw.
- */
+ * (NULL: none), has the end of the command and the score that HarnessGym saw. */
 void harness_post_read(struct harness_build *b, struct harness_post *post, const cJSON *node,
 		       const struct harness_file *out, struct str errors);
 /* Invalidate the score, and set the reason unless there is one. */

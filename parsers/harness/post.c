@@ -48,10 +48,8 @@ static bool has_exit_code(const struct harness_post *post, double code)
 	return post->return_code.present && post->return_code.value == code;
 }
 
-/*
- * Why a command that did not pass gave no verdict on the kernel. If the
- * verifier printed JSON, only its "error" and "errors" count.
- */
+/* Why a command that did not pass gave no verdict on the kernel. If the
+ * verifier printed JSON, only its "error" and "errors" count. */
 static enum harness_failure classify_failure(const struct harness_post *post, const cJSON *json,
 					     struct str out, struct str errors)
 {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Is the output of a verifier evidence: printed after the end of the attempt, by
- * a judge that was not changed, and not touched since? An agent that can write
- * one file of a run can write them all and set their mtimes, but not their
- * ctimes: only the order of ctimes is believed.
- */
+/* Is the output of a verifier evidence: printed after the end of the attempt, by a judge that was
+ * not changed, and not touched since? An agent that can write one file of a run can write them all
+ * and set their mtimes, but not their ctimes: only the order of ctimes is believed. */
 #include <sys/param.h>
 
 #include "base/sort.h"
@@ -20,10 +17,8 @@ const char *const harness_proof_names[] = {
 #undef X
 };
 
-/*
- * Files that HarnessGym writes once per iteration: at its start, at the end of
- * the attempt, and after the verifier's output.
- */
+/* Files that HarnessGym writes once per iteration: at its start, at the end of
+ * the attempt, and after the verifier's output. */
 static const enum harness_kind starts[] = { HARNESS_STARTED, HARNESS_ATTEMPT_PROMPT };
 static const enum harness_kind ends[] = { HARNESS_ATTEMPT_OUT, HARNESS_ATTEMPT_ERR,
 					  HARNESS_ATTEMPT_SCRIPT };
@@ -57,12 +52,9 @@ static int64_t find_ctime(const struct harness_build *b, const enum harness_kind
 #define LATEST(b, kinds, number)   find_ctime(b, kinds, LENGTH(kinds), number, true)
 #define EARLIEST(b, kinds, number) find_ctime(b, kinds, LENGTH(kinds), number, false)
 
-/*
- * A copied folder has the ctimes of the copy: they all are later
- * than the last time that HarnessGym recorded. An agent can make its run look
- * like a copy until HarnessGym records again, but HarnessGym does not run in a
- * copy.
- */
+/* A copied folder has the ctimes of the copy: they all are later than the last time that HarnessGym
+ * recorded. An agent can make its run look like a copy until HarnessGym records again, but
+ * HarnessGym does not run in a copy. */
 void harness_proof_begin(struct harness_build *b)
 {
 	int64_t first_ms = INT64_MAX, recorded_ms = 0;
@@ -205,10 +197,8 @@ static bool is_checkpoint_unchanged(const struct harness_build *b)
 	return !b->run->checkpoint.is_refused && ms != 0 && ms <= find_checkpoint_end(b);
 }
 
-/*
- * Until when the agent could write a judge file in the workspace. HarnessGym
- * writes it when it restores the checkpoint; others may after the run.
- */
+/* Until when the agent could write a judge file in the workspace. HarnessGym
+ * writes it when it restores the checkpoint; others may after the run. */
 static int64_t find_agent_end(const struct harness_build *b)
 {
 	const struct harness_run *run = b->run;
@@ -279,10 +269,8 @@ static const char *find_judge_fault(const struct harness_build *b,
 		return find_work_fault(b, judge, it, out);
 	if (own->sum[0] != '\0' && strcmp(best->sum, own->sum) != 0)
 		return "judge changed";
-	/*
-	 * The checkpoint was copied after the measurement; a judge file that was
-	 * written after the copy did not measure.
-	 */
+	/* The checkpoint was copied after the measurement; a judge file that was
+	 * written after the copy did not measure. */
 	if (!b->run->ordered ||
 	    (is_checkpoint_unchanged(b) &&
 	     judge->copies[HARNESS_WORK].ctime_ms > get_ctime(b, HARNESS_MANIFEST, 0)))
@@ -331,10 +319,8 @@ static void check_judges(struct harness_build *b, const char **names)
 				run->checkpoint.iteration.value);
 }
 
-/*
- * What the candidate does to the verifier's process. Its files are known from the checkpoint, or
- * else from the last iteration.
- */
+/* What the candidate does to the verifier's process. Its files are known from the checkpoint, or
+ * else from the last iteration. */
 static void check_candidate(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
@@ -373,10 +359,8 @@ static bool is_worse(const struct harness_run *run, struct harness_number a,
 	return are_different(a, b) && harness_is_better(run->higher_is_better, b.value, a.value);
 }
 
-/*
- * Compare the score in result.json with the printed one. If the recorded score
- * is worse, something else than the verifier printed the better one.
- */
+/* Compare the score in result.json with the printed one. If the recorded score
+ * is worse, something else than the verifier printed the better one. */
 static void check_result(struct harness_build *b, struct harness_iteration *it)
 {
 	struct harness_post *post = &it->post;
@@ -392,10 +376,8 @@ static void check_result(struct harness_build *b, struct harness_iteration *it)
 		harness_post_doubt(b, post, "result.json has a different score");
 }
 
-/*
- * The first key of want that node lacks. A key that every verifier prints each
- * time is required; of the others at least half. NULL: nothing is missing.
- */
+/* The first key of want that node lacks. A key that every verifier prints each
+ * time is required; of the others at least half. NULL: nothing is missing. */
 static const char *find_missing_key(const char *score, const cJSON *want, const cJSON *node)
 {
 	const char *first = NULL;
@@ -544,11 +526,8 @@ static bool matches_score(double value, double score)
 	return is_near(value, score, 0.01) || (score == trunc(score) && fabs(value - score) < 1);
 }
 
-/*
- * Compare the score with its cases, by the rule that gives the baseline's score
- * (verifiers round to a few digits). If all cases of the baseline are equal, the
- * rule can be any mean.
- */
+/* Compare the score with its cases, by the rule that gives the baseline's score (verifiers round to
+ * a few digits). If all cases of the baseline are equal, the rule can be any mean. */
 static void check_total(struct harness_build *b, struct harness_iteration *it)
 {
 	const struct harness_post *base = &b->run->baseline;
@@ -619,10 +598,8 @@ static void check_record(struct harness_build *b, struct harness_iteration *it)
 	harness_post_doubt(b, &it->post, "measured by another command");
 }
 
-/*
- * The checkpoint is the best iteration that HarnessGym saw. A better number than
- * the checkpoint's was printed by something else.
- */
+/* The checkpoint is the best iteration that HarnessGym saw. A better number than
+ * the checkpoint's was printed by something else. */
 static void check_manifest(struct harness_build *b, struct harness_iteration *it)
 {
 	const struct harness_run *run = b->run;
@@ -669,10 +646,8 @@ static void check_restore(struct harness_build *b, struct harness_iteration *it)
 	harness_post_doubt(b, &it->post, "measured much worse after the restore");
 }
 
-/*
- * A judge that was rewritten may have been another one meanwhile.  That is of no use for a score
- * that is worse than one that an unchanged judge printed: the agent restored its files.
- */
+/* A judge that was rewritten may have been another one meanwhile.  That is of no use for a score
+ * that is worse than one that an unchanged judge printed: the agent restored its files. */
 static void check_rewritten(struct harness_build *b, const char *const *names)
 {
 	struct harness_run *run = b->run;
@@ -746,10 +721,8 @@ void harness_proof_read(struct harness_build *b)
 		}
 }
 
-/*
- * HarnessGym does one run at a time. If an older run continued after this one
- * started, the agent of that run made this one up.
- */
+/* HarnessGym does one run at a time. If an older run continued after this one
+ * started, the agent of that run made this one up. */
 void harness_proof_alone(struct harness_build *b, const struct harness_workspace *ws)
 {
 	struct harness_run *run = b->run;

@@ -116,10 +116,8 @@ static struct harness_number read_count(const cJSON *report, const char *key)
 	return harness_number_of(node != NULL ? node : json_get(report, key));
 }
 
-/*
- * Read the qualification of an iteration: from the reports in its folder; from the summary if that
- * lists more; or else from result.json.
- */
+/* Read the qualification of an iteration: from the reports in its folder; from the summary if that
+ * lists more; or else from result.json. */
 static void read_qualification(struct harness_build *b, struct harness_iteration *it,
 			       const cJSON *result)
 {

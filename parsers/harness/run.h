@@ -17,10 +17,8 @@
  * All text is sanitized and owned by the workspace's pool.
  */
 
-/*
- * Why a measuring command gave no verdict on the kernel: id, name of the
- * infrastructure failure (NULL: not one), its class, its text.
- */
+/* Why a measuring command gave no verdict on the kernel: id, name of the
+ * infrastructure failure (NULL: not one), its class, its text. */
 #define HARNESS_FAILURE_LIST(X)                                                            \
 	X(NONE, NULL, NULL, "")                                                            \
 	X(SSH, "ssh", "ssh", "the pod could not be reached by SSH")                        \
@@ -193,11 +191,9 @@ struct harness_restore {
 
 /* A file that differs between the template and the best checkpoint, or the workspace. */
 struct harness_change {
-	/*
-	 * judge; candidate: task.md lets the agent edit it; product: the judge writes it; named:
+	/* judge; candidate: task.md lets the agent edit it; product: the judge writes it; named:
 	 * an operand of the command; unclear: the judge uses it, and task.md does not name it;
-	 * other
-	 */
+	 * other */
 	const char *part;
 	const char *change; /* "changed", "added", "removed"; NULL: differs */
 	const char *name;
@@ -333,11 +329,8 @@ struct harness_workspace {
 	size_t n_artifacts;
 };
 
-/*
- * Read all runs from files. now_ms is the wall clock of the machine that runs
- * HarnessGym, for the state of runs without a summary. Parts that are missing
- * or malformed are absent in the result.
- */
+/* Read all runs from files. now_ms is the wall clock of the machine that runs HarnessGym, for the
+ * state of runs without a summary. Parts that are missing or malformed are absent in the result. */
 void harness_workspace_read(struct harness_workspace *ws, const struct harness_files *files,
 			    int64_t now_ms);
 void harness_workspace_release(struct harness_workspace *ws);

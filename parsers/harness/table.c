@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * An agent's own table of experiments (autoresearch and its forks): results.tsv,
+/* An agent's own table of experiments (autoresearch and its forks): results.tsv,
  * and run.log of the last experiment. The agent writes both, so no score is
- * verified; contradictions between the two are reported.
- */
+ * verified; contradictions between the two are reported. */
 #include <ctype.h>
 #include <strings.h>
 

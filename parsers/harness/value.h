@@ -3,10 +3,8 @@
 
 #include "parsers/json.h"
 
-/*
- * Values from untrusted JSON: of the expected type, or absent. Text is copied
- * with utf8_sanitize into a pool, which frees it.
- */
+/* Values from untrusted JSON: of the expected type, or absent. Text is copied
+ * with utf8_sanitize into a pool, which frees it. */
 
 /* A number that may be absent; a present one may be infinite or NaN. */
 struct harness_number {
@@ -57,17 +55,12 @@ static inline struct harness_number harness_number(double value)
 /* The first object in list whose member `key` is this number, or NULL. */
 const cJSON *harness_find_row(const cJSON *list, const char *key, unsigned int number);
 
-/*
- * Look up a score in HarnessGym's order: key, then "score", at the top, then in
- * "metrics", "objective", "verification". A number in quotes is NaN unless
- * `quoted`.
- */
+/* Look up a score in HarnessGym's order: key, then "score", at the top, then in "metrics",
+ * "objective", "verification". A number in quotes is NaN unless `quoted`. */
 struct harness_number harness_score_of(const cJSON *object, const char *key, bool quoted);
 
-/*
- * Parse "2026-11-20T16:09:36+00:00", the same with "Z" and up to 9 decimals, or
- * a run id "20261120T160936Z-..". Returns ms since 1970, or 0.
- */
+/* Parse "2026-11-20T16:09:36+00:00", the same with "Z" and up to 9 decimals, or
+ * a run id "20261120T160936Z-..". Returns ms since 1970, or 0. */
 int64_t harness_time_of(struct str text);
 /* The same for a member of an object, which may also be a number of seconds. */
 int64_t harness_time_at(const cJSON *object, const char *key);

@@ -5,11 +5,9 @@
 #include "context.h"
 #include "model/model.h"
 
-/*
- * Benches that the dashboard starts and stops.  Each is a process of this program in a separate
+/* Benches that the dashboard starts and stops.  Each is a process of this program in a separate
  * session and continues when the dashboard quits.  If one fails while it is watched, an event
- * reports that.
- */
+ * reports that. */
 struct app_bench;
 
 /* The arguments are borrowed until app_bench_free. */
@@ -24,19 +22,15 @@ void app_bench_kill(struct app_bench *bench);
 int app_bench_launch(struct app_bench *bench, const char *plan, const char *stop_id,
 		     struct err *err) MUST_USE;
 
-/*
- * Inputs for a plan that the dashboard writes itself: an audit, a form, a plan on other pods, a
- * HarnessGym run.
- */
+/* Inputs for a plan that the dashboard writes itself: an audit, a form, a plan on other pods, a
+ * HarnessGym run. */
 struct bench_compose {
 	struct context *context; /* with the configuration */
 	const struct model *model;
 	const char *lock_root; /* directory for the locks of the pods; NULL: /tmp */
 };
 
-/*
- * Write the plan to a file in $XDG_STATE_HOME/hgym-tui/plans, checked like any bench.json; returns
- * its path, owned by the caller, or NULL with err.
- */
+/* Write the plan to a file in $XDG_STATE_HOME/hgym-tui/plans, checked like any bench.json; returns
+ * its path, owned by the caller, or NULL with err. */
 char *bench_compose(const struct bench_compose *with, const struct command *command,
 		    struct err *err) MUST_USE;

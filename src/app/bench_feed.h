@@ -4,10 +4,8 @@
 #include "context.h"
 #include "model/model.h"
 
-/*
- * Loads benches into the model: results folders of this machine with their verdicts, benches that
- * only the database has, plans of the configuration that can be started, and the noise register.
- */
+/* Loads benches into the model: results folders of this machine with their verdicts, benches that
+ * only the database has, plans of the configuration that can be started, and the noise register. */
 struct bench_feed;
 
 /* Finds the plans of the current configuration; context is borrowed. */

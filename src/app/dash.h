@@ -3,11 +3,9 @@
 
 #include "context.h"
 
-/*
- * Run the dashboard over logs (files, globs, directories, "-"), or over the configured pods if
+/* Run the dashboard over logs (files, globs, directories, "-"), or over the configured pods if
  * there are no paths.  The context has configuration, rules and track.  Returns the exit status; -1
- * with err.
- */
+ * with err. */
 int dash_run(struct context *context, char *const *paths, size_t n, struct err *err) MUST_USE;
 
 /* Does a word in the place of a command name a log? */

@@ -102,10 +102,8 @@ static void add_player(struct demo *demo, const char *recording)
 	demo->players[demo->n_players++] = demo_player_new(&stage, recording);
 }
 
-/*
- * Play the first recording, a home directory with a configuration, and use it: this process and its
- * children read and write nothing of the user's.  The configured pods become pods of the model.
- */
+/* Play the first recording, a home directory with a configuration, and use it: this process and its
+ * children read and write nothing of the user's.  The configured pods become pods of the model. */
 static int open_home(struct demo *demo, struct err *err)
 {
 	static const char *const variables[] = { "XDG_CONFIG_HOME", "XDG_DATA_HOME",
@@ -212,10 +210,8 @@ static bool demo_poll(void *user)
 	return ingest_poll(demo->ingest);
 }
 
-/*
- * All pods are this machine.  An audit measures the demo's workload, which is faster than a probe,
- * and each pod gets a separate lock.
- */
+/* All pods are this machine.  An audit measures the demo's workload, which is faster than a probe,
+ * and each pod gets a separate lock. */
 static char *demo_compose(void *user, const struct command *command, struct err *err)
 {
 	struct demo *demo = user;

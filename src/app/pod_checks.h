@@ -4,10 +4,8 @@
 #include "context.h"
 #include "model/model.h"
 
-/*
- * Checks of pods for the dashboard: each runs `hgym-tui pods check` over a separate connection
- * and puts its result into the model as lines of text.
- */
+/* Checks of pods for the dashboard: each runs `hgym-tui pods check` over a separate connection
+ * and puts its result into the model as lines of text. */
 struct pod_checks;
 
 /* context and model are borrowed. */

@@ -25,8 +25,7 @@ static void set_words(struct pod_shell *shell, const char *const *argv, size_t n
 	shell->text = buf_detach(&text);
 }
 
-/* Run a command instead of a shell.  A "command" pod has a shell that reads it on standard input.
- */
+/* Run a command instead of a shell. A "command" pod has a shell that reads it on standard input. */
 static void set_command(struct pod_shell *shell, const struct conf_pod *pod, const char *command)
 {
 	AUTO_BUF line = buf_new(COMMAND_BYTES);

@@ -3,10 +3,8 @@
 
 #include "context.h"
 
-/*
- * A shell on a pod in the terminal that the dashboard lends it: ssh with the options of the pod, or
- * a shell of this machine for a local pod.
- */
+/* A shell on a pod in the terminal that the dashboard lends it: ssh with the options of the pod, or
+ * a shell of this machine for a local pod. */
 struct pod_shell {
 	char **argv; /* owned; NULL-terminated */
 	char *text;  /* owned; argv as a quoted line */

@@ -94,10 +94,9 @@ static void add_cut(struct cuts *cuts, size_t at)
 	cuts->at[i] = at;
 }
 
-/* The correlation of neighboring values, given that split and the next best one: a change
- * that has not been found yet would look like correlation. Kendall (1954): the estimate is
- * too low by (1 + 3 rho) / n per section; choosing the splits by their effect costs about BIAS
- * more. */
+/* The correlation of neighboring values, given that split and the next best one: a change that has
+ * not been found yet would look like correlation. Kendall (1954): the estimate is too low by (1 + 3
+ * rho) / n per section; choosing the splits by their effect costs about BIAS more. */
 static double estimate_correlation(struct search *s, struct split split)
 {
 	double own = 0, next = 0, rho;

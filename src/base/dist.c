@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Beta, Student's t, chi-squared and normal distributions; called by
- * the bench statistics and the leaderboard's tests.
- */
+/* Beta, Student's t, chi-squared and normal distributions; called by
+ * the bench statistics and the leaderboard's tests. */
 #include "base/dist.h"
 
 #include <float.h>

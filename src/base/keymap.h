@@ -4,10 +4,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/*
- * Keys, the actions of the dashboard, and which key runs which action.  The lists of names are
- * used by the configuration too, so they know nothing of the screen.
- */
+/* Keys, the actions of the dashboard, and which key runs which action.  The lists of names are
+ * used by the configuration too, so they know nothing of the screen. */
 
 /* Keys that are not a character, with their names in the configuration and in the help. */
 #define KEYCODE_LIST(X)                           \
@@ -105,16 +103,12 @@ struct keymap {
 
 /* Set the default keys. */
 void keymap_init(struct keymap *keymap);
-/*
- * Give these keys (names separated by blanks; "" for none) to an action and take them from the
- * other actions in the same places.  -1 with err for an unknown name.
- */
+/* Give these keys (names separated by blanks; "" for none) to an action and take them from the
+ * other actions in the same places.  -1 with err for an unknown name. */
 int keymap_bind(struct keymap *keymap, const char *action, const char *keys,
 		struct err *err) MUST_USE;
-/*
- * Action of a key in these places (enum action_place bits).  An action of one of the places takes
- * precedence over one that works everywhere; ACTION_NONE if there is neither.
- */
+/* Action of a key in these places (enum action_place bits).  An action of one of the places takes
+ * precedence over one that works everywhere; ACTION_NONE if there is neither. */
 enum action keymap_find(const struct keymap *keymap, uint32_t code, unsigned int places);
 /* Name of an action's first key; "" if it has none. */
 void keymap_key_name(const struct keymap *keymap, enum action action, char out[KEY_NAME_SIZE]);

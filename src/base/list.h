@@ -4,18 +4,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * An intrusive doubly linked list: a struct list is both the head and the
- * link that an element carries.  The list owns nothing.
- */
+/* An intrusive doubly linked list: a struct list is both the head and the
+ * link that an element carries.  The list owns nothing. */
 struct list {
 	struct list *prev, *next;
 };
 
 #define list_entry(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
-/* Each element: struct type, its name, the list, and the member that is their
- * link. */
+/* Each element: struct type, its name, the list, and the member that is their link. */
 #define list_each(type, item, head, member)                                                \
 	for (type *item = list_entry((head)->next, type, member); &item->member != (head); \
 	     item = list_entry(item->member.next, type, member))

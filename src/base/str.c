@@ -262,8 +262,7 @@ static inline const char *read_exponent(const char *p, const char *end, int *exp
 }
 
 /* digits * 10^exponent, correctly rounded, for values that are not exact in a double: the quotient
- * has 63 bits and one for the remainder. A separate function because it is rarely
- * needed. */
+ * has 63 bits and one for the remainder. A separate function because it is rarely needed. */
 static bool __attribute__((noinline)) scale_many(uint64_t digits, int exponent, double *out)
 {
 #ifdef __SIZEOF_INT128__

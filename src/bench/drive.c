@@ -83,11 +83,9 @@ static void on_step(void *user, size_t i, enum pods_probe_step step, const cJSON
 	}
 }
 
-/*
- * Check the pods of a new bench as `pods check` does, and store the result in the results folder.
+/* Check the pods of a new bench as `pods check` does, and store the result in the results folder.
  * Problems are reported and do not stop the bench: its first command on the pod decides.  Returns
- * 0, the number of the signal that interrupted it, or -1 with err.
- */
+ * 0, the number of the signal that interrupted it, or -1 with err. */
 static int check_pods(const struct bench_drive *drive, const struct conf_pod *pods, struct err *err)
 {
 	const struct plan *plan = drive->plan;
@@ -267,11 +265,8 @@ static int drive_loop(struct driver *driver, const struct conf_pod *pods, struct
 	return 0;
 }
 
-/*
- * Store the bench in the database.  Dashboards and collectors see there that it is running, and
- * stop polling its pods.  The results folder is complete without that, so a failure is only
- * reported.
- */
+/* Store the bench in the database. Dashboards and collectors see there that it is running, and stop
+ * polling its pods. The results folder is complete without that, so a failure is only reported. */
 static void store_bench(const struct bench_drive *drive)
 {
 	const char *db_path = drive->context->db_path;

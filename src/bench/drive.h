@@ -15,18 +15,14 @@ struct bench_drive {
 	void (*note)(const char *line);
 };
 
-/*
- * Run, abort, clean or stop the bench until that is done.  SIGINT, SIGTERM and SIGHUP only detach:
+/* Run, abort, clean or stop the bench until that is done.  SIGINT, SIGTERM and SIGHUP only detach:
  * jobs on the pods continue.  The caller holds the lock of the folder.  Returns how it ended;
- * SESSION_FAILED with err.
- */
+ * SESSION_FAILED with err. */
 enum session_end bench_drive(const struct bench_drive *drive, struct err *err);
 
-/*
- * How to reach the pods of a plan: from the plan, or from the pod with the same name in the
+/* How to reach the pods of a plan: from the plan, or from the pod with the same name in the
  * configuration.  An array of n_pods entries, which borrow from both; the caller frees the array.
- * NULL with err.
- */
+ * NULL with err. */
 struct conf_pod *bench_pods(const struct plan *plan, const struct conf *conf, struct err *err);
 
 /* Judge a bench that has ended again, with the current noise register, and replace its verdict. */

@@ -3,14 +3,12 @@
 
 #include "bench/plan.h"
 
-/*
- * The results folder of a bench, <base>/<id>: bench.json (a copy of the definition), source.json
+/* The results folder of a bench, <base>/<id>: bench.json (a copy of the definition), source.json
  * (where the definition was), state.json, runs/<run>/{<log>,run.json,steps.csv,gpu.csv},
  * env.<pod>.txt, verdict.json and summary.json; if needed also waits.json, preflight.json and
  * repeats.json; and for other programs lock and current.<pod>, see pods/timed.h.  Files other than
  * logs are replaced by a rename, so `bench attach` can continue from the folder of an hgym-tui that
- * was killed.
- */
+ * was killed. */
 #define FOLDER_ID_SIZE	 80
 #define FOLDER_PATH_SIZE 4096
 
@@ -18,10 +16,8 @@
 int folder_create(const char *base, const char *name, int64_t now_ms, char id[FOLDER_ID_SIZE],
 		  char path[FOLDER_PATH_SIZE], struct err *err) MUST_USE;
 
-/*
- * Lock the bench for this process until fd is closed.  -1 with err; its code is ERR_CHECK if
- * another process drives the bench.
- */
+/* Lock the bench for this process until fd is closed.  -1 with err; its code is ERR_CHECK if
+ * another process drives the bench. */
 int folder_lock(const char *path, int *fd, struct err *err) MUST_USE;
 
 /* Replace a file in the folder; creates its directory. */
@@ -68,10 +64,8 @@ int bench_load_plan(struct plan *plan, const char *path, struct err *err) MUST_U
 /* Has the bench with that id ended?  Also false if there is no such bench. */
 bool bench_is_over(const char *id);
 
-/*
- * The pods that a bench left running when it ended (on_end "ask"), for a person: "p1 (2.00 USD per
- * hour), p2"; owned.  NULL: no pod, or the bench is still running.
- */
+/* The pods that a bench left running when it ended (on_end "ask"), for a person: "p1 (2.00 USD per
+ * hour), p2"; owned.  NULL: no pod, or the bench is still running. */
 char *bench_pods_left_running(const struct plan *plan, const char *path);
 /* Record that these pods were stopped, so that the user is not asked again. */
 int bench_record_pods_stopped(const char *path, struct err *err) MUST_USE;

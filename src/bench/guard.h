@@ -3,11 +3,9 @@
 
 #include "bench/steps.h"
 
-/*
- * Validity checks ("guards") of a run or of a whole variant.  A hard hit makes the variant INVALID
+/* Validity checks ("guards") of a run or of a whole variant.  A hard hit makes the variant INVALID
  * or drops the block; a soft one is a warning next to the verdict.  Columns: id, word in verdicts
- * and verdict.json, meaning.
- */
+ * and verdict.json, meaning. */
 #define GUARD_LIST(X)                                                                            \
 	X(EXIT, "exit", "non-zero exit status, or no result in the output")                      \
 	X(PARSE, "parse", "rows of the log contradict each other")                               \

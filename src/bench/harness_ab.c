@@ -33,11 +33,9 @@ struct arms {
 	size_t n_omitted;  /* arms beyond MAX_ARMS */
 };
 
-/*
- * The shell command that measures the arm in the current folder.  It first compares the judges
+/* The shell command that measures the arm in the current folder.  It first compares the judges
  * there with those in the folder `judges`, a word of the shell.  If the run's command sends its
- * workspace to a pod, the bench uses a different remote folder.
- */
+ * workspace to a pod, the bench uses a different remote folder. */
 static void append_measure(struct buf *out, const struct harness_ab *ab, const char *judges)
 {
 	const struct harness_names *compared =
@@ -241,10 +239,8 @@ static int check_file(const char *file, const cJSON *printed, struct err *err)
 	return own != NULL ? 0 : -1;
 }
 
-/*
- * Collect the settings of a run.  Settings printed by the verifier are evidence; files
- * are used only if the verifier printed none.
- */
+/* Collect the settings of a run.  Settings printed by the verifier are evidence; files
+ * are used only if the verifier printed none. */
 static int read_settings(struct settings *all, const struct harness_run *run, struct err *err)
 {
 	const struct harness_iteration *best = NULL;
@@ -282,10 +278,8 @@ static int read_settings(struct settings *all, const struct harness_run *run, st
 	return 0;
 }
 
-/*
- * Add one arm per setting: the checkpoint, unchanged or with other settings.  The bench copies the
- * checkpoint for arms with an overlay before the first run.
- */
+/* Add one arm per setting: the checkpoint, unchanged or with other settings.  The bench copies the
+ * checkpoint for arms with an overlay before the first run. */
 static int add_settings(struct arms *arms, struct err *err)
 {
 	const struct harness_run *run = arms->ab->run;
@@ -316,10 +310,8 @@ static int add_settings(struct arms *arms, struct err *err)
 	return rc == 0 ? 0 : err_set(err, why.code, "run %s: %s", run->id, why.text);
 }
 
-/*
- * Add the task's template (the control), the best checkpoint, and the workspace if it differs from
- * that.  Without a template the checkpoint is the control.
- */
+/* Add the task's template (the control), the best checkpoint, and the workspace if it differs from
+ * that.  Without a template the checkpoint is the control. */
 static int add_run(struct arms *arms, const char *template, const char *best, struct err *err)
 {
 	const struct harness_ab *ab = arms->ab;

@@ -3,8 +3,7 @@
 
 #include "parsers/harness/compare.h"
 
-/*
- * Which arms the bench of a HarnessGym run compares:
+/* Which arms the bench of a HarnessGym run compares:
  *
  * - By default: the task's template (the control), the run's best checkpoint, and the workspace if
  *   it differs from the checkpoint, measured by the run's own command.  The bench copies them
@@ -14,8 +13,7 @@
  *   its own settings, and with those of other verified iterations.  If the checkpoint has a
  * task.py, the functions are timed directly; otherwise the run's own command measures them.
  * - For a comparison: the workspaces of the trials that count, without trials with the same files
- * as an earlier one, measured by the judge of the task.  The first plain trial is the control.
- */
+ * as an earlier one, measured by the judge of the task.  The first plain trial is the control. */
 struct harness_ab {
 	const struct harness_run *run; /* NULL: the trials of compare */
 	const struct harness_compare *compare;
@@ -24,8 +22,6 @@ struct harness_ab {
 	bool settings;
 };
 
-/*
- * Its bench.json, which is a valid plan; owned by the caller.  NULL with err, for example if the
- * run has no checkpoint, no command that measures, or no settings.
- */
+/* Its bench.json, which is a valid plan; owned by the caller.  NULL with err, for example if the
+ * run has no checkpoint, no command that measures, or no settings. */
 cJSON *harness_ab_json(const struct harness_ab *asked, struct err *err) MUST_USE;

@@ -3,11 +3,9 @@
 
 #include "base/str.h"
 
-/*
- * State of a pod during one run: host.csv, which the launcher samples once a second from /proc;
+/* State of a pod during one run: host.csv, which the launcher samples once a second from /proc;
  * gpu.csv from nvidia-smi; and stamps, the times at which the log grew.  They explain outliers and
- * feed validity checks; they never change a measurement.
- */
+ * feed validity checks; they never change a measurement. */
 
 /* Reason bits of nvidia-smi (NVML clocks event reasons). */
 #define HEALTH_POWER_CAP 0x4UL

@@ -123,12 +123,10 @@ static double find_set_back(struct judge *judge)
 	return step;
 }
 
-/*
- * Choose the steps that every training run is measured over.  The default is steps 20 to 100, if
+/* Choose the steps that every training run is measured over.  The default is steps 20 to 100, if
  * every healthy run printed a row at both.  If one did not, the window leaves out the first quarter
  * of each run's rows, and what the controls print before they set their clock back: that cut
- * depends on which rows there are and not on how fast they are, so it cannot favor an arm.
- */
+ * depends on which rows there are and not on how fast they are, so it cannot favor an arm. */
 static void choose_window(struct judge *judge)
 {
 	const struct judge_rule *rule = &judge->rule;
@@ -186,11 +184,8 @@ static const struct step_row *find_row_with_average(const struct run_log *log, d
 			  row->step == step && row->train_ms > 0.0 && row->step_avg_ms > 0.0);
 }
 
-/*
- * train_time divided by step_avg is the number of timed steps.  Whatever it
- * leaves out at the start, it increases by one per step, or one of the two
- * clocks is wrong.
- */
+/* train_time divided by step_avg is the number of timed steps. Whatever it leaves out at the start,
+ * it increases by one per step, or one of the two clocks is wrong. */
 static void check_two_clocks(struct judge_run *run, double lo, double hi)
 {
 	const struct step_row *a = find_row_with_average(run->log, lo);
@@ -993,12 +988,10 @@ static unsigned int get_suffixes(const struct judge *judge, const struct judge_c
 	return suffixes;
 }
 
-/*
- * Do mean and median of the intervals disagree, in every run?  Their distance must be significant,
+/* Do mean and median of the intervals disagree, in every run?  Their distance must be significant,
  * larger than half of the interval and than the rounding of the log's clock, and larger than the
  * margin.  The margin does not matter if the difference is shown and the median is on the other
- * side of 0.
- */
+ * side of 0. */
 static bool contradicts(const struct judge *judge, const struct judge_contrast *c,
 			const struct paired *away)
 {

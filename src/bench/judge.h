@@ -6,11 +6,9 @@
 #include "bench/schedule.h"
 #include "bench/verdict.h"
 
-/*
- * From the runs of a bench to a verdict on each variant.  A run is one process of one arm on one
+/* From the runs of a bench to a verdict on each variant.  A run is one process of one arm on one
  * pod.  A block is one round on one pod: every arm runs once, or as often as the plan says, and an
- * arm's value in the block is the median of its runs.  Pure: no files, no clock, no network.
- */
+ * arm's value in the block is the median of its runs.  Pure: no files, no clock, no network. */
 
 /* Most runs of one arm in one block. */
 #define JUDGE_MAX_REPS 15
@@ -206,12 +204,10 @@ struct judge_dropped {
 	char reason[200];
 };
 
-/*
- * The best of several variants.  An arm leads if it is faster than every other arm, by Holm over
+/* The best of several variants.  An arm leads if it is faster than every other arm, by Holm over
  * all pairs.  The apparent best of several looks better than it is, so the leader is confirmed only
  * by extra blocks that had no part in choosing it: there it must be faster than the control and the
- * runner-up.  Only verified runs are ranked.
- */
+ * runner-up.  Only verified runs are ranked. */
 enum judge_best_state {
 	BEST_NOT_ASKED, /* fewer than two variants, or imported logs */
 	BEST_NONE,	/* no arm leads */
@@ -273,11 +269,8 @@ size_t judge_blocks_to_show(const struct judge *judge, const struct judge_contra
 /* Is the arm the contrast's variant, control or second control? */
 bool judge_is_side(const struct judge_contrast *c, size_t arm);
 
-/*
- * Is the run an outlier of the control or the variant that widens the interval
- * of the contrast: farther from its arm's median than 3 times robust_sd and
- * than half of block_sd?
- */
+/* Is the run an outlier of the control or the variant that widens the interval of the contrast:
+ * farther from its arm's median than 3 times robust_sd and than half of block_sd? */
 bool judge_widens_interval(const struct judge_contrast *c, const struct judge_run *run);
 
 /* Iterate over the counted runs of an arm, or of all with JUDGE_ANY.  Start with NULL; NULL: no

@@ -256,10 +256,8 @@ static const char *get_setting(const struct judge *judge, size_t arm, const char
 	return agree ? value : NULL;
 }
 
-/*
- * Is it the place of a run's output (output_dir, run_name), and do both values differ only by the
- * tags of their arms?  Such a setting does not change what is computed.
- */
+/* Is it the place of a run's output (output_dir, run_name), and do both values differ only by the
+ * tags of their arms?  Such a setting does not change what is computed. */
 static bool is_own_place(const char *key, const char *a, const char *tag_a, const char *b,
 			 const char *tag_b)
 {
@@ -537,11 +535,9 @@ static bool is_gain_in_log_only(const struct judge *judge, const struct judge_co
 	return only.p < level && only.mean / c->paired.mean > 0.5;
 }
 
-/*
- * Is one arm's log clock wrong?  Then more time passed between its rows than the log counts,
+/* Is one arm's log clock wrong?  Then more time passed between its rows than the log counts,
  * compared with the other arm, so that pauses of both arms do not matter.  If rows came one by one
- * a smaller difference is enough, and if they have stamps the hit is hard.
- */
+ * a smaller difference is enough, and if they have stamps the hit is hard. */
 static void compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 {
 	double a = MEAN(0, printed_s), margin = LOG_CLOCK_SHARE * a;
@@ -625,11 +621,9 @@ void judge_refuse_late_rows(const struct judge *judge, const struct judge_contra
 		       claimed, seen.mean);
 }
 
-/*
- * Was most of the gain in the window lost outside of it, in all pairs?  By startup, compilation, or
+/* Was most of the gain in the window lost outside of it, in all pairs?  By startup, compilation, or
  * work moved there.  It is a hard hit if the variant validates more often, as the log's clock does
- * not run then.
- */
+ * not run then. */
 static void compare_whole_runs(const struct judge *judge, struct judge_contrast *c)
 {
 	double claimed = MEAN(0, printed_s) - MEAN(c->arm, printed_s);
@@ -653,10 +647,8 @@ static void compare_whole_runs(const struct judge *judge, struct judge_contrast 
 				    : "the rest of the run");
 }
 
-/*
- * The score is of a part of the run, so whole runs gain no larger share than it.  If they do in all
- * pairs, the variant left something out, such as the check of its result.
- */
+/* The score is of a part of the run, so whole runs gain no larger share than it.  If they do in all
+ * pairs, the variant left something out, such as the check of its result. */
 static void compare_score_runs(const struct judge *judge, struct judge_contrast *c)
 {
 	AUTO_FREE double *excess = judge_new_array(judge);

@@ -53,10 +53,8 @@ char *kernel_command(const struct plan *plan)
 	return buf_detach(&command);
 }
 
-/*
- * Append the lines that the probe printed for the arm.  If there are none, append the lines of no
- * arm, which show what ended the probe.
- */
+/* Append the lines that the probe printed for the arm.  If there are none, append the lines of no
+ * arm, which show what ended the probe. */
 static void extract_lines(struct str output, const char *tag, struct buf *out)
 {
 	struct str line;

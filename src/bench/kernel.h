@@ -3,11 +3,9 @@
 
 #include "bench/runs.h"
 
-/*
- * Kernel benches.  One process on the pod (kernel_probe.py) times all arms of a round and prints
+/* Kernel benches.  One process on the pod (kernel_probe.py) times all arms of a round and prints
  * one JSON object per arm.  The process belongs to the first run of its round; the other runs of
- * that round share it.  The mean that it prints for an arm is the value of the arm's run.
- */
+ * that round share it.  The mean that it prints for an arm is the value of the arm's run. */
 
 /* The source of the probe, a Python program. */
 const char *kernel_probe(void);
@@ -15,11 +13,9 @@ const char *kernel_probe(void);
 /* The shell command of a plan whose workload.kind is kernel; owned. */
 char *kernel_command(const struct plan *plan);
 
-/*
- * Give `sharer`, a run of the same round, the result of the process of `run`: exit status, times,
+/* Give `sharer`, a run of the same round, the result of the process of `run`: exit status, times,
  * telemetry, and a log with the lines that the probe printed for its arm.  sharer may be run
- * itself. -1 with err if a file cannot be written.
- */
+ * itself. -1 with err if a file cannot be written. */
 int kernel_share(const struct bench_runs *runs, const struct bench_run *run,
 		 struct bench_run *sharer, struct err *err) MUST_USE;
 

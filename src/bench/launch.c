@@ -57,11 +57,9 @@ static bool has_path(const struct plan_env *env)
 	return any_of(i, env->n, strcmp(env->v[i].name, "PATH") == 0);
 }
 
-/*
- * The commands whose programs the preflight looks for on the pod: per line "own", or "made" if a
+/* The commands whose programs the preflight looks for on the pod: per line "own", or "made" if a
  * patch or files may create the program, then the command.  Left out are commands that only a shell
- * can read, and commands with their own PATH.
- */
+ * can read, and commands with their own PATH. */
 static void append_needs(struct buf *out, const struct plan *plan)
 {
 	AUTO_BUF needs = buf_new(1024U * 1024);

@@ -4,10 +4,8 @@
 #include "bench/plan.h"
 #include "conf/conf.h"
 
-/*
- * The protocol between a bench and a pod: scripts for `sh -s`, made from launch.sh, and the parser
- * of their answers.  Only the files that a variant ships are read.
- */
+/* The protocol between a bench and a pod: scripts for `sh -s`, made from launch.sh, and the parser
+ * of their answers.  Only the files that a variant ships are read. */
 #define LAUNCH_COMMAND	 "exec sh -s"
 #define LAUNCH_CHUNK	 (1024U * 1024)
 #define LAUNCH_REPLY_CAP (4U * 1024 * 1024)
@@ -33,8 +31,7 @@ struct launch {
 	size_t pod, arm;
 	const char *job; /* name of its folder; of START, STATE and GPU */
 	uint64_t offset; /* of STATE: size of the local copy of the log */
-	/* The pod is a login node: all but STOP run as a step of an allocation.  NULL: it is not.
-	 */
+	/* The pod is a login node: all but STOP run as a step of an allocation. NULL: it is not. */
 	const struct conf_slurm *slurm;
 	bool ask; /* look the allocation up first: it may have ended */
 };

@@ -4,10 +4,8 @@
 #include "conf/conf.h"
 #include "parsers/json.h"
 
-/*
- * A bench defined by the options of one command line, or by the form of the dashboard.  The order
- * of the words matters: a setting belongs to the arm named before it, or to all arms if none was.
- */
+/* A bench defined by the options of one command line, or by the form of the dashboard. The order of
+ * the words matters: a setting belongs to the arm named before it, or to all arms if none was. */
 enum line_kind {
 	LINE_CONTROL, /* COMMAND; of a kernel bench a local FILE that replaces its module */
 	LINE_VARIANT, /* TAG=COMMAND, of a kernel bench TAG=FILE; or TAG alone: like the control */
@@ -50,11 +48,9 @@ struct bench_line {
  * bench_choose_metric. */
 bool bench_line_has_default(const struct bench_line *line);
 
-/*
- * The bench.json for it; owned by the caller.  NULL with err (ERR_USAGE).  Values are checked only
+/* The bench.json for it; owned by the caller.  NULL with err (ERR_USAGE).  Values are checked only
  * when the result is read as a plan.  Without a folder, or with ".", commands on local pods run in
- * the current folder; on other pods they run in the home, or in a folder relative to it.
- */
+ * the current folder; on other pods they run in the home, or in a folder relative to it. */
 cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf,
 		       struct err *err) MUST_USE;
 

@@ -39,11 +39,9 @@ double noise_compare(const struct noise *a, const struct noise *b);
 
 #define NOISE_CLASS_SIZE 56
 
-/*
- * The class of runs that an arm belongs to: the "noise_class" of the bench file, otherwise
+/* The class of runs that an arm belongs to: the "noise_class" of the bench file, otherwise
  * "<metric>-<12 digits>", a hash of command, folder, environment, metric and window.  Blocks with
- * several runs per arm have less spread, so their class is "<name>-x3".
- */
+ * several runs per arm have less spread, so their class is "<name>-x3". */
 void noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE]);
 
 /* Does the control's noise apply to the arm?  Not if the arm has its own noise class or command, or
@@ -61,11 +59,9 @@ struct noise_of_pod {
 	struct noise noise;
 };
 
-/*
- * Measure noise on pod i from the A/A runs of a verdict.json, or from the control's runs if there
+/* Measure noise on pod i from the A/A runs of a verdict.json, or from the control's runs if there
  * is no A/A arm. env is the text of env.<pod>.txt and may be empty.  False if no run on that pod
- * was measured.
- */
+ * was measured. */
 bool noise_from_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
 			const cJSON *verdict, struct str env);
 

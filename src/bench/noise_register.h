@@ -39,11 +39,9 @@ int noise_register_load(struct noise_register *reg, struct context *context,
 void noise_register_peek(struct noise_register *reg, struct context *context);
 void noise_register_release(struct noise_register *reg);
 
-/*
- * History of the control of repeated benches: one series per class of runs and kind of pod (its
+/* History of the control of repeated benches: one series per class of runs and kind of pod (its
  * GPUs, or its name if it has none), by time. name: of a bench or a class; NULL: all. base/change.h
- * finds the changes.
- */
+ * finds the changes. */
 int noise_history_load(struct noise_register *reg, struct context *context, const char *name,
 		       struct err *err) MUST_USE;
 /* The row of `bench history`: that of `bench noise` and more.  Owned by the caller. */

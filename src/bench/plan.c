@@ -391,11 +391,9 @@ static int check_decision(const struct json_reader *r, const cJSON *object, cons
 			   n_blocks);
 }
 
-/*
- * Read an array of objects of `size` bytes whose first member is their name; each starts as a copy
+/* Read an array of objects of `size` bytes whose first member is their name; each starts as a copy
  * of `blank`.  Two objects with one name are an error.  *n counts the objects that own memory, also
- * after an error.
- */
+ * after an error. */
 struct items {
 	const struct json_field *keys;
 	const void *blank;

@@ -4,11 +4,9 @@
 #include "bench/judge.h"
 #include "parsers/json_fields.h"
 
-/*
- * The definition of a bench, read from bench.json ("hgym.bench/1").  Reading is strict: the error
+/* The definition of a bench, read from bench.json ("hgym.bench/1").  Reading is strict: the error
  * for an unknown key, a wrong type or a wrong value names file, line and key path.  Strings are
- * owned; a key that is absent is NULL or NAN.
- */
+ * owned; a key that is absent is NULL or NAN. */
 #define PLAN_SCHEMA	"hgym.bench/1"
 #define PLAN_MAX_ENV	256
 #define PLAN_MAX_PODS	64

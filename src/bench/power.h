@@ -3,11 +3,9 @@
 
 #include "bench/stats.h"
 
-/*
- * What a bench will show.  The plan, the noise register and "blocks to margin" all ask here.  The
+/* What a bench will show.  The plan, the noise register and "blocks to margin" all ask here.  The
  * bench is simulated with the looks, levels and tests of the verdict; the simulation has a fixed
- * seed, so the same question has the same answer.
- */
+ * seed, so the same question has the same answer. */
 
 /* The design of a bench, and the noise it will meet. */
 struct power_plan {

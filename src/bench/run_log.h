@@ -25,17 +25,13 @@ const struct bench_metric *bench_metric_find(const char *key);
 /* The names of all parsers; ends with NULL. */
 extern const char *const bench_metric_parsers[];
 
-/*
- * Does this look like the name of a rate ("tok_s", "tflops", "samples_per_s"), where higher is
- * better?  For such a metric bench.json must set the direction.
- */
+/* Does this look like the name of a rate ("tok_s", "tflops", "samples_per_s"), where higher is
+ * better?  For such a metric bench.json must set the direction. */
 bool bench_metric_is_rate(const char *key);
 
-/*
- * The settings that a training log prints before its first row: words "key:value" and "key=value",
+/* The settings that a training log prints before its first row: words "key:value" and "key=value",
  * and lines "key: value".  Some of them are not settings; the judge compares only those that all
- * runs of an arm print with the same value.
- */
+ * runs of an arm print with the same value. */
 #define RUN_SETTING_KEY	  48
 #define RUN_SETTING_VALUE 80
 #define RUN_SETTINGS_MAX  256
@@ -91,10 +87,8 @@ struct run_log_rule {
 	enum run_log_kind kind;
 };
 
-/*
- * Read a file.  -1 with err if it cannot be read.  A run that failed, or a log without a train row
- * (n_rows 0) and without a score, is not an error here: run_log_guards reports it.
- */
+/* Read a file.  -1 with err if it cannot be read.  A run that failed, or a log without a train row
+ * (n_rows 0) and without a score, is not an error here: run_log_guards reports it. */
 int run_log_read(struct run_log *log, const char *path, const struct run_log_rule *rule,
 		 struct err *err) MUST_USE;
 
@@ -107,9 +101,7 @@ void run_log_release(struct run_log *log);
 /* The validity checks that need only this log: exit, NaN, a failed score. */
 void run_log_guards(const struct run_log *log, struct guard_hits *hits);
 
-/*
- * Add a hard hit if settings that must be equal differ from the control's: batch, seed, world size,
- * accumulation; mode, device and cases of a score.
- */
+/* Add a hard hit if settings that must be equal differ from the control's: batch, seed, world size,
+ * accumulation; mode, device and cases of a score. */
 void run_log_same_work(const struct run_log *control, const struct run_log *variant,
 		       struct guard_hits *hits);

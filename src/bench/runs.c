@@ -179,10 +179,8 @@ size_t bench_run_place(const char *log)
 	return place;
 }
 
-/*
- * Find a run of the same block in another allocation, or in the same one before Slurm requeued it:
- * the block may have run on two nodes.  NULL: none.
- */
+/* Find a run of the same block in another allocation, or in the same one before Slurm requeued it:
+ * the block may have run on two nodes.  NULL: none. */
 static const struct bench_run *find_moved(const struct bench_runs *runs,
 					  const struct bench_run *run)
 {
@@ -279,10 +277,9 @@ void bench_runs_init(struct bench_runs *runs, const struct plan *plan, const cha
 /* Stopping one run and starting the next takes this long, until it has been measured. */
 #define USUAL_BETWEEN_S 1.0
 
-/*
- * Mean duration of the runs of a pod and an arm (or ANY), of the first round, which may compile, or
- * of the later ones, plus the mean pause between two runs of the pod.  NAN: no such run has ended.
- */
+/* Mean duration of the runs of a pod and an arm (or ANY), of the first round, which may compile, or
+ * of the later ones, plus the mean pause between two runs of the pod. NAN: no such run has
+ * ended. */
 static double mean_duration_s(const struct bench_runs *runs, size_t pod, size_t arm, bool first)
 {
 	double took = 0.0, n = 0.0, n_between = 0;

@@ -5,10 +5,8 @@
 #include "bench/launch.h"
 #include "bench/verdict_json.h"
 
-/*
- * The runs of a bench.  The plan defines them; the results folder has a run.json for each run that
- * has ended.
- */
+/* The runs of a bench.  The plan defines them; the results folder has a run.json for each run that
+ * has ended. */
 #define RUN_ID_SIZE 160
 
 /* How a run ended, as its run.json says. */
@@ -64,18 +62,14 @@ size_t bench_run_place(const char *log);
 int bench_run_record(const struct bench_runs *runs, const struct bench_run *run,
 		     struct err *err) MUST_USE;
 
-/*
- * Must the block of this run be repeated because of a problem of the pod?  The decision does not
- * depend on the value of the run.  The reason is in out.
- */
+/* Must the block of this run be repeated because of a problem of the pod?  The decision does not
+ * depend on the value of the run.  The reason is in out. */
 bool bench_run_needs_repeat(const struct bench_runs *runs, const struct bench_run *run, char *out,
 			    size_t size);
 /* Repeat the block of a run: its earlier measurements are ignored. */
 int bench_runs_repeat(struct bench_runs *runs, const struct bench_run *run, const char *reason,
 		      struct err *err) MUST_USE;
 
-/*
- * Estimated seconds until the due runs (indexed as runs->v) have ended on the slowest pod, from the
- * durations of earlier runs.  0: no run is due, or nothing is known.
- */
+/* Estimated seconds until the due runs (indexed as runs->v) have ended on the slowest pod, from the
+ * durations of earlier runs.  0: no run is due, or nothing is known. */
 double bench_runs_left_s(const struct bench_runs *runs, const bool *due);

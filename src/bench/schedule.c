@@ -11,10 +11,8 @@ uint64_t schedule_pod_seed(uint64_t seed, size_t pod)
 	return splitmix64_next(&state);
 }
 
-/*
- * A uniform number below n.  A value at or above the last multiple of n is drawn again: without
- * that, the remainder would favor small numbers.
- */
+/* A uniform number below n.  A value at or above the last multiple of n is drawn again: without
+ * that, the remainder would favor small numbers. */
 static uint64_t draw_below(uint64_t *state, uint64_t n)
 {
 	uint64_t excess = (UINT64_MAX % n + 1) % n; /* 2^64 mod n */

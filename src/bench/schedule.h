@@ -5,19 +5,15 @@
 
 #include "base/random.h"
 
-/*
- * The order in which the arms of a bench run.  Rounds come in counterbalanced pairs: a random
+/* The order in which the arms of a bench run.  Rounds come in counterbalanced pairs: a random
  * permutation, then the same permutation reversed, so that a linear drift cancels within the pair.
- * The order depends only on the seed.
- */
+ * The order depends only on the seed. */
 #define SCHEDULE_MAX_ARMS   26
 #define SCHEDULE_MAX_ROUNDS 1000
 
 /* Each pod has its own seed, and so its own order. */
 uint64_t schedule_pod_seed(uint64_t seed, size_t pod);
 
-/*
- * Set order[round * n_arms + place] to the arm (0 is the control) that runs at that place;
- * 1 <= n_arms <= SCHEDULE_MAX_ARMS.  Every permutation is equally likely.
- */
+/* Set order[round * n_arms + place] to the arm (0 is the control) that runs at that place;
+ * 1 <= n_arms <= SCHEDULE_MAX_ARMS.  Every permutation is equally likely. */
 void schedule_fill(unsigned char *order, size_t n_arms, size_t n_rounds, uint64_t seed);

@@ -28,10 +28,8 @@ void session_note(struct session *s, const char *fmt, ...)
 	s->cb.on_note(s->cb.user, clean.data);
 }
 
-/*
- * Duration of the bench in ms: by the wall clock up to the start of this session, and after that by
- * the boot clock, which cannot be set.
- */
+/* Duration of the bench in ms: by the wall clock up to the start of this session, and after that by
+ * the boot clock, which cannot be set. */
 static int64_t elapsed_ms(const struct session *s)
 {
 	int64_t before = s->wall0_ms - s->state.started_ms;
@@ -81,10 +79,8 @@ static void init_arms(struct session *s)
 	}
 }
 
-/*
- * Does this run take part in the judgement?  An incomplete block does not count, except for a run
- * in it that failed a hard check, which decides already.
- */
+/* Does this run take part in the judgement?  An incomplete block does not count, except for a run
+ * in it that failed a hard check, which decides already. */
 static bool is_judged(const struct session *s, const struct bench_run *run)
 {
 	size_t first = run->pod * s->runs.per_pod + (run->round - run->rep) * s->runs.n_arms;
@@ -416,10 +412,8 @@ static void describe_output(const struct session *s, const struct bench_run *run
 		    reason[0] != '\0' ? "; " : "", n, n == 1 ? "" : "s", path, last.data);
 }
 
-/*
- * Does the control's first run have a value, so that it makes sense to run all others?  If not,
- * `why` is the sentence about it: without a value, each further run would only cost time.
- */
+/* Does the control's first run have a value, so that it makes sense to run all others?  If not,
+ * `why` is the sentence about it: without a value, each further run would only cost time. */
 static bool has_value(const struct session *s, const struct bench_run *run, struct err *why)
 {
 	enum run_log_kind kind = bench_metric_find(s->plan->key)->kind;
@@ -529,11 +523,9 @@ bool session_is_due(const struct session *s, const struct bench_run *run)
 	return run->fresh ? s->in_fresh[run->arm] : !s->ended_early && !s->chosen;
 }
 
-/*
- * Choose the arms of the extra blocks: the best variant, the runner-up and the control.  The one
+/* Choose the arms of the extra blocks: the best variant, the runner-up and the control.  The one
  * that looks best of several looks better than it is, so it is compared again, in blocks that had
- * no part in the choice.  false: no variant is clearly the best.
- */
+ * no part in the choice.  false: no variant is clearly the best. */
 static bool choose_arms(struct session *s)
 {
 	const struct judge_best *best = &s->judge.best;

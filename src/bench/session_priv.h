@@ -26,12 +26,10 @@ enum worker_step {
 	WORKER_ENDED, /* no command any more */
 };
 
-/*
- * Bounds for the difference between our steady clock and the pod's.  Each answer contains the pod's
+/* Bounds for the difference between our steady clock and the pod's.  Each answer contains the pod's
  * time, which lies between our sending and our receiving.  Without drift all these intervals
  * overlap, however slow the connection is; low_s > high_s proves a drift of at least low_s -
- * high_s.
- */
+ * high_s. */
 struct worker_clock {
 	double low_s, high_s; /* ours - the pod's */
 };
@@ -71,10 +69,8 @@ struct session {
 	struct judge_arm arms[SCHEDULE_MAX_ARMS];
 	const char **declared[SCHEDULE_MAX_ARMS]; /* owned; the names are borrowed */
 	bool arm_stopped[SCHEDULE_MAX_ARMS];
-	/*
-	 * With confirm_blocks: the regular blocks ended early; the best was chosen; the arms of the
-	 * extra blocks.
-	 */
+	/* With confirm_blocks: the regular blocks ended early; the best was chosen; the arms of the
+	 * extra blocks. */
 	bool ended_early, chosen, in_fresh[SCHEDULE_MAX_ARMS];
 	struct judge judge;	      /* the current judgement */
 	struct judge_run *judge_runs; /* owned; space for all runs */
@@ -101,10 +97,8 @@ void session_judge_now(struct session *s);
 /* session_run.c: the results of runs from their files, and steps.csv. */
 /* Read the log and the other files of a run that has ended, and apply the validity checks. */
 void session_load_run(struct session *s, struct bench_run *run);
-/*
- * Check the log of a run in progress.  Returns true, with the reason in run->cut, if the run is
- * already invalid, so that finishing it would waste time and money.
- */
+/* Check the log of a run in progress.  Returns true, with the reason in run->cut, if the run is
+ * already invalid, so that finishing it would waste time and money. */
 bool session_should_cut(struct session *s, struct bench_run *run);
 int session_write_steps(struct session *s, const struct judge_run *run, struct err *err) MUST_USE;
 

@@ -82,10 +82,8 @@ static size_t find_row(const struct run_log *log, double step)
 	return i;
 }
 
-/*
- * Find the rows a..b of a log that its window has unless other runs have other rows, and set their
- * times.  False if they have none: *times is then empty.
- */
+/* Find the rows a..b of a log that its window has unless other runs have other rows, and set their
+ * times.  False if they have none: *times is then empty. */
 static bool find_window_rows(const struct session *s, const struct run_log *log,
 			     struct step_times *times, size_t *a, size_t *b)
 {
@@ -123,12 +121,10 @@ static double printed_between(const struct step_times *times, size_t a, size_t b
 	return times->n > 0 ? times->t_s[b] - times->t_s[a] : (double)NAN;
 }
 
-/*
- * For each row, the delay in seconds between printing it and its arrival in the log file.  The
+/* For each row, the delay in seconds between printing it and its arrival in the log file.  The
  * log's clock gives the time between two rows, so the row that is ahead of the pod's clock the most
  * bounds the delay of all rows before it.  0: no delay, too small to measure, or unknown.  The
- * caller frees it.
- */
+ * caller frees it. */
 static double *find_late(const struct step_times *times, const struct run_log *log,
 			 const double *ends, const struct health *health)
 {
@@ -179,10 +175,8 @@ static void check_buffered(const struct step_times *times, struct bench_run *run
 			  "rewritten: row times are known only to the second");
 }
 
-/*
- * Did the rows a..b reach the log one by one, at the pace of the log's clock (whatever that pace
- * is)? Then their times contain neither a pause nor a buffer.
- */
+/* Did the rows a..b reach the log one by one, at the pace of the log's clock (whatever that pace
+ * is)? Then their times contain neither a pause nor a buffer. */
 static bool is_paced(const struct step_times *times, const double *ends,
 		     const struct health *health, size_t a, size_t b)
 {
@@ -200,10 +194,8 @@ static bool is_paced(const struct step_times *times, const double *ends,
 	return true;
 }
 
-/*
- * Set the duration of the rows a..b by both clocks, without the intervals that end in the first row
- * after a validation, and the uncertainty of the pod's clock.
- */
+/* Set the duration of the rows a..b by both clocks, without the intervals that end in the first row
+ * after a validation, and the uncertainty of the pod's clock. */
 static void add_window(const struct step_times *times, const struct run_log *log,
 		       const double *ends, const struct health *health, size_t a, size_t b,
 		       struct health_sum *sum)
@@ -228,10 +220,8 @@ static void add_window(const struct step_times *times, const struct run_log *log
 	}
 }
 
-/*
- * Measure the window of a training run by the pod's clock; unknown values are NAN.  Returns true if
- * both clocks agree well enough that the window is *from_s to *to_s.
- */
+/* Measure the window of a training run by the pod's clock; unknown values are NAN.  Returns true if
+ * both clocks agree well enough that the window is *from_s to *to_s. */
 static bool find_window(const struct session *s, struct bench_run *run, const struct health *health,
 			struct health_sum *sum, double *from_s, double *to_s)
 {
@@ -359,10 +349,8 @@ static void check_markers(struct session *s, struct bench_run *run)
 				  v->must_not.v[i]);
 }
 
-/*
- * The judge files must be the same in all runs.  So must the sources; if variants have copies,
- * the sources must be the same in all runs of a variant.
- */
+/* The judge files must be the same in all runs.  So must the sources; if variants have copies,
+ * the sources must be the same in all runs of a variant. */
 static void check_files(struct session *s, struct bench_run *run)
 {
 	bool copies = plan_needs_copies(s->plan);

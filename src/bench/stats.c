@@ -290,11 +290,9 @@ static size_t signed_sums(const double *d, size_t n, double *out)
 	return count;
 }
 
-/*
- * Share of all 2^n sign patterns whose sum is at least as far from 0 as the sum of d.  Each half of
+/* Share of all 2^n sign patterns whose sum is at least as far from 0 as the sum of d.  Each half of
  * d has few patterns; the pairs of half sums that reach the bar are counted from both ends of the
- * sorted lists.
- */
+ * sorted lists. */
 static double signflip_p(const double *d, size_t n)
 {
 	double left[1 << PAIRED_MAX_SIGNFLIP / 2], right[1 << PAIRED_MAX_SIGNFLIP / 2];

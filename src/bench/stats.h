@@ -55,11 +55,9 @@ struct rank_two {
 struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y, size_t m,
 				  double alpha);
 
-/*
- * Comparison of two arms by blocks. d = ln(y control) - ln(y variant), where y is a time, so d > 0
+/* Comparison of two arms by blocks. d = ln(y control) - ln(y variant), where y is a time, so d > 0
  * means that the variant is faster.  All fields are in ln units.  They are NAN if n is too small to
- * define them (n < 2: all but mean).
- */
+ * define them (n < 2: all but mean). */
 struct paired_error {
 	double se, df;
 };
@@ -72,11 +70,9 @@ struct paired {
 	/* From the variant's own residuals; NAN if se and df already are. */
 	struct paired_error own;
 	double p_own;
-	/*
-	 * Two-sided.  The larger of the p of t and p_own * sqrt(p_own / alpha).  The second is
+	/* Two-sided.  The larger of the p of t and p_own * sqrt(p_own / alpha).  The second is
 	 * below a level exactly if p_own is below cbrt(alpha * level^2), so both tests have to
-	 * agree, and false verdicts stay within alpha however noisy the variant is.
-	 */
+	 * agree, and false verdicts stay within alpha however noisy the variant is. */
 	double p;
 	/* Interval at 1 - alpha: the wider of the intervals from se and from own.se. */
 	double lo, hi;
@@ -116,14 +112,12 @@ struct paired_block {
 	double place, aa_place;
 };
 
-/*
- * Compare two arms, given the blocks with places and A/A arm.
+/* Compare two arms, given the blocks with places and A/A arm.
  *
  * If every block has an A/A arm, it is a second control: its residuals add n - 1 degrees of freedom
  * to the error, unless the variant's residuals are shown to be larger.  The variant's own residuals
  * then have to confirm the result (paired.own).  Places are a covariate if at least PAIRED_PLACE_DF
- * degrees of freedom remain.
- */
+ * degrees of freedom remain. */
 #define PAIRED_PLACE_DF 4.0
 struct paired paired_fit(struct paired_block *blocks, size_t n, const struct paired_rule *rule);
 
@@ -199,16 +193,14 @@ struct looks {
 	size_t first, planned; /* blocks; planned 0: there is only one look */
 };
 
-/*
- * The level that p must be below after n blocks, so that all looks together keep alpha.  `last`: no
+/* The level that p must be below after n blocks, so that all looks together keep alpha.  `last`: no
  * look follows, even if fewer blocks ran than planned.
  *
  * O'Brien-Fleming uses the alpha-spending function of Lan and DeMets, 2 - 2 Phi(z / sqrt(n /
  * planned)) of alpha / 2 on each side.  The boundaries come from numerical integration (Armitage,
  * McPherson and Rowe); beyond LOOKS_MOST looks from the bound of continuous monitoring, which is
  * stricter.  The interval at 1 - level is the repeated confidence interval of Jennison and
- * Turnbull: over all looks together it covers the truth with probability 1 - alpha.
- */
+ * Turnbull: over all looks together it covers the truth with probability 1 - alpha. */
 #define LOOKS_MOST 30
 double looks_level(const struct looks *looks, size_t n, bool last, double alpha);
 
@@ -220,10 +212,8 @@ enum interim {
 	INTERIM_LAST,	    /* all planned blocks are complete */
 };
 
-/*
- * Analyze a running bench after n complete blocks, at the level of that look.  A narrow interval
+/* Analyze a running bench after n complete blocks, at the level of that look.  A narrow interval
  * stops the bench only while no difference shows at alpha.  Stopping at the first narrow interval
- * and then testing at alpha would favor blocks that look quiet by chance.
- */
+ * and then testing at alpha would favor blocks that look quiet by chance. */
 enum interim multi_interim(const struct paired *paired, size_t n, double level,
 			   const struct looks *looks, const struct paired_rule *rule);

@@ -5,13 +5,11 @@
 
 #include "base/err.h"
 
-/*
- * Step time of one training run from its printed rows.  The run's number is 1000 (T(hi) - T(lo)) /
+/* Step time of one training run from its printed rows.  The run's number is 1000 (T(hi) - T(lo)) /
  * (hi - lo), where T(k) is the time at step k.  Trainers print that time in several ways: as the
  * training time, as the time of each step, as tok/s.  Parameter-golf trainers print tok/s as an
  * average since step 1, from a clock that they read before the GPU has finished; T(k) is computed
- * back from it, and a constant lag of that clock cancels in the difference.
- */
+ * back from it, and a constant lag of that clock cancels in the difference. */
 
 /* A training row as printed; NAN: the log has no such value. */
 struct step_row {
@@ -72,11 +70,9 @@ struct step_rates {
 	double batch_tokens; /* per step; NAN: unknown */
 };
 
-/*
- * Fill *times so that the rows from step lo to step hi have times.  -1 with err if there are no
+/* Fill *times so that the rows from step lo to step hi have times.  -1 with err if there are no
  * such rows, or if they contradict each other: steps or times that do not increase, no clock that
- * all of them have, or a computed time that differs from the printed minutes by more than 0.1.
- */
+ * all of them have, or a computed time that differs from the printed minutes by more than 0.1. */
 int step_times_init(struct step_times *times, const struct step_row *rows, size_t n_rows,
 		    const struct step_rates *rates, double lo, double hi, struct err *err) MUST_USE;
 void step_times_release(struct step_times *times);
@@ -99,11 +95,9 @@ extern const struct step_window step_window_none;
 int step_window_measure(struct step_window *window, const struct step_times *times, double lo,
 			double hi, struct err *err) MUST_USE;
 
-/*
- * The resolution of a log's clock: the largest unit of which all times between rows (for a clock
+/* The resolution of a log's clock: the largest unit of which all times between rows (for a clock
  * that prints step times or tok/s, all of these) are whole multiples.  `unit` is the result for
- * other runs of the same program, 0 for none.  In units of 1e-6 ms or tok/s.
- */
+ * other runs of the same program, 0 for none.  In units of 1e-6 ms or tok/s. */
 uint64_t step_unit(const struct step_times *times, const struct step_row *rows, uint64_t unit);
 /* Length of a window in ticks of that unit; NAN: unknown. */
 double step_ticks(const struct step_times *times, const struct step_row *rows, double lo, double hi,
@@ -129,21 +123,17 @@ double step_legacy(const struct step_row *rows, size_t n_rows, double lo, double
 
 /* Where the steady part of a run starts, and whether there is one. */
 
-/*
- * MSER: how many of the first n interval times to cut.  The minimum over m = 0..n/2 of sum_{i>=m}
+/* MSER: how many of the first n interval times to cut.  The minimum over m = 0..n/2 of sum_{i>=m}
  * (x_i - mean)^2 / (n - m)^2, the first if several are equal. -1: no steady state (the minimum is
  * at the last allowed cut, or fewer than 5 values would remain).  If g is not NULL, it gets the n/2
- * + 1 values.
- */
+ * + 1 values. */
 int window_mser(const double *x, size_t n, double *g);
 
 enum window_trend { WINDOW_STEADY, WINDOW_SLOWDOWN, WINDOW_WARMUP };
 
-/*
- * Trend of a series of log time ratios (variant to control at the same steps) over the window, in
+/* Trend of a series of log time ratios (variant to control at the same steps) over the window, in
  * Barrett's terms.  It counts if its slope has p < 0.01 and the fitted change across the window
- * exceeds 0.5 %.
- */
+ * exceeds 0.5 %. */
 enum window_trend window_trend(const double *step, const double *log_ratio, size_t n);
 
 extern const char *const window_trends[]; /* NULL-terminated */

@@ -33,11 +33,9 @@ struct verdict_info {
 /* Make verdict.json, the only source of all that is printed or drawn.  Owned by the caller. */
 cJSON *verdict_to_json(const struct judge *judge, const struct verdict_info *info);
 
-/*
- * Make summary.json for older readers of throughput benches: one object per tag, with the tok/s of
+/* Make summary.json for older readers of throughput benches: one object per tag, with the tok/s of
  * the arm's valid runs by their step times; null for an arm without such runs or with the verdict
- * INVALID.  Owned by the caller.
- */
+ * INVALID.  Owned by the caller. */
 cJSON *verdict_summary_json(const struct judge *judge);
 
 /* Read a member of a document.  NULL, NAN, false or "" if it is null or absent. */
@@ -68,8 +66,6 @@ void report_facts(struct facts *facts, const cJSON *verdict);
 
 /* "B: FASTER by ..; C: .."; for an audit its smallest detectable difference.  "": no verdict. */
 void report_line(struct buf *out, const cJSON *verdict);
-/*
- * One sentence without a line end, how many times as fast each variant is: "b ran 1.27 times
- * as fast as a (1.21 to 1.33)".  Nothing if there is no variant.
- */
+/* One sentence without a line end, how many times as fast each variant is: "b ran 1.27 times
+ * as fast as a (1.21 to 1.33)".  Nothing if there is no variant. */
 void report_sentence(struct buf *out, const cJSON *verdict);

@@ -3,11 +3,9 @@
 
 #include "parsers/json.h"
 
-/*
- * waits.json in the results folder: why each pod of a bench keeps it waiting.  The process that
+/* waits.json in the results folder: why each pod of a bench keeps it waiting.  The process that
  * drives the bench writes the file; `bench list`, `bench show`, `bench attach` and the dashboard
- * read it.
- */
+ * read it. */
 
 /* id, its word in waits.json; the last three are the steps of a preflight */
 #define WAIT_LIST(X)                                         \
@@ -44,10 +42,8 @@ struct pod_wait {
 	char why[240];	  /* unchanged from the pod: hostile */
 };
 
-/*
- * "pod a: cannot be reached for 2 min, next try in 8 s: connection refused" in out, sanitised; ""
- * for WAIT_NONE.
- */
+/* "pod a: cannot be reached for 2 min, next try in 8 s: connection refused" in out, sanitised; ""
+ * for WAIT_NONE. */
 void wait_text(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_TEXT_SIZE]);
 
 /* The sentence for the end of a wait: "pod a: answers again after 2 min". */
@@ -58,21 +54,15 @@ const struct pod_wait *waits_find(const struct pod_wait *waits, size_t n, const 
 /* Write waits.json for n pods, or remove it when no pod waits. */
 int waits_write(const char *path, const struct pod_wait *waits, size_t n, struct err *err) MUST_USE;
 
-/*
- * Read the pods that wait; returns their number.  If no process drives the bench, only
- * WAIT_GIVEN_UP is still true.
- */
+/* Read the pods that wait; returns their number.  If no process drives the bench, only
+ * WAIT_GIVEN_UP is still true. */
 size_t waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX]);
 
-/*
- * The waits as an array for output, owned by the caller: pod, state, since, retry_at, why, text.
- * Empty when no pod waits.
- */
+/* The waits as an array for output, owned by the caller: pod, state, since, retry_at, why, text.
+ * Empty when no pod waits. */
 cJSON *waits_json(const struct pod_wait *waits, size_t n, int64_t now_ms);
 
-/*
- * Add to object what the bench in folder path waits for: "driven" (null unless it is running) and
+/* Add to object what the bench in folder path waits for: "driven" (null unless it is running) and
  * "waits".  Returns the same as one line of text, owned; NULL when it waits for nothing.  path
- * NULL: the folder is gone.
- */
+ * NULL: the folder is gone. */
 char *bench_waits_add(cJSON *object, const char *path, const char *id, const char *state);

@@ -117,10 +117,8 @@ static void set_retry(struct worker *worker, int64_t delay_ms)
 	session_write_waits(worker->session);
 }
 
-/*
- * The pod keeps the bench waiting, since age_ms ago.  Returns true if the kind of the wait or its
- * reason is new, so that the caller should report it.
- */
+/* The pod keeps the bench waiting, since age_ms ago.  Returns true if the kind of the wait or its
+ * reason is new, so that the caller should report it. */
 static bool set_wait(struct worker *worker, enum wait_kind kind, const char *why, int64_t age_ms)
 {
 	struct pod_wait *wait = &worker->wait;
@@ -251,10 +249,8 @@ static void give_up(struct worker *worker, const char *why)
 	end_worker(worker);
 }
 
-/*
- * The pod cannot continue; the other pods do.  If the bench has run something on it, and stops its
- * pods at the end, this pod is stopped now.
- */
+/* The pod cannot continue; the other pods do.  If the bench has run something on it, and stops its
+ * pods at the end, this pod is stopped now. */
 static void fail_worker(struct worker *worker, const char *why)
 {
 	if (!must_stop_pod(worker) || (!worker->has_started && get_slurm(worker) == NULL) ||
@@ -423,10 +419,8 @@ static void repeat_block(struct worker *worker, const struct bench_run *run, con
 	worker_continue(worker, gap_ms);
 }
 
-/*
- * The run has ended.  If a problem of the pod affected it, its block is repeated; otherwise its
- * result is recorded.  Then the next run follows after the gap.
- */
+/* The run has ended.  If a problem of the pod affected it, its block is repeated; otherwise its
+ * result is recorded.  Then the next run follows after the gap. */
 static void finish_run(struct worker *worker)
 {
 	struct bench_run *ended[SCHEDULE_MAX_ARMS];
@@ -436,10 +430,8 @@ static void finish_run(struct worker *worker)
 	char why[256];
 
 	worker->run = NULL;
-	/*
-	 * A kernel process has also made the other runs of the round.  Its own run is recorded
-	 * last: if hgym-tui is killed before that, the next session fetches the process again.
-	 */
+	/* A kernel process has also made the other runs of the round.  Its own run is recorded
+	 * last: if hgym-tui is killed before that, the next session fetches the process again. */
 	for (size_t i = 1; s->plan->kernel && i < s->runs.n_arms - run->pos; i++)
 		if (session_is_due(s, &run[i]))
 			ended[n++] = &run[i];

@@ -77,11 +77,8 @@ static bool confirm(const char *question)
 static int drive_bench(const struct bench_drive *drive, const enum out_format *print,
 		       unsigned int fail_on, struct err *err);
 
-/*
- * After a bench with "on_end": "ask": offer to run the stop_cmd of pods that
- * are still running, or without a terminal print the command that does. Return the
- * exit status, or -1 with err.
- */
+/* After a bench with "on_end": "ask": offer to run the stop_cmd of pods that are still running, or
+ * without a terminal print the command that does. Return the exit status, or -1 with err. */
 static int offer_stop(const struct bench_drive *drive, struct err *err)
 {
 	struct bench_drive stop = *drive;
@@ -185,10 +182,8 @@ static bool is_word_in(const cJSON *contrast, unsigned int words)
 	return word >= 0 && (words >> word & 1) != 0;
 }
 
-/*
- * The exit status of a bench that has ended: 1 if it was aborted, 3 if --fail-on names one of its
- * verdicts, or if all variants are INVALID or have no complete block.
- */
+/* The exit status of a bench that has ended: 1 if it was aborted, 3 if --fail-on names one of its
+ * verdicts, or if all variants are INVALID or have no complete block. */
 static int get_run_status(const struct bench_drive *drive, unsigned int fail_on)
 {
 	AUTO_JSON verdict = bench_verdict(drive);
@@ -207,11 +202,8 @@ static int get_run_status(const struct bench_drive *drive, unsigned int fail_on)
 	return fails || !is_judged ? err_exit_status(ERR_CHECK) : 0;
 }
 
-/*
- * Drive the bench to its end, print the report in the given format (NULL: no
- * report) and offer to stop pods that are still running. Return the exit status,
- * or -1 with err.
- */
+/* Drive the bench to its end, print the report in the given format (NULL: no report) and offer to
+ * stop pods that are still running. Return the exit status, or -1 with err. */
 static int drive_bench(const struct bench_drive *drive, const enum out_format *print,
 		       unsigned int fail_on, struct err *err)
 {
@@ -236,10 +228,8 @@ static int drive_bench(const struct bench_drive *drive, const enum out_format *p
 	return status != 0 || drive->mode != SESSION_RUN ? status : get_run_status(drive, fail_on);
 }
 
-/*
- * Continue in a background process without the terminal. Return 1 in that
- * process, 0 in the caller's, -1 with err.
- */
+/* Continue in a background process without the terminal. Return 1 in that
+ * process, 0 in the caller's, -1 with err. */
 static int fork_driver(const char *path, struct err *err)
 {
 	char log[FOLDER_PATH_SIZE + 16];
@@ -262,11 +252,9 @@ static int fork_driver(const char *path, struct err *err)
 	return 1;
 }
 
-/*
- * The first run of a bench whose metric is open printed no training rows: choose another metric,
+/* The first run of a bench whose metric is open printed no training rows: choose another metric,
  * and write it to the results folder. Wall-clock seconds are never chosen without an answer: of a
- * program whose output cannot be read, they would compare the compilation. 0, or -1 with err.
- */
+ * program whose output cannot be read, they would compare the compilation. 0, or -1 with err. */
 static int choose_metric(const struct bench_drive *drive, struct err *err)
 {
 	struct err several = { ERR_NONE, "" };
@@ -308,12 +296,10 @@ static int drive_open(const struct bench_drive *drive, bool is_open, const enum 
 	return status;
 }
 
-/*
- * Print the plan, ask unless `yes` is set, then run the bench in a new results
+/* Print the plan, ask unless `yes` is set, then run the bench in a new results
  * folder, which keeps the definition `given` (NULL: the file of the plan). Its metric is open if
  * the user did not name it.
- * Return the exit status, or -1 with err.
- */
+ * Return the exit status, or -1 with err. */
 static int start_bench(struct context *context, const struct plan *plan, const char *given,
 		       const struct bench_ask *q, bool is_open, struct err *err)
 {
@@ -1086,10 +1072,8 @@ static const char history_columns[] =
 	"kind=pods, class, bench, pod, when, value=control:3, sd_pct=sd %:2, "
 	"driver, change";
 
-/*
- * Print the entries of a register, only those of the given pods if there are
- * any, with a gap between classes. Releases the register.
- */
+/* Print the entries of a register, only those of the given pods if there are
+ * any, with a gap between classes. Releases the register. */
 static int print_register(struct out *out, struct noise_register *reg,
 			  cJSON *(*to_json)(const struct noise_entry *entry),
 			  const struct cmd_args *pods, const char *none, struct err *err)
@@ -1233,10 +1217,8 @@ static int add_log(void *opaque, const char *path, struct err *err)
 	return 0;
 }
 
-/*
- * Add a log, or all logs that a pattern matches, sorted by name: the shell
- * does not expand TAG=PATTERN. A file with exactly that name comes first.
- */
+/* Add a log, or all logs that a pattern matches, sorted by name: the shell
+ * does not expand TAG=PATTERN. A file with exactly that name comes first. */
 static int add_logs(struct request *q, const char *word, struct err *err)
 {
 	int status = 0;
@@ -1441,10 +1423,8 @@ static int print_judgement(const struct request *q, const struct judge *judge, s
 	return print_verdict(verdict, q->print, "", err);
 }
 
-/*
- * Estimate noise from the spread of the control's and the A/A arm's runs, as
- * the noise register does for a bench that ran here.
- */
+/* Estimate noise from the spread of the control's and the A/A arm's runs, as
+ * the noise register does for a bench that ran here. */
 static void estimate_noise(struct request *q, const struct judge *judge)
 {
 	AUTO_FREE double *ln = xcalloc(q->n_runs + 1, sizeof(*ln));

@@ -358,11 +358,8 @@ static void set_command(struct cmd_line *line, const struct cmd *cmd)
 		memcpy(line->options, cmd->defaults, cmd->preset != 0 ? cmd->preset : cmd->size);
 }
 
-/*
- * Parse the command's name: argv[0], with the word after it, or with the group
- * that was read before. Return how many words were used, 0 if argv[0] is a
- * log for the dashboard, or -1.
- */
+/* Parse the command's name: argv[0], with the word after it, or with the group that was read
+ * before. Return how many words were used, 0 if argv[0] is a log for the dashboard, or -1. */
 static int parse_command(struct cmd_line *line, int argc, char **argv, struct err *err)
 {
 	char *both[] = { argv[0], argv[0] };

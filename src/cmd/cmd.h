@@ -5,12 +5,9 @@
 #include "ingest/parse_files.h"
 #include "report/out.h"
 
-/*
- * Commands of the command line: one const struct per command, one file per
- * subject. A command gets its parsed options and returns an exit status.
- * --help, the COMMANDS section of the manual and the shell completions are
- * generated from these structs. No other module prints to stdout.
- */
+/* Commands of the command line: one const struct per command, one file per subject. A command gets
+ * its parsed options and returns an exit status. --help, the COMMANDS section of the manual and the
+ * shell completions are generated from these structs. No other module prints to stdout. */
 
 /* How an option's value is parsed and stored in the command's struct of options. */
 enum cmd_kind {
@@ -78,11 +75,8 @@ struct cmd {
 	/* Adjacent commands with the same text share one entry in the list of commands. */
 	const char *fold;
 	const struct cmd_option *options; /* ended by a NULL name; or NULL */
-	/*
-	 * Size of the struct of options, and its values before the command
-	 * line is read. NULL: all zero. If preset is not 0, defaults has only
-	 * that many bytes, and the rest is zero.
-	 */
+	/* Size of the struct of options, and its values before the command line is read. NULL: all
+	 * zero. If preset is not 0, defaults has only that many bytes, and the rest is zero. */
 	size_t size, preset;
 	const void *defaults;
 	/* Number of arguments, and the error message for a wrong number:
@@ -108,11 +102,9 @@ extern const struct cmd cmd_dash;
 /* Is one of the arguments a log on a pod, HOST:PATH? */
 bool cmd_has_place(const struct cmd_args *args);
 
-/*
- * Fetch the current content of the logs that words (HOST:PATH) name. Return 0;
+/* Fetch the current content of the logs that words (HOST:PATH) name. Return 0;
  * 128 + n after signal n; the status for an unreachable pod, after printing
- * which one it was and with the logs of the others in *logs; or -1 with err.
- */
+ * which one it was and with the logs of the others in *logs; or -1 with err. */
 int cmd_fetch(struct context *context, char *const *words, size_t n, bool accept_new,
 	      struct log_paths *logs, struct err *err) MUST_USE;
 
@@ -135,11 +127,8 @@ const struct cmd_option *cmd_find_option(const struct cmd *cmd, const char *word
  * help, one per line. Prints nothing if a file is expected. Returns the exit status. */
 int cmd_complete(int argc, char **argv);
 
-/*
- * Print records for the manual, for a line like @man-commands@ of a page's
- * source; man/fill.awk makes roff of them. Return the exit status, 2 if form is
- * unknown.
- */
+/* Print records for the manual, for a line like @man-commands@ of a page's source; man/fill.awk
+ * makes roff of them. Return the exit status, 2 if form is unknown. */
 int reference_print(const char *form);
 
 /* Run a command line (without the program's name); returns the exit status. */
@@ -152,10 +141,8 @@ void cmd_print_help(const struct cmd *cmd);
 /* Print --help of a group: the list of its commands. */
 void cmd_print_group(const char *group);
 
-/*
- * Options of a command that prints rows. Its struct has an enum out_format
- * `format`, OUT_TABLE by default.
- */
+/* Options of a command that prints rows. Its struct has an enum out_format
+ * `format`, OUT_TABLE by default. */
 #define CMD_OUTPUT_OPTIONS(type)                                                              \
 	CMD_ROW("json", NULL, "print one JSON object per line", CMD_VALUE, type, format,      \
 		.value = OUT_JSON),                                                           \

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * --help; the candidates for shell completion (--complete, called by
- * man/hgym-tui.bash and its siblings); and the generated parts of the manual
- * (--dump-reference, called by the build).
- */
+/* --help; the candidates for shell completion (--complete, called by man/hgym-tui.bash and its
+ * siblings); and the generated parts of the manual (--dump-reference, called by the build). */
 #include <ctype.h>
 #include <sys/param.h>
 

@@ -4,11 +4,9 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/*
- * The configuration file ("hgym-tui.config/1", hgym-tui-config(5)), with `~` expanded, local paths
+/* The configuration file ("hgym-tui.config/1", hgym-tui-config(5)), with `~` expanded, local paths
  * absolute (relative ones start at the directory of the file) and defaults filled in.  The struct
- * owns all strings; a missing string is NULL, a missing number NAN.
- */
+ * owns all strings; a missing string is NULL, a missing number NAN. */
 #define CONF_SCHEMA "hgym-tui.config/1"
 
 #define CONF_MAX_PODS 1024
@@ -150,31 +148,23 @@ struct conf {
 void conf_init(struct conf *conf);
 void conf_release(struct conf *conf);
 
-/*
- * Read the configuration from path (--config), or from $HGYM_TUI_CONFIG, which must exist, or from
+/* Read the configuration from path (--config), or from $HGYM_TUI_CONFIG, which must exist, or from
  * hgym-tui/config.json in the XDG configuration directory if that exists.  Then add the pod
  * `harnessgym` of the HARNESSGYM_GPU_* variables.  *conf is uninitialized before, and after a
- * failure.  Errors (ERR_CONFIG) start with "file:line: key path: ".
- */
+ * failure.  Errors (ERR_CONFIG) start with "file:line: key path: ". */
 int conf_load(struct conf *conf, const char *path, struct err *err) MUST_USE;
 
-/*
- * The same from a text.  file is the name for errors, and relative paths start at its directory.
- * The variables are ignored.
- */
+/* The same from a text.  file is the name for errors, and relative paths start at its directory.
+ * The variables are ignored. */
 int conf_parse(struct conf *conf, const char *file, struct str text, struct err *err) MUST_USE;
 
-/*
- * Add the pods that discover[i] printed: an array of objects with "name" and "host" or "command".
+/* Add the pods that discover[i] printed: an array of objects with "name" and "host" or "command".
  * Pods that are not running, and names that other pods have already, are skipped.  -1 with err, and
- * without any change, if the answer is invalid.
- */
+ * without any change, if the answer is invalid. */
 int conf_take_answer(struct conf *conf, size_t i, struct str answer, struct err *err) MUST_USE;
 
-/*
- * Replace the pods of conf by those of its text and of the answers, of which discover[i] gives a
- * new one.  *old gets the previous pods; it is uninitialized before, and after a failure.
- */
+/* Replace the pods of conf by those of its text and of the answers, of which discover[i] gives a
+ * new one.  *old gets the previous pods; it is uninitialized before, and after a failure. */
 int conf_renew(struct conf *conf, struct conf *old, size_t i, struct str answer,
 	       struct err *err) MUST_USE;
 
@@ -184,10 +174,8 @@ void conf_keep_answers(struct conf *conf, const struct conf *old);
 /* Index of the pod with this name; -1: none. */
 int conf_find_pod(const struct conf *conf, const char *name);
 
-/*
- * If the word is HOST:PATH and not an existing file, return the length of HOST, which is a pod's
- * name or [user@]host[:port]; otherwise 0.
- */
+/* If the word is HOST:PATH and not an existing file, return the length of HOST, which is a pod's
+ * name or [user@]host[:port]; otherwise 0. */
 size_t conf_place(const char *word);
 
 /* Keep only the pods of these HOST:PATH words, and follow only their PATHs. */
@@ -210,10 +198,8 @@ enum conf_group_by conf_group_of(const char *word);
 /* Also the words for --charset and --color; end with NULL. */
 extern const char *const conf_charsets[], *const conf_colors[];
 
-/*
- * Directories of hgym-tui, "<XDG directory>/hgym-tui"; owned by the caller.  Relative XDG values
- * are ignored, as the specification requires.
- */
+/* Directories of hgym-tui, "<XDG directory>/hgym-tui"; owned by the caller.  Relative XDG values
+ * are ignored, as the specification requires. */
 char *conf_dir_config(void); /* XDG_CONFIG_HOME, ~/.config */
 char *conf_dir_state(void);  /* XDG_STATE_HOME, ~/.local/state */
 

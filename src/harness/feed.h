@@ -5,12 +5,9 @@
 #include "model/model.h"
 #include "transport.h"
 
-/*
- * Reads HarnessGym directories on this machine and on pods into the model.
- * Local ones are read every second while a run is active, else every 2 s;
- * those on a pod every 5 s, else every minute, through a command that stays
- * open. Only changes are read and sent.
- */
+/* Reads HarnessGym directories on this machine and on pods into the model. Local ones are read
+ * every second while a run is active, else every 2 s; those on a pod every 5 s, else every minute,
+ * through a command that stays open. Only changes are read and sent. */
 struct harness_feed;
 
 /* Both are borrowed. Sets model->harness. */
@@ -21,10 +18,8 @@ void harness_feed_free(struct harness_feed *feed);
 
 /* Follow a local directory, which need not have a run yet. */
 void harness_feed_local(struct harness_feed *feed, const char *path);
-/*
- * Follow dir on a pod: `pod` is its index in the model, `index` its number in
- * transport (borrowed). It is not read while a bench runs on the pod.
- */
+/* Follow dir on a pod: `pod` is its index in the model, `index` its number in
+ * transport (borrowed). It is not read while a bench runs on the pod. */
 void harness_feed_pod(struct harness_feed *feed, size_t pod, struct transport *transport,
 		      size_t index, const char *dir);
 /* Read every directory that is due now; the feed's timer calls it too. */

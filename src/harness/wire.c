@@ -13,12 +13,9 @@
 /* End of the year 9999; later times of a pod are ignored. */
 #define CLOCK_MAX_S 253402300799
 
-/*
- * Run wire.py if the pod has a python3 that starts, else wire.sh. The command is
- * limited in length, so python reads its script from stdin, of which $2 is the
- * size. A single line that works in any login shell: no backslash, newline or
- * "!".
- */
+/* Run wire.py if the pod has a python3 that starts, else wire.sh. The command is limited in length,
+ * so python reads its script from stdin, of which $2 is the size. A single line that works in any
+ * login shell: no backslash, newline or "!". */
 static const char boot[] = "if python3 -ISc \"import hashlib, json\" </dev/null >/dev/null 2>&1; "
 			   "then exec python3 -ISc \"import sys; exec(sys.stdin.buffer.read($2))\" "
 			   "\"$1\" \"$4\"; fi; eval \"$(printf %b \"$3\")\"";

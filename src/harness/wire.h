@@ -44,13 +44,10 @@ struct harness_wire {
 	size_t n_dirs;
 };
 
-/*
- * Start the command that sends dir from pod number `index` of transport; cb's
- * on_data passes its bytes to harness_wire_feed. "~/" is the home directory on
- * the pod. The command ends when its stdin does: at once (`once`), or when the
- * stream is cancelled; on a pod without python3 after the first answer. The
- * phase texts of older runs are sent only with `all`. NULL with err.
- */
+/* Start the command that sends dir from pod number `index` of transport; cb's on_data passes its
+ * bytes to harness_wire_feed. "~/" is the home directory on the pod. The command ends when its
+ * stdin does: at once (`once`), or when the stream is cancelled; on a pod without python3 after the
+ * first answer. The phase texts of older runs are sent only with `all`. NULL with err. */
 struct stream *harness_wire_start(struct transport *transport, size_t index, const char *dir,
 				  bool once, bool all, const struct stream_cb *cb, void *user,
 				  struct err *err);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * From the follower of a pod to the local copies of its logs.  Following continues after the bytes
- * that are in the local copies already.  This file does not know about lines.
- */
+/* From the follower of a pod to the local copies of its logs.  Following continues after the bytes
+ * that are in the local copies already.  This file does not know about lines. */
 #include <fnmatch.h>
 #include <sys/param.h>
 
@@ -344,10 +342,8 @@ static void fetch_on_file(void *user, struct follow_file *ff, enum follow_event 
 	sink_store_identity(log);
 }
 
-/*
- * The end of a log that is far behind: show its whole lines in the log view now.  All bytes arrive
- * in order in fetch_on_bytes later.
- */
+/* The end of a log that is far behind: show its whole lines in the log view now.  All bytes arrive
+ * in order in fetch_on_bytes later. */
 static void fetch_on_preview(void *user, struct follow_file *ff, uint64_t offset, struct str data)
 {
 	struct ingest_pod *pod = user;
@@ -400,10 +396,8 @@ bool fetch_is_behind(const struct ingest_pod *pod)
 
 /* ---- start and end */
 
-/*
- * Is everything of the log in the database, and did its last run finish, or was it silent for a
- * day?  Then it is parsed again only if new bytes arrive.
- */
+/* Is everything of the log in the database, and did its last run finish, or was it silent for a
+ * day?  Then it is parsed again only if new bytes arrive. */
 static bool may_sleep(const struct ingest_log *log)
 {
 	const struct store_log *entry = log->entry;
@@ -446,10 +440,8 @@ static void load_log(struct ingest_pod *pod, const struct store_log *entry)
 		tail_start_reader(log);
 }
 
-/*
- * Tell the follower which bytes of each log are in local copies.  A log that an older version
- * stored without a checksum, and whose local copy is empty, cannot be recognized.
- */
+/* Tell the follower which bytes of each log are in local copies.  A log that an older version
+ * stored without a checksum, and whose local copy is empty, cannot be recognized. */
 static void pass_known_logs(struct ingest_pod *pod)
 {
 	list_each_safe (struct ingest_log, log, &pod->logs, link) {

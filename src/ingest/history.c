@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Show in the model what the database holds: pods and runs at the start, and the series of a run
+/* Show in the model what the database holds: pods and runs at the start, and the series of a run
  * once a view or a forecast needs it.  An hgym-tui that finds another one writing the database only
  * shows what that one stores.  When the writer exits or dies, this process takes over and follows
  * the pods.
  *
  * If many logs on this machine are in no database, only the runs that were viewed last keep all
- * points; those of another run are read from its log again.
- */
+ * points; those of another run are read from its log again. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -379,11 +377,9 @@ static enum pod_state find_state(const char *name)
 	return POD_UNKNOWN;
 }
 
-/*
- * Is the run of this row still in progress?  For a log that this process follows, the database
+/* Is the run of this row still in progress?  For a log that this process follows, the database
  * shows an unfinished last run as truncated.  It may go on unless it was silent for long; reading
- * the local copy will tell.
- */
+ * the local copy will tell. */
 static bool is_in_progress(struct ingest *ingest, const struct stored_run *row)
 {
 	if (ingest->store == NULL || row->is_ended || conf_find_pod(ingest->o.conf, row->pod) < 0)
@@ -436,9 +432,8 @@ static int load_run(void *user, const struct stored_run *row)
 	return 0;
 }
 
-/*
- * A pod as the writer stored it.  A pod that this process follows only gets the GPU's name from it.
- */
+/* A pod as the writer stored it. A pod that this process follows only gets the GPU's name from
+ * it. */
 static int load_pod(void *user, const struct store_pod *row)
 {
 	struct ingest *ingest = user;

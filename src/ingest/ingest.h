@@ -5,8 +5,7 @@
 #include "model/model.h"
 #include "remote/fleet.h"
 
-/*
- * The pipeline: it follows logs on pods and on this machine, parses them, and passes the results
+/* The pipeline: it follows logs on pods and on this machine, parses them, and passes the results
  * to the model and the store.  The dashboard, the demo, `collect` and `pods` each use one.  All
  * functions run on the loop's thread.
  *
@@ -14,8 +13,7 @@
  * a reader parses the local file.  A log on this machine is parsed in place.  Each log has three
  * offsets: how many of its bytes were fetched, parsed and stored.  What remains to be done follows
  * from comparing them.  Samples and the stored offset are committed in one transaction, so a
- * program that is killed at any moment neither loses nor repeats a sample.
- */
+ * program that is killed at any moment neither loses nor repeats a sample. */
 struct ingest;
 
 struct ingest_cb {
@@ -47,23 +45,18 @@ struct ingest_options {
 	bool read_only;	 /* show stored data, never write or follow */
 };
 
-/*
- * Open the store and start to connect.  If another process writes the database, the model shows
+/* Open the store and start to connect.  If another process writes the database, the model shows
  * what that one stores, no pod is contacted, and one message reports this.  When the other process
- * exits, this one takes over (on_writer).
- */
+ * exits, this one takes over (on_writer). */
 struct ingest *ingest_new(const struct ingest_options *options, struct err *err) MUST_USE;
-/*
- * Stop following, read each log to its current end, and write the waiting rows.  -1 with
- * err if something could not be written.
- */
+/* Stop following, read each log to its current end, and write the waiting rows.  -1 with
+ * err if something could not be written. */
 int ingest_free(struct ingest *ingest, struct err *err);
 
-/*
- * Add a log on this machine to a pod of the model.  It is read while it grows; a file that is
- * replaced or truncated continues as the next generation.  live: a program still writes the file;
- * otherwise its current end is the end of the log, unless it was modified in the last ten minutes.
- */
+/* Add a log on this machine to a pod of the model. It is read while it grows; a file that is
+ * replaced or truncated continues as the next generation. live: a program still writes the file;
+ * otherwise its current end is the end of the log, unless it was modified in the last ten
+ * minutes. */
 int ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live,
 		    struct err *err) MUST_USE;
 /* From now on this loop reads the logs on this machine. */
@@ -71,10 +64,8 @@ void ingest_use_loop(struct ingest *ingest, struct loop *loop);
 /* Without a loop: parse a piece of each log that has new bytes.  true: there is more. */
 bool ingest_poll(struct ingest *ingest);
 
-/*
- * Switch to another configuration (borrowed from now on): follow its new pods, drop those that it
- * no longer has, and leave the others connected.
- */
+/* Switch to another configuration (borrowed from now on): follow its new pods, drop those that it
+ * no longer has, and leave the others connected. */
 void ingest_reload(struct ingest *ingest, const struct conf *conf);
 
 /* Is this the process that follows and stores? */
@@ -89,10 +80,8 @@ void ingest_reconnect(struct ingest *ingest, size_t pod);
 
 /* Milliseconds since the last new data, or since the start. */
 int64_t ingest_idle_ms(const struct ingest *ingest);
-/*
- * Has each pod reported its logs once and everything it reported been parsed (with no_follow: has
- * it answered), or is it unreachable?
- */
+/* Has each pod reported its logs once and everything it reported been parsed (with no_follow: has
+ * it answered), or is it unreachable? */
 bool ingest_is_settled(const struct ingest *ingest);
 /* Number of pods that are neither live nor silent now. */
 size_t ingest_unreachable(const struct ingest *ingest);

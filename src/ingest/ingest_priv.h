@@ -9,12 +9,10 @@
 #include "remote/follow.h"
 #include "store/pods.h"
 
-/*
- * Shared by the files of this module: ingest.c owns everything, pods.c the connections, fetch.c
+/* Shared by the files of this module: ingest.c owns everything, pods.c the connections, fetch.c
  * brings bytes of pods to local copies, local.c watches the logs on this machine, tail.c parses
  * both, sink.c passes results to model and store, history.c shows what the database holds,
- * telemetry.c asks pods for GPU and load.
- */
+ * telemetry.c asks pods for GPU and load. */
 
 /* A finished run has ended once its log is silent for this long. */
 #define INGEST_QUIET_MS 30000
@@ -145,11 +143,9 @@ struct outbox {
 	size_t appended; /* bytes of `sending` that are in the local copy */
 };
 
-/*
- * One generation of one log.  Comparing fetched, parsed and stored shows what to do:
+/* One generation of one log.  Comparing fetched, parsed and stored shows what to do:
  * no reader: nothing until bytes arrive; parsed < stored: read again what the database knows;
- * parsed < fetched: parse; fetched < stored: fetch again; parsed == end: finished.
- */
+ * parsed < fetched: parse; fetched < stored: fetch again; parsed == end: finished. */
 struct ingest_log {
 	struct list link; /* in pod->logs or ingest->logs */
 	struct ingest *ingest;
@@ -208,10 +204,8 @@ void ingest_notify(struct ingest *ingest, struct ingest_pod *pod, enum model_sev
 		   const char *fmt, ...) LIKE_PRINTF(4, 5);
 int64_t ingest_now_ms(const struct ingest *ingest); /* mono clock */
 int64_t ingest_wall_ms(const struct ingest *ingest);
-/*
- * Close and open the database and load the model from it.  Returns 0 also if another process
- * writes (ingest->store is NULL then).
- */
+/* Close and open the database and load the model from it.  Returns 0 also if another process
+ * writes (ingest->store is NULL then). */
 int ingest_become_writer(struct ingest *ingest, struct err *err);
 /* Create a log of which nothing was fetched yet. */
 struct ingest_log *ingest_log_new(struct ingest *ingest, struct ingest_pod *pod, size_t model_pod,

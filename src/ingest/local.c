@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Logs on this machine are parsed in place.  Their size and inode are checked regularly; a file
- * that was replaced or truncated continues as the next generation of the log.
- */
+/* Logs on this machine are parsed in place.  Their size and inode are checked regularly; a file
+ * that was replaced or truncated continues as the next generation of the log. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -64,10 +62,8 @@ ssize_t local_read(struct local *local, uint64_t offset, void *data, size_t len)
 
 /* ---- on the loop */
 
-/*
- * Close the file if its log has ended and was read, or if many files are open.  sink_end_log()
- * frees the reader of a log that was read to its end and sets parsed to 0.
- */
+/* Close the file if its log has ended and was read, or if many files are open.  sink_end_log()
+ * frees the reader of a log that was read to its end and sets parsed to 0. */
 static void close_if_idle(struct ingest_log *log)
 {
 	struct local *local = log->local;

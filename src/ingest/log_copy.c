@@ -279,10 +279,8 @@ int log_copy_open(struct log_copy *copy, const struct cksum *known, struct err *
 	return rc;
 }
 
-/*
- * The file must exist and end where we left it.  Otherwise another program removed or changed it,
- * and appended bytes would be lost or at a wrong offset.
- */
+/* The file must exist and end where we left it.  Otherwise another program removed or changed it,
+ * and appended bytes would be lost or at a wrong offset. */
 static int check_end(struct log_copy *copy, struct err *err)
 {
 	struct stat st;

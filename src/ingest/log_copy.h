@@ -8,8 +8,7 @@
 #include "base/list.h"
 #include "base/str.h"
 
-/*
- * Local copies of logs on pods, which outlive the pods: one append-only file per generation of a
+/* Local copies of logs on pods, which outlive the pods: one append-only file per generation of a
  * log, byte for byte what the pod's file holds.  Nothing is synced to disk: after a power failure a
  * copy may be shorter than the database says, and after a kill it may be longer; the extra bytes
  * are as good as the others.
@@ -19,8 +18,7 @@
  * that.
  *
  * A directory belongs to the event loop.  A copy may be lent to another thread, which opens,
- * appends and reads; nothing else touches the copy until it is returned.
- */
+ * appends and reads; nothing else touches the copy until it is returned. */
 struct log_copies;
 
 struct log_copy {
@@ -45,11 +43,9 @@ void log_copies_free(struct log_copies *dir);
 /* Do the copies exceed the cap, and may pruning help? */
 bool log_copies_exceed_cap(const struct log_copies *dir);
 
-/*
- * Remove copies of ended logs until the rest is within the cap; copies of logs that may grow are
+/* Remove copies of ended logs until the rest is within the cap; copies of logs that may grow are
  * never removed.  log_copies_prune() may run on any thread, one at a time; then pass the result to
- * log_copies_take_pruned() on the loop.
- */
+ * log_copies_take_pruned() on the loop. */
 struct pruned_copies {
 	uint64_t bytes; /* that remain */
 	struct err err;
@@ -66,16 +62,12 @@ void log_copy_free(struct log_copy *copy);
  * exist. */
 uint64_t log_copy_peek(const struct log_copy *copy, int64_t *wall_ms);
 
-/*
- * Open the file for appending.  known: checksum of its first bytes (borrowed), so that only the
- * bytes after them are read; NULL: the log is new, and a file left by an earlier log is removed.
- */
+/* Open the file for appending.  known: checksum of its first bytes (borrowed), so that only the
+ * bytes after them are read; NULL: the log is new, and a file left by an earlier log is removed. */
 int log_copy_open(struct log_copy *copy, const struct cksum *known, struct err *err) MUST_USE;
-/*
- * Append the next bytes; returns how many were written (fewer, with err, if the disk is full or
+/* Append the next bytes; returns how many were written (fewer, with err, if the disk is full or
  * fails: offer the rest again later).  After another program removed or changed the file, only
- * bytes appended from then on can be read.
- */
+ * bytes appended from then on can be read. */
 size_t log_copy_append(struct log_copy *copy, struct str data, struct err *err) MUST_USE;
 /* Read up to len bytes at offset; 0 at the end, -1 with err. */
 ssize_t log_copy_read(struct log_copy *copy, uint64_t offset, void *data, size_t len,

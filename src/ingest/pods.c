@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The pods of the configuration: their connections, the state that is shown, and silence while a
- * bench is timing a pod.
- */
+/* The pods of the configuration: their connections, the state that is shown, and silence while a
+ * bench is timing a pod. */
 #include "pods/pods.h"
 #include "ingest/ingest_priv.h"
 #include "parsers/json.h"

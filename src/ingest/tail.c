@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A turn serves up to 64 logs: append the fetched bytes of each to its local copy, then parse up to
+/* A turn serves up to 64 logs: append the fetched bytes of each to its local copy, then parse up to
  * 1 MiB of it.  A turn runs on a worker thread and touches only its own logs; model and store get
- * its results afterwards, on the event loop.
- */
+ * its results afterwards, on the event loop. */
 #include "ingest/ingest_priv.h"
 
 #define SLICE_BYTES ((size_t)1024 * 1024)
@@ -43,10 +41,8 @@ static void append_fetched(struct ingest_log *log)
 		out->appended = log_copy_append(copy, buf_str(&log->sending), &out->err);
 }
 
-/*
- * Parse the next slice of a log.  A slice does not cross `stored` or `news`, because the results
- * are used differently before and after it.
- */
+/* Parse the next slice of a log.  A slice does not cross `stored` or `news`, because the results
+ * are used differently before and after it. */
 static void read_slice(struct ingest_log *log)
 {
 	struct outbox *out = &log->out;

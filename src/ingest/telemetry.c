@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * GPU, load and free disk space of a pod.  One command per pod answers each request with one block,
- * so it costs nothing while a bench runs, and it ends with the connection.
- */
+/* GPU, load and free disk space of a pod.  One command per pod answers each request with one block,
+ * so it costs nothing while a bench runs, and it ends with the connection. */
 #include "base/log.h"
 #include "base/quote.h"
 #include "ingest/ingest_priv.h"

@@ -133,10 +133,8 @@ static void on_poll_end(uv_check_t *check)
 		loop->polled_ms = now_ms;
 }
 
-/*
- * After the process was stopped, its timers are due before it has read what arrived meanwhile, and
- * a pod would seem silent.  Such a timer waits for the next poll, once.
- */
+/* After the process was stopped, its timers are due before it has read what arrived meanwhile, and
+ * a pod would seem silent.  Such a timer waits for the next poll, once. */
 static void on_timer(uv_timer_t *handle)
 {
 	struct loop_timer *timer = handle->data;

@@ -6,11 +6,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 
-/*
- * The event loop: descriptors, timers, signals, child processes, posts, and jobs for blocking work.
+/* The event loop: descriptors, timers, signals, child processes, posts, and jobs for blocking work.
  * One thread owns all state; only the work function of a job runs on another one.  A watch may be
- * closed inside any callback, including its own, and is not called after that.
- */
+ * closed inside any callback, including its own, and is not called after that. */
 struct loop;
 struct loop_fd;
 struct loop_timer;
@@ -18,10 +16,8 @@ struct job;
 
 /* Also ignores SIGPIPE for the whole process. */
 struct loop *loop_new(struct err *err) MUST_USE;
-/*
- * Finish all jobs (their done is called) and posts, and close the watches that are still open;
- * child processes continue.
- */
+/* Finish all jobs (their done is called) and posts, and close the watches that are still open;
+ * child processes continue. */
 void loop_free(struct loop *loop);
 /* Run until loop_stop(), or until only signals are watched. */
 void loop_run(struct loop *loop);
@@ -31,11 +27,9 @@ enum loop_events { LOOP_READ = 1 << 0, LOOP_WRITE = 1 << 1 };
 
 /* After an error, events has both bits: read and write to get the errno. */
 typedef void (*loop_fd_fn)(void *user, unsigned int events);
-/*
- * Watch fd (borrowed, not watched already); no events until loop_fd_set().  fd becomes
+/* Watch fd (borrowed, not watched already); no events until loop_fd_set().  fd becomes
  * non-blocking, except a terminal, whose flags other programs share.  NULL if fd cannot be watched:
- * a regular file.
- */
+ * a regular file. */
 struct loop_fd *loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user);
 void loop_fd_set(struct loop_fd *watch, unsigned int events);
 /* Stop and free (NULL is allowed); fd may be closed afterwards. */
@@ -43,10 +37,8 @@ void loop_fd_close(struct loop_fd *watch);
 
 typedef void (*loop_timer_fn)(void *user);
 struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn, void *user);
-/*
- * Call fn once after delay_ms, and then every repeat_ms if that is not 0.  After the whole process
- * was stopped (SIGSTOP, suspend), descriptors that became ready meanwhile come before the timer.
- */
+/* Call fn once after delay_ms, and then every repeat_ms if that is not 0.  After the whole process
+ * was stopped (SIGSTOP, suspend), descriptors that became ready meanwhile come before the timer. */
 void loop_timer_start(struct loop_timer *timer, int64_t delay_ms, int64_t repeat_ms);
 void loop_timer_stop(struct loop_timer *timer);
 /* Stop and free (NULL is allowed). */
@@ -62,12 +54,10 @@ typedef void (*loop_signal_fn)(void *user, int signum);
 /* Watched until loop_free. */
 void loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn, void *user);
 
-/*
- * Start a child process in a new session.  argv[0] is looked up in PATH; fds are its stdin, stdout
+/* Start a child process in a new session.  argv[0] is looked up in PATH; fds are its stdin, stdout
  * and stderr (borrowed; -1: /dev/null); envp NULL: this process's environment.  on_exit is called
  * once, on the loop (term_signal 0: it exited with exit_status); the struct is freed after it. NULL
- * with err: ERR_CONFIG if the program does not exist, otherwise ERR_IO.
- */
+ * with err: ERR_CONFIG if the program does not exist, otherwise ERR_IO. */
 struct loop_child;
 typedef void (*loop_child_fn)(void *user, int exit_status, int term_signal);
 struct loop_child *loop_child_new(struct loop *loop, const char *const *argv,
@@ -91,14 +81,10 @@ enum job_kind {
 /* Number of jobs of one kind that may run at the same time. */
 unsigned int loop_job_cap(enum job_kind kind);
 typedef void (*job_fn)(void *user);
-/*
- * Call work on a worker thread, where all signals are blocked, and then done on the loop.  *user
+/* Call work on a worker thread, where all signals are blocked, and then done on the loop.  *user
  * belongs to work, and the returned handle is valid, until done is called. Each kind starts its
- * jobs in order.
- */
+ * jobs in order. */
 struct job *loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done, void *user);
-/*
- * Finish a job now: wait for its thread, or call work here if no thread has started it; then call
- * done.  Blocks, so use it for short work only.
- */
+/* Finish a job now: wait for its thread, or call work here if no thread has started it; then call
+ * done.  Blocks, so use it for short work only. */
 void loop_job_finish(struct job *job);

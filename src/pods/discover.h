@@ -4,15 +4,12 @@
 #include "conf/conf.h"
 #include "loop/loop.h"
 
-/*
- * Run the programs of the configuration that print pods, at the start and then regularly.  One that
- * fails, hangs or prints garbage changes nothing; this is reported once, until it succeeds again.
- */
+/* Run the programs of the configuration that print pods, at the start and then regularly. One that
+ * fails, hangs or prints garbage changes nothing; this is reported once, until it succeeds
+ * again. */
 struct discover_cb {
-	/*
-	 * The answer of conf->discover[i] changed.  Returns -1 with err if it is invalid; otherwise
-	 * discover_renew() must follow before the next round of the loop.
-	 */
+	/* The answer of conf->discover[i] changed.  Returns -1 with err if it is invalid; otherwise
+	 * discover_renew() must follow before the next round of the loop. */
 	int (*on_answer)(void *user, size_t i, struct str answer, struct err *err);
 	/* A message for the user: a program failed, or has a new note about its pods. */
 	void (*on_notice)(void *user, bool is_trouble, const char *text);

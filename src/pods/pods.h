@@ -4,11 +4,9 @@
 #include "conf/conf.h"
 #include "remote/fleet.h"
 
-/*
- * Copy the configuration with only the named pods (n 0: all), in the order of the configuration.
+/* Copy the configuration with only the named pods (n 0: all), in the order of the configuration.
  * *chosen borrows from conf, except the array of pods, which the caller frees.  -1 with err if a
- * name is unknown or the configuration has none.
- */
+ * name is unknown or the configuration has none. */
 int pods_choose(struct conf *chosen, const struct conf *conf, char *const *names, int n,
 		struct err *err) MUST_USE;
 

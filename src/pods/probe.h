@@ -27,8 +27,6 @@ struct pods_probe {
 #define PODS_PROBE_FREE_BYTES 1e9
 #define PODS_PROBE_LIMIT_S    90.0
 
-/*
- * Fill rows[n] (owned by the caller) with the preflight_row() of each pod; runs an event loop.
- * Returns 0, the number of the signal that ended it (rows are NULL then), or -1 with err.
- */
+/* Fill rows[n] (owned by the caller) with the preflight_row() of each pod; runs an event loop.
+ * Returns 0, the number of the signal that ended it (rows are NULL then), or -1 with err. */
 int pods_probe(const struct pods_probe *probe, cJSON **rows, struct err *err) MUST_USE;

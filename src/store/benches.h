@@ -23,10 +23,8 @@ struct stored_bench_run {
 	int64_t started_ms, ended_ms;
 };
 
-/*
- * Add or replace a bench and its runs, in one transaction on a separate connection.  Also allowed
- * while another process writes logs; waits a little if the database is locked.
- */
+/* Add or replace a bench and its runs, in one transaction on a separate connection.  Also allowed
+ * while another process writes logs; waits a little if the database is locked. */
 int store_put_bench(const char *db_path, const struct stored_bench *bench,
 		    const struct stored_bench_run *runs, size_t n_runs, struct err *err) MUST_USE;
 
@@ -50,10 +48,8 @@ struct noise {
 	double run_s;	/* seconds per run with its setup, without the gap */
 };
 
-/*
- * The noise register: one row per pod of each bench that ran the same code twice.  Texts are
- * borrowed, NULL: unknown.
- */
+/* The noise register: one row per pod of each bench that ran the same code twice.  Texts are
+ * borrowed, NULL: unknown. */
 struct stored_noise {
 	const char *bench_id, *pod;
 	const char *gpus; /* "0,1"; "": not named */

@@ -7,10 +7,8 @@
 
 #include "base/err.h"
 
-/*
- * SQLite for the files of src/store: connections, statements, and rows as structs.  RUN_ABSENT in
- * the program is NULL in the database.  Error messages start with `what`.
- */
+/* SQLite for the files of src/store: connections, statements, and rows as structs.  RUN_ABSENT in
+ * the program is NULL in the database.  Error messages start with `what`. */
 
 /* A connection; *db is NULL after a failure. */
 int db_open(const char *path, bool write, sqlite3 **db, struct err *err) MUST_USE;
@@ -41,10 +39,8 @@ int stmt_prepare(sqlite3 *db, const char *what, const char *sql, sqlite3_stmt **
 /* Prepare n statements for repeated use. */
 int stmt_prepare_all(sqlite3 *db, const char *what, const char *const *sql, size_t n,
 		     sqlite3_stmt **stmts, struct err *err) MUST_USE;
-/*
- * Free a statement after its rows were read.  Returns the callback's last result, or -1 if a step
- * failed.
- */
+/* Free a statement after its rows were read.  Returns the callback's last result, or -1 if a step
+ * failed. */
 int stmt_end_walk(sqlite3 *db, const char *what, sqlite3_stmt *stmt, int result, struct err *err);
 
 /* How a member is stored in its column. */
@@ -131,10 +127,8 @@ void row_bind(sqlite3_stmt *stmt, int at, const struct table *table, const void 
 bool row_next(sqlite3_stmt *stmt, const struct table *table, void *row);
 /* Read the columns into row, starting with column `at`. */
 void row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row);
-/*
- * Pass each selected row to fn until it returns something other than 0.  Returns fn's last result,
- * or -1 with err.  type is the struct of a row; the last arguments are those of table_select().
- */
+/* Pass each selected row to fn until it returns something other than 0.  Returns fn's last result,
+ * or -1 with err.  type is the struct of a row; the last arguments are those of table_select(). */
 #define table_walk(db, what, table, type, fn, user, err, ...)                                \
 	__extension__({                                                                      \
 		sqlite3_stmt *walk_stmt = table_select((db), what, table, err, __VA_ARGS__); \

@@ -4,10 +4,8 @@
 #include "loop/loop.h"
 #include "model/series.h"
 
-/*
- * Load the series of stored runs, and telemetry, for the dashboard: in jobs with a separate
- * connection, one request at a time, in order.
- */
+/* Load the series of stored runs, and telemetry, for the dashboard: in jobs with a separate
+ * connection, one request at a time, in order. */
 struct history;
 
 struct history_ask {

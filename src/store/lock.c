@@ -24,10 +24,8 @@ static long read_holder(int fd)
 	return str_to_i64(str_trim(s), &pid) && pid > 0 ? (long)pid : 0;
 }
 
-/*
- * The holder may be a process that only tested the lock, or a child of a killed writer that has not
- * called exec yet.  Both release it within a moment, so retry unless the named process exists.
- */
+/* The holder may be a process that only tested the lock, or a child of a killed writer that has not
+ * called exec yet.  Both release it within a moment, so retry unless the named process exists. */
 int lock_take(const char *db_path, long *holder, struct err *err)
 {
 	const struct timespec moment = { 0, 10L * 1000 * 1000 };

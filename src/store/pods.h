@@ -3,14 +3,12 @@
 
 #include "store/store.h"
 
-/*
- * The last state of each pod, and its telemetry: per time one row for the pod (gpu STORE_POD_GPU:
+/* The last state of each pod, and its telemetry: per time one row for the pod (gpu STORE_POD_GPU:
  * the host, and all its counted GPUs) and one row for each GPU.
  *
  * A pod has at most one time per STORE_TELEMETRY_EVERY_MS; after STORE_TELEMETRY_FULL_MS one per
  * STORE_TELEMETRY_KEEP_MS remains, and after STORE_TELEMETRY_LAST_MS none.  While the database
- * cannot be written, rows beyond STORE_TELEMETRY_MAX_PENDING are dropped.
- */
+ * cannot be written, rows beyond STORE_TELEMETRY_MAX_PENDING are dropped. */
 #define STORE_POD_GPU		    (-1)
 #define STORE_TELEMETRY_EVERY_MS    10000
 #define STORE_TELEMETRY_KEEP_MS	    300000
@@ -38,16 +36,12 @@ void store_pod_put(struct store *store, const struct store_pod *pod);
 /* Add the rows of one time; the pod must have been added.  keep: see STORE_TELEMETRY_KEEP_MS. */
 void store_telemetry_add(struct store *store, const char *pod, const struct store_telemetry *rows,
 			 size_t n, bool keep);
-/*
- * Delete old rows of a pod with the next batch; false: that batch deletes those of another pod, try
- * again later.
- */
+/* Delete old rows of a pod with the next batch; false: that batch deletes those of another pod, try
+ * again later. */
 bool store_telemetry_prune(struct store *store, const char *pod, int64_t now_ms);
 
-/*
- * Is it time to delete old rows?  Their age depends on the wall clock.  If that clock was set (the
- * monotonic clock disagrees), wait STORE_PRUNE_MS before trusting it, because deletion is final.
- */
+/* Is it time to delete old rows?  Their age depends on the wall clock.  If that clock was set (the
+ * monotonic clock disagrees), wait STORE_PRUNE_MS before trusting it, because deletion is final. */
 #define STORE_PRUNE_MS 600000
 struct store_prune {
 	int64_t last_ms;   /* time of the last deletion; wall clock; 0: none yet */

@@ -127,10 +127,8 @@ int64_t store_data_version(struct store *store)
 	return db_number(store->reader, "PRAGMA data_version", NULL);
 }
 
-/*
- * The runs that text ?1 matches best: 3 a whole path, 2 the start of a path, 1 the start of its
- * last component; each also after "pod:".
- */
+/* The runs that text ?1 matches best: 3 a whole path, 2 the start of a path, 1 the start of its
+ * last component; each also after "pod:". */
 static const char find_runs[] =
 	"WITH places AS (SELECT r.id, t.path, t.pod || ':' AS pod,"
 	" replace(t.path, rtrim(t.path, replace(t.path, '/', '')), '') AS base"

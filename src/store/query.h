@@ -3,10 +3,8 @@
 
 #include "store/store.h"
 
-/*
- * Read committed rows of the database, on the caller's thread.  Rows are borrowed for the call.  A
- * callback that returns something other than 0 stops the walk, which returns that number.
- */
+/* Read committed rows of the database, on the caller's thread.  Rows are borrowed for the call.  A
+ * callback that returns something other than 0 stops the walk, which returns that number. */
 struct stored_run {
 	int64_t run_id;
 	const char *pod, *path;		     /* path in raw bytes */
@@ -30,16 +28,12 @@ int store_each_run(struct store *store, int64_t run_id, stored_run_fn fn, void *
 int store_each_changed_run(struct store *store, int64_t rev, stored_run_fn fn, void *user,
 			   struct err *err);
 
-/*
- * A number that changes when another process writes to the database (PRAGMA data_version); -1 on
- * error.  Cheap.
- */
+/* A number that changes when another process writes to the database (PRAGMA data_version); -1 on
+ * error.  Cheap. */
 int64_t store_data_version(struct store *store);
 
-/*
- * Find a run by its id, by its path, by the start of its path or file name, or by "pod:path".  0
- * with err if there is none (ERR_NODATA) or more than one (ERR_USAGE).
- */
+/* Find a run by its id, by its path, by the start of its path or file name, or by "pod:path".  0
+ * with err if there is none (ERR_NODATA) or more than one (ERR_USAGE). */
 int64_t store_find_run(struct store *store, const char *text, struct err *err);
 
 struct stored_sample {

@@ -8,10 +8,8 @@
 /* Value of PRAGMA user_version. */
 #define SCHEMA_VERSION 12
 
-/*
- * Bring the database up to SCHEMA_VERSION in one transaction; add columns for new numbers of runs
- * and ids for new metrics; recreate the views.  A newer schema is an error.
- */
+/* Bring the database up to SCHEMA_VERSION in one transaction; add columns for new numbers of runs
+ * and ids for new metrics; recreate the views.  A newer schema is an error. */
 int schema_migrate(sqlite3 *db, const char *path, struct err *err) MUST_USE;
 
 /* true: schema_migrate() has nothing to do. */

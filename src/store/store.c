@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The database from opening to closing: which process writes it, and the rows that wait to be
+/* The database from opening to closing: which process writes it, and the rows that wait to be
  * written.  Samples, runs and offsets are collected in a batch, which a job writes.  A batch that
- * cannot be written is kept and tried again; nothing is dropped.
- */
+ * cannot be written is kept and tried again; nothing is dropped. */
 #include "store/store.h"
 
 #include <fcntl.h>
@@ -19,10 +17,8 @@
 #define WAIT_TIMES 250
 #define WAIT_MS	   20L
 
-/*
- * Delete samples of runs that have no row: an older version could be killed between the two writes,
- * and the next run would get the same id.  One seek per run, however many samples it has.
- */
+/* Delete samples of runs that have no row: an older version could be killed between the two writes,
+ * and the next run would get the same id.  One seek per run, however many samples it has. */
 #define DROP_ORPHANS                                                     \
 	"WITH RECURSIVE ids(id) AS (SELECT min(run_id) FROM sample_rows" \
 	" UNION ALL SELECT (SELECT min(run_id) FROM sample_rows"         \
@@ -505,10 +501,8 @@ static int migrate_for_reader(const struct store_options *options, struct err *e
 	return store != NULL ? store_close(store, err) : -1;
 }
 
-/*
- * Open the database.  A process that has just become the writer may still be creating or migrating
- * it, or repairing it after a kill; a reader waits for that.
- */
+/* Open the database.  A process that has just become the writer may still be creating or migrating
+ * it, or repairing it after a kill; a reader waits for that. */
 static int open_or_wait(struct store *store, const struct store_options *options, struct err *err)
 {
 	const struct timespec moment = { 0, WAIT_MS * 1000 * 1000 };

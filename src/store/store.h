@@ -5,13 +5,11 @@
 #include "loop/loop.h"
 #include "parsers/run.h"
 
-/*
- * The results of parsing, in SQLite.  One process at a time writes a database (lock.h); others read
+/* The results of parsing, in SQLite.  One process at a time writes a database (lock.h); others read
  * it.  Added rows wait in memory and are written in one transaction with the offsets up to which
  * the logs were read, so that after a crash reading continues where the rows end.  If the database
  * cannot be written (disk full, locked), the rows stay in memory and on_state reports it; the
- * caller stops reading while store_is_full().
- */
+ * caller stops reading while store_is_full(). */
 struct store;
 
 #define STORE_FLUSH_SAMPLES 256
@@ -20,10 +18,8 @@ struct store;
 #define STORE_RETRY_MS	    1000
 
 struct store_cb {
-	/*
-	 * A batch is about to be written: add the runs and offsets that changed (store_run_put,
-	 * store_log_advance).  May be NULL.
-	 */
+	/* A batch is about to be written: add the runs and offsets that changed (store_run_put,
+	 * store_log_advance).  May be NULL. */
 	void (*on_flush)(void *user);
 	/* Writing failed (why), or works again (why is NULL).  May be NULL. */
 	void (*on_state)(void *user, const struct err *why);
@@ -36,20 +32,16 @@ struct store_options {
 	const char *path;
 	bool read_only;	   /* do not become the writer */
 	struct loop *loop; /* NULL: store_flush() writes at once */
-	/*
-	 * Hash of the rules by which logs are parsed.  If the database was written with other
+	/* Hash of the rules by which logs are parsed.  If the database was written with other
 	 * rules, the samples of all logs that have not ended are deleted, and these logs are read
-	 * again from the start.  NULL: keep everything.
-	 */
+	 * again from the start.  NULL: keep everything. */
 	const char *rules;
 	struct store_cb cb;
 };
 
-/*
- * Open or create the database (mode 0600; its directory must exist), and become the writer unless
+/* Open or create the database (mode 0600; its directory must exist), and become the writer unless
  * another process is.  With read_only a missing database is ERR_NODATA.  A newer schema is an
- * error; an older one is migrated (with read_only only if no process writes the database).
- */
+ * error; an older one is migrated (with read_only only if no process writes the database). */
 struct store *store_open(const struct store_options *options, struct err *err) MUST_USE;
 /* Write the waiting rows and close; -1 if some could not be written. */
 int store_close(struct store *store, struct err *err);
@@ -64,10 +56,8 @@ struct store_run_id {
 	bool has_row; /* in the database or waiting */
 };
 
-/*
- * One generation of one log: the file at a path until it is truncated or replaced.  Pod, name and
- * gen are the key; name is the log's first path.
- */
+/* One generation of one log: the file at a path until it is truncated or replaced.  Pod, name and
+ * gen are the key; name is the log's first path. */
 struct store_log {
 	int64_t id;
 	char *pod, *name;	      /* owned; raw bytes */
@@ -89,10 +79,8 @@ struct store_log {
 	size_t n_runs, cap_runs;
 };
 
-/*
- * Find or add a log; a new one has name as its path.  NULL if this process is a reader.  Valid
- * until store_close().
- */
+/* Find or add a log; a new one has name as its path.  NULL if this process is a reader.  Valid
+ * until store_close(). */
 struct store_log *store_log_get(struct store *store, const char *pod, const char *name,
 				unsigned int gen);
 /* All logs, in the order of their ids; borrowed. */
@@ -118,10 +106,8 @@ struct store_run_put {
 	bool is_live;	 /* in progress, and its log is followed */
 };
 
-/*
- * Add or replace the row of a run.  The run gets the status that it would have if its log ended
- * here, in case no later row follows.
- */
+/* Add or replace the row of a run.  The run gets the status that it would have if its log ended
+ * here, in case no later row follows. */
 void store_run_put(struct store *store, struct store_log *log, const struct run *run,
 		   const struct store_run_put *how);
 void store_sample_add(struct store *store, struct store_log *log, unsigned int run_index,

@@ -60,10 +60,8 @@ struct batch {
 };
 
 bool batch_is_empty(const struct batch *batch);
-/*
- * Free all rows; the batch can be used again.  The next batch reuses the memory of many samples,
- * unless this one was small.
- */
+/* Free all rows; the batch can be used again.  The next batch reuses the memory of many samples,
+ * unless this one was small. */
 void batch_clear(struct batch *batch);
 /* The same, and free that memory too. */
 void batch_release(struct batch *batch);
@@ -80,11 +78,9 @@ int writer_write(struct writer *writer, struct batch *batch, struct err *err) MU
 
 /* query.c */
 
-/*
- * A row of sample_rows holds up to SAMPLE_SLOTS consecutive samples of a line that have the same
+/* A row of sample_rows holds up to SAMPLE_SLOTS consecutive samples of a line that have the same
  * step and times: m0 and v0, m1 and v1, .. are metric (an id of the table metrics) and value, or
- * NULL; seq belongs to the first sample.
- */
+ * NULL; seq belongs to the first sample. */
 #define SAMPLE_SLOTS 4
 
 /* Reads the samples of a run, in the order of its log. */
@@ -130,10 +126,8 @@ struct store {
 	bool closing;
 };
 
-/*
- * Start a transaction that writes to the database without being its writer; creates and migrates
- * the database if necessary.  Error messages start with `what`.  NULL with err.
- */
+/* Start a transaction that writes to the database without being its writer; creates and migrates
+ * the database if necessary.  Error messages start with `what`.  NULL with err. */
 sqlite3 *store_begin_once(const char *db_path, const char *what, struct err *err) MUST_USE;
 /* Commit, or roll back if rc is not 0, and close.  -1 if db is NULL. */
 int store_end_once(sqlite3 *db, const char *what, int rc, struct err *err) MUST_USE;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Write batches, one per transaction, with prepared statements; the tables of logs, runs and pods.
+/* Write batches, one per transaction, with prepared statements; the tables of logs, runs and pods.
  * Each row has a key and replaces the row with the same key, so that work that is done again after
- * a crash leaves the same rows.  Runs on a worker thread.
- */
+ * a crash leaves the same rows.  Runs on a worker thread. */
 #include "store/store_priv.h"
 
 #define LOG(member)	 COLUMN(struct store_log, member)

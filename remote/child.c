@@ -2,7 +2,6 @@
 /* Three of the transports: each stream is a child process, `sh -c` for this machine, `ssh -T` for
  * pods that libssh2 cannot reach, or any program that provides a shell (`docker exec -i POD
  * sh`). */
-#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
  * ssh_conn.c. */
 #include "remote/dial.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>

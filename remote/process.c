@@ -2,7 +2,6 @@
 /* Local programs: for child.c, ssh_conn.c, and captured output. */
 #include "remote/process.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>

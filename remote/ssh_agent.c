@@ -2,7 +2,6 @@
 /* An ssh-agent client that cannot hang; used by ssh_auth.c in its job. */
 #include "remote/ssh_agent.h"
 
-#include <errno.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>

@@ -2,7 +2,6 @@
 /* Commands over one libssh2 session, one channel each; for ssh_conn.c. */
 #include "remote/ssh_priv.h"
 
-#include <errno.h>
 #include <sys/socket.h>
 
 #include "base/utf8.h"

@@ -2,7 +2,6 @@
 /* A libssh2 session: its bytes, its algorithms, its errors. */
 #include "remote/ssh_priv.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
 

@@ -215,7 +215,6 @@ static unsigned int bench_verdict_style(const struct bench_live_contrast *c)
 static void bench_write_verdict(const struct bench_live *live, const struct bench_live_contrast *c,
 				char *out, size_t size)
 {
-
 	if (!live->arms[c->arm].aa || c->invalid || c->all.n == 0)
 		(void)snprintf(out, size, "%s: %s", live->arms[c->arm].tag, c->text);
 	else

@@ -3,7 +3,6 @@
 #include "ui/term.h"
 
 #include <curses.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
 #include <poll.h>

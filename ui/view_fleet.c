@@ -327,7 +327,6 @@ static void draw_runs(struct fleet *fleet, struct canvas *canvas, struct rect *r
 		  canvas_box(canvas, rect_take_top(r, lines), "Runs (%zu%s)%s", fleet->list.n,
 			     fleet->list.n < fleet->list.all ? " shown" : "", price));
 }
-
 static struct rect selected_box(const struct ui_shared *shared, struct canvas *canvas,
 				struct rect r, const char *what)
 {

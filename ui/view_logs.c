@@ -514,7 +514,6 @@ static bool search_slice(struct logs *logs, struct ui_shared *shared)
 static void begin_search(struct logs *logs, struct ui_shared *shared, const struct pattern *pattern,
 			 bool forward)
 {
-
 	if (pattern == NULL) {
 		ui_show_message(shared, "no search pattern yet; press /");
 		return;
@@ -919,7 +918,6 @@ static void step_log(struct logs *logs, struct ui_shared *shared, bool on)
 			shared->selected = model->runs[k];
 	logs->of_run = shared->selected;
 }
-
 static void toggle_display(struct logs *logs, struct ui_shared *shared, enum action action)
 {
 

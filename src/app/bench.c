@@ -2,7 +2,6 @@
 /* Benches that the dashboard defines, starts and stops. */
 #include "app/bench.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>

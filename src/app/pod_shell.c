@@ -2,7 +2,6 @@
 /* A shell on a pod, run in the terminal of the dashboard. */
 #include "app/pod_shell.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -2,8 +2,6 @@
 /* The error value that every layer returns; see err.h. */
 #include "base/err.h"
 
-#include <errno.h>
-
 #include "base/str.h"
 
 int err_set(struct err *err, enum err_code code, const char *fmt, ...)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <errno.h>
+
 #include "base/array.h"
 
 /* An error as a value owned by the caller. A function that can fail takes `struct err *err` as its

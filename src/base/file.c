@@ -2,7 +2,6 @@
 /* Files that are written completely or not at all, and the home directory. */
 #include "base/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
 #include <sys/stat.h>

@@ -2,7 +2,6 @@
 /* A temporary directory and the child process that removes it; used by the demo. */
 #include "base/scratch.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>

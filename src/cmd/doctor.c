@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* `doctor`: check this machine's setup, without changing anything. */
-#include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
 #include <sys/ioctl.h>

@@ -2,7 +2,6 @@
 /* Directories and the default database of hgym-tui on this machine. */
 #include "conf/conf.h"
 
-#include <errno.h>
 #include <sys/stat.h>
 
 #include "base/file.h"

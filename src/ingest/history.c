@@ -7,7 +7,6 @@
  * If many logs on this machine are in no database, only the runs that were viewed last keep all
  * points; those of another run are read from its log again. */
 #include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs on this machine are parsed in place.  Their size and inode are checked regularly; a file
  * that was replaced or truncated continues as the next generation of the log. */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

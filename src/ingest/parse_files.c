@@ -4,7 +4,6 @@
 #include "ingest/parse_files.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <poll.h>

@@ -2,7 +2,6 @@
 /* Reads a log of any length by offset; used by the log view. */
 #include "model/logfile.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

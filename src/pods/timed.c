@@ -2,7 +2,6 @@
 /* What a bench records of the pods that it is timing. */
 #include "pods/timed.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
 #include "report/new_folder.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 /* The lock file of a database; store.c holds it while it writes. */
 #include "store/lock.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>

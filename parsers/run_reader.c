@@ -16,9 +16,7 @@
 struct run_reader {
 	struct scanner *scanner;
 	struct run_reader_cb cb;
-	struct run_sink sink;	    /* for cb */
-	run_reader_rule_fn on_rule; /* NULL: not wanted */
-	row_fn on_row;		    /* NULL: not wanted */
+	struct run_sink sink; /* for cb */
 	void *user;
 	struct linebuf linebuf;
 	struct prefix_table prefixes;
@@ -86,16 +84,6 @@ void run_reader_free(struct run_reader *r)
 	source_fold_release(&r->fold);
 	buf_release(&r->formats);
 	free(r);
-}
-
-void run_reader_on_rule(struct run_reader *r, run_reader_rule_fn fn)
-{
-	r->on_rule = fn;
-}
-
-void run_reader_on_row(struct run_reader *r, row_fn fn)
-{
-	r->on_row = fn;
 }
 
 void run_reader_remember_scripts(struct run_reader *r, size_t n)
@@ -319,8 +307,8 @@ static void apply_generic(void *user, const struct record *record, const struct 
 	/* Ignore a row reported late if a rule has read a later validation. */
 	if (line->late && record_get(record, METRIC_STEP) < s->run.last_step)
 		return;
-	if (r->on_row != NULL)
-		r->on_row(r->user, record, line);
+	if (r->cb.on_row != NULL)
+		r->cb.on_row(r->user, record, line);
 	struct row_counts counts = templates_get_counts(r->templates);
 	/* Keras fits again: the first epoch follows the last one. */
 	if (r->has_run && counts.epoch.value < s->counts.epoch.value && counts.epoch.value <= 1 &&
@@ -431,8 +419,8 @@ static void read_source_line(struct run_reader *r, const struct log_line *line)
 	    (rows >> record.rule->kind & 1) != 0) {
 		source_fold_finish(&r->fold);
 		store_source(r);
-		if (r->on_rule != NULL)
-			r->on_rule(r->user, line->line, record.rule);
+		if (r->cb.on_rule != NULL)
+			r->cb.on_rule(r->user, line->line, record.rule);
 		marks_read_line(&r->marks, line->exact, record.rule->kind);
 		apply_match(r, &record, line);
 		return;
@@ -599,8 +587,8 @@ static bool read_by_rule(struct run_reader *r, struct log_line *line)
 		r->line_class = LINE_METRIC;
 		return true;
 	}
-	if (r->on_rule != NULL)
-		r->on_rule(r->user, line->line, record.rule);
+	if (r->cb.on_rule != NULL)
+		r->cb.on_rule(r->user, line->line, record.rule);
 	/* Other ranks repeat the rows of the first one; only their failures count. */
 	if (record.rule->any_rank && (at->rank <= 0 || r->row_rank < 0 || r->row_rank == at->rank))
 		r->row_rank = at->rank > 0 ? at->rank : 0;

@@ -18,19 +18,16 @@ struct run_reader_cb {
 	void (*on_run)(void *user, const struct run *run);
 	/* A line is complete: its raw text without the line end. */
 	void (*on_line)(void *user, uint64_t line, struct str text, enum line_class class);
+	/* A rule matched the line or a part of it; called before on_line. */
+	void (*on_rule)(void *user, uint64_t line, const struct rule *rule);
+	/* A row without a rule. */
+	row_fn on_row;
 };
 
 /* formats is borrowed for the life of the reader. */
 struct run_reader *run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
 				  void *user);
 void run_reader_free(struct run_reader *reader);
-
-/* Also call fn with the rule that matched a line or a part of it, before on_line. */
-typedef void (*run_reader_rule_fn)(void *user, uint64_t line, const struct rule *rule);
-void run_reader_on_rule(struct run_reader *reader, run_reader_rule_fn fn);
-
-/* Also call fn for each row without a rule; its user is the user of the reader. */
-void run_reader_on_row(struct run_reader *reader, row_fn fn);
 
 /* Remember the last n scripts (n >= 2), so that a repeated script is read quickly. To be called
  * before the first of many logs. */

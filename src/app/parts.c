@@ -300,16 +300,16 @@ static char *get_rules_path(const struct command *command)
 /* Learn rules from the line of the command, and show the file that would be written. */
 static char *preview_learn(struct app_parts *parts, const struct command *command, struct err *err)
 {
+	static const struct run_reader_cb cb = { .on_row = on_learned_row };
 	struct str text = str_from(command->text);
 	struct lesson lesson = { .learn = learn_new() };
-	struct run_reader *reader = run_reader_new(parts->setup->context->formats, NULL, &lesson);
+	struct run_reader *reader = run_reader_new(parts->setup->context->formats, &cb, &lesson);
 	AUTO_BUF file = buf_new(LEARN_MAX_BYTES);
 	AUTO_BUF report = buf_new(LEARN_MAX_BYTES);
 	AUTO_TEXT path = get_rules_path(command);
 	size_t n;
 
 	(void)str_next(&text, '\n', &lesson.line);
-	run_reader_on_row(reader, on_learned_row);
 	run_reader_feed(reader, text.p, text.len);
 	run_reader_finish(reader);
 	n = learn_print(lesson.learn, command->name, &file, &report);

@@ -186,7 +186,7 @@ static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const char columns[] = "format, rule, kind, lines:0, gave_up=gave up:0, "
 				      "first=first line";
-	static const struct run_reader_cb cb = { .on_line = on_line };
+	static const struct run_reader_cb cb = { .on_line = on_line, .on_rule = on_rule };
 	const char *name = load_format(args->context, args->argv[0], err);
 	struct check check = { .set = args->context->formats };
 	const struct cmd_output *call = opaque;
@@ -197,7 +197,6 @@ static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 		return -1;
 	struct out *out = cmd_out(call->format, columns);
 	check.reader = run_reader_new(check.set, &cb, NULL);
-	run_reader_on_rule(check.reader, on_rule);
 	check.matched = xcalloc(n, sizeof(*check.matched));
 	check.first = xcalloc(n, sizeof(*check.first));
 	for (int i = 1; i < args->argc; i++) {
@@ -252,14 +251,14 @@ static const struct cmd_option learn_options[] = {
 /* Print the rule file to stdout, and the rows that it covers to stderr. */
 static int exec_learn(struct cmd_args *args, void *opaque, struct err *err)
 {
+	static const struct run_reader_cb cb = { .on_row = learn_row };
 	const struct learn_call *call = opaque;
-	struct run_reader *reader = run_reader_new(args->context->formats, NULL, NULL);
+	struct run_reader *reader = run_reader_new(args->context->formats, &cb, NULL);
 	struct learn *learn = learn_new();
 	AUTO_BUF file = buf_new(LEARN_BYTES);
 	AUTO_BUF report = buf_new(LEARN_BYTES);
 	int status = 0;
 
-	run_reader_on_row(reader, learn_row);
 	for (int i = 0; status == 0 && i < args->argc; i++) {
 		run_reader_reset(reader, learn);
 		status = log_read(args->argv[i], reader, err);

@@ -67,8 +67,8 @@ static void keep_line(void *user, uint64_t line, struct str text, enum line_clas
 }
 
 const struct run_reader_cb sink_callbacks[2] = {
-	{ keep_sample, keep_event, keep_run, NULL },
-	{ keep_sample, keep_event, keep_run, keep_line },
+	{ keep_sample, keep_event, keep_run, .on_line = NULL },
+	{ keep_sample, keep_event, keep_run, .on_line = keep_line },
 };
 
 /* ---- on the loop */

@@ -45,7 +45,7 @@ static void on_line(void *user, uint64_t line, struct str text, enum line_class 
 /* Everything reported about the log, as text; `twice` on the second pass. */
 static void read_log(struct buf *out, const uint8_t *data, size_t size, bool cut, bool twice)
 {
-	static const struct run_reader_cb cb = { on_sample, on_event, on_run, on_line };
+	static const struct run_reader_cb cb = { on_sample, on_event, on_run, .on_line = on_line };
 	static struct format_set *formats;
 	struct run_reader *reader;
 	size_t at = 0;

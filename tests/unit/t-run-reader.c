@@ -32,7 +32,8 @@ static void note_line(void *user, uint64_t line, struct str text, enum line_clas
 	buf_appendf(user, "%d %d %zu\n", (int)line, (int)class, text.len);
 }
 
-static const struct run_reader_cb note_all = { note_sample, note_event, run_case_note, note_line };
+static const struct run_reader_cb note_all = { note_sample, note_event, run_case_note,
+					       .on_line = note_line };
 
 static struct buf read_in_pieces(struct str text, const size_t *ends, size_t n_ends)
 {

@@ -188,9 +188,6 @@ static void reload_conf(struct app *app)
 {
 	const struct app_source *source = &app->setup->source;
 	struct ui_shared *shared = ui_shared(app->parts.ui);
-	struct model_event event = { .wall_ms = shared->now_wall_ms,
-				     .severity = MODEL_INFO,
-				     .pod = MODEL_NONE };
 	struct err err = { ERR_NONE, "" };
 	char said[200] = "";
 
@@ -198,10 +195,9 @@ static void reload_conf(struct app *app)
 		ui_show_message(shared, "no configuration file to read");
 		return;
 	}
-	if (source->reload(source->user, said, &err) != 0) {
-		event.severity = MODEL_WARNING;
-		event.text = err.text;
-	} else {
+	bool is_read = source->reload(source->user, said, &err) == 0;
+	const char *text = is_read ? said : err.text;
+	if (is_read) {
 		app_parts_configure(&app->parts);
 		bool mouse = app->options.mouse;
 
@@ -214,10 +210,10 @@ static void reload_conf(struct app *app)
 			term_configure(app->term, &app->options);
 		}
 		shared->log_colors &= term_has_colors(app->term);
-		event.text = said;
 	}
-	model_event_add(app->setup->model, &event);
-	ui_show_message(shared, "%s", event.text);
+	model_event_addf(app->setup->model, shared->now_wall_ms,
+			 is_read ? MODEL_INFO : MODEL_WARNING, MODEL_NONE, "%s", text);
+	ui_show_message(shared, "%s", text);
 }
 
 /* Do what the frame asked for; true if the program quits. */

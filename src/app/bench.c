@@ -76,49 +76,34 @@ void app_bench_kill(struct app_bench *bench)
 			loop_child_kill(bench->watched[i].child, SIGKILL);
 }
 
-/* Read the last line of a file that is not empty; "" if there is none. */
-static void read_last_line(const char *path, char out[TAIL_BYTES])
+/* The last line of a file that is not blank; p NULL: there is none. */
+static struct str read_last_line(const char *path, char tail[TAIL_BYTES])
 {
-	FILE *file = fopen(path, "re");
-	size_t n = 0;
+	FILE *file = path != NULL ? fopen(path, "re") : NULL;
 
-	out[0] = '\0';
 	if (file == NULL)
-		return;
-	if (fseek(file, -(long)(TAIL_BYTES - 1), SEEK_END) != 0)
+		return (struct str){ NULL, 0 };
+	if (fseek(file, -TAIL_BYTES, SEEK_END) != 0)
 		rewind(file);
-	n = fread(out, 1, TAIL_BYTES - 1, file);
+	size_t n = fread(tail, 1, TAIL_BYTES, file);
 	(void)fclose(file);
-	while (n > 0 && (out[n - 1] == '\n' || out[n - 1] == ' '))
-		n--;
-	out[n] = '\0';
-	char *line = strrchr(out, '\n');
-	if (line != NULL)
-		memmove(out, line + 1, strlen(line));
+	return str_last_line((struct str){ tail, n });
 }
 
 /* Report a bench that failed, with the last line of its standard error. */
 static void on_bench_exit(void *user, int exit_status, int term_signal)
 {
 	struct watched *watched = user;
-	struct model_event event = {
-		.wall_ms = clock_wall_ms(),
-		.severity = MODEL_WARNING,
-		.pod = MODEL_NONE,
-	};
-	char line[TAIL_BYTES];
+	char tail[TAIL_BYTES];
 
 	watched->child = NULL;
 	if (term_signal == 0 && exit_status != 0 && exit_status != EXIT_CHECK) {
-		line[0] = '\0';
-		if (watched->log != NULL)
-			read_last_line(watched->log, line);
-		AUTO_TEXT text = line[0] != '\0'
-					 ? xasprintf("bench: %s", line)
-					 : xasprintf("bench: exited with status %d and no message",
-						     exit_status);
-		event.text = text;
-		model_event_add(watched->owner->model, &event);
+		struct str line = read_last_line(watched->log, tail);
+		AUTO_TEXT status = xasprintf("exited with status %d and no message", exit_status);
+
+		line = line.p != NULL ? line : str_from(status);
+		model_event_addf(watched->owner->model, clock_wall_ms(), MODEL_WARNING, MODEL_NONE,
+				 "bench: %.*s", (int)line.len, line.p);
 	}
 	release_watched(watched);
 }

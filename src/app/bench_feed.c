@@ -258,16 +258,9 @@ static void load_bench(struct bench_feed *feed, struct model_bench *bench, const
 	 */
 	if (feed->listed == 0 || bench->still_up == NULL || (old != NULL && old->still_up != NULL))
 		return;
-	AUTO_TEXT text =
-		xasprintf("bench %s: pods still running: %s; press B to run their stop_cmd",
-			  bench->name, bench->still_up);
-	const struct model_event event = {
-		.wall_ms = clock_wall_ms(),
-		.severity = MODEL_WARNING,
-		.pod = MODEL_NONE,
-		.text = text,
-	};
-	model_event_add(feed->model, &event);
+	model_event_addf(feed->model, clock_wall_ms(), MODEL_WARNING, MODEL_NONE,
+			 "bench %s: pods still running: %s; press B to run their stop_cmd",
+			 bench->name, bench->still_up);
 }
 
 static void make_list(struct bench_feed *feed, char **ids, size_t n, size_t shown)

@@ -150,13 +150,10 @@ static int open_paths(struct dash *dash, char *const *argv, size_t n, struct err
 		}
 		size_t len = strlen(path);
 		bool is_named = strncmp(why.text, path, len) == 0 && why.text[len] == ':';
-		const struct model_event event = { .wall_ms = options.clock->wall_ms(options.clock),
-						   .severity = MODEL_WARNING,
-						   .pod = pod,
-						   .text = why.text };
 
 		model_log_set_trouble(&dash->model, pod, path, why.text + (is_named ? len + 2 : 0));
-		model_event_add(&dash->model, &event);
+		model_event_addf(&dash->model, options.clock->wall_ms(options.clock), MODEL_WARNING,
+				 pod, "%s", why.text);
 		if (err->code == ERR_NONE)
 			*err = why;
 	}
@@ -171,18 +168,9 @@ static int open_paths(struct dash *dash, char *const *argv, size_t n, struct err
 static void add_event(void *user, enum model_severity severity, const char *text)
 {
 	struct dash *dash = user;
-	union {
-		const char *read;
-		char *text;
-	} words = { text };
-	struct model_event event = {
-		.wall_ms = dash->context->clock->wall_ms(dash->context->clock),
-		.severity = severity,
-		.pod = MODEL_NONE,
-		.text = words.text,
-	};
+	const struct clock *clock = dash->context->clock;
 
-	model_event_add(&dash->model, &event);
+	model_event_addf(&dash->model, clock->wall_ms(clock), severity, MODEL_NONE, "%s", text);
 }
 
 /* Show the user a question of a pod. */

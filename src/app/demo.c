@@ -185,12 +185,10 @@ static void demo_advance(void *user, int64_t ms)
 {
 	struct demo *demo = user;
 	struct err err = { ERR_NONE, "" };
-	struct model_event event = { .severity = MODEL_ALARM, .pod = MODEL_NONE, .text = err.text };
 
-	if (play_for(demo, ms, &err) == 0)
-		return;
-	event.wall_ms = BEGIN_MS + demo->now_ms;
-	model_event_add(demo->model, &event);
+	if (play_for(demo, ms, &err) != 0)
+		model_event_addf(demo->model, BEGIN_MS + demo->now_ms, MODEL_ALARM, MODEL_NONE,
+				 "%s", err.text);
 }
 
 static bool demo_poll(void *user)

@@ -116,20 +116,18 @@ static void play_link(struct demo_player *p)
 	struct model *model = p->stage.model;
 	bool known = model->pods[p->pod].state != POD_UNKNOWN;
 	struct str why = p->text, name;
-	struct model_event event = { .wall_ms = p->stage.begin_ms + p->due_ms, .pod = p->pod };
 	enum pod_state state = POD_UNKNOWN;
 
 	(void)str_next(&why, ' ', &name);
 	while (state < POD_GONE && !str_eq_cstr(name, pod_state_name(state)))
 		state++;
-	event.severity = state == POD_LIVE ? MODEL_INFO : MODEL_WARNING;
 	AUTO_TEXT reason = why.len > 0 ? xstrndup(why.p, why.len) : xstrdup("");
 	model_pod_set_state(model, p->pod, state, reason, 0);
-	event.text = xasprintf("%s: %s%s%s", model->pods[p->pod].name, pod_state_name(state),
-			       reason[0] != '\0' ? ": " : "", reason);
 	if (known)
-		model_event_add(model, &event);
-	free(event.text);
+		model_event_addf(model, p->stage.begin_ms + p->due_ms,
+				 state == POD_LIVE ? MODEL_INFO : MODEL_WARNING, p->pod,
+				 "%s: %s%s%s", model->pods[p->pod].name, pod_state_name(state),
+				 reason[0] != '\0' ? ": " : "", reason);
 }
 
 static void play_record(struct demo_player *p)

@@ -128,14 +128,9 @@ int ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool li
 static void add_event(struct ingest_log *log, enum model_severity severity, const char *what)
 {
 	struct model *model = log->ingest->o.model;
-	AUTO_TEXT text =
-		xasprintf("%s: %s %s", model->pods[log->model_pod].name, log->local->path, what);
-	struct model_event event = { .wall_ms = ingest_wall_ms(log->ingest),
-				     .severity = severity,
-				     .pod = log->model_pod,
-				     .text = text };
 
-	model_event_add(model, &event);
+	model_event_addf(model, ingest_wall_ms(log->ingest), severity, log->model_pod, "%s: %s %s",
+			 model->pods[log->model_pod].name, log->local->path, what);
 }
 
 static void set_gone(struct ingest_log *log, int64_t wall_ms, const char *back)

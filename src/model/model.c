@@ -249,6 +249,18 @@ void model_event_add(struct model *model, const struct model_event *event)
 	model_note_change(model, MODEL_EVENTS);
 }
 
+void model_event_addf(struct model *model, int64_t wall_ms, enum model_severity severity,
+		      size_t pod, const char *fmt, ...)
+{
+	AUTO_BUF text = buf_new((size_t)4 * EVENT_TEXT_BYTES);
+
+	buf_append_args(&text, fmt);
+	model_event_add(model, &(struct model_event){ .wall_ms = wall_ms,
+						      .severity = severity,
+						      .pod = pod,
+						      .text = text.data });
+}
+
 const struct model_event *model_event_at(const struct model *model, size_t i)
 {
 	assert(i < model->n_events);

@@ -336,6 +336,9 @@ void model_noise_set(struct model *model, struct model_noise *noise, size_t n);
 /* Add an event; text is sanitised and copied. An event with the same text as the last one of its
  * run is dropped. */
 void model_event_add(struct model *model, const struct model_event *event);
+/* Add an event that is not about a run. */
+void model_event_addf(struct model *model, int64_t wall_ms, enum model_severity severity,
+		      size_t pod, const char *fmt, ...) LIKE_PRINTF(5, 6);
 /* i < n_events; 0 is the oldest. */
 const struct model_event *model_event_at(const struct model *model, size_t i);
 

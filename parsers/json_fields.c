@@ -33,11 +33,8 @@ int json_refuse(const struct json_reader *r, const char *path, const char *fmt, 
 {
 	unsigned int line = json_line_of(r->at.text, path);
 	char message[320];
-	va_list ap;
 
-	va_start(ap, fmt);
-	(void)vsnprintf(message, sizeof(message), fmt, ap);
-	va_end(ap);
+	print_args(message, fmt);
 	return err_set(r->err, r->at.code, "%s:%u: %s%s%s", r->at.file, line > 0 ? line : 1, path,
 		       *path != '\0' ? ": " : "", message);
 }

@@ -219,11 +219,7 @@ static bool is_name_byte(char c)
 
 static size_t name_length(struct str s)
 {
-	size_t n = 0;
-
-	while (n < s.len && is_name_byte(s.p[n]))
-		n++;
-	return n;
+	return index_of(n, s.len, !is_name_byte(s.p[n]));
 }
 
 /* Length of the log level that s starts with, as a word; else 0. */

@@ -119,11 +119,7 @@ static void forget_words(struct pairs_reader *r)
 
 static struct str first_word(struct str s)
 {
-	size_t n = 0;
-
-	while (n < s.len && !str_is_blank(s.p[n]))
-		n++;
-	return (struct str){ s.p, n };
+	return (struct str){ s.p, index_of(n, s.len, str_is_blank(s.p[n])) };
 }
 
 /* Add the words to the heading, which names the subject of the line. */

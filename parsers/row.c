@@ -234,10 +234,8 @@ static inline const char *skip_text(const struct row_text *text, const char *p, 
 static const char *read_total(struct pair *pair, const struct pair_slot *slot, const char *p,
 			      const char *end)
 {
-	size_t n = 0;
+	size_t n = index_of(i, slot->text.len, str_is_digit(slot->text.p[i]));
 
-	while (n < slot->text.len && (slot->text.p[n] < '0' || slot->text.p[n] > '9'))
-		n++;
 	const struct row_text before = fixed_text((struct str){ slot->text.p, n });
 	const char *digits = skip_text(&before, p, end);
 	if (digits == NULL || digits == end || *digits < '0' || *digits > '9' ||

@@ -20,10 +20,7 @@ const char *const metric_names[] = { METRIC_LIST(LIST_NAME) NULL };
 
 enum metric metric_by_name(struct str name)
 {
-	for (int m = 0; m < METRIC_COUNT; m++)
-		if (str_eq_cstr(name, infos[m].name))
-			return (enum metric)m;
-	return METRIC_COUNT;
+	return (enum metric)index_of(m, (int)METRIC_COUNT, str_eq_cstr(name, infos[m].name));
 }
 
 const char *const run_status_names[] = { RUN_STATUS_LIST(LIST_NAME) NULL };

@@ -832,11 +832,8 @@ static enum run_status conclude(struct run_state *s, enum run_status status, con
 				...)
 {
 	AUTO_BUF text = buf_new(2 * EVENT_TEXT_BYTES);
-	va_list args;
 
-	va_start(args, format);
-	buf_vappendf(&text, format, args);
-	va_end(args);
+	buf_append_args(&text, format);
 	s->run.status_reason = xstrndup(text.data, text.len);
 	return status;
 }

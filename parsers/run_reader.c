@@ -342,10 +342,8 @@ static void apply_metric_row(void *user, const struct record *record, const stru
  * the last segment of a line may be from one. */
 static bool is_plain(const struct run_reader *r, const struct log_line *line)
 {
-	size_t n = 0;
+	size_t n = index_of(i, line->text.len, !str_is_blank(line->text.p[i]));
 
-	while (n < line->text.len && str_is_blank(line->text.p[n]))
-		n++;
 	return !line->ends_line ||
 	       (metric_rows_is_idle(r->rows) && (n == line->text.len || line->text.p[n] != '{'));
 }

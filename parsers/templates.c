@@ -239,11 +239,9 @@ static bool has_figures(const struct row *row)
 static void join_bar(struct row *row)
 {
 	struct str name = { NULL, 0 };
-	size_t i = 0;
-
 	/* the pair that a bar counts has no name */
-	while (i < row->n && (row->pairs[i].name.len > 0 || isnan(row->pairs[i].total)))
-		i++;
+	size_t i = index_of(k, row->n, row->pairs[k].name.len == 0 && !isnan(row->pairs[k].total));
+
 	if (i == row->n)
 		return;
 	size_t last = i;
@@ -570,7 +568,6 @@ static void make_fast_path(struct templates *ts, struct template *t, const struc
 {
 	const struct log_line *line = &like->line;
 	struct row row = *like;
-	size_t epoch = 0;
 
 	if (t->fast != NULL)
 		t->fast->is_sure = row_shape_read(t->fast->row.shape, line->text);
@@ -596,8 +593,7 @@ static void make_fast_path(struct templates *ts, struct template *t, const struc
 		free(fast);
 		return;
 	}
-	while (epoch < row.n && !is_epoch(&row.pairs[epoch]))
-		epoch++;
+	size_t epoch = index_of(i, row.n, is_epoch(&row.pairs[i]));
 	fast->epoch = epoch < row.n ? (size_t)row.pairs[epoch].value : shape->n;
 	fast->row.counter = (size_t)row.pairs[row.counter].value;
 	fast->kind = row.kind;

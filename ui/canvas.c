@@ -174,11 +174,8 @@ int canvas_textf(struct canvas *canvas, int x, int y, unsigned int style, const 
 {
 	int columns, end = canvas->clip.x + canvas->clip.w;
 	AUTO_BUF text = buf_new(LINE_BYTES);
-	va_list ap;
 
-	va_start(ap, fmt);
-	buf_vappendf(&text, fmt, ap);
-	va_end(ap);
+	buf_append_args(&text, fmt);
 	columns = canvas_text(canvas, x, y, style, text.data);
 	/* A number that is cut off must not look like a shorter one. */
 	if (x < end && x + columns > end)
@@ -218,35 +215,23 @@ void canvas_line(struct canvas *canvas, struct rect rect, unsigned int style, st
 	canvas->clip = before;
 }
 
-LIKE_PRINTF(4, 0)
-static void canvas_vprint(struct canvas *canvas, struct rect rect, unsigned int style,
-			  const char *fmt, va_list ap)
+void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style, const char *fmt, ...)
 {
 	AUTO_BUF text = buf_new(LINE_BYTES);
 
-	buf_vappendf(&text, fmt, ap);
+	buf_append_args(&text, fmt);
 	canvas_line(canvas, rect, style, buf_str(&text));
-}
-
-void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	canvas_vprint(canvas, rect, style, fmt, ap);
-	va_end(ap);
 }
 
 void canvas_print_top(struct canvas *canvas, struct rect *rest, unsigned int style, const char *fmt,
 		      ...)
 {
 	struct rect line = rect_take_top(rest, 1);
-	va_list ap;
+	AUTO_BUF text = buf_new(LINE_BYTES);
 
-	va_start(ap, fmt);
+	buf_append_args(&text, fmt);
 	if (line.h > 0)
-		canvas_vprint(canvas, line, style, fmt, ap);
-	va_end(ap);
+		canvas_line(canvas, line, style, buf_str(&text));
 }
 
 void canvas_line_elided(struct canvas *canvas, struct rect rect, unsigned int style,
@@ -378,7 +363,6 @@ struct rect canvas_box(struct canvas *canvas, struct rect r, const char *fmt, ..
 	int right = r.x + r.w - 1, bottom = r.y + r.h - 1;
 	struct rect inside = { r.x + 2, r.y + 1, r.w - 4, r.h - 2 };
 	AUTO_BUF title = buf_new(LINE_BYTES);
-	va_list ap;
 
 	if (r.w < 2 || r.h < 2)
 		return inside;
@@ -396,9 +380,7 @@ struct rect canvas_box(struct canvas *canvas, struct rect r, const char *fmt, ..
 	canvas_put(canvas, right, bottom, STYLE_BORDER, 0x2518);
 	if (r.w <= 6)
 		return inside;
-	va_start(ap, fmt);
-	buf_vappendf(&title, fmt, ap);
-	va_end(ap);
+	buf_append_args(&title, fmt);
 	/* The title in the upper edge, between two blanks. */
 	r = (struct rect){ r.x + 3, r.y, int_min(text_width(title.data), r.w - 6), 1 };
 	canvas_line(canvas, r, STYLE_TITLE, str_from(title.data));

@@ -27,12 +27,8 @@ struct list_order {
 
 void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...)
 {
-	va_list ap;
-
 	cell->style = style;
-	va_start(ap, fmt);
-	(void)vsnprintf(cell->text, sizeof(cell->text), fmt, ap);
-	va_end(ap);
+	print_args(cell->text, fmt);
 }
 
 static void get_cell(const struct list *list, size_t row, size_t column, struct list_cell *cell)

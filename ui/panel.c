@@ -123,11 +123,8 @@ LIKE_PRINTF(3, 4)
 static struct run_state new_state(const char *symbol, enum fact_style style, const char *fmt, ...)
 {
 	struct run_state state = { symbol, "", style };
-	va_list ap;
 
-	va_start(ap, fmt);
-	(void)vsnprintf(state.text, sizeof(state.text), fmt, ap);
-	va_end(ap);
+	print_args(state.text, fmt);
 	return state;
 }
 

@@ -1023,15 +1023,14 @@ static void chart_step_metric(struct ui_shared *shared, bool forward)
 {
 	struct chart_metric choices[PLOT_CHOICES], *now = &shared->chart.metric;
 	struct plot_request request;
-	size_t n, at = 0;
+	size_t n, at;
 
 	plot_request_runs(&request, shared);
 	n = plot_choices(shared->model, request.runs, request.n_runs, choices);
 	if (n == 0)
 		return;
 	*now = plot_metric_of(request.runs[0], *now);
-	while (at < n && !plot_is_metric(&choices[at], now))
-		at++;
+	at = index_of(i, n, plot_is_metric(&choices[i], now));
 	if (at == n)
 		at = forward ? n - 1 : 0;
 	*now = choices[(at + (forward ? 1 : n - 1)) % n];

@@ -288,11 +288,7 @@ struct ui_shared *ui_shared(struct ui *ui)
 
 void ui_show_message(struct ui_shared *shared, const char *fmt, ...)
 {
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(shared->said, sizeof(shared->said), fmt, ap);
-	va_end(ap);
+	print_args(shared->said, fmt);
 	shared->said_at_ms = shared->now_mono_ms;
 }
 
@@ -1534,10 +1530,8 @@ static void step_run(struct ui *ui, enum action action)
 	const unsigned int shows_it = IN_RUNS | IN_CHARTS;
 	struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
-	size_t i = 0;
+	size_t i = index_of(k, model->n_runs, model->runs[k] == shared->selected);
 
-	while (i < model->n_runs && model->runs[i] != shared->selected)
-		i++;
 	if (action == ACTION_NEXT_RUN && i + 1 < model->n_runs)
 		shared->selected = model->runs[i + 1];
 	else if (action == ACTION_PREV_RUN && i > 0 && i < model->n_runs)

@@ -73,16 +73,13 @@ static void mark_cell(const struct fleet *fleet, const struct model_run *mr, str
 {
 	const struct ui_shared *shared = fleet->shared;
 	const struct alert *alert = alerts_of_run(shared->alerts, mr);
-	unsigned int line = 0;
-
-	while (line < fleet->drawn.n_runs && fleet->drawn.runs[line] != mr)
-		line++;
+	size_t line = index_of(i, fleet->drawn.n_runs, fleet->drawn.runs[i] == mr);
 	bool is_drawn = line < fleet->drawn.n_runs;
 
 	if (mr == shared->reference)
 		list_cellf(cell, STYLE_REFERENCE, "◆");
 	else
-		list_cellf(cell, is_drawn ? theme_series(line) : STYLE_WARN, "%s",
+		list_cellf(cell, is_drawn ? theme_series((unsigned int)line) : STYLE_WARN, "%s",
 			   ui_is_marked(&shared->marks, mr)	   ? "+"
 			   : alert != NULL && !alert->acknowledged ? "!"
 			   : is_drawn				   ? "━"
@@ -280,11 +277,10 @@ static void draw_charts(struct ui_shared *shared, struct canvas *canvas, struct 
 {
 	const struct chart_metric now = plot_metric_of(shared->selected, shared->chart.metric);
 	struct chart_metric choices[PLOT_CHOICES];
-	size_t n = plot_choices(shared->model, &shared->selected, 1, choices), at = 0, others;
+	size_t n = plot_choices(shared->model, &shared->selected, 1, choices);
+	size_t at = index_of(i, n, plot_is_metric(&choices[i], &now));
+	size_t others = n - (at < n);
 
-	while (at < n && !plot_is_metric(&choices[at], &now))
-		at++;
-	others = n - (at < n);
 	others = others < most ? others : most;
 	draw_chart(shared, canvas,
 		   rect_take_left(&r, others == 0   ? r.w
@@ -327,10 +323,10 @@ static void draw_runs(struct fleet *fleet, struct canvas *canvas, struct rect *r
 		  canvas_box(canvas, rect_take_top(r, lines), "Runs (%zu%s)%s", fleet->list.n,
 			     fleet->list.n < fleet->list.all ? " shown" : "", price));
 }
+
 static struct rect selected_box(const struct ui_shared *shared, struct canvas *canvas,
 				struct rect r, const char *what)
 {
-
 	return canvas_box(canvas, r, "%s · %s", what, plot_run_label(shared->selected).s);
 }
 

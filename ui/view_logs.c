@@ -857,10 +857,8 @@ static void learn_line(struct logs *logs, struct ui_shared *shared, struct comma
 static void toggle_bookmark(struct logs *logs, struct ui_shared *shared)
 {
 	uint64_t here = logs_current(logs);
-	size_t i = 0, n = logs->n_bookmarks;
+	size_t n = logs->n_bookmarks, i = index_of(k, n, is_bookmark(logs, k, here));
 
-	while (i < n && !is_bookmark(logs, i, here))
-		i++;
 	if (i < n)
 		logs->bookmarks[i] = logs->bookmarks[--logs->n_bookmarks];
 	else if (logs->src.log == NULL)
@@ -899,10 +897,8 @@ static void step_log(struct logs *logs, struct ui_shared *shared, bool on)
 {
 	const struct model *model = shared->model;
 	const struct model_log *log = logs->src.log;
-	size_t i = 0;
+	size_t i = index_of(k, model->n_logs, model->logs[k] == log);
 
-	while (i < model->n_logs && model->logs[i] != log)
-		i++;
 	if (i == model->n_logs)
 		i = on ? 0 : model->n_logs - 1;
 	else if (on ? i + 1 >= model->n_logs : i == 0)
@@ -918,9 +914,9 @@ static void step_log(struct logs *logs, struct ui_shared *shared, bool on)
 			shared->selected = model->runs[k];
 	logs->of_run = shared->selected;
 }
+
 static void toggle_display(struct logs *logs, struct ui_shared *shared, enum action action)
 {
-
 	if (action == ACTION_FOLD) {
 		logs->src.fold = !logs->src.fold;
 		ui_show_message(shared, "printed source code is %s",

@@ -164,15 +164,14 @@ static void draw_grid(struct view_run_state *view, struct ui_shared *shared, str
 	const struct model_run *mr = shared->selected;
 	const struct chart_metric now = plot_metric_of(mr, shared->chart.metric);
 	struct chart_metric choices[PLOT_CHOICES];
-	size_t n = plot_choices(shared->model, &mr, 1, choices), at = 0;
+	size_t n = plot_choices(shared->model, &mr, 1, choices);
 	int left = int_min((int)n, columns * rows);
 
 	if (n == 0) {
 		panel_log(shared, canvas, canvas_box(canvas, r, "Log"));
 		return;
 	}
-	while (at < n && !plot_is_metric(&choices[at], &now))
-		at++;
+	size_t at = index_of(i, n, plot_is_metric(&choices[i], &now));
 	/* The chosen metric gets a chart even if this run does not have it. */
 	if (at == n)
 		choices[at = 0] = now;

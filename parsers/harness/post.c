@@ -150,11 +150,8 @@ static void read_config(struct harness_build *b, struct harness_post *post, cons
 void harness_post_doubt(struct harness_build *b, struct harness_post *post, const char *fmt, ...)
 {
 	char why[HARNESS_NAME_MAX];
-	va_list ap;
 
-	va_start(ap, fmt);
-	(void)vsnprintf(why, sizeof(why), fmt, ap);
-	va_end(ap);
+	print_args(why, fmt);
 	if (post->doubt == NULL)
 		post->doubt = harness_pool_text(b->pool, str_from(why), HARNESS_NAME_MAX);
 	post->passed = HARNESS_NO;

@@ -72,14 +72,11 @@ void harness_dispute(struct harness_build *b, const char *fmt, ...)
 {
 	struct harness_run *run = b->run;
 	char text[DISPUTE_MAX];
-	va_list ap;
 
 	if (run->disputes == NULL)
 		run->disputes = harness_pool_alloc(b->pool, MAX_DISPUTES, sizeof(*run->disputes));
 	if (run->n_disputes == MAX_DISPUTES)
 		return;
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
+	print_args(text, fmt);
 	run->disputes[run->n_disputes++] = harness_pool_text(b->pool, str_from(text), sizeof(text));
 }

@@ -28,14 +28,12 @@ struct demo_player {
 static void read_record(struct demo_player *p)
 {
 	struct str line;
-	size_t n = 0;
 	int64_t ms;
 
 	p->kind = '\0';
 	if (p->rest.len == 0 || !str_next(&p->rest, '\n', &line))
 		return;
-	while (n < line.len && strchr("-0123456789", line.p[n]) != NULL)
-		n++;
+	size_t n = index_of(i, line.len, strchr("-0123456789", line.p[i]) == NULL);
 	assert(n < line.len);
 	if (str_to_i64((struct str){ line.p, n }, &ms))
 		p->due_ms += ms;

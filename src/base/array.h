@@ -55,15 +55,18 @@
 /* Is the condition true for any element? */
 #define array_any(item, array, n, condition) (array_find(item, array, n, condition) != NULL)
 
-/* Is the condition on i true for any, or for all, of 0 .. n - 1? */
-#define any_of(i, n, condition)                           \
+/* The first i of 0 .. n - 1 for which the condition on i is true, or n. */
+#define index_of(i, n, condition)                         \
 	__extension__({                                   \
 		__typeof__((n) + 0) i = 0, i##_end = (n); \
                                                           \
 		while (i < i##_end && !(condition))       \
 			i++;                              \
-		i < i##_end;                              \
+		i;                                        \
 	})
+
+/* Is the condition on i true for any, or for all, of 0 .. n - 1? */
+#define any_of(i, n, condition) (index_of(i, n, condition) < (n))
 #define all_of(i, n, condition) (!any_of(i, n, !(condition)))
 
 /* How many elements the condition is true for. */

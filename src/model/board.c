@@ -329,10 +329,8 @@ struct different {
 
 static void add_value(struct different *d, const char *text)
 {
-	size_t i = 0;
+	size_t i = index_of(k, d->n, strcmp(d->values[k], text) == 0);
 
-	while (i < d->n && strcmp(d->values[i], text) != 0)
-		i++;
 	if (i == MAX_DIFFERENT)
 		return;
 	if (i == d->n)

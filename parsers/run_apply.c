@@ -568,12 +568,6 @@ static void apply_score(const struct apply *a)
 	report_point(a, METRIC_COUNT, series->name, value);
 }
 
-void run_state_evaluate(struct run_state *state, uint64_t line)
-{
-	state->is |= IS_ACTIVE | IS_PACKED | IS_EVALUATING;
-	state->eval_line = line;
-}
-
 static void apply_progress(const struct apply *a)
 {
 	struct run *run = &a->state->run;
@@ -926,14 +920,4 @@ void run_state_derive(struct run_state *s, bool final)
 		run->final_val_loss = run->last_val_loss;
 		run->final_line = s->val_line;
 	}
-}
-
-void run_state_at_end(const struct run_state *state, struct run *out)
-{
-	struct run_state copy = *state;
-
-	/* the copy needs its own texts */
-	run_copy(&copy.run, &state->run);
-	run_state_derive(&copy, true);
-	*out = copy.run;
 }

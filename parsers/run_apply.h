@@ -98,15 +98,9 @@ void run_state_apply(struct run_state *state, const struct record *record,
 /* Is the record a BPB in unknown words, before the end of the training, where no evaluation is? */
 bool run_state_is_early(const struct run_state *state, const struct record *record);
 
-/* An evaluation has started in that line. */
-void run_state_evaluate(struct run_state *state, uint64_t line);
-
 /* To be called with each line after a traceback, without its prefix: the name of the exception
  * becomes the text of the traceback event. */
 void run_state_name_exception(struct run_state *state, uint64_t line, struct str text);
 
 /* Update the derived values and, if `final`, the status. */
 void run_state_derive(struct run_state *state, bool final);
-
-/* Fill the uninitialized *out with the run as if its log ended here. */
-void run_state_at_end(const struct run_state *state, struct run *out);

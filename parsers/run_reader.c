@@ -705,8 +705,10 @@ static void note_cut(struct run_reader *r, const struct segment *segment)
 	for (size_t i = 0; i < LENGTH(starts) && r->state.has_bpb; i++) {
 		size_t n = strlen(starts[i]);
 
-		if (memcmp(text.p, starts[i], text.len < n ? text.len : n) == 0)
-			run_state_evaluate(&r->state, segment->line);
+		if (memcmp(text.p, starts[i], text.len < n ? text.len : n) != 0)
+			continue;
+		r->state.is |= IS_ACTIVE | IS_PACKED | IS_EVALUATING;
+		r->state.eval_line = segment->line;
 	}
 }
 
@@ -829,7 +831,10 @@ bool run_reader_at_end(struct run_reader *r, struct run *out)
 {
 	if (run_reader_current(r) == NULL)
 		return false;
-	run_state_at_end(&r->state, out);
+	struct run_state copy = r->state;
+	run_copy(&copy.run, &r->state.run); /* with its own texts */
+	run_state_derive(&copy, true);
+	*out = copy.run;
 	return true;
 }
 

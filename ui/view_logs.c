@@ -73,14 +73,6 @@ static int gutter_width(const struct logs *logs, int width)
 	return logs->src.log == NULL && width >= WIDE_FROM ? GUTTER_WIDE : GUTTER_NARROW;
 }
 
-/* The text after its first `columns` columns. */
-static struct str skip_columns(struct str text, size_t columns)
-{
-	size_t cut = utf8_prefix(text, columns);
-
-	return (struct str){ text.p + cut, text.len - cut };
-}
-
 /* Remove and return the first row of a wrapped text. */
 static struct str take_row(struct str *text, int width)
 {
@@ -401,7 +393,7 @@ static void draw_line(struct logs *logs, struct canvas *canvas, struct rect *r, 
 		canvas_put(canvas, left.x + left.w - 1, r->y, STYLE_KEY, 0x25B8);
 	text = buf_str(&line.text);
 	if (!logs->wrap && !line.is_fold)
-		text = skip_columns(text, (size_t)logs->left);
+		text = str_skip(text, utf8_prefix(text, (size_t)logs->left));
 	do {
 		piece = logs->wrap ? take_row(&text, r->w - left.w) : text;
 		if (skip > 0) {

@@ -144,11 +144,6 @@ int keymap_bind(struct keymap *keymap, const char *action, const char *keys, str
 	return 0;
 }
 
-static bool has_key(const struct keymap *keymap, int action, uint32_t code)
-{
-	return any_of(k, KEYMAP_KEYS, keymap->keys[action][k] == code);
-}
-
 enum action keymap_find(const struct keymap *keymap, uint32_t code, unsigned int places)
 {
 	enum action everywhere = ACTION_NONE;
@@ -160,7 +155,7 @@ enum action keymap_find(const struct keymap *keymap, uint32_t code, unsigned int
 	for (int i = 1; i < ACTION_COUNT; i++) {
 		unsigned int where = action_info((enum action)i)->places;
 
-		if (!has_key(keymap, i, code))
+		if (!any_of(k, KEYMAP_KEYS, keymap->keys[i][k] == code))
 			continue;
 		if ((where & places) != 0)
 			return (enum action)i;

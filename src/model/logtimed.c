@@ -298,11 +298,6 @@ bool logtimed_more(struct logtimed *timed)
 	return true;
 }
 
-static int oldest_first(const void *a, const void *b)
-{
-	return newest_first(b, a);
-}
-
 /* Read the whole lines that a source got at its end; false if there are none. */
 static bool read_newer(struct logtimed *timed, size_t of)
 {
@@ -340,8 +335,8 @@ bool logtimed_refresh(struct logtimed *timed)
 		while (read_newer(timed, i))
 			;
 	if (fresh->n > 0)
-		qsort(fresh->v, fresh->n, sizeof(*fresh->v), oldest_first);
-	for (size_t i = 0; i < fresh->n; i++)
+		qsort(fresh->v, fresh->n, sizeof(*fresh->v), newest_first);
+	for (size_t i = fresh->n; i-- > 0;)
 		xpush(below->v, below->n, below->cap, fresh->v[i]);
 	if (timed->above.n + below->n > LOGTIMED_MAX_LINES)
 		timed->is_cut = true;

@@ -49,8 +49,8 @@ static const struct meaning {
 	  "tokens_per_second_per_device tokens_per_second_per_gpu "
 	  "tokens_s_device tokens_s_gpu tokens_sec_device tokens_sec_gpu" },
 	{ METRIC_TOK_S, UNIT_RATE,
-	  "tok_per_sec tok_per_second tok_s tok_sec tok_second tokens_per_sec "
-	  "tokens_per_second tokens_s tokens_sec tokens_second" },
+	  "tok_per_s tok_per_sec tok_per_second tok_s tok_sec tok_second "
+	  "tokens_per_s tokens_per_sec tokens_per_second tokens_s tokens_sec tokens_second" },
 	{ METRIC_VAL_BPB, UNIT_NONE, "val_bpb validation_bpb" },
 };
 
@@ -201,6 +201,16 @@ static bool name_is_among(struct str name, const char *names)
 bool meaning_is_mean_loss(struct str name)
 {
 	return name_is_among(name, "average_loss avg_loss mean_loss");
+}
+
+bool meaning_is_setting(struct str name)
+{
+	return name_is_among(name, "lr learning_rate lr_scale lr_mult wd weight_decay momentum "
+				   "beta beta1 beta2 eps epsilon gamma dropout warmup batch bs "
+				   "batch_size global_batch_size micro_batch_size seq_len seqlen "
+				   "seq_length sequence_length max_seq_len max_len max_length "
+				   "block_size context context_length ctx_len image_size "
+				   "resolution loss_scale loss_weight weight factor multiplier");
 }
 
 bool meaning_is_total_loss(struct str name)

@@ -17,3 +17,6 @@ bool meaning_is_total_loss(struct str name);
 
 /* The same for an evaluation, whose loss is a mean: "average loss". */
 bool meaning_is_mean_loss(struct str name);
+
+/* Is the number of that name chosen rather than measured, as in a schedule? */
+bool meaning_is_setting(struct str name);

@@ -38,6 +38,7 @@ struct metric_rows {
 	struct cached_row *cached[MOST_CACHED]; /* owned; the last used one is first */
 	unsigned int tries;
 	struct buf header;	  /* of the current CSV table */
+	struct buf scores;	  /* header of the scores of its last epoch; empty: none */
 	struct buf framed;	  /* buffer for unframe */
 	struct str *names;	  /* owned, MAX_CELLS; NULL: no CSV yet */
 	size_t n_names;		  /* 0: not in a table */
@@ -54,6 +55,7 @@ struct metric_rows *metric_rows_new(void)
 	struct metric_rows *rows = xcalloc(1, sizeof(*rows));
 
 	buf_init(&rows->header, LINE_MAX_BYTES);
+	buf_init(&rows->scores, LINE_MAX_BYTES);
 	buf_init(&rows->framed, LINE_MAX_BYTES);
 	buf_init(&rows->seen[METRIC_FILE_CSV].text, LINE_MAX_BYTES);
 	buf_init(&rows->seen[METRIC_FILE_JSON].text, LINE_MAX_BYTES);
@@ -89,6 +91,7 @@ void metric_rows_free(struct metric_rows *rows)
 		return;
 	metric_rows_reset(rows);
 	buf_release(&rows->header);
+	buf_release(&rows->scores);
 	buf_release(&rows->framed);
 	buf_release(&rows->seen[METRIC_FILE_CSV].text);
 	buf_release(&rows->seen[METRIC_FILE_JSON].text);
@@ -100,6 +103,7 @@ void metric_rows_free(struct metric_rows *rows)
 void metric_rows_reset(struct metric_rows *rows)
 {
 	rows->n_names = rows->seen[METRIC_FILE_CSV].n = rows->seen[METRIC_FILE_JSON].n = 0;
+	buf_clear(&rows->scores);
 	rows->tries = 0;
 	forget_cached(rows, METRIC_FILE_CSV);
 	forget_cached(rows, METRIC_FILE_JSON);
@@ -323,19 +327,36 @@ static char find_separator(struct str text)
 	return separator != '\0' && may_name_counter(text) ? separator : '\0';
 }
 
-/* Read the line as the header of the next lines, if it can be one. */
+/* Cut the bar after the last cell: "640: 100%|####| 10/10 [00:01<00:00]", "mAP50): 9%|..". */
+static struct str cut_bar(struct str text)
+{
+	const char *colon = str_find(text, ": ");
+	size_t n = colon != NULL ? (size_t)(colon - text.p) : text.len, at = n + 1;
+
+	while (at < text.len && (text.p[at] == ' ' || str_is_digit(text.p[at])))
+		at++;
+	if (at >= text.len || text.p[at] != '%')
+		return text;
+	return (struct str){ text.p, n - (n > 0 && text.p[n - 1] == ')') };
+}
+
+/* Read the line as the header of the next lines, if it can be one. Ultralytics repeats it before
+ * each row. */
 static void read_header(struct metric_rows *rows, struct str text)
 {
+	bool has_figure = false;
 	double number;
 	int best = 0;
 
 	if (rows->n_names > 0)
 		forget_cached(rows, METRIC_FILE_CSV);
-	rows->n_names = rows->seen[METRIC_FILE_CSV].n = 0;
 	text = str_trim(text);
+	rows->n_names = 0;
 	rows->separator = find_separator(text);
 	if (rows->separator == '\0')
 		return;
+	if (!str_eq(text, buf_str(&rows->header)))
+		rows->seen[METRIC_FILE_CSV].n = 0;
 	if (rows->names == NULL)
 		rows->names = xcalloc(MAX_CELLS, sizeof(*rows->names));
 	buf_clear(&rows->header);
@@ -359,8 +380,9 @@ static void read_header(struct metric_rows *rows, struct str text)
 			rows->counter = i;
 			best = rank;
 		}
+		has_figure |= counter_rank(name) == 0 && !meaning_is_setting(name);
 	}
-	if (best == 0 || rows->n_names < 2)
+	if (best == 0 || !has_figure)
 		rows->n_names = 0;
 }
 
@@ -371,17 +393,20 @@ static bool read_cells(struct metric_rows *rows, const struct log_line *line, st
 	double value;
 
 	*row = (struct row){ .line = *line, .step = RUN_ABSENT, .planned = RUN_ABSENT };
-	if (split_cells(line->text, rows->separator, cells) != rows->n_names)
+	struct str text = rows->separator == ' ' ? cut_bar(line->text) : line->text;
+	if (split_cells(text, rows->separator, cells) != rows->n_names)
 		return false;
 	/* "| small | 1000 | 3.28 |" is one of several runs */
 	if (rows->separator == '|' && rows->counter > 0 && cells[0].len > 0 &&
 	    !str_is_digit(cells[0].p[0]))
 		return false;
-	if (cells[rows->counter].len > 0 &&
-	    (!str_to_double(cells[rows->counter], &row->step) || !is_counter(row->step)))
-		return false;
-	if (counter_rank(rows->names[rows->counter]) == 1)
+	struct str *count = &cells[rows->counter], total = *count;
+	if (counter_rank(rows->names[rows->counter]) == 1) {
 		row->kind = COUNTS_EPOCHS;
+		(void)str_next(&total, '/', count); /* "1/100" */
+	}
+	if (count->len > 0 && (!str_to_double(*count, &row->step) || !is_counter(row->step)))
+		return false;
 	for (size_t i = 0; i < rows->n_names; i++)
 		if (pairs_is_split(rows->names[i], cells[i]))
 			split = cells[i];
@@ -395,6 +420,24 @@ static bool read_cells(struct metric_rows *rows, const struct log_line *line, st
 			name = join_name(rows, split, name);
 		add_number(row, name, value);
 	}
+	return true;
+}
+
+/* The scores of the last epoch, below a header without a counter: "all  4  0.5  0.9  0.6". */
+static bool read_scores(struct metric_rows *rows, const struct log_line *line, struct row *row)
+{
+	struct str names[MAX_CELLS], cells[MAX_CELLS];
+	size_t n = split_blanks(buf_str(&rows->scores), 1, names);
+	double value;
+
+	buf_clear(&rows->scores);
+	if (n == 0 || split_blanks(line->text, 1, cells) != n || !str_eq_cstr(cells[0], "all"))
+		return false;
+	*row = (struct row){ .line = *line, .kind = COUNTS_EPOCHS, .planned = RUN_ABSENT };
+	row->step = rows->seen[METRIC_FILE_CSV].counter;
+	for (size_t i = 1; i < n; i++)
+		if (str_to_double(cells[i], &value))
+			add_number(row, names[i], value);
 	return true;
 }
 
@@ -420,7 +463,7 @@ static struct str unframe(struct metric_rows *rows, struct str text)
 struct object_reader {
 	struct row *row;
 	int best; /* rank of the best counter */
-	bool has_loss;
+	bool has_loss, has_figure;
 	struct str split; /* of an evaluation; len 0: none */
 };
 
@@ -437,6 +480,7 @@ static void add_member(struct object_reader *o, struct str name, double value)
 	else if (rank < 2)
 		add_number(o->row, name, value);
 	o->has_loss |= memmem(name.p, name.len, "loss", 4) != NULL;
+	o->has_figure |= rank == 0 && !meaning_is_setting(name);
 	o->row->line.is_summary |= str_eq_cstr(name, "train_runtime");
 }
 
@@ -477,7 +521,7 @@ static bool read_object(struct metric_rows *rows, const struct log_line *line, s
 	*row = (struct row){ .line = *line, .step = RUN_ABSENT, .planned = RUN_ABSENT };
 	if (object == NULL)
 		return false;
-	struct object_reader o = { row, 0, false, { NULL, 0 } };
+	struct object_reader o = { row, 0, false, false, { NULL, 0 } };
 	rows->n_paths = 0;
 	json_each (node, object)
 		if (cJSON_IsString(node) &&
@@ -486,6 +530,8 @@ static bool read_object(struct metric_rows *rows, const struct log_line *line, s
 	read_members(rows, &o, object, o.split, 1);
 	if (o.best == 1)
 		row->kind = COUNTS_EPOCHS;
+	if (!o.has_figure && rows->seen[METRIC_FILE_JSON].n < 2) /* an entry of a schedule */
+		return false;
 	return o.best > 0 && is_counter(row->step) && row->n > 0 && (o.best > 2 || o.has_loss);
 }
 
@@ -575,15 +621,22 @@ static bool read_csv_line(struct metric_rows *rows, const struct log_line *line,
 			  void *user)
 {
 	struct rows_seen *seen = &rows->seen[METRIC_FILE_CSV];
-	bool is_second = seen->n == 1;
+	bool is_second = seen->n == 1, is_open = rows->n_names > 0;
 	struct row row, first;
 
 	rows->n_paths = 0;
 	/* "-------  ------" or "|---|---|" below the header */
-	if (seen->n == 0 && rows->n_names > 0 && line->text.len > 0 &&
-	    str_has_only(line->text, "-=:+| "))
+	if (seen->n == 0 && is_open && line->text.len > 0 && str_has_only(line->text, "-=:+| "))
 		return true;
-	if (rows->n_names == 0 || !read_cells(rows, line, &row)) {
+	/* Ultralytics: "Class  Images  Box(P  R  mAP50): 100%|####| 1/1 [..]" after an epoch */
+	if (is_open && seen->n > 0 && str_starts_with(str_trim(line->text), "Class ")) {
+		struct str header = cut_bar(line->text);
+
+		buf_append(&rows->scores, header.p, header.len);
+		return false;
+	}
+	bool is_scores = rows->scores.len > 0 && read_scores(rows, line, &row);
+	if (!is_scores && (!is_open || !read_cells(rows, line, &row))) {
 		read_header(rows, line->text);
 		return false;
 	}
@@ -597,7 +650,12 @@ static bool read_csv_line(struct metric_rows *rows, const struct log_line *line,
 		report_row(&first, METRIC_FILE_CSV, fn, user);
 	if (seen->n == 2) {
 		report_row(&row, METRIC_FILE_CSV, fn, user);
-		cache_row(rows, line, METRIC_FILE_CSV);
+		if (!is_scores)
+			cache_row(rows, line, METRIC_FILE_CSV);
+	}
+	if (is_scores) { /* the next row has its own header */
+		rows->n_names = 0;
+		forget_cached(rows, METRIC_FILE_CSV);
 	}
 	return true;
 }

@@ -444,7 +444,7 @@ static void decide(struct prefix_state *t, bool enough, bool is_alone)
 }
 
 /* May the text have a prefix that is not sure? Such a prefix ends with ":", "]", "|" or, after a
- * tab, a time. */
+ * tab, a time; or it is the names of a pod, with "-" and a digit, and of a container. */
 static bool may_have_prefix(struct str text)
 {
 	size_t most = text.len < 48 ? text.len : 48, i = 0;
@@ -456,7 +456,8 @@ static bool may_have_prefix(struct str text)
 	while (i < most && text.p[i] != ' ' && text.p[i] != '\t' && text.p[i] != ']')
 		i++;
 	return i < text.len ? text.p[i] != ' ' || text.p[i - 1] == ':' ||
-				      memchr(text.p, '|', most) != NULL
+				      memchr(text.p, '|', most) != NULL ||
+				      memchr(text.p + 1, '-', i) != NULL
 			    : i > 0 && text.p[i - 1] == ':';
 }
 

@@ -17,6 +17,7 @@ void run_state_init(struct run_state *state)
 	memset(state, 0, sizeof(*state));
 	run_init(&state->run);
 	state->first_step = state->val_step = state->val_line = RUN_ABSENT;
+	state->first_epoch = state->epoch = RUN_ABSENT;
 	state->stop_ms = state->artifact = RUN_ABSENT;
 	state->bar_step = state->bar_total = RUN_ABSENT;
 	state->row_step = state->row_total = state->row_gap = RUN_ABSENT;

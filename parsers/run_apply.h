@@ -54,6 +54,7 @@ struct run_state {
 	const char *row_format;	   /* of the last training row; NULL: none */
 	bool has_bpb;		   /* a validation printed BPB */
 	double first_step;	   /* of the first row */
+	double first_epoch, epoch; /* of the first and the last row, if they have no step */
 	double row_gap;		   /* steps between the last two rows */
 	struct row_counts counts;  /* of the last row */
 	double val_step, val_line; /* of the last validation */

@@ -2,6 +2,7 @@
 /* Read the bytes of one log, and assign its records to runs. */
 #include "parsers/run_reader.h"
 
+#include "parsers/document.h"
 #include "parsers/json.h"
 #include "parsers/metric_rows.h"
 #include "parsers/prefix_table.h"
@@ -26,6 +27,7 @@ struct run_reader {
 	int64_t wrapped_ms;	    /* time of the current one; 0: none */
 	enum line_class line_class; /* of the last line */
 	struct source_fold fold;
+	struct document document;
 	struct metric_rows *rows;
 	bool has_metric_rows; /* they took a line */
 	struct score_table table;
@@ -119,6 +121,7 @@ void run_reader_reset(struct run_reader *r, void *user)
 		linebuf_init(&r->wrapped[i], read_unwrapped, r);
 	}
 	source_fold_reset(&r->fold);
+	r->document = (struct document){ .state = DOCUMENT_START };
 	metric_rows_reset(r->rows);
 	r->has_metric_rows = false;
 	r->table = (struct score_table){ .has_title = false };
@@ -211,16 +214,29 @@ static bool has_other_plan(const struct run_state *s, const struct record *recor
 	return run_has(planned) && run_has(s->run.planned_steps) && planned != s->run.planned_steps;
 }
 
+/* The epoch that a rule's row without a step prints; absent: none. */
+static double epoch_of_row(const struct run_reader *r, const struct record *record)
+{
+	if (r->templates != NULL || record_has(record, METRIC_STEP))
+		return RUN_ABSENT;
+	const struct record_pair *pair =
+		array_find(one, record->pairs, record->n_pairs, str_eq_cstr(one->name, "epoch"));
+	return pair != NULL ? pair->value : RUN_ABSENT;
+}
+
 enum row_place { ROW_IN_RUN, ROW_STARTS_RUN, ROW_REPEATED };
 
 /* A row starts the next run if its step goes back to where the current run started, or if it has
  * another plan. A row that goes back to another step repeats an old row. The first row after a run
- * that only evaluated starts the next run too. */
+ * that only evaluated starts the next run too. Without steps, epochs decide: after the end of a run
+ * any lower one starts the next. */
 static enum row_place place_row(const struct run_reader *r, const struct record *record)
 {
-	double step = record_get(record, METRIC_STEP);
+	double step = record_get(record, METRIC_STEP), epoch = epoch_of_row(r, record);
 	const struct run_state *s = &r->state;
 
+	if (epoch < s->epoch && (epoch <= s->first_epoch || (s->is & (IS_ENDED | IS_KILLED)) != 0))
+		return ROW_STARTS_RUN;
 	if (!run_has(s->first_step))
 		return s->evaluated ? ROW_STARTS_RUN : ROW_IN_RUN;
 	if (!(step < s->run.last_step)) /* also if one of them is unknown */
@@ -288,6 +304,13 @@ static void apply_record(struct run_reader *r, const struct record *record,
 	if (row == ROW_REPEATED || (!r->has_run && kind != RULE_STEP))
 		return;
 	r->state.known = r->now.segment.line;
+	if (kind == RULE_TRAIN)
+		r->document.state = DOCUMENT_NONE;
+	if (kind == RULE_TRAIN || kind == RULE_VAL) {
+		r->state.epoch = epoch_of_row(r, record);
+		if (!run_has(r->state.first_epoch))
+			r->state.first_epoch = r->state.epoch;
+	}
 	run_state_apply(&r->state, record, line, &r->sink);
 	/* or of the training, if a bar with its last row is drawn after it */
 	if (r->early_end != 0 && kind == RULE_TRAIN && record->rule->rounded) {
@@ -651,11 +674,14 @@ static void read_segment(struct run_reader *r, const struct segment *segment)
 		read_source_line(r, &line);
 		return;
 	}
+	if (r->document.state != DOCUMENT_NONE && document_quotes(&r->document, line.exact))
+		return;
 	if (source_fold_may_start(line.exact) &&
 	    source_fold_line(&r->fold, line.exact) == SOURCE_FIRST) {
 		const struct run_state *s = &r->state;
 
 		marks_read_source(&r->marks, line.text);
+		r->document.state = DOCUMENT_NONE;
 		/* If the run has started, the script belongs to the next one. */
 		if (r->has_run &&
 		    ((s->is & IS_ACTIVE) != 0 || (s->own != 0 && s->run.source_sha256 != NULL)))

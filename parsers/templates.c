@@ -40,6 +40,7 @@ struct template
 	double counter, epoch;	 /* of the previous line */
 	double inner_counter;	 /* a counter within the epoch; absent: none */
 	bool has_metric;	 /* it has a loss or another known metric */
+	bool is_measured;	 /* it has a figure that is not a setting */
 	bool has_risen;		 /* the counter has increased */
 	double stride;		 /* increase of the counter; absent: it varies */
 	bool has_changed;	 /* a figure has changed */
@@ -395,6 +396,7 @@ static void update_template(struct templates *ts, struct template *t, const stru
 			continue;
 		t->has_changed = t->has_changed || !run_same(value, t->first[i]);
 		t->has_fraction = t->has_fraction || value != floor(value);
+		t->is_measured = t->is_measured || !meaning_is_setting(row->pairs[i].name);
 	}
 	t->counter = counter;
 	t->n_lines++;
@@ -678,7 +680,8 @@ static bool add_row(struct templates *ts, struct row *row)
 		update_template(ts, t, row);
 		/* Keras counts to 100/100 in each row */
 		bool is_rows = t->n_lines >= TEMPLATES_LEAST_ROWS && t->has_changed &&
-			       t->has_fraction && (t->has_risen || row->step == row->planned) &&
+			       t->has_fraction && (t->is_measured || ts->has_rows) &&
+			       (t->has_risen || row->step == row->planned) &&
 			       !(row->about.is_bar && row->about.evaluates);
 		t->accepted = is_rows || belongs_to_rows(ts, row);
 		if (!t->accepted) {

@@ -39,7 +39,42 @@
 
 #define QUOTED_METRICS "[" METRIC("a, loss", "null", "2", "2.5", "1.5", "1.5", "2.5", "2") "]"
 
+#define YOLO_EPOCH(epoch, box, map)                                                              \
+	"      Epoch    GPU_mem   box_loss       Size\n"                                         \
+	"        " epoch "/2      1.23G        9.5        640:  50%|#  | 1/2 [00:01<?, ?it/s]\r" \
+	"        " epoch "/2      1.23G        " box                                             \
+	"        640: 100%|##| 2/2 [00:01<00:00,  8.14it/s]\n"                                   \
+	"      Class     Images      Box(P      mAP50): 100%|##| 1/1 [00:00<00:00, 1.2it/s]\n"   \
+	"        all          4      0.125       " map "\n\n"
+#define YOLO(name, first, last, min, max)                                                    \
+	"{\"name\":\"" name "\",\"unit\":null,\"metric\":null,\"points\":2,\"first\":" first \
+	",\"last\":" last ",\"min\":" min ",\"max\":" max ",\"min_step\":null}"
+
+#define EPOCHS	     YOLO("Epoch", "1", "2", "1", "2")
+#define BOX	     YOLO("box_loss", "1.5", "1.25", "1.25", "1.5")
+#define SIZE	     YOLO("Size", "640", "640", "640", "640")
+#define IMAGES	     YOLO("Images", "4", "4", "4", "4")
+#define PRECISION    YOLO("Box(P", "0.125", "0.125", "0.125", "0.125")
+#define MAP	     YOLO("mAP50", "0.25", "0.5", "0.25", "0.5")
+#define YOLO_METRICS "[" EPOCHS "," BOX "," SIZE "," IMAGES "," PRECISION "," MAP "]"
+
 static const struct run_case cases[] = {
+	{ "Ultralytics: a header before each row, and the scores after it",
+	  YOLO_EPOCH("1", "1.5", "0.25") YOLO_EPOCH(
+		  "2", "1.25",
+		  "0.5") "2 epochs completed in 0.012 hours.\n\n"
+			 "  Class     Images      Box(P      mAP50): 100%|##| 1/1 [00:00<00:00, 1.2it/s]\n"
+			 "    all          4        0.9       0.75\n",
+	  1,
+	  { { "steps", "null" },
+	    { "last_train_loss", "null" },
+	    { "status", "\"finished\"" },
+	    { "metrics", YOLO_METRICS } } },
+	{ "schedules have no figures",
+	  "step,lr,momentum\n100,0.1,0.9\n200,0.05,0.95\n{\"step\": 100, \"lr\": 0.1}\n"
+	  "{\"step\": 200, \"lr\": 0.05}\n",
+	  0,
+	  { { NULL, NULL } } },
 	{ "a table with a ruler and a frame",
 	  "| step | loss |\n|---|---|\n| 10 | 2.5 |\n| 20 | 1.5 |\n",
 	  1,

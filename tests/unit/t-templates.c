@@ -15,6 +15,9 @@
 #define OUT(text) WRAP("stdout", text)
 #define ERR(text) WRAP("stderr", text)
 
+#define STEPS(quote) \
+	quote "step: 10, loss: 3.5\n" quote "step: 20, loss: 3.25\n" quote "step: 30, loss: 3\n"
+
 #define PADDLE_EPOCH(n, loss, eval)                                             \
 	"Epoch " n "/3\nstep 10/30 - loss: " loss "1\nstep 20/30 - loss: " loss \
 	"2\nstep 30/30 - loss: " loss "3\nEval begin...\n"                      \
@@ -41,6 +44,47 @@ static const struct run_case cases[] = {
 	  "{\"log\":\"step: 30, loss: 3\\n\"}\n",
 	  0,
 	  { { NULL, NULL } } },
+	{ "rows quoted in a document are none: fenced,",
+	  "# Notes\n\n## Run of Tuesday\n```text\n" STEPS("") "```\nDone.\n",
+	  0,
+	  { { NULL, NULL } } },
+	{ "below a sentence,",
+	  "What it printed:\n\n~~~\n" STEPS("") "~~~\n",
+	  0,
+	  { { NULL, NULL } } },
+	{ "indented,",
+	  "---\nlicense: mit\n---\nMy trainer\n==========\n\nIt prints this::\n\n" STEPS("    "),
+	  0,
+	  { { NULL, NULL } } },
+	{ "as a list,", "# Notes\n\nWhat I saw:\n" STEPS("- "), 0, { { NULL, NULL } } },
+	{ "after >,", "# Notes\n\n" STEPS("> "), 0, { { NULL, NULL } } },
+	{ "as a table",
+	  "# Results\n\nOne run.\n\n| step | loss |\n|---|---|\n| 10 | 3.5 |\n| 20 | 3.25 |\n",
+	  0,
+	  { { NULL, NULL } } },
+	{ "a log that is fenced, and lists its rows",
+	  "```\n" STEPS("- ") "```\n",
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "3" } } },
+	{ "a log with headings that indents its rows",
+	  "# Training log\n\n" STEPS("    "),
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "3" } } },
+	{ "a log that prints a document between its rows",
+	  "# Training\n\nThe model is small.\n" STEPS("") "# Sample\n\n```\nstep: 40, loss: 2\n",
+	  1,
+	  { { "steps", "40" }, { "last_train_loss", "2" } } },
+	{ "a schedule has no rows, but those of the same form after it",
+	  "lr_schedule:\n- step: 100, lr: 0.1\n- step: 200, lr: 0.05\n- step: 300, lr: 0.01\n"
+	  "curriculum:\n- step: 0\n  seq_len: 128\n  lr: 0.1\n- step: 9\n  seq_len: 256\n  lr: 0.2\n"
+	  "- step: 99\n  seq_len: 512\n  lr: 0.3\n" STEPS("- "),
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "3" } } },
+	{ "rows without a loss are no schedule",
+	  "step: 10, lr: 0.1, grad_norm: 1.5\nstep: 20, lr: 0.1, grad_norm: 1.25\n"
+	  "step: 30, lr: 0.05, grad_norm: 1.75\n",
+	  1,
+	  { { "steps", "30" } } },
 	{ "rows with another total belong to the announced evaluation",
 	  PADDLE_EPOCH("1", "3.5", "0.5") PADDLE_EPOCH("2", "3.25", "0.25")
 		  PADDLE_EPOCH("3", "2.5", "0.125"),

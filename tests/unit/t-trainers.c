@@ -4,6 +4,10 @@
 #include "parsers/median.h"
 #include "tests/support/run_case.h"
 
+#define FIT(first, last)                                              \
+	"{'loss': " first ", 'learning_rate': 5e-05, 'epoch': 0.5}\n" \
+	"{'loss': " last ", 'learning_rate': 5e-05, 'epoch': 2.0}\n"
+
 static const struct run_case cases[] = {
 	{ "nanoGPT: the iteration of an evaluation is not in the median",
 	  "tokens per iteration will be: 40,960\n"
@@ -454,6 +458,21 @@ static const struct run_case cases[] = {
 	    { "planned_steps", "null" },
 	    { "last_train_loss", "2" },
 	    { "status", "\"finished\"" } } },
+	{ "Hugging Face: epochs that start again are another run",
+	  FIT("2.5", "2.25") "{'train_runtime': 9.5, 'train_loss': 2.4, 'epoch': 2.0}\n" FIT(
+		  "1.5", "1.25"),
+	  2,
+	  { { "last_train_loss", "1.25" }, { "run_index", "1" } } },
+	{ "a fit that is resumed continues its run",
+	  FIT("2.5", "2.25") "{'loss': 2.0, 'learning_rate': 5e-05, 'epoch': 1.0}\n",
+	  1,
+	  { { "last_train_loss", "2" } } },
+	{ "fastText, with versions of one line",
+	  "Read 1M words\n"
+	  "\rProgress:  10.0% words/sec/thread:  9000 lr:  0.090000 avg.loss:  2.500000 ETA:   0h 0m 9s"
+	  "\rProgress: 100.0% words/sec/thread:  9500 lr:  0.000000 avg.loss:  1.500000 ETA:   0h 0m 0s\n",
+	  1,
+	  { { "steps", "null" }, { "last_train_loss", "1.5" }, { "status", "null" } } },
 	{ "LLaMA-Factory: a dictionary after an arrow, and a rounded table",
 	  "[INFO|trainer.py:2321] 2024-11-26 22:07:15,123 >>   Total "
 	  "optimization steps = 17,000\n"

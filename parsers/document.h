@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "base/str.h"
+
+/* Recognizes a document in Markdown or reStructuredText, in which the lines of a log are quoted:
+ * in a fenced block, indented, after ">" or "-", or as a table.
+ *
+ * A document has headings and sentences from its first line on. Only one that has both, and a blank
+ * line, has quotes without a fence; ">" needs no sentence. A log may print such lines too, but also
+ * others. */
+struct document {
+	enum document_state {
+		DOCUMENT_START, /* no text yet */
+		DOCUMENT_FRONT, /* "---" and settings, up to another "---" */
+		DOCUMENT_TEXT,
+		DOCUMENT_NONE, /* it is none */
+	} state;
+	bool has_heading, has_sentence, has_blank;
+	bool is_in_sentence; /* the last line belongs to one, or is a title */
+	char fence;	     /* of the current block; NUL: none */
+};
+
+/* Process the next line. Is it quoted? */
+bool document_quotes(struct document *document, struct str line);

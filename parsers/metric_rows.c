@@ -548,7 +548,7 @@ static void cache_row(struct metric_rows *rows, const struct log_line *line, enu
 	if (rows->tries == MOST_TRIES || line->cut)
 		return;
 	rows->tries++;
-	shape = row_shape_of_cells(line->text);
+	shape = row_shape_new(line->text, true);
 	if (shape == NULL)
 		return;
 	struct cached_row *cached = xcalloc(1, sizeof(*cached));

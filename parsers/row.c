@@ -172,7 +172,7 @@ static bool find_cells(struct row_shape *shape)
 	return true;
 }
 
-static struct row_shape *shape_of(struct str line, bool of_cells)
+struct row_shape *row_shape_new(struct str line, bool of_cells)
 {
 	struct row_shape *shape = xcalloc(1, sizeof(*shape));
 	struct pairs_line about;
@@ -194,16 +194,6 @@ static struct row_shape *shape_of(struct str line, bool of_cells)
 		at = shape->slots[i].text.p + shape->slots[i].text.len;
 	}
 	return shape;
-}
-
-struct row_shape *row_shape_new(struct str line)
-{
-	return shape_of(line, false);
-}
-
-struct row_shape *row_shape_of_cells(struct str line)
-{
-	return shape_of(line, true);
 }
 
 void row_shape_free(struct row_shape *shape)

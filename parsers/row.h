@@ -60,11 +60,9 @@ struct row_shape {
 	struct row_text before[PAIR_SLOTS_MAX]; /* the text before each slot */
 };
 
-/* NULL if the line has no pairs or a number without a slot. */
-struct row_shape *row_shape_new(struct str line);
-/* The shape of a line of a metrics file, CSV or one JSON object: its pairs are all its numbers in
- * their order, without names. */
-struct row_shape *row_shape_of_cells(struct str line);
+/* NULL if the line has no pairs or a number without a slot. of_cells: it is a line of a metrics
+ * file, CSV or one JSON object, whose pairs are all its numbers in their order, without names. */
+struct row_shape *row_shape_new(struct str line, bool of_cells);
 void row_shape_free(struct row_shape *shape);
 
 /* Read the line into shape->pairs; false if it has another shape. */

@@ -577,7 +577,7 @@ static void make_fast_path(struct templates *ts, struct template *t, const struc
 	    like->about.evaluates)
 		return;
 	t->tries++;
-	struct row_shape *shape = row_shape_new(line->text);
+	struct row_shape *shape = row_shape_new(line->text, false);
 	if (shape == NULL)
 		return;
 	struct fast_path *fast = xcalloc(1, sizeof(*fast));

@@ -34,10 +34,9 @@ void term_configure(struct term *term, const struct term_options *options);
 
 bool term_has_colors(const struct term *term);
 
-/* Descriptor to watch for reading. */
-int term_fd(const struct term *term);
-/* Output never blocks.  What the terminal does not accept is queued: while term_has_pending, watch
- * term_out_fd for writing and call term_flush, which returns true when the queue is empty. */
+/* Keys come from standard input. Output never blocks: what the terminal does not accept is queued.
+ * While term_has_pending, watch term_out_fd for writing and call term_flush, which returns true
+ * when the queue is empty. */
 int term_out_fd(const struct term *term);
 bool term_flush(struct term *term);
 bool term_has_pending(const struct term *term);

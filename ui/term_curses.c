@@ -552,12 +552,6 @@ bool term_has_colors(const struct term *term)
 	return term->colors > 0;
 }
 
-int term_fd(const struct term *term)
-{
-	(void)term;
-	return STDIN_FILENO;
-}
-
 int term_out_fd(const struct term *term)
 {
 	return term->outlet->fd;

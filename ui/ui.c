@@ -449,11 +449,6 @@ unsigned int ui_take_wants(struct ui *ui)
 	return wants;
 }
 
-bool ui_is_working(const struct ui *ui)
-{
-	return ui->is_working;
-}
-
 /* Execute a command and release it; false if it failed.  The message shows the result. */
 static bool run_command(struct ui *ui, struct command *command)
 {

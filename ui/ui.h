@@ -69,7 +69,5 @@ int64_t ui_frame_in_ms(const struct ui *ui);
 void ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y);
 /* Do a piece of background work; true if more is left. */
 bool ui_work(struct ui *ui);
-/* Is background work left? */
-bool ui_is_working(const struct ui *ui);
 
 struct ui_shared *ui_shared(struct ui *ui);

@@ -80,11 +80,7 @@ static bool has_word(struct str name, const char *words)
 /* Index of the first list with a word of the name; n: none. */
 static size_t find_word_list(struct str name, const char *const *lists, size_t n)
 {
-	size_t i = 0;
-
-	while (i < n && !has_word(name, lists[i]))
-		i++;
-	return i;
+	return index_of(i, n, has_word(name, lists[i]));
 }
 
 /* How likely the column is the score; 0: it is not. */
@@ -343,10 +339,8 @@ static void find_trend(const struct table *t)
 {
 	const struct harness_score *best = &t->b->run->best_unverified;
 	struct harness_table *table = t->b->run->table;
-	size_t crashed = 0;
+	size_t crashed = index_of(i, t->n, t->rows[t->n - 1 - i].outcome != CRASHED);
 
-	while (crashed < t->n && t->rows[t->n - 1 - crashed].outcome == CRASHED)
-		crashed++;
 	table->since_best = best->present ? (unsigned int)t->n - best->iteration : 0;
 	if (crashed >= RECENT)
 		table->trend = "crashing";

@@ -3,6 +3,7 @@
 #include "app/app.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "app/bench.h"
 #include "app/parts.h"
@@ -155,7 +156,7 @@ static int open_shell(void *user, const struct conf_pod *pod, const char *comman
 		(void)term_write(app->term, line, strlen(line));
 	}
 	watch_output(app);
-	if (pod_shell_start(&app->shell, term_fd(app->term), err)) {
+	if (pod_shell_start(&app->shell, STDIN_FILENO, err)) {
 		return_from_shell(app, 127);
 		return -1;
 	}
@@ -309,7 +310,7 @@ static void on_poll(void *user)
 	schedule_frame(app);
 	busy = source->busy != NULL && source->busy(source->user);
 	if (more)
-		in_ms = ui_is_working(app->parts.ui) ? YIELD_MS : 1;
+		in_ms = app->works ? YIELD_MS : 1;
 	else
 		in_ms = busy ? BUSY_MS : POLL_MS;
 	loop_timer_start(app->poll, in_ms, 0);
@@ -436,7 +437,7 @@ static int run_loop(struct app *app, struct err *err)
 	const struct app_source *source = &app->setup->source;
 
 	app->out = loop_fd_new(app->loop, term_out_fd(app->term), on_out, app);
-	app->tty = loop_fd_new(app->loop, term_fd(app->term), on_tty, app);
+	app->tty = loop_fd_new(app->loop, STDIN_FILENO, on_tty, app);
 	if (app->out == NULL || app->tty == NULL)
 		return err_set(err, ERR_IO, "cannot watch the terminal for keys");
 	if (source->start != NULL && source->start(source->user, app->loop, app->parts.ui, err))

@@ -870,14 +870,11 @@ static void find_means_and_pods(struct judge_contrast *c)
 
 	c->pods = xcalloc(c->n_blocks + 1, sizeof(*c->pods));
 	array_each (block, c->blocks, c->n_shown) {
-		size_t p = 0;
-
 		if (!block->counts)
 			continue;
 		a += log(block->control);
 		b += log(block->variant);
-		while (p < c->n_pods && c->pods[p].pod != block->pod)
-			p++;
+		size_t p = index_of(i, c->n_pods, c->pods[i].pod == block->pod);
 		c->pods[p].pod = block->pod;
 		c->n_pods += p == c->n_pods ? 1 : 0;
 	}

@@ -291,10 +291,8 @@ static char *next_word(struct str *rest)
  * NULL: the text is of another form. */
 static char *get_command(struct str text)
 {
-	size_t n = 0;
+	size_t n = index_of(i, text.len, text.p[i] == '=' || isspace((unsigned char)text.p[i]));
 
-	while (n < text.len && text.p[n] != '=' && !isspace((unsigned char)text.p[n]))
-		n++;
 	if (n == 0 || n == text.len || text.p[n] != '=')
 		return NULL;
 	text = str_trim(str_skip(text, n + 1));

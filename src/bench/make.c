@@ -74,10 +74,8 @@ static char *next_name(struct str *rest)
 	struct str name;
 
 	while (rest->len > 0) {
-		size_t n = 0;
+		size_t n = index_of(i, rest->len, rest->p[i] == ',' || rest->p[i] == '\n');
 
-		while (n < rest->len && rest->p[n] != ',' && rest->p[n] != '\n')
-			n++;
 		name = str_trim((struct str){ rest->p, n });
 		n += n < rest->len ? 1 : 0;
 		rest->p += n;

@@ -75,11 +75,7 @@ static bool read_health(struct session *s, const struct bench_run *run, struct h
 /* The first row at or after a step; n_rows: none. */
 static size_t find_row(const struct run_log *log, double step)
 {
-	size_t i = 0;
-
-	while (i < log->n_rows && log->rows[i].step < step)
-		i++;
-	return i;
+	return index_of(i, log->n_rows, !(log->rows[i].step < step));
 }
 
 /* Find the rows a..b of a log that its window has unless other runs have other rows, and set their

@@ -285,11 +285,7 @@ double step_ticks(const struct step_times *times, const struct step_row *rows, d
 
 size_t step_find(const struct step_times *times, double step)
 {
-	size_t i = 0;
-
-	while (i < times->n && times->step[i] != step)
-		i++;
-	return i;
+	return index_of(i, times->n, times->step[i] == step);
 }
 
 size_t step_intervals(const struct step_times *times, double lo, double hi, size_t every,

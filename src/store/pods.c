@@ -7,10 +7,8 @@
 void store_pod_put(struct store *store, const struct store_pod *pod)
 {
 	struct batch *batch = &store->waiting;
-	size_t i = 0;
+	size_t i = index_of(k, batch->n_pods, strcmp(batch->pods[k].name, pod->name) == 0);
 
-	while (i < batch->n_pods && strcmp(batch->pods[i].name, pod->name) != 0)
-		i++;
 	if (i < batch->n_pods)
 		row_release(&pod_table, &batch->pods[i]);
 	else

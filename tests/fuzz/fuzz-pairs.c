@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (shape != NULL)
 			check_shape(shape, line.text);
 		else
-			shape = row_shape_new(line.text);
+			shape = row_shape_new(line.text, false);
 		if (templates_read_similar(templates, &line) == SIMILAR_NONE)
 			(void)templates_read(templates, &line);
 		free(copy);

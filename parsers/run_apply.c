@@ -502,6 +502,22 @@ static void apply_size(const struct apply *a)
 		s->is |= IS_PACKED;
 }
 
+/* Store a figure under this name. */
+static void report_figure(const struct apply *a, const char *name)
+{
+	struct run_state *s = a->state;
+	double value = record_get(a->record, METRIC_SCORE);
+	struct run_series *series = isfinite(value)
+					    ? run_series_get(&s->run, str_from(name),
+							     (struct str){ NULL, 0 }, METRIC_COUNT)
+					    : NULL;
+
+	if (series == NULL)
+		return;
+	run_series_add(series, value, s->run.last_step);
+	report_point(a, METRIC_COUNT, series->name, value);
+}
+
 static void apply_setting(const struct apply *a)
 {
 	struct run_state *s = a->state;
@@ -521,6 +537,8 @@ static void apply_setting(const struct apply *a)
 	copy_metric(a->record, METRIC_TARGET_TOKENS, &run->target_tokens);
 	copy_metric(a->record, METRIC_PLANNED, &run->planned_steps);
 	copy_metric(a->record, METRIC_CAP_S, &run->cap_s);
+	/* One that only a track needs. */
+	report_figure(a, a->record->rule->name);
 	s->own |= a->record->present;
 	/* The kind of evaluation that the next label means, or that is still to come. */
 	if (str_eq_cstr(mode, "sliding_window"))
@@ -548,25 +566,17 @@ static void apply_score(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	struct str task = str_trim(a->record->stage), mode = str_trim(a->record->mode);
-	double value = record_get(a->record, METRIC_SCORE);
 	char name[2 * SERIES_NAME_BYTES];
 
 	if ((s->is & IS_ACTIVE) == 0)
 		set_end(a);
 	report_pairs(a);
-	if (!isfinite(value))
-		return;
 	while (task.len > 0 && (task.p[0] == '-' || task.p[0] == ' '))
 		task = str_skip(task, 1);
 	if (task.len > 0)
 		print_into(s->task, "%.*s", (int)task.len, task.p);
 	print_into(name, "%s%s%.*s", s->task, mode.len > 0 ? "/" : "", (int)mode.len, mode.p);
-	struct run_series *series =
-		run_series_get(&s->run, str_from(name), (struct str){ NULL, 0 }, METRIC_COUNT);
-	if (series == NULL)
-		return;
-	run_series_add(series, value, s->run.last_step);
-	report_point(a, METRIC_COUNT, series->name, value);
+	report_figure(a, name);
 }
 
 static void apply_progress(const struct apply *a)

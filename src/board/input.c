@@ -255,23 +255,8 @@ static void read_table(struct board_input *input, const char *path)
 {
 	struct err err = { ERR_NONE, "" };
 	AUTO_BUF text = buf_new(TABLE_MAX);
-	char block[READ_BYTES];
-	FILE *stream = fopen(path, "rbe");
-	size_t n;
 
-	if (stream == NULL) {
-		err_set_errno(&err, ERR_IO, "cannot open %s", path);
-		report_error(input, &err);
-		return;
-	}
-	while ((n = fread(block, 1, sizeof(block), stream)) > 0)
-		buf_append(&text, block, n);
-	if (ferror(stream))
-		err_set_errno(&err, ERR_IO, "cannot read %s", path);
-	else if (text.truncated)
-		err_set(&err, ERR_LIMIT, "%s: more than %u bytes", path, TABLE_MAX);
-	(void)fclose(stream);
-	if (err.code != ERR_NONE)
+	if (file_read(path, &text, &err) != 0)
 		report_error(input, &err);
 	else
 		read_rows(input, path, buf_str(&text));

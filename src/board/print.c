@@ -183,42 +183,39 @@ static void end_line(struct page *p)
 	buf_clear(&p->text);
 }
 
-/* "bytes kept (at most 15,984,387 of 16,000,000)" for one cap. */
-static void append_cap(struct buf *out, enum board_cap cap, enum board_kept kept, double most,
-		       double limit)
-{
-	if (kept == CAP_NONE)
-		return;
-	buf_appendf(out, "%s%s %s", out->len > 0 ? ", " : "caps: ", board_cap_name(cap),
-		    kept == CAP_GRACE ? "within the grace" : board_kept_name(kept));
-	if (!run_has(most) || kept == CAP_UNKNOWN)
-		return;
-	buf_append_str(out, " (at most ");
-	if (cap == BOARD_CAP_BYTES)
-		append_count(out, most);
-	else
-		buf_appendf(out, "%.3f", most);
-	buf_append_str(out, " of ");
-	append_count(out, limit);
-	buf_append_str(out, cap == BOARD_CAP_BYTES ? ")" : " s)");
-}
-
 /* "caps: bytes kept (at most 15,984,387 of 16,000,000), ..". */
 static void write_caps(struct page *p)
 {
 	const struct track *track = p->group->track;
 	const struct board_group *group = p->group;
+	const struct {
+		double most, limit;
+	} caps[BOARD_CAP_COUNT] = {
+		[BOARD_CAP_BYTES] = { group->max_artifact_bytes, track->cap_artifact_bytes },
+		[BOARD_CAP_TRAIN] = { group->max_train_ms / 1000, track->cap_train_s },
+		[BOARD_CAP_EVAL] = { group->max_eval_s, track->cap_eval_s },
+		[BOARD_CAP_TARGETS] = { RUN_ABSENT, RUN_ABSENT },
+		[BOARD_CAP_METRIC] = { RUN_ABSENT, RUN_ABSENT },
+	};
 	struct buf *out = &p->text;
 
-	if (!p->markdown || group->n_counted == 0 || group->is_values)
-		return;
-	append_cap(out, BOARD_CAP_BYTES, group->caps[BOARD_CAP_BYTES], group->max_artifact_bytes,
-		   track->cap_artifact_bytes);
-	append_cap(out, BOARD_CAP_TRAIN, group->caps[BOARD_CAP_TRAIN], group->max_train_ms / 1000,
-		   track->cap_train_s);
-	append_cap(out, BOARD_CAP_EVAL, group->caps[BOARD_CAP_EVAL], group->max_eval_s,
-		   track->cap_eval_s);
-	append_cap(out, BOARD_CAP_TARGETS, group->caps[BOARD_CAP_TARGETS], RUN_ABSENT, RUN_ABSENT);
+	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++) {
+		enum board_kept kept = group->caps[cap];
+		bool is_bytes = cap == BOARD_CAP_BYTES;
+		char most[STR_NUMBER_SIZE], limit[STR_NUMBER_SIZE];
+
+		if (!p->markdown || group->is_values || kept == CAP_NONE)
+			continue;
+		buf_appendf(out, "%s%s %s",
+			    out->len > 0 ? ", " : "caps: ", board_cap_name((enum board_cap)cap),
+			    kept == CAP_GRACE ? "within the grace" : board_kept_name(kept));
+		if (!run_has(caps[cap].most) || kept == CAP_UNKNOWN)
+			continue;
+		print_into(most, "%.3f", caps[cap].most);
+		buf_appendf(out, " (at most %s of %s%s)",
+			    is_bytes ? str_number(caps[cap].most, 17, most) : most,
+			    str_number(caps[cap].limit, 17, limit), is_bytes ? "" : " s");
+	}
 }
 
 /* "track parameter-golf-10min (by its logs) · train 600 s, ...": the track and its rule. */
@@ -239,6 +236,8 @@ static void board_track_line(struct buf *out, const struct board *board,
 		append_count(out, track->cap_artifact_bytes);
 		buf_append_str(out, " bytes");
 	}
+	if (track->cap_metric != NULL)
+		buf_appendf(out, " · %s <= %g", track->cap_metric, track->cap_metric_most);
 	if (!track->has_record)
 		return;
 	if (run_has(track->target))
@@ -616,7 +615,7 @@ static void add_group(struct page *p, const struct board_group *group)
 		p, p->markdown ? group->title
 			       : facts_keep(p->facts, "%zu  %s", group->rank + 1, group->title));
 	table->beside = p->markdown ? NULL : v->text;
-	table->beside_style = styles[v->word];
+	table->beside_style = v->is_provisional ? FACT_WARN : styles[v->word];
 	if (p->n_columns > 0) {
 		board_each_row (row, p->board, group)
 			add_row(p, row);
@@ -700,9 +699,8 @@ static void print_board(FILE *stream, const struct board *board, bool markdown,
 
 		if (markdown || !is_first_of_track(board, group) || !track_has_caps(track))
 			continue;
-		buf_append_str(&p.text, "caps: bytes, train, eval");
-		if (track->full_targets)
-			buf_append_str(&p.text, ", all targets");
+		buf_append_str(&p.text, "caps: ");
+		track_list_caps(track, &p.text);
 		buf_append_str(&p.text, ": ✓ kept, ");
 		if (track->train_grace_steps > 0)
 			buf_appendf(&p.text, "~ over by at most %g steps, ",
@@ -856,7 +854,7 @@ static void add_verdict(cJSON *object, const struct board *board, const struct b
 	const char *unit = board_unit(board, group);
 
 	json_add(object, JTEXT("verdict", v->text[0] ? v->text : NULL),
-		 JTEXT("word", board_word_name(v->word)),
+		 JTEXT("word", board_word_name(v->word)), JBOOL("provisional", v->is_provisional),
 		 JCLEAN("baseline", base != NULL ? base->key : NULL));
 	add_in_unit(object, "delta", unit, v->delta);
 	if (strcmp(unit, "bpb") == 0) {
@@ -973,7 +971,7 @@ static const char csv_columns[] =
 	"kind, rank:0, group, file, seed:0, status, use, steps, ms_per_step, "
 	"train_ms, prequant_bpb, quant_bpb, sliding_bpb, ttt_bpb, final_bpb, "
 	"final_val_loss, value, eval_s, eval_total_s, artifact_bytes, "
-	"cap_bytes, cap_train, cap_eval, cap_targets, n:0, n_seeds:0, score, "
+	"cap_bytes, cap_train, cap_eval, cap_targets, cap_metric, n:0, n_seeds:0, score, "
 	"unit, mean:10, sd_sample:10, sd_population:10, se:10, delta:10, "
 	"delta_nats:10, nats_per_unit:10, bar:10, t_a, df_a, p_a, t_b, df_b, "
 	"p_b, seeds_needed:0, verdict, note";

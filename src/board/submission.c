@@ -225,7 +225,7 @@ size_t submission_check(const struct submission *s, void (*say)(void *user, cons
 		report_missing(&check, "no hardware given (--hardware)");
 	if (v->word == BOARD_WORD_NONE)
 		report_missing(&check, "no baseline to compare with (--baseline)");
-	else if (v->word != BOARD_WORD_SHOWN)
+	else if (v->word != BOARD_WORD_SHOWN || v->is_provisional)
 		report_missing(&check, "the verdict is %s", v->text);
 	return check.n;
 }

@@ -117,8 +117,8 @@ static const char *find_failure(const struct board_group *group, unsigned int fa
 	if ((fail_on & FAIL_BELOW) != 0 && word == BOARD_WORD_BELOW_BAR)
 		return group->verdict.text;
 	if ((fail_on & FAIL_NOT_SHOWN) != 0 &&
-	    (word != BOARD_WORD_SHOWN || strstr(group->verdict.text, "UNCHECKED") != NULL ||
-	     strstr(group->verdict.text, "PROVISIONAL") != NULL))
+	    (word != BOARD_WORD_SHOWN || group->verdict.is_provisional ||
+	     strstr(group->verdict.text, "UNCHECKED") != NULL))
 		return group->verdict.text[0] != '\0' ? group->verdict.text : "not judged";
 	if ((fail_on & FAIL_UNFINISHED) != 0 &&
 	    group->n_uncounted[BOARD_UNFINISHED] + group->n_uncounted[BOARD_NO_SCORE] > 0)
@@ -325,10 +325,13 @@ static void put_sample(struct out *out, const char *file, unsigned int run_index
 	out_take(out, row);
 }
 
-/* Destination of the samples of one log. */
+/* Destination of samples; file, and run_index in the database, identify the current run. */
 struct series_of {
 	struct out *out;
-	const char *file;
+	struct store *store;
+	const char *file; /* of the database: pod:path */
+	unsigned int run_index;
+	struct err *err;
 };
 
 static void take_sample(void *user, const struct run *run, const struct sample *sample)
@@ -359,7 +362,7 @@ static int put_file_samples(struct out *out, char *const *argv, size_t n,
 
 	log_paths_find(&paths, argv, n);
 	for (size_t i = 0; i < paths.n && status == 0; i++) {
-		struct series_of series = { out, paths.v[i].path };
+		struct series_of series = { .out = out, .file = paths.v[i].path };
 
 		if (!paths.v[i].table)
 			status = read_log(series.file, formats, &cb, &series, err);
@@ -368,18 +371,9 @@ static int put_file_samples(struct out *out, char *const *argv, size_t n,
 	return status;
 }
 
-/* Destination of the samples in the database; file and run_index identify the current run. */
-struct stored_series {
-	struct out *out;
-	struct store *store;
-	const char *file; /* pod:path */
-	unsigned int run_index;
-	struct err *err;
-};
-
 static int take_stored_sample(void *user, const struct stored_sample *sample)
 {
-	const struct stored_series *series = user;
+	const struct series_of *series = user;
 
 	put_sample(series->out, series->file, series->run_index, sample->metric, &sample->sample);
 	return 0;
@@ -388,7 +382,7 @@ static int take_stored_sample(void *user, const struct stored_sample *sample)
 static int put_stored_run(void *user, const struct stored_run *run)
 {
 	AUTO_TEXT file = xasprintf("%s:%s", run->pod, run->path);
-	struct stored_series *series = user;
+	struct series_of *series = user;
 
 	series->file = file;
 	series->run_index = run->run.run_index;
@@ -411,7 +405,7 @@ static int put_samples(FILE *stream, enum out_format format, struct context *con
 	else
 		status = store_each_run(
 			context->store, 0, put_stored_run,
-			&(struct stored_series){ .out = out, .store = context->store, .err = err },
+			&(struct series_of){ .out = out, .store = context->store, .err = err },
 			err);
 	if (out_free(out) != 0 && status == 0)
 		status = stream == stdout ? cmd_flush(err)

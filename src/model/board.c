@@ -36,6 +36,14 @@ void board_choose_metric(struct board *board, const char *name)
 	board->score = &board->chosen;
 }
 
+/* The last value of a metric of the run; absent: none. */
+static double last_value(const struct run *run, const char *name)
+{
+	const struct run_series *series = run_series_find(run, name);
+
+	return series != NULL ? run_series_last(series, name) : RUN_ABSENT;
+}
+
 static void read_chosen_metric(struct board *board)
 {
 	for (size_t i = 0; i < board->n_rows; i++) {
@@ -44,10 +52,8 @@ static void read_chosen_metric(struct board *board)
 		if (board->groups[row->group].is_values)
 			continue;
 		const struct run_series *series = run_series_find(&row->run, board->chosen_name);
-		if (series == NULL)
-			continue;
-		row->run.chosen = run_series_last(series, board->chosen_name);
-		if (series->metric < METRIC_COUNT)
+		row->run.chosen = last_value(&row->run, board->chosen_name);
+		if (series != NULL && series->metric < METRIC_COUNT)
 			board->chosen_unit = metric_info(series->metric)->unit;
 	}
 }
@@ -355,40 +361,28 @@ static void note_different(struct board_group *group, const char *what, const st
  * mean mixes different things; add a note about it. */
 static void note_unlike(const struct board *board, struct board_group *group)
 {
-	static const struct {
-		const char *key, *what;
-	} same[] = {
-		{ "n_gpus", "numbers of GPUs" },
-		{ "train_batch_tokens", "batch sizes" },
-		{ "val_tokens", "validation tokens" },
-	};
-	struct different stages = { .n = 0 }, scripts = { .n = 0 };
-	char text[STR_NUMBER_SIZE];
+	enum { GPUS, BATCH, TOKENS, STAGE, SCRIPT, N_SAME };
+	static const char *const what[N_SAME] = { "numbers of GPUs", "batch sizes",
+						  "validation tokens", "score stages",
+						  "training scripts" };
+	struct different d[N_SAME] = { { .n = 0 } };
 
-	for (size_t k = 0; k < LENGTH(same); k++) {
-		const struct run_number *number = run_number_by_name(str_from(same[k].key));
-		struct different d = { .n = 0 };
-
-		board_each_counted (row, board, group) {
-			double value = run_number_get(&row->run, number);
-
-			if (!run_has(value))
-				continue;
-			(void)str_number(value, 17, text);
-			add_value(&d, text);
-		}
-		note_different(group, same[k].what, &d);
-	}
 	board_each_counted (row, board, group) {
-		if (row->run.final_class != NULL)
-			add_value(&stages, row->run.final_class);
-		if (row->run.source_sha256 != NULL) {
-			print_into(text, "%.12s", row->run.source_sha256);
-			add_value(&scripts, text);
-		}
+		const struct run *run = &row->run;
+		const double numbers[] = { run->n_gpus, run->train_batch_tokens, run->val_tokens };
+		char text[STR_NUMBER_SIZE];
+
+		for (int k = GPUS; k <= TOKENS; k++)
+			if (run_has(numbers[k]))
+				add_value(&d[k], str_number(numbers[k], 17, text));
+		if (run->final_class != NULL)
+			add_value(&d[STAGE], run->final_class);
+		print_into(text, "%.12s", run->source_sha256 != NULL ? run->source_sha256 : "");
+		if (text[0] != '\0')
+			add_value(&d[SCRIPT], text);
 	}
-	note_different(group, "score stages", &stages);
-	note_different(group, "training scripts", &scripts);
+	for (int k = 0; k < N_SAME; k++)
+		note_different(group, what[k], &d[k]);
 }
 
 /* The result with the excluded runs: seeds that were used for tuning are left out, not hidden. */
@@ -451,7 +445,7 @@ static void check_row(const struct track *track, struct board_row *row)
 {
 	const struct run *run = &row->run;
 	double eval_s = fmax(run->eval_s, run->eval_total_s);
-	double train_over_ms = run->train_ms - 1000 * track->cap_train_s;
+	double train_over_ms = run->train_ms - 1000 * track->cap_train_s, last = RUN_ABSENT;
 	enum board_kept *caps = row->caps;
 	char texts[2][STR_NUMBER_SIZE];
 
@@ -467,6 +461,14 @@ static void check_row(const struct track *track, struct board_row *row)
 						  ? CAP_UNKNOWN
 					  : run->target_tokens >= run->val_tokens ? CAP_KEPT
 										  : CAP_BROKEN;
+	if (track->cap_metric != NULL) {
+		last = last_value(run, track->cap_metric);
+		caps[BOARD_CAP_METRIC] = check_cap(last, track->cap_metric_most);
+	}
+	if (caps[BOARD_CAP_METRIC] == CAP_BROKEN)
+		add_row_note(row, "%s is %s, at most %s", track->cap_metric,
+			     str_number(last, 12, texts[0]),
+			     str_number(track->cap_metric_most, 12, texts[1]));
 	if (caps[BOARD_CAP_BYTES] == CAP_BROKEN)
 		add_row_note(
 			row, "%s bytes over",
@@ -564,16 +566,6 @@ static bool has_other_track(const struct board *board, const struct board_row *r
 	       strcmp(board->groups[row->group].track->name, tracks) != 0;
 }
 
-/* Does a finished run of the group have this number? */
-static bool group_has(const struct board *board, const struct board_group *group,
-		      const struct run_number *number)
-{
-	board_each_row (row, board, group)
-		if (row->run.status == RUN_FINISHED && run_has(run_number_get(&row->run, number)))
-			return true;
-	return false;
-}
-
 const char *board_target_metric(const struct board *board, const struct board_group *group)
 {
 	const struct track *track = group->track;
@@ -613,9 +605,8 @@ static const struct run_number *read_metric(const struct board *board, struct bo
 
 static const struct run_number *choose_score(const struct board *board, struct board_group *group)
 {
-	const struct run_number *bpb = run_number_by_name(STR_LIT("final_bpb"));
-	const struct run_number *loss = run_number_by_name(STR_LIT("final_val_loss"));
 	const struct track *track = group->track;
+	size_t n_bpb = 0, n_loss = 0;
 
 	group->higher = board->higher || (board->score == NULL && track->is_above);
 	if (board->score != NULL)
@@ -627,7 +618,16 @@ static const struct run_number *choose_score(const struct board *board, struct b
 		return track->score;
 	if (track->metric != NULL)
 		return read_metric(board, group, track->metric);
-	return group_has(board, group, bpb) || !group_has(board, group, loss) ? bpb : loss;
+	/* A single foreign run must not decide. */
+	board_each_row (row, board, group) {
+		const struct run *run = &row->run;
+		bool is_finished = run->status == RUN_FINISHED;
+
+		n_bpb += is_finished && run_has(run->final_bpb);
+		n_loss += is_finished && !run_has(run->final_bpb) && run_has(run->final_val_loss);
+	}
+	return run_number_by_name(n_loss > n_bpb ? STR_LIT("final_val_loss")
+						 : STR_LIT("final_bpb"));
 }
 
 /* Mark a row that repeats the run of an earlier row of its group. */
@@ -717,6 +717,13 @@ bool board_excludes(const struct board_row *row, const char *text)
 	return key_fits(row->path, text) || strcmp(row->name, text) == 0;
 }
 
+static const char *describe_status(const struct run *run)
+{
+	return run->status == RUN_RUNNING   ? "still running"
+	       : run->status == RUN_UNKNOWN ? "end unknown"
+					    : run_status_name(run->status);
+}
+
 /* Decide whether the row counts, as far as the row alone shows. */
 static void mark_use(const struct board *board, struct board_row *row)
 {
@@ -724,9 +731,6 @@ static void mark_use(const struct board *board, struct board_row *row)
 	const struct run_number *score = group->score;
 	bool is_over = row->run.status == RUN_FINISHED ||
 		       (row->run.status == RUN_UNKNOWN && run_number_is_chosen(score));
-	const char *status = row->run.status == RUN_RUNNING   ? "not finished"
-			     : row->run.status == RUN_UNKNOWN ? "end unknown"
-							      : run_status_name(row->run.status);
 
 	row->score = run_number_get(&row->run, score);
 	if (has_other_track(board, row)) {
@@ -736,7 +740,7 @@ static void mark_use(const struct board *board, struct board_row *row)
 		row->use = run_has(row->score) ? BOARD_COUNTED : BOARD_NO_STEP;
 	} else if (!is_over) {
 		row->use = BOARD_UNFINISHED;
-		add_row_note(row, "%s, not counted", status);
+		add_row_note(row, "%s, not counted", describe_status(&row->run));
 	} else if (!run_has(row->score)) {
 		row->use = BOARD_NO_SCORE;
 		add_row_note(row, "no %s, not counted", score->name);
@@ -792,11 +796,7 @@ static void find_steps(struct board *board, struct board_group *group)
 		row->score = row->run.chosen = board_steps_value(&row->run, metric, steps->step);
 		row->use = run_has(row->score) ? BOARD_COUNTED : BOARD_NO_STEP;
 		if (row->use == BOARD_NO_STEP)
-			add_row_note(row, "%s, no %s at step %.0f",
-				     row->run.status == RUN_RUNNING ? "still running"
-				     : row->run.status == RUN_UNKNOWN
-					     ? "end unknown"
-					     : run_status_name(row->run.status),
+			add_row_note(row, "%s, no %s at step %.0f", describe_status(&row->run),
 				     metric, steps->step);
 	}
 }
@@ -867,6 +867,13 @@ static size_t seed_values(const struct board *board, const struct board_group *g
 	return n;
 }
 
+/* Does the run only estimate the target's metric? */
+static bool is_estimate(const struct track *track, const struct run *run)
+{
+	return track->full_metric != NULL && run_series_find(run, track->full_metric) == NULL &&
+	       !(track->full_if != NULL && last_value(run, track->full_if) == track->full_value);
+}
+
 static void count_group(struct board *board, struct board_group *group)
 {
 	AUTO_FREE double *values = xcalloc(group->n_rows + 1, sizeof(*values));
@@ -875,8 +882,11 @@ static void count_group(struct board *board, struct board_group *group)
 
 	if (!group->counts_steps)
 		mark_seeds(board, group);
-	board_each_row (row, board, group)
+	board_each_row (row, board, group) {
 		group->n_uncounted[row->use]++;
+		group->n_live += row->run.status == RUN_RUNNING &&
+				 (row->use == BOARD_UNFINISHED || row->use == BOARD_NO_STEP);
+	}
 	group->n_counted = group->n_uncounted[BOARD_COUNTED];
 	size_t n = collect_values(board, group, group->score, values);
 	board_stats_of(&group->stats, values, n);
@@ -893,8 +903,7 @@ static void count_group(struct board *board, struct board_group *group)
 	board_each_counted (row, board, group) {
 		const struct run *run = &row->run;
 
-		group->n_estimates += group->track->full_metric != NULL && !group->is_values &&
-				      run_series_find(run, group->track->full_metric) == NULL;
+		group->n_estimates += !group->is_values && is_estimate(group->track, run);
 		group->max_train_ms = fmax(group->max_train_ms, run->train_ms);
 		group->max_artifact_bytes = fmax(group->max_artifact_bytes, run->artifact_bytes);
 		group->max_eval_s = fmax(group->max_eval_s, fmax(run->eval_s, run->eval_total_s));
@@ -1085,20 +1094,18 @@ static void measure_group(const struct board *board, struct board_group *group,
 }
 
 /* List the caps in that state as the verdict names them: "bytes/time". */
-static void list_caps(char *out, size_t size, const struct board_group *group,
-		      enum board_kept state, const char *sep)
+static void list_caps(struct buf *out, const struct board_group *group, enum board_kept state,
+		      const char *sep)
 {
-	static const char *const words[BOARD_CAP_COUNT] = { "bytes", "time", "time", "targets" };
-	size_t len = 0;
+	const char *const words[BOARD_CAP_COUNT] = { "bytes", "time", "time", "targets",
+						     group->track->cap_metric };
 
-	out[0] = '\0';
 	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++) {
 		if (group->caps[cap] != state ||
 		    (cap == BOARD_CAP_EVAL && group->caps[BOARD_CAP_TRAIN] == state) ||
 		    (cap == BOARD_CAP_TARGETS && state == CAP_UNKNOWN))
 			continue;
-		len += (size_t)snprintf(out + len, size - len, "%s%s", len > 0 ? sep : "",
-					words[cap]);
+		buf_appendf(out, "%s%s", out->len > 0 ? sep : "", words[cap]);
 	}
 }
 
@@ -1131,20 +1138,16 @@ static bool test_passes(const struct board_group *group, size_t i)
 }
 
 /* List the tests that pass: "A,B", or "A only" if one does not. */
-static void list_passed(char *out, size_t size, const struct board_group *group)
+static void list_passed(struct buf *out, const struct board_group *group)
 {
-	size_t len = 0, passed = 0;
+	const struct track *track = group->track;
 
-	out[0] = '\0';
-	for (size_t i = 0; i < group->track->n_tests; i++) {
-		if (!test_passes(group, i))
-			continue;
-		passed++;
-		len += (size_t)snprintf(out + len, size - len, "%s%c", len > 0 ? "," : "",
-					'A' + (int)group->track->tests[i]);
-	}
-	if (passed < group->track->n_tests)
-		(void)snprintf(out + len, size - len, " only");
+	for (size_t i = 0; i < track->n_tests; i++)
+		if (test_passes(group, i))
+			buf_appendf(out, "%s%c", out->len > 0 ? "," : "",
+				    'A' + (int)track->tests[i]);
+	if (!all_of(i, track->n_tests, test_passes(group, i)))
+		buf_append_str(out, " only");
 }
 
 /* What decides the target, in words: "margin 0.0046, needs 0.004; n=10". */
@@ -1172,25 +1175,19 @@ static void word_by_rule(struct board_group *group)
 {
 	struct board_verdict *v = &group->verdict;
 	const struct board_steps *steps = &group->steps;
-	char rule[96], at[48] = "", note[64] = "";
+	char rule[96], at[48] = "";
 
 	describe_rule(rule, sizeof(rule), group);
 	if (group->counts_steps)
 		print_into(at, " at step %.0f", steps->step);
-	if (group->counts_steps && steps->n_live > 0)
-		print_into(note, ", PROVISIONAL (%zu of %zu runs not there yet)", steps->n_live,
-			   steps->n + steps->n_live + steps->n_short);
-	else if (group->n_estimates > 0)
-		print_into(note, ", PROVISIONAL (%zu of %zu runs estimate it)", group->n_estimates,
-			   group->n_counted);
 	v->word = v->target.is_shown ? BOARD_WORD_SHOWN : BOARD_WORD_NOT_SHOWN;
 	if (v->target.is_shown)
-		print_into(v->text, "TARGET SHOWN%s (%s)%s", at, rule, note);
+		print_into(v->text, "TARGET SHOWN%s (%s)", at, rule);
 	else if (group->counts_steps && steps->n_short > 0)
-		print_into(v->text, "MEETS TARGET%s, NOT SHOWN (%zu of %zu runs ended before)%s",
-			   at, steps->n_short, steps->n + steps->n_live + steps->n_short, note);
+		print_into(v->text, "MEETS TARGET%s, NOT SHOWN (%zu of %zu runs ended before)", at,
+			   steps->n_short, steps->n + steps->n_live + steps->n_short);
 	else
-		print_into(v->text, "MEETS TARGET%s, NOT SHOWN (%s)%s", at, rule, note);
+		print_into(v->text, "MEETS TARGET%s, NOT SHOWN (%s)", at, rule);
 }
 
 /* The mean is past the bar; do the tests show it? */
@@ -1199,8 +1196,11 @@ static void word_past_bar(struct board_group *group)
 	struct board_verdict *v = &group->verdict;
 	const struct track *track = group->track;
 	bool target = run_has(track->target);
+	const char *reached = target ? "MEETS TARGET" : "BEATS BAR";
 	double p = v->tests[track->tests[0]].p;
-	char p_text[32], passed[32], unchecked[64];
+	AUTO_BUF unchecked = buf_new(64);
+	AUTO_BUF passed = buf_new(32);
+	char p_text[32];
 
 	if (target && track->rule != TRACK_RULE_T) {
 		word_by_rule(group);
@@ -1210,23 +1210,23 @@ static void word_past_bar(struct board_group *group)
 	format_p(p_text, sizeof(p_text), p, track->alpha);
 	if (test_passes(group, 0)) {
 		v->word = BOARD_WORD_SHOWN;
-		list_passed(passed, sizeof(passed), group);
-		list_caps(unchecked, sizeof(unchecked), group, CAP_UNKNOWN, ", ");
+		list_passed(&passed, group);
+		list_caps(&unchecked, group, CAP_UNKNOWN, ", ");
 		print_into(v->text, "%s (%s%s)%s%s%s", target ? "TARGET SHOWN" : "RECORD SHOWN",
-			   target ? "p=" : "", target ? p_text : passed,
-			   unchecked[0] ? ", UNCHECKED (" : "", unchecked, unchecked[0] ? ")" : "");
+			   target ? "p=" : "", target ? p_text : passed.data,
+			   unchecked.len > 0 ? ", UNCHECKED (" : "", unchecked.data,
+			   unchecked.len > 0 ? ")" : "");
 		return;
 	}
 	v->word = BOARD_WORD_NOT_SHOWN;
 	if (!run_has(p))
-		print_into(v->text, "%s, NOT SHOWN (no spread, no test)",
-			   target ? "MEETS TARGET" : "BEATS BAR");
+		print_into(v->text, "%s, NOT SHOWN (no spread, no test)", reached);
 	else if (v->seeds_needed > 0)
-		print_into(v->text, "%s, NOT SHOWN (p=%s, need ~%u seeds)",
-			   target ? "MEETS TARGET" : "BEATS BAR", p_text, v->seeds_needed);
+		print_into(v->text, "%s, NOT SHOWN (p=%s, need ~%u seeds)", reached, p_text,
+			   v->seeds_needed);
 	else
-		print_into(v->text, "%s, NOT SHOWN (p=%s, need over %u seeds)",
-			   target ? "MEETS TARGET" : "BEATS BAR", p_text, BOARD_MAX_NEEDED);
+		print_into(v->text, "%s, NOT SHOWN (p=%s, need over %u seeds)", reached, p_text,
+			   BOARD_MAX_NEEDED);
 }
 
 /* Set the verdict: the conditions are checked in order, and the first one that fails decides. */
@@ -1234,18 +1234,19 @@ static void word_group(struct board_group *group, const struct board_group *base
 {
 	struct board_verdict *v = &group->verdict;
 	const struct track *track = group->track;
-	char broken[64], miss[32];
+	AUTO_BUF broken = buf_new(64);
+	char miss[32];
 
-	list_caps(broken, sizeof(broken), group, CAP_BROKEN, "/");
+	list_caps(&broken, group, CAP_BROKEN, "/");
 	if (group == base) {
 		v->word = BOARD_WORD_BASELINE;
 		print_into(v->text, "BASELINE");
 	} else if (group->n_counted == 0) {
 		v->word = BOARD_WORD_NO_RUNS;
 		print_into(v->text, "NO RUN COUNTS");
-	} else if (broken[0] != '\0') {
+	} else if (broken.len > 0) {
 		v->word = BOARD_WORD_INVALID;
-		print_into(v->text, "INVALID (%s)", broken);
+		print_into(v->text, "INVALID (%s)", broken.data);
 	} else if (!track->has_record || (!run_has(track->target) && base == NULL)) {
 		v->word = BOARD_WORD_NONE;
 	} else if (!run_has(v->bar)) {
@@ -1274,6 +1275,22 @@ static void word_group(struct board_group *group, const struct board_group *base
 	} else {
 		word_past_bar(group);
 	}
+}
+
+/* A verdict may still change while runs go on, or if they only estimate the target's metric. */
+static void mark_provisional(struct board_group *group)
+{
+	struct board_verdict *v = &group->verdict;
+	AUTO_TEXT text = xstrdup(v->text);
+
+	if (v->word == BOARD_WORD_NO_RUNS || v->word == BOARD_WORD_INVALID ||
+	    group->n_live + group->n_estimates == 0)
+		return;
+	v->is_provisional = true;
+	size_t n = group->n_live > 0 ? group->n_live : group->n_estimates;
+	print_into(v->text, "PROVISIONAL: %s%s%zu run%s %s", text, text[0] != '\0' ? "; " : "", n,
+		   n == 1 ? "" : "s",
+		   group->n_live > 0 ? "still running" : "with only an estimate");
 }
 
 /* The number of seeds needed if mean and spread stay the same, and their price. Only for a mean
@@ -1312,14 +1329,14 @@ static void plan_seeds(const struct board *board, struct board_group *group)
 /* What decides the rank of a group. */
 struct place {
 	const struct track *track;
-	bool has_mean, invalid, shown;
-	double value; /* the lower one is better */
+	bool has_mean, invalid, shown, provisional;
+	double value, mean; /* the lower one is better */
 	size_t index;
 };
 
-/* Groups of one track together. Then groups that show the target by what the track ranks by, then
- * the others by their means, then groups that exceed a cap, then groups without a mean in their
- * given order. */
+/* Groups of one track together. Then groups that show the target by what the track ranks by, those
+ * whose verdict is provisional after the others, then the rest by their means, then groups that
+ * exceed a cap, then groups without a mean in their given order. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
@@ -1332,8 +1349,12 @@ static int compare_places(const void *a, const void *b)
 		return x->invalid ? 1 : -1;
 	if (x->shown != y->shown)
 		return x->shown ? -1 : 1;
+	if (x->shown && x->provisional != y->provisional)
+		return x->provisional ? 1 : -1;
 	if (x->has_mean && x->value != y->value)
 		return x->value < y->value ? -1 : 1;
+	if (x->has_mean && x->mean != y->mean)
+		return x->mean < y->mean ? -1 : 1;
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
@@ -1343,7 +1364,10 @@ static struct place place_of(const struct board *board, const struct board_group
 	struct place place = { .track = track,
 			       .has_mean = run_has(group->stats.mean),
 			       .invalid = group->verdict.word == BOARD_WORD_INVALID,
-			       .value = lower_is_better(group, group->stats.mean) };
+			       .provisional = group->verdict.is_provisional,
+			       .mean = lower_is_better(group, group->stats.mean) };
+
+	place.value = place.mean;
 
 	if (board->score != NULL || track->rank_by == TRACK_RANK_SCORE)
 		return place;
@@ -1432,6 +1456,7 @@ void board_compute(struct board *board)
 		verdict_init(&group->verdict);
 		measure_group(board, group, baseline);
 		word_group(group, baseline);
+		mark_provisional(group);
 		plan_seeds(board, group);
 	}
 	rank_all(board);

@@ -26,11 +26,12 @@
 
 enum board_use { BOARD_USE_LIST(LIST_ID) };
 
-#define BOARD_CAP_LIST(X)           \
-	X(BOARD_CAP_BYTES, "bytes") \
-	X(BOARD_CAP_TRAIN, "train") \
-	X(BOARD_CAP_EVAL, "eval")   \
-	X(BOARD_CAP_TARGETS, "targets")
+#define BOARD_CAP_LIST(X)               \
+	X(BOARD_CAP_BYTES, "bytes")     \
+	X(BOARD_CAP_TRAIN, "train")     \
+	X(BOARD_CAP_EVAL, "eval")       \
+	X(BOARD_CAP_TARGETS, "targets") \
+	X(BOARD_CAP_METRIC, "metric")
 
 enum board_cap { BOARD_CAP_LIST(LIST_ID) BOARD_CAP_COUNT };
 
@@ -82,7 +83,8 @@ struct board_common_seed {
 /* How a group compares with the bar; differences are group minus baseline. */
 struct board_verdict {
 	enum board_word word;
-	char text[160];		  /* the words as shown, "" for NONE */
+	bool is_provisional;	  /* runs are missing, or only estimate the target's metric */
+	char text[192];		  /* the words as shown, "" for NONE */
 	double bar;		  /* in the unit of the score; absent: none */
 	double delta, delta_nats; /* from the baseline, else from the target */
 	double nats_per_unit;	  /* of the score; 1 for a loss */
@@ -130,6 +132,7 @@ struct board_group {
 	const struct run_number *score; /* set by board_compute */
 	size_t n_counted, n_seeds;
 	size_t n_estimates; /* runs that count, with an estimate of the target's metric */
+	size_t n_live;	    /* runs that still run and do not count yet */
 	size_t n_uncounted[BOARD_NO_SCORE + 1]; /* by enum board_use */
 	struct board_stats stats;		/* over the runs */
 	struct board_stats seed_stats;		/* one value per seed; the tests use these */

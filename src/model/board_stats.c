@@ -38,7 +38,8 @@ struct board_test board_test_none(void)
 	return (struct board_test){ NAN, NAN, NAN, NAN };
 }
 
-/* A t test of a difference with this standard error; impossible without spread. */
+/* A t test of a difference with this standard error; impossible without spread, and NAN for
+ * fewer than two values. */
 static struct board_test t_test(double difference, double se, double df)
 {
 	double t = difference / se;
@@ -50,19 +51,16 @@ static struct board_test t_test(double difference, double se, double df)
 
 struct board_test board_test_one_sample(const struct board_stats *a, double mu)
 {
-	if (a->n < 2)
-		return board_test_none();
 	return t_test(a->mean - mu, a->se, (double)a->n - 1);
 }
 
 struct board_test board_test_welch(const struct board_stats *a, const struct board_stats *b,
 				   double margin)
 {
-	double va = a->se * a->se, vb = b->se * b->se, df;
+	double va = a->se * a->se, vb = b->se * b->se;
+	double df = (va + vb) * (va + vb) /
+		    (va * va / ((double)a->n - 1) + vb * vb / ((double)b->n - 1));
 
-	if (a->n < 2 || b->n < 2)
-		return board_test_none();
-	df = (va + vb) * (va + vb) / (va * va / ((double)a->n - 1) + vb * vb / ((double)b->n - 1));
 	return t_test(a->mean - (b->mean - margin), sqrt(va + vb), df);
 }
 
@@ -72,10 +70,8 @@ struct board_test board_test_pooled(const struct board_stats *a, const struct bo
 	double na = (double)a->n, nb = (double)b->n, df = na + nb - 2;
 	double va = a->sd_sample * a->sd_sample;
 	double vb = b->sd_sample * b->sd_sample;
-
-	if (a->n < 2 || b->n < 2)
-		return board_test_none();
 	double pooled = ((na - 1) * va + (nb - 1) * vb) / df;
+
 	return t_test(a->mean - (b->mean - margin), sqrt(pooled * (1 / na + 1 / nb)), df);
 }
 

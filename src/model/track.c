@@ -31,16 +31,39 @@ void track_release(struct track *track)
 	free(track->file);
 	free(track->metric);
 	free(track->full_metric);
+	free(track->full_if);
+	free(track->cap_metric);
 	for (size_t i = 0; i < track->n_marks; i++)
 		mark_release(&track->marks[i]);
 	free(track->marks);
 	*track = (struct track){ 0 };
 }
 
+void track_list_caps(const struct track *track, struct buf *out)
+{
+	const char *const names[] = {
+		run_has(track->cap_artifact_bytes) ? "bytes" : NULL,
+		run_has(track->cap_train_s) ? "train" : NULL,
+		run_has(track->cap_eval_s) ? "eval" : NULL,
+		track->full_targets ? "targets" : NULL,
+		track->cap_metric,
+	};
+	const char *sep = "";
+
+	for (size_t i = 0; i < LENGTH(names); i++) {
+		if (names[i] == NULL)
+			continue;
+		buf_appendf(out, "%s%s", sep, names[i]);
+		sep = ", ";
+	}
+}
+
 bool track_has_caps(const struct track *track)
 {
-	return run_has(track->cap_train_s) || run_has(track->cap_eval_s) ||
-	       run_has(track->cap_artifact_bytes);
+	AUTO_BUF names = buf_new(64);
+
+	track_list_caps(track, &names);
+	return names.len > 0;
 }
 
 /* Read ["A", "B"], the tests that decide. */
@@ -181,6 +204,13 @@ static int read_marks(const struct json_reader *r, const cJSON *marks, const cha
 	return 0;
 }
 
+static const struct json_field full_fields[] = {
+	{ "name", JSON_AS_TEXT, JSON_AT(track, full_if), .types = JSON_REQUIRED },
+	{ "value", JSON_AS_NUMBER, JSON_AT(track, full_value), .types = JSON_REQUIRED,
+	  .low = -MAX_NUMBER, .high = MAX_NUMBER },
+	{ .name = NULL },
+};
+
 static const struct json_field target_fields[] = {
 	{ "metric", JSON_AS_OTHER, .types = JSON_STRING, .take = read_target_metric },
 	{ "value", JSON_AS_NUMBER, JSON_AT(track, target), .types = JSON_REQUIRED,
@@ -189,6 +219,7 @@ static const struct json_field target_fields[] = {
 	  .what = "direction" },
 	{ "strict", JSON_AS_BOOL, JSON_AT(track, is_strict) },
 	{ "full", JSON_AS_TEXT, JSON_AT(track, full_metric) },
+	{ "full_if", JSON_AS_OBJECT, .fields = full_fields },
 	{ .name = NULL },
 };
 
@@ -209,6 +240,12 @@ static const struct json_field pair_fields[] = {
 	{ .name = NULL },
 };
 
+static const struct json_field cap_metric_fields[] = {
+	{ "name", JSON_AS_TEXT, JSON_AT(track, cap_metric), .types = JSON_REQUIRED },
+	{ "most", JSON_AS_NUMBER, JSON_AT(track, cap_metric_most), .types = JSON_REQUIRED },
+	{ .name = NULL },
+};
+
 static const struct json_field caps_fields[] = {
 	{ "train_s", JSON_AS_NUMBER, JSON_AT(track, cap_train_s) },
 	{ "train_grace_steps", JSON_AS_NUMBER, JSON_AT(track, train_grace_steps),
@@ -216,6 +253,7 @@ static const struct json_field caps_fields[] = {
 	{ "eval_s", JSON_AS_NUMBER, JSON_AT(track, cap_eval_s) },
 	{ "artifact_bytes", JSON_AS_NUMBER, JSON_AT(track, cap_artifact_bytes) },
 	{ "full_targets", JSON_AS_BOOL, JSON_AT(track, full_targets) },
+	{ "metric", JSON_AS_OBJECT, .fields = cap_metric_fields },
 	{ .name = NULL },
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "model/run_number.h"
 
@@ -13,12 +14,13 @@ struct mark;
  *
  *	schema, name	required
  *	title		one line
- *	score		a number of a run, or "auto": final_bpb if a group has it, else
- *			final_val_loss; or the name of a metric: its last value; or
+ *	score		a number of a run, or "auto": final_bpb or final_val_loss,
+ *			which more runs have; or the name of a metric: its last value; or
  *			steps_to_target: the first step at which the target is shown
  *	take		"best": the best value of the metric, not the last
- *	target		metric, value, direction (below, above), strict; full: a metric that is
- *			only printed where the one of the target is no estimate
+ *	target		metric, value, direction (below, above), strict; full: a metric that only
+ *			a complete evaluation prints; full_if: name and value of a setting with
+ *			which every evaluation is complete
  *	test		kind: t (alpha), z (alpha, sd), mean, or margin (margin_root_n: the least
  *			(target - mean) * sqrt(n)); min_seeds
  *	pairwise	margin_root_n, loss_per_step: two groups of different steps
@@ -26,7 +28,7 @@ struct mark;
  *			one that does not
  *	caps		train_s, eval_s, artifact_bytes; train_grace_steps: steps by which
  *			train_s may be exceeded; full_targets: val_tokens and target_tokens
- *			must be equal
+ *			must be equal; metric: name, and the most that its last value may be
  *	record		margin_nats below the baseline's mean; alpha; tests: those that
  *			decide, the first one must pass; min_seeds; known_sd of the score, for
  *			an additional z test
@@ -58,6 +60,8 @@ struct track {
 	const struct run_number *score; /* NULL: auto, or the metric */
 	char *metric;	   /* owned; name of the metric that is the score, or that has the target */
 	char *full_metric; /* owned; a run without it has only an estimate; NULL: none has */
+	char *full_if;	   /* owned; except where this setting has the value; NULL: none */
+	double full_value;
 	bool counts_steps; /* the score is the steps to the target */
 	bool take_best;
 	bool is_above;	/* the target is reached by a higher value */
@@ -69,6 +73,8 @@ struct track {
 	struct mark *marks; /* owned, not compiled */
 	size_t n_marks;
 	double cap_train_s, cap_eval_s, cap_artifact_bytes;
+	char *cap_metric; /* owned; NULL: none */
+	double cap_metric_most;
 	double train_grace_steps; /* 0: none */
 	bool full_targets;
 	bool has_record;    /* a record rule is given */
@@ -128,3 +134,5 @@ void track_release(struct track *track);
 
 /* Does the track have any cap? */
 bool track_has_caps(const struct track *track);
+/* Append the names of its caps: "bytes, train, eval". */
+void track_list_caps(const struct track *track, struct buf *out);

@@ -710,8 +710,15 @@ def test_competitions():
         near(got["mean_" + got["unit"]], mean, 1e-9, name + ": score")
     table = "CORE                               ,           , 0.2561"
     for name, last, mean, words in (
-            ("estimate", [], .2607, "TARGET SHOWN (mean of 1 run), PROVISIONAL "
-             "(1 of 1 runs estimate it)"),
+            ("estimate", [], .2607, "PROVISIONAL: TARGET SHOWN (mean of 1 "
+             "run); 1 run with only an estimate"),
+            ("500", ["+ base_train --core-metric-max-per-task=500"], .2607,
+             "PROVISIONAL: TARGET SHOWN (mean of 1 run); 1 run with only an "
+             "estimate"),
+            ("all", ["+ base_train --core-metric-max-per-task=-1"], .2607,
+             "TARGET SHOWN (mean of 1 run)"),
+            ("again", ["CORE metric: 0.2561"], .2561,
+             "MISSES THE TARGET by 0.0004"),
             ("evaluated", [table], .2561, "MISSES THE TARGET by 0.0004"),
             ("passed", ["- CORE metric: 0.2580"], .2580,
              "TARGET SHOWN (mean of 1 run)")):
@@ -719,6 +726,24 @@ def test_competitions():
                                "\n".join(rows + chat[:2] + last) + "\n"))
         ok(got["verdict"] == words, "CORE, " + name, got["verdict"])
         near(got["mean_" + got["unit"]], mean, 1e-9, name + ": CORE")
+    report = ["- core_metric_max_per_task: %d", "- CORE metric estimate: 0.2600",
+              "- Total training time: 182.49m"]
+    for number, provisional in (-1, False), (500, True):
+        got = step_group(write("kinds/report.txt",
+                               "\n".join(report) % number + "\n"))
+        ok(got["track"] == "nanochat-gpt2" and
+           got["word"] == "shown" and got["provisional"] == provisional and
+           got["means"]["train_ms"] == 10949400,
+           "a report, %d examples per task" % number, got)
+    kinds = {name: write("limit/%s/run.log" % name, "\n".join(
+        rows + auto + ["total_seconds:    %s" % total]) + "\n")
+        for name, total in (("kept", "600.0"), ("late", "600.1"))}
+    kept, late = groups(*kinds.values())
+    ok(kept["verdict"] is None and kept["caps"]["metric"] == "kept",
+       "autoresearch: 600 s in total are allowed", kept)
+    ok(late["verdict"] == "INVALID (total_seconds)" and
+       late["rows"][0]["note"] == "total_seconds is 600.1, at most 600",
+       "autoresearch: a run of more than 600 s is a failure", late)
 
 
 def test_track_files():

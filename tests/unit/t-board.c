@@ -604,6 +604,38 @@ static void test_plan(void)
 	       0, "no number of seeds helps a mean that misses the bar");
 }
 
+/* A group whose runs still run: its verdict may change, and its rank. */
+static void test_provisional(void)
+{
+	static const double losses[] = { 3.2701, 3.2702, 3.2703 };
+	struct board board;
+
+	board_init(&board, &speedrun);
+	for (size_t i = 0; i < 7; i++) {
+		struct given given = { .seed = (double)i, .steps = 1000 };
+		bool is_fast = i < 4;
+		char path[32];
+
+		given.train_ms = (is_fast ? 100e3 : 200e3) + (double)i;
+		print_into(path, "%s/%zu", is_fast ? "fast" : "slow", i);
+		struct board_row *row = add(&board, path, is_fast ? "fast" : "slow", NULL, &given);
+		row->run.final_val_loss = losses[i % 3];
+		if (i == 3)
+			row->run.status = RUN_RUNNING;
+	}
+	board_compute(&board);
+	const struct board_group *fast = &board.groups[0], *slow = &board.groups[1];
+	ok(slow->verdict.word == BOARD_WORD_SHOWN && !slow->verdict.is_provisional &&
+		   slow->rank == 0,
+	   "a complete group ranks first: %s", slow->verdict.text);
+	ok(fast->verdict.word == BOARD_WORD_SHOWN && fast->verdict.is_provisional &&
+		   fast->rank == 1 &&
+		   strncmp(fast->verdict.text, "PROVISIONAL: TARGET SHOWN (p=", 29) == 0 &&
+		   strstr(fast->verdict.text, "; 1 run still running") != NULL,
+	   "a faster one that still runs follows: %s", fast->verdict.text);
+	board_release(&board);
+}
+
 int main(void)
 {
 	struct err err = { ERR_NONE, "" };
@@ -626,6 +658,7 @@ int main(void)
 	test_one_seed();
 	test_uncounted();
 	test_speedrun();
+	test_provisional();
 	test_open();
 	test_common_folders();
 	test_direction();

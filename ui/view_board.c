@@ -114,7 +114,7 @@ static void verdict_cell(const struct board_group *group, struct list_cell *cell
 	};
 	enum board_word word = group->verdict.word;
 
-	list_cellf(cell, styles[word], "%s",
+	list_cellf(cell, group->verdict.is_provisional ? STYLE_HINT : styles[word], "%s",
 		   group->verdict.text[0] != '\0' ? group->verdict.text
 		   : word == BOARD_WORD_NONE	  ? FMT_ABSENT
 						  : board_word_name(word));
@@ -259,10 +259,6 @@ static void fill_lines(struct board_view *view)
 	list_fill(&view->list, &ops, view, view->n_lines);
 }
 
-/* In the order of the signs in the column CAPS. */
-static const char caps_legend[] = "CAPS bytes, train, eval, targets: ✓ met ~ just over ✗ exceeded "
-				  "· unknown";
-
 static const char *unit_of(const struct board *board, const struct board_group *group)
 {
 	const char *unit = board_unit(board, group);
@@ -296,8 +292,8 @@ static void describe_verdict(const struct board *board, const struct board_group
 		buf_appendf(out, "bar %s %s: a mean of %s would pass\n", fmt_number(v->bar, 5).s,
 			    unit_of(board, group), fmt_number(v->mean_needed, 5).s);
 	else if (run_has(v->bar))
-		buf_appendf(out, "bar %s %s: the mean must be below it\n", fmt_number(v->bar, 5).s,
-			    unit_of(board, group));
+		buf_appendf(out, "bar %s %s: the mean must be %s it\n", fmt_number(v->bar, 5).s,
+			    unit_of(board, group), group->higher ? "above" : "below");
 	else if (board->baseline == 0)
 		buf_append_str(out, "no baseline: press R to compare the other groups with this "
 				    "one\n");
@@ -323,19 +319,30 @@ static void draw_verdict(const struct board_group *group, struct str text, struc
 			 struct rect r)
 {
 	struct rect last = { r.x, r.y + r.h - 1, r.w, 1 };
+	AUTO_BUF caps = buf_new(256);
 
 	if (group->verdict.text[0] != '\0')
 		canvas_print_top(canvas, &r, STYLE_STRONG, "%s", group->verdict.text);
 	int lines = canvas_wrap(canvas, r, STYLE_NORMAL, text, 0);
 	if (lines > r.h && r.h > 0)
 		canvas_line_right(canvas, last, STYLE_HINT, str_from(" … more"));
-	else if (lines < r.h && track_has_caps(group->track))
-		canvas_print(canvas, last, STYLE_DIM, "%s", caps_legend);
+	track_list_caps(group->track, &caps);
+	/* In the order of the signs in the column CAPS. */
+	if (lines < r.h && caps.len > 0)
+		canvas_print(canvas, last, STYLE_DIM,
+			     "CAPS %s: ✓ met ~ just over ✗ exceeded · unknown", caps.data);
 }
 
-static bool has_scores(const struct board_group *group)
+/* Is the group on the axis of scores if this one is selected? Other scores have other axes. */
+static bool is_on_axis(const struct board_group *group, const struct board_group *selected)
 {
-	return run_has(group->stats.mean) && (group->n_counted > 0 || group->is_values);
+	return run_has(group->stats.mean) && (group->n_counted > 0 || group->is_values) &&
+	       strcmp(group->score->name, selected->score->name) == 0;
+}
+
+static bool is_far(const struct board_group *group, double best)
+{
+	return fabs(group->stats.mean - best) > fabs(best) * FAR_BEHIND;
 }
 
 static bool row_counts(const struct board_group *group, const struct board_row *row)
@@ -343,38 +350,44 @@ static bool row_counts(const struct board_group *group, const struct board_row *
 	return run_has(row->score) && (group->is_values || row->use == BOARD_COUNTED);
 }
 
-/* Widen the axis to the groups near the best. Returns the mean above which a group is off it. */
-static double spread_find_range(const struct board *board, struct scale *scale)
+/* Widen the axis to the groups near the best. Returns the best mean. */
+static double spread_find_range(const struct board *board, const struct board_group *selected,
+				struct scale *scale)
 {
-	double best = INFINITY, far;
+	double best = RUN_ABSENT;
 
-	for (size_t i = 0; i < board->n_groups; i++)
-		if (has_scores(&board->groups[i]))
-			best = fmin(best, board->groups[i].stats.mean);
-	far = best + fabs(best) * FAR_BEHIND;
+	array_each (group, board->groups, board->n_groups)
+		if (is_on_axis(group, selected))
+			best = selected->higher ? fmax(best, group->stats.mean)
+						: fmin(best, group->stats.mean);
 	array_each (group, board->groups, board->n_groups) {
-		if (!has_scores(group) || group->stats.mean > far)
+		if (!is_on_axis(group, selected) || is_far(group, best))
 			continue;
 		scale_widen(scale, group->stats.mean);
 		for (size_t k = 0; k < group->n_rows; k++)
 			if (row_counts(group, board->rows[group->rows[k]]))
 				scale_widen(scale, board->rows[group->rows[k]]->score);
 	}
-	return far;
+	return best;
 }
 
 static void spread_draw_group(const struct board *board, const struct board_group *group,
-			      double far, struct strip *strip)
+			      double best, struct strip *strip)
 {
 	/* A score that exceeds a cap does not count, however good. */
 	bool broken = any_of(i, BOARD_CAP_COUNT, group->caps[i] == CAP_BROKEN);
 	unsigned int style = broken		  ? STYLE_ALARM
 			     : group->is_baseline ? STYLE_REFERENCE
 						  : STYLE_SERIES_1;
+	struct fmt mean = fmt_number(group->stats.mean, 5);
 	char text[FMT_SIZE + 8];
 
-	if (group->stats.mean > far) {
-		print_into(text, "%s →", fmt_number(group->stats.mean, 5).s);
+	if (is_far(group, best) && group->higher) {
+		canvas_print(strip->canvas, strip->line, STYLE_DIM, "← %s", mean.s);
+		return;
+	}
+	if (is_far(group, best)) {
+		print_into(text, "%s →", mean.s);
 		canvas_line_right(strip->canvas, strip->line, STYLE_DIM, str_from(text));
 		return;
 	}
@@ -395,29 +408,30 @@ static void draw_spread(const struct board_view *view, size_t selected, struct c
 			struct rect r)
 {
 	const struct board *board = &view->board;
+	const struct board_group *shown = &board->groups[selected];
 	struct strip strip = { .canvas = canvas };
 	char name[LIST_CELL_BYTES];
 
 	strip.rest = canvas_box(canvas, r,
-				"Scores (%s) · • seed  ✗ exceeds a cap  │ mean · left is better",
-				unit_of(board, &board->groups[selected]));
+				"Scores (%s) · • seed  ✗ exceeds a cap  │ mean · %s is better",
+				unit_of(board, shown), shown->higher ? "right" : "left");
 	strip.label = int_max(NAME_COLUMNS, strip.rest.w / 5);
 	if (strip.rest.w - strip.label < 10)
 		return;
 	strip_axis(&strip, strip.rest.w - strip.label);
-	double far = spread_find_range(board, &strip.axis);
+	double best = spread_find_range(board, shown, &strip.axis);
 	if (!(strip.axis.hi > strip.axis.lo))
 		strip_pad(&strip);
 	for (size_t i = 0; i < board->n_groups && strip.rest.h > 1; i++) {
 		size_t g = ranked_group(board, i);
 		const struct board_group *group = &board->groups[g];
 
-		if (!has_scores(group))
+		if (!is_on_axis(group, shown))
 			continue;
 		group_name(view, group, name);
 		list_cut_name(&view->list, name, strip.label - 1);
 		(void)strip_begin(&strip, g == selected ? STYLE_STRONG : STYLE_HINT, name);
-		spread_draw_group(board, group, far, &strip);
+		spread_draw_group(board, group, best, &strip);
 	}
 	if (strip_rule(&strip, "")) {
 		strip_tick(&strip, strip.axis.lo, 5);
@@ -591,10 +605,10 @@ static void board_draw(void *state, struct ui_shared *shared, struct canvas *can
 	/* Space that the table does not need goes to the axis of scores. */
 	height = r.h - details;
 	over = height - (int)view->n_lines - 3;
-	if (over >= SPREAD_LEAST) {
+	if (over >= SPREAD_LEAST && shown != NULL) {
 		height -= over;
 		for (size_t i = 0; i < view->board.n_groups; i++)
-			spread += has_scores(&view->board.groups[i]);
+			spread += is_on_axis(&view->board.groups[i], shown);
 		/* One line per group, the axis and the frame. */
 		spread = spread > 0 ? int_min(spread + 3, over) : 0;
 	}

@@ -489,8 +489,9 @@ def forgeries_of(own, template, best, work, command, said, parts, decide):
 	key = text_in(own + "/run_config.json", "post_attempt_score_key") or \
 		text_in(own + "/run_config.json", "score_key")
 	judge, found, hints = judge_of(best, work, command, said), [], []
-	for name in sorted({*judge.uses, *(name for name, part in parts.items()
-			if part == "candidate")} - {*decide}):
+	mine = sorted({*judge.uses, *(name for name, part in parts.items()
+		if part == "candidate")} - {*decide})
+	for name in mine:
 		sum = copy_of(best, name, False)[1]
 		is_test = judge.uses.get(name) == {"run"} and re.match(
 			r"(test_.*|.*_test)\.py$", os.path.basename(name))
@@ -498,9 +499,16 @@ def forgeries_of(own, template, best, work, command, said, parts, decide):
 				sum == copy_of(template, name, False)[1]:
 			continue
 		if (name, key, sum) not in tampers:
-			texts = b"\n".join(data_of(template, own) for own in decide)
+			texts = [data_of(template, own) for own in decide] + [
+				data_of(best, own) for own in mine if own != name]
+			texts = b"\n".join(texts).decode("utf-8", "replace")
+			runs = "run" in judge.uses.get(name, ())
 			tampers[name, key, sum] = tampers_of(name, data_of(best,
-				name), key, texts.decode("utf-8", "replace"))
+				name), None if runs else key, texts + "".join(
+				" '%s'" % word for word in command.split()), [*decide,
+				*(own for own in re.findall(r"[\"']([\w./-]+\.\w+)[\"']",
+				texts) if parts.get(own) != "candidate" and not (
+				own in mine and own.endswith(SOURCES)))])
 		more = tampers[name, key, sum]
 		found, hints = found + more[0], hints + more[1]
 	return found[:8], hints[:8]

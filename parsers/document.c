@@ -11,10 +11,11 @@ static bool is_heading(struct str line)
 	return n > 0 && n + 1 < line.len && line.p[n] == ' ' && line.p[n + 1] != ' ';
 }
 
-/* "```text", "~~~" */
-static bool is_fence(struct str line)
+/* The start or the end of a block: "```text", "~~~", "<pre>", "</pre>". */
+static bool is_fence(struct str text)
 {
-	return str_starts_with(line, "```") || str_starts_with(line, "~~~");
+	return str_starts_with(text, "```") || str_starts_with(text, "~~~") ||
+	       str_starts_with(text, "<pre") || str_starts_with(text, "</pre");
 }
 
 /* Is the line quoted if it is in a document? A fence is handled by itself. */
@@ -24,19 +25,30 @@ static bool is_quote(struct str line)
 	       (line.len > 1 && line.p[1] == ' ' && strchr(">-*", line.p[0]) != NULL);
 }
 
-/* Words that end like a sentence or continue one, or many of them. Without a heading, a log may
- * have printed a line with a digit. */
+/* A line of markup: a tag, a picture, a block of MkDocs, or an item of a numbered list. */
+static bool is_markup(struct str text)
+{
+	return text.p[0] == '<' || str_starts_with(text, "![") || str_starts_with(text, "[![") ||
+	       str_starts_with(text, "!!! ") || str_starts_with(text, "=== \"") ||
+	       (text.len > 2 && str_is_digit(text.p[0]) && text.p[1] == '.' && text.p[2] == ' ');
+}
+
+/* Words that end like a sentence or continue one. Below a heading, also many words or a title. */
 static bool is_sentence(const struct document *d, struct str line)
 {
+	bool has_end = strchr(".:!?", line.p[line.len - 1]) != NULL;
+	bool has_value = str_has_digit(line) || memchr(line.p, '=', line.len) != NULL;
 	size_t n_blanks = 0;
 
 	for (size_t i = 0; i < line.len; i++)
 		n_blanks += line.p[i] == ' ';
-	if (!d->has_heading && (str_has_digit(line) || memchr(line.p, '=', line.len) != NULL))
+	if (line.p[0] == ' ' || line.p[0] == '[')
 		return false;
-	return line.p[0] != ' ' &&
-	       (n_blanks >= 4 || d->state == DOCUMENT_START || d->is_in_sentence ||
-		strchr(".:!?", line.p[line.len - 1]) != NULL);
+	if (d->has_heading)
+		return !has_value || has_end || d->is_in_sentence || n_blanks >= 4;
+	return has_value ? has_end && n_blanks >= 4
+			 : has_end || d->is_in_sentence || d->state == DOCUMENT_START ||
+				   n_blanks >= 4;
 }
 
 bool document_quotes(struct document *d, struct str line)
@@ -65,12 +77,13 @@ bool document_quotes(struct document *d, struct str line)
 		return true;
 	}
 	if (d->state == DOCUMENT_TEXT && is_quote(line))
-		return d->has_heading && d->has_blank && (d->has_sentence || line.p[0] == '>');
+		return d->has_heading && d->has_blank &&
+		       (d->has_sentence || !str_is_blank(line.p[0]));
 	bool is_ruled = d->is_in_sentence && text.len > 2 && str_has_only(text, "=-");
-	d->is_in_sentence = !is_ruled && !is_heading(line) && is_sentence(d, line);
-	d->has_heading = d->has_heading || is_ruled || is_heading(line);
+	bool is_title = is_ruled || is_heading(line);
+	d->is_in_sentence = !is_title && !is_markup(text) && is_sentence(d, line);
+	d->has_heading = d->has_heading || is_title;
 	d->has_sentence = (d->has_sentence && !is_ruled) || d->is_in_sentence;
-	d->state =
-		is_ruled || is_heading(line) || d->is_in_sentence ? DOCUMENT_TEXT : DOCUMENT_NONE;
+	d->state = is_title || is_markup(text) || d->is_in_sentence ? DOCUMENT_TEXT : DOCUMENT_NONE;
 	return false;
 }

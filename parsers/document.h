@@ -6,9 +6,9 @@
 /* Recognizes a document in Markdown or reStructuredText, in which the lines of a log are quoted:
  * in a fenced block, indented, after ">" or "-", or as a table.
  *
- * A document has headings and sentences from its first line on. Only one that has both, and a blank
- * line, has quotes without a fence; ">" needs no sentence. A log may print such lines too, but also
- * others. */
+ * A document has headings and sentences from its first line on. Only one with a heading and a
+ * blank line has quotes without a fence, and indented ones only if it also has a sentence. A log
+ * may print such lines too, but also others. */
 struct document {
 	enum document_state {
 		DOCUMENT_START, /* no text yet */

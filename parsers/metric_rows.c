@@ -217,38 +217,6 @@ static struct str join_name(struct metric_rows *rows, struct str above, struct s
 
 /* ---- CSV */
 
-/* Cut the next cell, without its quotes; false if there is none. */
-static bool next_cell(struct str *rest, char separator, struct str *cell)
-{
-	const char *end;
-
-	if (rest->p == NULL)
-		return false;
-	if (rest->len == 0 || rest->p[0] != '"') {
-		end = rest->len > 0 ? memchr(rest->p, separator, rest->len) : NULL;
-		*cell = (struct str){ rest->p, end != NULL ? (size_t)(end - rest->p) : rest->len };
-	} else {
-		end = rest->p;
-		do {
-			size_t left = rest->len - (size_t)(end + 1 - rest->p);
-
-			end = memchr(end + 1, '"', left);
-			if (end == NULL)
-				return false;
-			end++;
-		} while (end < rest->p + rest->len && *end == '"');
-		*cell = (struct str){ rest->p + 1, (size_t)(end - rest->p) - 2 };
-		if (end == rest->p + rest->len)
-			end = NULL;
-		else if (*end != separator)
-			return false;
-	}
-	*cell = str_trim(*cell);
-	rest->len = end != NULL ? rest->len - (size_t)(end + 1 - rest->p) : 0;
-	rest->p = end != NULL ? end + 1 : NULL;
-	return true;
-}
-
 /* Split the text at `least` or more blanks. */
 static size_t split_blanks(struct str text, size_t least, struct str cells[MAX_CELLS])
 {
@@ -276,6 +244,7 @@ static size_t split_blanks(struct str text, size_t least, struct str cells[MAX_C
 /* Split a line into cells; 0 if that is not possible. */
 static size_t split_cells(struct str text, char separator, struct str cells[MAX_CELLS])
 {
+	char end = separator;
 	size_t n = 0;
 
 	if (separator == ' ')
@@ -285,9 +254,10 @@ static size_t split_cells(struct str text, char separator, struct str cells[MAX_
 		if (text.len >= 2 && text.p[0] == '|' && text.p[text.len - 1] == '|')
 			text = (struct str){ text.p + 1, text.len - 2 };
 	}
-	while (n < MAX_CELLS && next_cell(&text, separator, &cells[n]))
+	while (end == separator && n < MAX_CELLS &&
+	       str_next_cell(&text, separator, &cells[n], &end))
 		n++;
-	return text.p == NULL ? n : 0;
+	return end != separator ? n : 0;
 }
 
 /* Is the comma after a name? After more words than "Wall time" it is part of a sentence. */

@@ -278,51 +278,16 @@ static int read_json(struct reader *r, struct str text)
 	return status;
 }
 
-/* Read the next cell of CSV (RFC 4180) into out. *end is the byte after it: ',',
- * '\n', or 0 at the end of the text. -1: unterminated quote. */
-static int next_cell(struct str *rest, struct buf *out, char *end)
-{
-	bool quoted = rest->len > 0 && rest->p[0] == '"';
-	size_t i = quoted ? 1 : 0;
-
-	buf_clear(out);
-	for (; i < rest->len; i++) {
-		char c = rest->p[i];
-
-		if (quoted && c == '"') {
-			if (i + 1 < rest->len && rest->p[i + 1] == '"') {
-				i++;
-			} else {
-				quoted = false;
-				continue;
-			}
-		} else if (!quoted && (c == ',' || c == '\n')) {
-			break;
-		} else if (!quoted && c == '\r') {
-			continue;
-		}
-		buf_append_char(out, c);
-	}
-	*end = i < rest->len ? rest->p[i] : '\0';
-	i += i < rest->len;
-	*rest = str_skip(*rest, i);
-	return quoted ? -1 : 0;
-}
-
 /* Read the header into names (owned by the caller); returns the number of columns, or -1. */
 static int read_header(struct reader *r, struct str *rest, char *names[MAX_COLUMNS])
 {
-	AUTO_BUF cell = buf_new(CELL_MAX);
+	struct str name;
 	char end = ',';
 	int n = 0;
 
 	r->line = 1;
-	while (end == ',' && n < MAX_COLUMNS) {
-		if (next_cell(rest, &cell, &end) != 0)
-			break;
-		struct str name = str_trim(buf_str(&cell));
+	while (end == ',' && n < MAX_COLUMNS && str_next_cell(rest, ',', &name, &end))
 		names[n++] = xstrndup(name.p, name.len);
-	}
 	if (n == MAX_COLUMNS && end == ',') {
 		err_set(r->err, ERR_PARSE,
 			"%s:1: the header has more than %d columns; leave out those not needed",
@@ -344,22 +309,28 @@ static int read_header(struct reader *r, struct str *rest, char *names[MAX_COLUM
 static int read_line(struct reader *r, struct str *rest, char *const *names, int n)
 {
 	AUTO_JSON object = cJSON_CreateObject();
-	AUTO_BUF cell = buf_new(CELL_MAX);
+	AUTO_BUF text = buf_new(CELL_MAX);
 	const char *wrong = NULL;
 	bool is_filled = false;
+	struct str cell;
 	char end = ',';
 
 	r->line++;
 	for (int i = 0; end == ',' && wrong == NULL; i++) {
-		if (next_cell(rest, &cell, &end) != 0)
-			wrong = "unterminated quote";
+		if (!str_next_cell(rest, ',', &cell, &end))
+			wrong = "a quote is not closed, or text follows it";
 		else if (i >= n)
 			wrong = "more cells than the header";
 		if (wrong != NULL)
 			break;
-		bool is_null = cell.len == 0 || strcmp(cell.data, "null") == 0;
+		buf_clear(&text);
+		for (size_t k = 0; k < cell.len; k++) { /* two quotes stand for one */
+			buf_append_char(&text, cell.p[k]);
+			k += cell.p[k] == '"' && k + 1 < cell.len && cell.p[k + 1] == '"';
+		}
+		bool is_null = text.len == 0 || strcmp(text.data, "null") == 0;
 		is_filled |= !is_null;
-		json_add_string(object, names[i], is_null ? NULL : cell.data);
+		json_add_string(object, names[i], is_null ? NULL : text.data);
 	}
 	return is_filled || wrong != NULL ? read_members(r, object, wrong) : 0;
 }

@@ -150,6 +150,32 @@ bool str_next(struct str *rest, char sep, struct str *piece)
 	return true;
 }
 
+bool str_next_cell(struct str *rest, char sep, struct str *cell, char *end)
+{
+	const char *p = rest->p, *stop = rest->p + rest->len;
+
+	if (rest->len > 0 && *p == '"') {
+		do {
+			p = memchr(p + 1, '"', (size_t)(stop - p) - 1);
+			if (p == NULL)
+				return false;
+			p++;
+		} while (p < stop && *p == '"');
+		*cell = str_between(rest->p + 1, p - 1);
+		p += p < stop && *p == '\r';
+		if (p < stop && *p != sep && *p != '\n')
+			return false;
+	} else {
+		while (p < stop && *p != sep && *p != '\n')
+			p++;
+		*cell = str_between(rest->p, p);
+	}
+	*cell = str_trim(*cell);
+	*end = p < stop ? *p : '\0';
+	*rest = str_skip(*rest, (size_t)(p - rest->p) + (p < stop));
+	return true;
+}
+
 struct str str_last_line(struct str text)
 {
 	struct str last = { NULL, 0 }, line;

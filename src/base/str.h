@@ -100,6 +100,10 @@ struct str str_trim(struct str s);
 /* Cut the next part up to `sep` off *rest; false when nothing is left. "a,,b" gives "a", "",
  * "b". */
 bool str_next(struct str *rest, char sep, struct str *piece);
+/* Cut the next cell of CSV (RFC 4180) off *rest, trimmed and without its quotes; two quotes in it
+ * stand for one. *end is the byte after it: sep, '\n', or '\0' at the end of the text. False: the
+ * quotes are not closed, or text follows them. */
+bool str_next_cell(struct str *rest, char sep, struct str *cell, char *end);
 /* The last line that is not blank, trimmed; p NULL: there is none. */
 struct str str_last_line(struct str text);
 

@@ -62,12 +62,8 @@
 	X(GPU_THROTTLE, gpu_throttle) \
 	X(HOST_LOAD, host_load)
 
-enum metric {
-#define X(id, name, unit, what) METRIC_##id,
-	METRIC_LIST(X)
-#undef X
-		METRIC_COUNT
-};
+#define METRIC_ID(id, name, unit, what) METRIC_##id,
+enum metric { METRIC_LIST(METRIC_ID) METRIC_COUNT };
 
 struct metric_info {
 	const char *name, *unit, *what;

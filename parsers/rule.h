@@ -26,12 +26,8 @@
 	X(SCORE, "score", "one figure of an evaluation, under its printed name") \
 	X(IGNORE, "ignore", "a known line that is not needed")
 
-enum rule_kind {
-#define X(id, name, what) RULE_##id,
-	RULE_KIND_LIST(X)
-#undef X
-		RULE_KIND_COUNT
-};
+#define RULE_KIND_ID(id, name, what) RULE_##id,
+enum rule_kind { RULE_KIND_LIST(RULE_KIND_ID) RULE_KIND_COUNT };
 
 /* The evaluation that a result comes from; the `stage` of a rule. */
 #define RULE_STAGE_LIST(X)        \
@@ -43,12 +39,8 @@ enum rule_kind {
 	X(TTT, "ttt")             \
 	X(FINAL, "final")
 
-enum rule_stage {
-#define X(id, name) STAGE_##id,
-	RULE_STAGE_LIST(X)
-#undef X
-		STAGE_COUNT
-};
+#define RULE_STAGE_ID(id, name) STAGE_##id,
+enum rule_stage { RULE_STAGE_LIST(RULE_STAGE_ID) STAGE_COUNT };
 
 /* Which training row is the last one; the `last` of a rule. */
 #define RULE_LAST_LIST(X)               \
@@ -57,11 +49,8 @@ enum rule_stage {
 	X(BEFORE_PLAN, "before_plan")   \
 	X(VAL, "val")
 
-enum rule_last {
-#define X(id, name) LAST_##id,
-	RULE_LAST_LIST(X)
-#undef X
-};
+#define RULE_LAST_ID(id, name) LAST_##id,
+enum rule_last { RULE_LAST_LIST(RULE_LAST_ID) };
 
 /* Their names, ended by NULL. */
 extern const char *const rule_kind_names[], *const rule_stage_names[], *const rule_last_names[];

@@ -5,11 +5,8 @@
 #include "parsers/json.h"
 #include "parsers/run_series.h"
 
-static const struct metric_info infos[METRIC_COUNT] = {
-#define X(id, name, unit, what) [METRIC_##id] = { name, unit, what },
-	METRIC_LIST(X)
-#undef X
-};
+#define METRIC_ROW(id, name, unit, what) [METRIC_##id] = { name, unit, what },
+static const struct metric_info infos[METRIC_COUNT] = { METRIC_LIST(METRIC_ROW) };
 
 const struct metric_info *metric_info(enum metric m)
 {

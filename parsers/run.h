@@ -33,11 +33,8 @@ static inline bool run_same(double a, double b)
 	X(KILLED, "killed")       \
 	X(UNKNOWN, "unknown")
 
-enum run_status {
-#define X(id, name) RUN_##id,
-	RUN_STATUS_LIST(X)
-#undef X
-};
+#define RUN_STATUS_ID(id, name) RUN_##id,
+enum run_status { RUN_STATUS_LIST(RUN_STATUS_ID) };
 
 #define RUN_EVENT_LIST(X)               \
 	X(TRACEBACK, "traceback")       \
@@ -52,12 +49,8 @@ enum run_status {
 	X(WARNING, "warning")           \
 	X(OTHER, "other")
 
-enum run_event_kind {
-#define X(id, name) RUN_EVENT_##id,
-	RUN_EVENT_LIST(X)
-#undef X
-		RUN_EVENT_COUNT
-};
+#define RUN_EVENT_ID(id, name) RUN_EVENT_##id,
+enum run_event_kind { RUN_EVENT_LIST(RUN_EVENT_ID) RUN_EVENT_COUNT };
 
 struct run_event {
 	uint64_t line; /* 1-based in the file */

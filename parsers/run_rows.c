@@ -26,11 +26,8 @@ struct number_key {
 	size_t offset; /* in struct run */
 };
 
-static const struct number_key number_keys[] = {
-#define X(member, decimals) { #member, offsetof(struct run, member) },
-	RUN_NUMBER_LIST(X)
-#undef X
-};
+#define RUN_NUMBER_ROW(member, decimals) { #member, offsetof(struct run, member) },
+static const struct number_key number_keys[] = { RUN_NUMBER_LIST(RUN_NUMBER_ROW) };
 
 static int fail(struct reader *r, const char *key, const char *what)
 {

@@ -7,13 +7,10 @@
 
 #define LABEL_WIDTH 10
 
+#define FORM_ROW(key, ...) [FORM_##key] = { #key, __VA_ARGS__ },
 static const struct {
 	const char *key, *label, *initial, *hint;
-} fields[FORM_COUNT] = {
-#define X(key, ...) [FORM_##key] = { #key, __VA_ARGS__ },
-	FORM_LIST(X)
-#undef X
-};
+} fields[FORM_COUNT] = { FORM_LIST(FORM_ROW) };
 
 void form_release(struct form *form)
 {

@@ -26,12 +26,8 @@
 	  "the control, run twice per block: auto (while its noise is unknown), yes, no")        \
 	X(minutes, "minutes", "60", "time limit in minutes")
 
-enum form_field {
-#define X(key, ...) FORM_##key,
-	FORM_LIST(X)
-#undef X
-		FORM_COUNT
-};
+#define FORM_ID(key, ...) FORM_##key,
+enum form_field { FORM_LIST(FORM_ID) FORM_COUNT };
 
 struct form {
 	struct prompt fields[FORM_COUNT];

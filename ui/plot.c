@@ -25,12 +25,9 @@
 
 const double plot_smoothing[PLOT_SMOOTHING_COUNT] = { 0, 0.6, 0.8, 0.9, 0.95, 0.99 };
 
-const struct plot_info plot_infos[] = {
-#define X(id, name, unit, decimals, floor, ceiling, better) \
+#define PLOT_ROW(id, name, unit, decimals, floor, ceiling, better) \
 	{ (name), (unit), (decimals), (floor), (ceiling), (better) },
-	PLOT_LIST(X)
-#undef X
-};
+const struct plot_info plot_infos[] = { PLOT_LIST(PLOT_ROW) };
 
 static bool is_of_pod(unsigned int metric)
 {

@@ -31,12 +31,8 @@ struct plot_label {
 	X(GPU_POWER, "GPU power", "W", 0, 0, NAN, 0)                       \
 	X(GPU_TEMP, "GPU temperature", "°C", 0, NAN, NAN, 0)
 
-enum plot_metric {
-#define X(id, ...) PLOT_##id,
-	PLOT_LIST(X)
-#undef X
-		PLOT_COUNT
-};
+#define PLOT_ID(id, ...) PLOT_##id,
+enum plot_metric { PLOT_LIST(PLOT_ID) PLOT_COUNT };
 
 struct plot_info {
 	const char *name, *unit;

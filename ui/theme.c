@@ -4,11 +4,8 @@
 
 #include <math.h>
 
-static const char *const names[] = {
-#define X(id, name, help) name,
-	THEME_LIST(X)
-#undef X
-};
+#define THEME_ROW(id, name, help) name,
+static const char *const names[] = { THEME_LIST(THEME_ROW) };
 
 #define X_DARK(id, a, d256, d16, l256, l16, c256, c16)	   { #id, d256, d16, a },
 #define X_LIGHT(id, a, d256, d16, l256, l16, c256, c16)	   { #id, l256, l16, a },

@@ -64,12 +64,8 @@
 	X(INK_BRIGHT_MAGENTA, 0, 213, 13, 127, 5, 219, 13)           \
 	X(INK_BRIGHT_CYAN, 0, 123, 14, 24, 6, 123, 14)
 
-enum style {
-#define X(id, ...) STYLE_##id,
-	STYLE_LIST(X)
-#undef X
-		STYLE_COUNT
-};
+#define STYLE_ID(id, ...) STYLE_##id,
+enum style { STYLE_LIST(STYLE_ID) STYLE_COUNT };
 
 /* Added to a style in a cell. */
 #define STYLE_MASK	0x00FFU
@@ -85,12 +81,8 @@ struct theme_style {
 	unsigned int attributes; /* STYLE_BOLD .. */
 };
 
-enum theme {
-#define X(id, name, help) THEME_##id,
-	THEME_LIST(X)
-#undef X
-		THEME_COUNT
-};
+#define THEME_ID(id, name, help) THEME_##id,
+enum theme { THEME_LIST(THEME_ID) THEME_COUNT };
 
 const char *theme_name(enum theme theme);
 /* -1 with err for an unknown name. */

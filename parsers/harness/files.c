@@ -6,14 +6,11 @@
 
 #define PATH_SIZE 1024
 
+#define HARNESS_KIND_ROW(id, pattern, form) { pattern, HARNESS_##form },
 static const struct {
 	const char *pattern;
 	enum harness_form form;
-} kinds[] = {
-#define X(id, pattern, form) { pattern, HARNESS_##form },
-	HARNESS_KIND_LIST(X)
-#undef X
-};
+} kinds[] = { HARNESS_KIND_LIST(HARNESS_KIND_ROW) };
 
 /* Parse "7" or "<word>_7", without leading zeros as HarnessGym writes it; 0: something else. */
 static unsigned int parse_number(struct str name)

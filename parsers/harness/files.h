@@ -80,12 +80,8 @@ enum harness_form {
 	X(RESULTS, "results.tsv", TABLE)                                                      \
 	X(RUN_LOG, "run.log", END)
 
-enum harness_kind {
-#define X(id, pattern, form) HARNESS_##id,
-	HARNESS_KIND_LIST(X)
-#undef X
-		HARNESS_KIND_COUNT
-};
+#define HARNESS_KIND_ID(id, pattern, form) HARNESS_##id,
+enum harness_kind { HARNESS_KIND_LIST(HARNESS_KIND_ID) HARNESS_KIND_COUNT };
 
 #define HARNESS_TEXT_KEEP  (256U * 1024)
 #define HARNESS_JSON_MAX   (4U * 1024 * 1024)

@@ -3,11 +3,9 @@
 #include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 
-const struct harness_failure_words harness_failures[] = {
-#define X(id, name, class, text) { name, class, text },
-	HARNESS_FAILURE_LIST(X)
-#undef X
-};
+#define HARNESS_FAILURE_ROW(id, name, class, text) { name, class, text },
+const struct harness_failure_words harness_failures[] = { HARNESS_FAILURE_LIST(
+	HARNESS_FAILURE_ROW) };
 
 /* Words in stderr, and in "error" of the verifier's JSON; the first match counts. */
 static const struct {

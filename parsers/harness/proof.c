@@ -11,11 +11,8 @@
 #define CLOCK_SLACK_S 1.0  /* between the clocks of a pod and of HarnessGym */
 #define TOTALS	      6
 
-const char *const harness_proof_names[] = {
-#define X(id, name) name,
-	HARNESS_PROOF_LIST(X)
-#undef X
-};
+#define HARNESS_PROOF_ROW(id, name) name,
+const char *const harness_proof_names[] = { HARNESS_PROOF_LIST(HARNESS_PROOF_ROW) };
 
 /* Files that HarnessGym writes once per iteration: at its start, at the end of
  * the attempt, and after the verifier's output. */

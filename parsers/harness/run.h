@@ -28,11 +28,8 @@
 	X(ENVIRONMENT, "environment", "environment", "a program or module is missing")     \
 	X(TIMEOUT, NULL, "timeout", "the time limit was reached")
 
-enum harness_failure {
-#define X(id, name, class, text) HARNESS_FAILURE_##id,
-	HARNESS_FAILURE_LIST(X)
-#undef X
-};
+#define HARNESS_FAILURE_ID(id, name, class, text) HARNESS_FAILURE_##id,
+enum harness_failure { HARNESS_FAILURE_LIST(HARNESS_FAILURE_ID) };
 
 extern const struct harness_failure_words {
 	const char *name, *class, *text;
@@ -118,11 +115,8 @@ struct harness_qualification {
 	X(COPIED, "copied")	    /* copied, without order */    \
 	X(PRINTED, "printed")	    /* after the attempt */
 
-enum harness_proof {
-#define X(id, name) HARNESS_PROOF_##id,
-	HARNESS_PROOF_LIST(X)
-#undef X
-};
+#define HARNESS_PROOF_ID(id, name) HARNESS_PROOF_##id,
+enum harness_proof { HARNESS_PROOF_LIST(HARNESS_PROOF_ID) };
 
 extern const char *const harness_proof_names[];
 

@@ -7,18 +7,15 @@
 
 #include "base/utf8.h"
 
+#define KEYCODE_ROW(id, name) { (name), id },
 static const struct {
 	const char *name;
 	uint32_t code;
-} key_names[] = {
-#define X(id, name) { (name), id },
-	KEYCODE_LIST(X)
-#undef X
-		{ "Space", ' ' },
-	{ "Enter", '\r' },
-	{ "Esc", 27 },
-	{ "Tab", '\t' },
-};
+} key_names[] = { { "Space", ' ' },
+		  { "Enter", '\r' },
+		  { "Esc", 27 },
+		  { "Tab", '\t' },
+		  KEYCODE_LIST(KEYCODE_ROW) };
 
 #define NAME_COUNT (LENGTH(key_names))
 

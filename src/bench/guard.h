@@ -48,12 +48,8 @@
 	X(SLOWED, "control slowed", "the control became slower once other arms had run")         \
 	X(SHARED, "shared files", "a run changed a file that the other arms read, too")
 
-enum guard {
-#define X(id, word, what) GUARD_##id,
-	GUARD_LIST(X)
-#undef X
-		GUARD_COUNT
-};
+#define GUARD_ID(id, word, what) GUARD_##id,
+enum guard { GUARD_LIST(GUARD_ID) GUARD_COUNT };
 
 /* Indexed by enum guard; NULL-terminated. */
 extern const char *const guard_words[];

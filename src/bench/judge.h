@@ -20,11 +20,8 @@
 	X(VERIFIED, "verified")	  /* run by this program, and all hard checks passed */            \
 	X(CONFIRMED, "confirmed") /* verified, and its arm is FASTER in >= 3 blocks */
 
-enum run_state {
-#define X(id, name) RUN_STATE_##id,
-	RUN_STATE_LIST(X)
-#undef X
-};
+#define RUN_STATE_ID(id, name) RUN_STATE_##id,
+enum run_state { RUN_STATE_LIST(RUN_STATE_ID) };
 
 extern const char *const run_state_words[]; /* NULL-terminated */
 

@@ -176,11 +176,8 @@ struct pods_spread multi_pods(const double *mean, const double *sd, const double
 	X(HAYBITTLE, "haybittle-peto") /* p < 0.001 before the last block */ \
 	X(OBRIEN, "obrien-fleming")    /* little alpha at first, most at the end */
 
-enum looks_kind {
-#define X(id, name) LOOKS_##id,
-	LOOKS_LIST(X)
-#undef X
-};
+#define LOOKS_ID(id, name) LOOKS_##id,
+enum looks_kind { LOOKS_LIST(LOOKS_ID) };
 
 extern const char *const looks_words[]; /* NULL-terminated */
 

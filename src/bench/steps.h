@@ -44,12 +44,8 @@ enum tok_kind {
 	X(STAMPS, "pod's clock when rows appeared in the log") \
 	X(DAY_SECONDS, "time of day in whole seconds")
 
-enum step_clock {
-#define X(id, words) STEP_CLOCK_##id,
-	STEP_CLOCK_LIST(X)
-#undef X
-		STEP_CLOCKS
-};
+#define STEP_CLOCK_ID(id, words) STEP_CLOCK_##id,
+enum step_clock { STEP_CLOCK_LIST(STEP_CLOCK_ID) STEP_CLOCKS };
 
 extern const char *const step_clocks[]; /* in words; NULL-terminated */
 

@@ -14,11 +14,8 @@
 	X(SAME, "SAME", "same")                                 \
 	X(NO_DIFFERENCE, "NO DIFFERENCE SHOWN", "no-difference-shown")
 
-enum verdict_word {
-#define X(id, ...) VERDICT_##id,
-	VERDICT_LIST(X)
-#undef X
-};
+#define VERDICT_ID(id, ...) VERDICT_##id,
+enum verdict_word { VERDICT_LIST(VERDICT_ID) };
 
 extern const char *const verdict_words[]; /* NULL-terminated */
 
@@ -40,12 +37,8 @@ extern const char *const verdict_words[]; /* NULL-terminated */
 	X(SLOWED, "the control became slower")    \
 	X(UNPROVEN, "quality unproven")
 
-enum verdict_suffix {
-#define X(id, name) VERDICT_##id,
-	VERDICT_SUFFIX_LIST(X)
-#undef X
-		VERDICT_SUFFIX_COUNT
-};
+#define VERDICT_SUFFIX_ID(id, name) VERDICT_##id,
+enum verdict_suffix { VERDICT_SUFFIX_LIST(VERDICT_SUFFIX_ID) VERDICT_SUFFIX_COUNT };
 
 extern const char *const verdict_suffixes[]; /* NULL-terminated */
 

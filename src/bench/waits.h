@@ -20,11 +20,8 @@
 	X(CHECKING, "checking")                              \
 	X(CHECKED, "checked")
 
-enum wait_kind {
-#define X(id, word) WAIT_##id,
-	WAIT_LIST(X)
-#undef X
-};
+#define WAIT_ID(id, word) WAIT_##id,
+enum wait_kind { WAIT_LIST(WAIT_ID) };
 
 /* A step of the preflight is progress, and not a problem of the pod. */
 bool wait_is_preflight(enum wait_kind kind);

@@ -16,14 +16,11 @@
 #define STALL_UNKNOWN_S 120.0
 #define STALL_FACTOR	5.0
 
+#define ALERT_ROW(id, name, severity) { (name), severity },
 static const struct {
 	const char *name;
 	enum model_severity severity;
-} kinds[] = {
-#define X(id, name, severity) { (name), severity },
-	ALERT_LIST(X)
-#undef X
-};
+} kinds[] = { ALERT_LIST(ALERT_ROW) };
 
 const char *alert_name(enum alert_kind kind)
 {

@@ -2,12 +2,8 @@
 /* Numbers of a run by name. */
 #include "model/run_number.h"
 
-const struct run_number run_numbers[] = {
-#define X(member, decimals) { #member, offsetof(struct run, member) },
-	RUN_NUMBER_LIST(X)
-#undef X
-		{ NULL, 0 },
-};
+#define RUN_NUMBER_ROW(member, decimals) { #member, offsetof(struct run, member) },
+const struct run_number run_numbers[RUN_NUMBER_COUNT + 1] = { RUN_NUMBER_LIST(RUN_NUMBER_ROW) };
 
 const struct run_number run_number_chosen = { "chosen", offsetof(struct run, chosen) };
 

@@ -34,13 +34,10 @@ void preflight_command(struct buf *out, const char *nonce, const struct conf_pod
 	quote_argv(out, argv);
 }
 
+#define PREFLIGHT_CLASS_ROW(id, name, next) [id] = { (name), (next) },
 static const struct {
 	const char *name, *next;
-} classes[] = {
-#define X(id, name, next) [id] = { (name), (next) },
-	PREFLIGHT_CLASS_LIST(X)
-#undef X
-};
+} classes[] = { PREFLIGHT_CLASS_LIST(PREFLIGHT_CLASS_ROW) };
 
 int preflight_status(const cJSON *row)
 {

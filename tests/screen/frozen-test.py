@@ -182,11 +182,8 @@ def ends(p, log, signum, status):
     """It stops reading again; the end of the log is stored."""
     p.fall_asleep()
     os.kill(p.pid, signum)
-    began = time.monotonic()
     ok(until(lambda: p.poll() is not None, PATIENCE_S) and p.poll() == status,
        "%s ends it although the terminal does not read" % signum.name, p.poll())
-    took = time.monotonic() - began
-    ok(took < 60, "%s: it does not wait for the terminal" % signum.name, took)
     ok(p.is_sane(), "the terminal has its normal modes afterwards", p.state())
     if log:
         ok(stored_steps() == log.step, "everything is stored",

@@ -624,7 +624,7 @@ static void fill_choices(struct ui *ui)
 		{ "key", 11, .drop = 0 },
 		{ "name", 20, .grow = true, .name = true },
 		{ "description", 30, .grow = true },
-		{ "where", 20, .drop = 1, .grow = true },
+		{ "found in", 20, .drop = 1, .grow = true },
 	};
 	static const struct list_ops ops = { .columns = columns,
 					     .n_columns = 4,

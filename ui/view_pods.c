@@ -290,28 +290,30 @@ static void add_noise(const struct model *model, const struct model_pod *pod, st
 	}
 }
 
-/* Add the open alerts of the pod by kind, with the text of the newest, and the acknowledged ones.
- */
+/* Add the open alerts of the pod by kind, with the text of the newest whose reason is not that of
+ * the link, and the acknowledged ones. */
 static void add_alerts(const struct ui_shared *shared, size_t pod, struct facts *facts)
 {
 	const struct alerts *alerts = shared->alerts;
 	const struct alert *newest = NULL;
-	size_t acknowledged = 0;
-	AUTO_BUF kinds = buf_new(LIST_CELL_BYTES);
+	AUTO_BUF text = buf_new(FACT_SIZE * 8);
+	size_t open = count_alerts(shared, pod, &text), acknowledged = 0;
 
 	for (size_t i = 0; i < alerts->n; i++) {
 		if (alerts->v[i].pod != pod)
 			continue;
 		acknowledged += alerts->v[i].acknowledged;
-		newest = alerts->v[i].acknowledged ? newest : &alerts->v[i];
+		if (!alerts->v[i].acknowledged && alerts->v[i].kind != ALERT_LINK)
+			newest = &alerts->v[i];
 	}
-	if (count_alerts(shared, pod, &kinds) > 0 && newest != NULL)
-		facts_text(facts, "alerts", FACT_WARN, "%s · newest: %s%s%s", kinds.data,
-			   plot_run_label(newest->mr).s, newest->mr != NULL ? ": " : "",
-			   newest->text);
+	if (newest != NULL)
+		buf_appendf(&text, " · newest: %s%s%s", plot_run_label(newest->mr).s,
+			    newest->mr != NULL ? ": " : "", newest->text);
+	if (open > 0)
+		facts_text(facts, "alerts", FACT_WARN, "%s", text.data);
 	if (acknowledged > 0)
-		facts_text(facts, newest != NULL ? "" : "alerts", FACT_DIM,
-			   "%zu acknowledged; ! shows them", acknowledged);
+		facts_text(facts, open > 0 ? "" : "alerts", FACT_DIM, "%zu acknowledged; ! shows them",
+			   acknowledged);
 }
 
 static const struct {

@@ -265,6 +265,11 @@ static void test_pod_alerts(void)
 	alerts_acknowledge(&alerts);
 	ok(row_with("crash ")[0] == '\0' && row_with("acknowledged; ! shows them")[0] != '\0',
 	   "acknowledged alerts are a number: %s", row_with("acknowledged"));
+	model_pod_set_state(&model, 0, POD_UNREACHED, "no route", 0);
+	alerts_update(&alerts, &model, NULL, T0);
+	ok(shows("│ link ", "no route") && shows("│ alerts ", "alerts link  "),
+	   "the reason of a broken link is shown once: %s", row_with("│ alerts "));
+	model_pod_set_state(&model, 0, POD_LIVE, NULL, 0);
 	for (size_t i = 0; i < model.n_runs; i++)
 		if (model.runs[i]->run.status == RUN_CRASHED)
 			model.runs[i]->run.status = RUN_TRUNCATED;

@@ -132,9 +132,10 @@ const char *stmt_text(sqlite3_stmt *stmt, int column)
 
 double stmt_number(sqlite3_stmt *stmt, int column)
 {
-	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
-		return RUN_ABSENT;
-	return sqlite3_column_double(stmt, column);
+	double value = sqlite3_column_double(stmt, column);
+	bool may_be_null = !(fabs(value) > 0);
+
+	return may_be_null && sqlite3_column_type(stmt, column) == SQLITE_NULL ? RUN_ABSENT : value;
 }
 
 int stmt_step(sqlite3_stmt *stmt)
@@ -293,6 +294,7 @@ void row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row)
 		void *member = (char *)row + column->offset;
 		struct column_blob blob;
 		const char *text;
+		size_t len;
 
 		switch (column->type) {
 		case COLUMN_TEXT:
@@ -301,8 +303,9 @@ void row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row)
 			break;
 		case COLUMN_CHARS:
 			text = stmt_text(stmt, at);
-			(void)snprintf(member, (size_t)column->absent, "%s",
-				       text != NULL ? text : "");
+			len = text != NULL ? strnlen(text, (size_t)column->absent - 1) : 0;
+			memcpy(member, text != NULL ? text : "", len);
+			((char *)member)[len] = '\0';
 			break;
 		case COLUMN_WORD:
 			text = column->names[find_name(column, stmt_text(stmt, at))];
@@ -313,9 +316,10 @@ void row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row)
 			break;
 		case COLUMN_OPTIONAL:
 		case COLUMN_INT:
-			*(int64_t *)member = sqlite3_column_type(stmt, at) == SQLITE_NULL
-						     ? column->absent
-						     : sqlite3_column_int64(stmt, at);
+			*(int64_t *)member =
+				column->absent != 0 && sqlite3_column_type(stmt, at) == SQLITE_NULL
+					? column->absent
+					: sqlite3_column_int64(stmt, at);
 			break;
 		case COLUMN_SHORT:
 			*(int *)member = sqlite3_column_int(stmt, at);

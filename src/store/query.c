@@ -35,8 +35,53 @@ static bool are_points(const struct run_points *points)
 	return points->n <= RUN_MAX_POINTS;
 }
 
+/* The rows of a table for one run after the other. */
+struct run_rows {
+	const struct table *table;
+	sqlite3_stmt *stmt;
+	/* The statement is at a row of run `at`: the first one from run `from` on. */
+	int64_t from, at;
+	bool is_read; /* that row */
+};
+
+static int prepare_rows(struct run_rows *rows, const struct store *store, const struct table *table,
+			struct err *err)
+{
+	AUTO_BUF sql = buf_new(65536);
+
+	*rows = (struct run_rows){ .table = table, .at = -1 };
+	buf_append_str(&sql, "SELECT run_id, ");
+	table_names(&sql, table, "");
+	buf_appendf(&sql, " FROM %s WHERE run_id >= ?1 ORDER BY run_id, idx", table->name);
+	return stmt_prepare(store->reader, store->path, sql.data, &rows->stmt, err);
+}
+
+/* Read the next row of a run; false if there is none.  Most runs come in the order of their ids,
+ * which needs no search. */
+static bool next_row(struct run_rows *rows, int64_t run_id, void *row)
+{
+	bool is_near = run_id >= rows->from && run_id <= rows->at;
+
+	if (!is_near) {
+		(void)sqlite3_reset(rows->stmt);
+		(void)sqlite3_bind_int64(rows->stmt, 1, run_id);
+	}
+	if (!is_near || rows->is_read) {
+		int rc = sqlite3_step(rows->stmt);
+
+		rows->at = rc == SQLITE_ROW    ? sqlite3_column_int64(rows->stmt, 0)
+			   : rc == SQLITE_DONE ? INT64_MAX
+					       : -1;
+	}
+	rows->from = run_id;
+	rows->is_read = rows->at == run_id;
+	if (rows->is_read)
+		row_read(rows->stmt, 1, rows->table, row);
+	return rows->is_read;
+}
+
 /* Fill *row from a row of walk_runs(), with the run's events and series. */
-static void read_run(sqlite3_stmt *stmt, sqlite3_stmt *events, sqlite3_stmt *series,
+static void read_run(sqlite3_stmt *stmt, struct run_rows *events, struct run_rows *series,
 		     struct stored_run *row)
 {
 	struct run_series one = { .shared = NULL };
@@ -58,31 +103,26 @@ static void read_run(sqlite3_stmt *stmt, sqlite3_stmt *events, sqlite3_stmt *ser
 	row_read(stmt, (int)run_table.n, &run_log_table, row);
 
 	struct run *run = &row->run;
-	(void)sqlite3_bind_int64(events, 1, row->run_id);
-	while (run->n_events < RUN_MAX_EVENTS && row_next(events, &event_table, &event)) {
+	while (run->n_events < RUN_MAX_EVENTS && next_row(events, row->run_id, &event)) {
 		row_own(&event_table, &event);
 		if (event.text == NULL)
 			event.text = xstrdup("");
 		xpush(run->events, run->n_events, cap, event);
 	}
-	(void)sqlite3_reset(events);
 	cap = 0;
-	(void)sqlite3_bind_int64(series, 1, row->run_id);
-	while (run->n_series < RUN_MAX_SERIES && row_next(series, &series_table, &one)) {
+	while (run->n_series < RUN_MAX_SERIES && next_row(series, row->run_id, &one)) {
 		if (!are_points(&one.validations))
 			one.validations = (struct run_points){ NULL, 0 };
 		row_own(&series_table, &one);
 		xpush(run->series, run->n_series, cap, one);
 	}
-	(void)sqlite3_reset(series);
 }
 
 /* Pass the runs that `rest` of the statement selects to fn; number is its ?1. */
 static int walk_runs(struct store *store, const char *rest, int64_t number, stored_run_fn fn,
 		     void *user, struct err *err)
 {
-	static const char of_run[] = "WHERE run_id = ?1 ORDER BY idx";
-	sqlite3 *db = store->reader;
+	struct run_rows events, series;
 	AUTO_BUF sql = buf_new(65536);
 	sqlite3_stmt *stmt;
 	struct stored_run row;
@@ -92,21 +132,20 @@ static int walk_runs(struct store *store, const char *rest, int64_t number, stor
 	buf_append_str(&sql, ", ");
 	table_names(&sql, &run_log_table, "t.");
 	buf_appendf(&sql, " FROM runs r JOIN tails t ON t.id = r.tail_id %s", rest);
-	if (stmt_prepare(db, store->path, sql.data, &stmt, err) != 0)
+	if (stmt_prepare(store->reader, store->path, sql.data, &stmt, err) != 0)
 		return -1;
-	sqlite3_stmt *events = table_select(db, store->path, &event_table, err, of_run);
-	sqlite3_stmt *series = table_select(db, store->path, &series_table, err, of_run);
-	int rc = events != NULL && series != NULL ? 0 : -1;
+	int rc = prepare_rows(&events, store, &event_table, err) |
+		 prepare_rows(&series, store, &series_table, err);
 	if (sqlite3_bind_parameter_count(stmt) > 0)
 		(void)sqlite3_bind_int64(stmt, 1, number);
 	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
-		read_run(stmt, events, series, &row);
+		read_run(stmt, &events, &series, &row);
 		rc = fn(user, &row);
 		run_release(&row.run);
 	}
-	(void)sqlite3_finalize(events);
-	(void)sqlite3_finalize(series);
-	return stmt_end_walk(db, store->path, stmt, rc, err);
+	(void)sqlite3_finalize(events.stmt);
+	(void)sqlite3_finalize(series.stmt);
+	return stmt_end_walk(store->reader, store->path, stmt, rc, err);
 }
 
 int store_each_run(struct store *store, int64_t run_id, stored_run_fn fn, void *user,

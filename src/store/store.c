@@ -18,13 +18,9 @@
 #define WAIT_MS	   20L
 
 /* Delete samples of runs that have no row: an older version could be killed between the two writes,
- * and the next run would get the same id.  One seek per run, however many samples it has. */
-#define DROP_ORPHANS                                                     \
-	"WITH RECURSIVE ids(id) AS (SELECT min(run_id) FROM sample_rows" \
-	" UNION ALL SELECT (SELECT min(run_id) FROM sample_rows"         \
-	" WHERE run_id > id) FROM ids WHERE id IS NOT NULL)"             \
-	" DELETE FROM sample_rows WHERE run_id IN (SELECT id FROM ids"   \
-	" WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = ids.id));"
+ * and the next runs get these ids. */
+#define DROP_ORPHANS \
+	"DELETE FROM sample_rows WHERE run_id > (SELECT coalesce(max(id), 0) FROM runs);"
 
 /* ---- rows that wait to be written */
 

@@ -83,8 +83,8 @@ struct model_log *model_log_find(const struct model *model, size_t pod, const ch
 
 struct model_log *model_log_get(struct model *model, size_t pod, const char *path)
 {
-	struct model_log *log = model_log_find(model, pod, path);
-	AUTO_TEXT key = NULL;
+	AUTO_TEXT key = log_key(pod, path);
+	struct model_log *log = map_get(&model->log_index, str_from(key));
 
 	if (log != NULL)
 		return log;
@@ -93,7 +93,6 @@ struct model_log *model_log_get(struct model *model, size_t pod, const char *pat
 	log->path = xstrdup(path);
 	log->fd = -1;
 	xpush(model->logs, model->n_logs, model->cap_logs, log);
-	key = log_key(pod, path);
 	(void)map_set(&model->log_index, str_from(key), log);
 	model_note_change(model, MODEL_LOGS);
 	return log;
@@ -159,7 +158,9 @@ void model_log_set_trouble(struct model *model, size_t pod, const char *path, co
 
 	free(log->trouble);
 	log->trouble = utf8_copy(str_from(why), WHY_BYTES);
-	model_run_set_blank(model, model_run_get(model, pod, path, 0), 0, 0, false);
+	struct model_run *mr = model_run_get(model, pod, path, 0);
+	mr->log = log;
+	model_run_set_blank(model, mr, 0, 0, false);
 }
 
 struct logfile *model_log_open(const struct model_log *log)
@@ -415,8 +416,6 @@ struct model_run *model_run_get(struct model *model, size_t pod, const char *pat
 		(void)map_set(&model->run_index, str_from(key), mr);
 		model_note_change(model, MODEL_RUNS);
 	}
-	if (mr->log == NULL)
-		mr->log = model_log_find(model, pod, path);
 	return mr;
 }
 

@@ -41,17 +41,19 @@ static void get_cell(const struct list *list, size_t row, size_t column, struct 
 	list->ops->cell(list->user, row, column, cell);
 }
 
+/* Is the cell to show its number? */
+static bool is_number(const struct list_column *column, const struct list_cell *cell)
+{
+	return cell->text[0] == '\0' && column->kind != FMT_TEXT && !cell->is_blank;
+}
+
 /* Fill a cell, with its number formatted as text. */
 static void format_cell(const struct list *list, size_t row, size_t i, struct list_cell *cell)
 {
 	const struct list_column *column = &list->ops->columns[i];
 
 	get_cell(list, row, i, cell);
-	bool is_number = cell->text[0] == '\0' && column->kind != FMT_TEXT && !cell->is_blank;
-	/* Columns without any number are common: the sign for it must cost nothing. */
-	if (is_number && isnan(cell->number))
-		memcpy(cell->text, FMT_ABSENT, sizeof(FMT_ABSENT));
-	else if (is_number)
+	if (is_number(column, cell))
 		print_into(cell->text, "%s",
 			   fmt_value(column->kind, cell->number, column->decimals).s);
 	if (column->kind == FMT_SIGNED && cell->style == STYLE_NORMAL)
@@ -388,12 +390,15 @@ static void measure_texts(struct list *list)
 	const struct list_column *columns = list->ops->columns;
 	char first[LIST_MAX_COLUMNS][LIST_CELL_BYTES];
 	bool is_empty[LIST_MAX_COLUMNS], is_same[LIST_MAX_COLUMNS];
+	double least[LIST_MAX_COLUMNS], most[LIST_MAX_COLUMNS];
 	struct list_cell cell;
 
 	memset(list->words, 0, sizeof(list->words));
 	for (size_t i = 0; i < list->ops->n_columns; i++) {
 		is_empty[i] = columns[i].title[0] != '\0';
 		is_same[i] = columns[i].same_goes;
+		least[i] = INFINITY;
+		most[i] = -INFINITY;
 		list->uses[i] = columns[i].width;
 	}
 	/* Row by row, because the cells of a row read the same memory. */
@@ -403,7 +408,13 @@ static void measure_texts(struct list *list)
 
 		if (!is_wide && !is_same[i] && !is_empty[i])
 			continue;
-		format_cell(list, row, i, &cell);
+		get_cell(list, row, i, &cell);
+		if (is_number(&columns[i], &cell)) {
+			is_empty[i] = is_empty[i] && isnan(cell.number);
+			least[i] = isfinite(cell.number) ? fmin(least[i], cell.number) : least[i];
+			most[i] = isfinite(cell.number) ? fmax(most[i], cell.number) : most[i];
+			continue;
+		}
 		if (row == 0)
 			print_into(first[i], "%s", cell.text);
 		if (columns[i].name)
@@ -415,9 +426,17 @@ static void measure_texts(struct list *list)
 			list->uses[i] =
 				int_max(list->uses[i], text_width(cell.text) + columns[i].grow);
 	}
-	for (size_t i = 0; i < list->ops->n_columns; i++)
+	for (size_t i = 0; i < list->ops->n_columns; i++) {
+		/* The least or the greatest number has the most digits. */
+		for (int end = 0; end < 2 && columns[i].fit && least[i] <= most[i]; end++) {
+			struct fmt text = fmt_value(columns[i].kind, end == 0 ? least[i] : most[i],
+						    columns[i].decimals);
+
+			list->uses[i] = int_max(list->uses[i], text_width(text.s));
+		}
 		if (list->all > 0 && (is_empty[i] || is_same[i]))
 			list->uses[i] = 0;
+	}
 }
 
 /* Choose the widths of the columns for this many columns of the screen. */

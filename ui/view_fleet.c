@@ -131,15 +131,6 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 	const struct model_run *mr = row->mr;
 	const struct run *run = &mr->run;
 	double final = model_run_final_bpb(mr), stage = model_run_stage_bpb(mr);
-	const double numbers[FLEET_COLUMNS] = {
-		[FLEET_SEED] = run->seed,
-		[FLEET_STEP] = run->steps,
-		[FLEET_DEVICE] = run->tok_s_per_device_last / 1e3,
-		[FLEET_TRAIN] = run->last_train_loss,
-		[FLEET_SIGMA] = run_has(final) ? RUN_ABSENT : row->forecast.final_bpb_sigma,
-		[FLEET_SIZE] = run->artifact_bytes / 1e6,
-		[FLEET_COST] = model_run_cost(model, mr),
-	};
 	struct run_state state;
 
 	if (column == FLEET_MARK) {
@@ -180,10 +171,10 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 			list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(cell->number, 1).s);
 	} else if (column == FLEET_FINAL) {
 		cell->number = final_score(row);
+		cell->style = run_has(final) ? STYLE_NORMAL : STYLE_HINT;
 		/* A forecast has a ~, so that it is recognizable without colors. */
-		if (!run_has(final))
-			list_cellf(cell, STYLE_HINT, "%s%s", run_has(cell->number) ? "~" : "",
-				   fmt_number(cell->number, 4).s);
+		if (!run_has(final) && run_has(cell->number))
+			list_cellf(cell, STYLE_HINT, "~%s", fmt_number(cell->number, 4).s);
 	} else if (column == FLEET_CROSSING) {
 		cell->number = row->crossing.step;
 		if (run_has(cell->number))
@@ -199,6 +190,16 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 		list_cellf(cell, theme_fact(state.style), "%s", state.text);
 		cell->also = run_status_name(run->status);
 	} else {
+		const double numbers[FLEET_COLUMNS] = {
+			[FLEET_SEED] = run->seed,
+			[FLEET_STEP] = run->steps,
+			[FLEET_DEVICE] = run->tok_s_per_device_last / 1e3,
+			[FLEET_TRAIN] = run->last_train_loss,
+			[FLEET_SIGMA] = run_has(final) ? RUN_ABSENT : row->forecast.final_bpb_sigma,
+			[FLEET_SIZE] = run->artifact_bytes / 1e6,
+			[FLEET_COST] = model_run_cost(model, mr),
+		};
+
 		cell->number = numbers[column];
 	}
 }

@@ -312,8 +312,8 @@ static void add_alerts(const struct ui_shared *shared, size_t pod, struct facts 
 	if (open > 0)
 		facts_text(facts, "alerts", FACT_WARN, "%s", text.data);
 	if (acknowledged > 0)
-		facts_text(facts, open > 0 ? "" : "alerts", FACT_DIM, "%zu acknowledged; ! shows them",
-			   acknowledged);
+		facts_text(facts, open > 0 ? "" : "alerts", FACT_DIM,
+			   "%zu acknowledged; ! shows them", acknowledged);
 }
 
 static const struct {

@@ -119,7 +119,9 @@ static void forget_words(struct pairs_reader *r)
 
 static struct str first_word(struct str s)
 {
-	return (struct str){ s.p, index_of(n, s.len, str_is_blank(s.p[n])) };
+	size_t len = index_of(n, s.len, str_is_blank(s.p[n]));
+
+	return (struct str){ s.p, len };
 }
 
 /* Add the words to the heading, which names the subject of the line. */

@@ -130,13 +130,6 @@ static int add_arms(cJSON *workload, cJSON *arms, const struct bench_line *line,
 			arm = add_variant(arms, line, text, err);
 			rc = arm != NULL ? 0 : -1;
 			break;
-		case LINE_TAG:
-			cJSON_ReplaceItemInObjectCaseSensitive(arm, "tag",
-							       cJSON_CreateString(text));
-			break;
-		case LINE_COMMAND:
-			json_add_string(arm, "command", text);
-			break;
 		case LINE_ENV:
 			rc = add_setting(arm != NULL ? arm : workload, "env", text, err);
 			break;
@@ -187,7 +180,9 @@ static int add_metric(cJSON *metric, const struct bench_line *line, struct err *
 	return line->window != NULL ? bench_make_window(metric, line->window, err) : 0;
 }
 
-cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf, struct err *err)
+/* The definition by a line; by a form also its arms, and the command that they run by default. */
+static cJSON *make_bench(const struct bench_line *line, const cJSON *form_arms, const char *command,
+			 const struct conf *conf, struct err *err)
 {
 	AUTO_JSON root = json_new(JTEXT("schema", PLAN_SCHEMA),
 				  JTEXT("name", line->name != NULL ? line->name : "line"));
@@ -211,9 +206,14 @@ cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf, s
 			: line->folder != NULL ? line->folder
 					       : "~/.");
 	cJSON *metric = cJSON_AddObjectToObject(root, "metric");
-	cJSON *arms = cJSON_AddArrayToObject(root, "variants");
+	cJSON *arms = form_arms != NULL ? cJSON_Duplicate(form_arms, true) : cJSON_CreateArray();
+	cJSON_AddItemToObject(root, "variants", arms);
 	cJSON_AddItemToObject(root, "pods", pods);
-	if (add_metric(metric, line, err) != 0 || add_arms(workload, arms, line, err) != 0)
+	if (add_metric(metric, line, err) != 0)
+		return NULL;
+	if (form_arms != NULL)
+		json_add_string(workload, "command", command);
+	else if (add_arms(workload, arms, line, err) != 0)
 		return NULL;
 	if (line->kernel != NULL)
 		json_add(workload, JTEXT("kind", "kernel"), JTEXT("module", line->kernel));
@@ -243,24 +243,9 @@ cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf, s
 	return result;
 }
 
-/* The form as a line; owns the words that it cuts out of the form's texts. */
-struct form_line {
-	struct bench_line line;
-	char *owned[LINE_MAX_WORDS];
-};
-
-/* Add a word of an arm; text is owned from now on. */
-static int add_word(struct form_line *form, enum line_kind kind, char *text, struct err *err)
+cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf, struct err *err)
 {
-	size_t n = form->line.n_words;
-
-	if (n == LINE_MAX_WORDS) {
-		free(text);
-		return err_set(err, ERR_USAGE, "more than %d settings", LINE_MAX_WORDS);
-	}
-	form->owned[n] = text;
-	form->line.words[form->line.n_words++] = (struct line_word){ kind, text };
-	return 0;
+	return make_bench(line, NULL, NULL, conf, err);
 }
 
 /* The next word, split and unquoted as a shell would: NAME='two words'; owned.  NULL: none left. */
@@ -303,43 +288,40 @@ static char *get_command(struct str text)
 }
 
 /* Add the arm in a field of the form: "TAG=COMMAND" or "TAG NAME=VALUE .. [-- COMMAND]". */
-static int add_arm(struct form_line *form, const cJSON *fields, const char *key, struct err *err)
+static int add_form_arm(cJSON *arms, const cJSON *form, const char *key, struct err *err)
 {
 	bool is_control = strcmp(key, "control") == 0;
-	struct str rest = str_trim(str_from(json_get_string(fields, key, "")));
-	char *command = get_command(rest);
-	char *word = command != NULL ? xstrndup(rest.p, strcspn(rest.p, "=")) : next_word(&rest);
-	int rc;
+	struct str rest = str_trim(str_from(json_get_string(form, key, "")));
+	AUTO_TEXT command = get_command(rest);
+	AUTO_TEXT tag = command != NULL ? xstrndup(rest.p, strcspn(rest.p, "=")) : next_word(&rest);
 
-	if (word == NULL && !is_control)
+	if (tag == NULL && !is_control)
 		return 0;
-	word = word != NULL ? word : xstrdup("");
-	if (!plan_is_name(word)) {
-		rc = err_set(err, ERR_USAGE, "%s: \"%.60s\" is not a tag (" PLAN_NAME_WORDS ")",
-			     key, word);
-		free(word);
-		free(command);
-		return rc;
-	}
-	rc = add_word(form, is_control ? LINE_TAG : LINE_VARIANT, word, err);
-	if (command != NULL)
-		return rc == 0 ? add_word(form, LINE_COMMAND, command, err) : rc;
-	while (rc == 0 && (word = next_word(&rest)) != NULL) {
+	if (tag == NULL || !plan_is_name(tag))
+		return err_set(err, ERR_USAGE, "%s: \"%.60s\" is not a tag (" PLAN_NAME_WORDS ")",
+			       key, tag != NULL ? tag : "");
+	cJSON *arm = json_add(json_add_row(arms), JTEXT("tag", tag));
+	if (is_control)
+		cJSON_AddBoolToObject(arm, "control", true);
+	while (command == NULL && rest.len > 0) {
+		AUTO_TEXT word = next_word(&rest);
+
+		if (word == NULL)
+			break;
 		if (strcmp(word, "--") == 0) {
-			free(word);
 			rest = str_trim(rest);
-			return add_word(form, LINE_COMMAND, xstrndup(rest.p, rest.len), err);
-		}
-		if (strchr(word, '=') == NULL) {
-			rc = err_set(err, ERR_USAGE,
-				     "%s: \"%.60s\" is not NAME=VALUE; put a command after --", key,
-				     word);
-			free(word);
-		} else {
-			rc = add_word(form, LINE_ENV, word, err);
+			command = xstrndup(rest.p, rest.len);
+		} else if (strchr(word, '=') == NULL) {
+			return err_set(err, ERR_USAGE,
+				       "%s: \"%.60s\" is not NAME=VALUE; put a command after --",
+				       key, word);
+		} else if (add_setting(arm, "env", word, err) != 0) {
+			return -1;
 		}
 	}
-	return rc;
+	if (command != NULL)
+		json_add_string(arm, "command", command);
+	return 0;
 }
 
 static int read_number(const cJSON *form, const char *key, double *value, struct err *err)
@@ -352,68 +334,46 @@ static int read_number(const cJSON *form, const char *key, double *value, struct
 		       : err_set(err, ERR_USAGE, "%s: expected a number", key);
 }
 
-static int read_form(struct form_line *f, const cJSON *form, struct err *err)
-{
-	static const char *const arms[] = { "control", "variant", "variant2" };
-	const char *command = json_get_string(form, "command", "");
-	AUTO_TEXT control = get_command(str_trim(str_from(json_get_string(form, "control", ""))));
-
-	if (command[0] == '\0' && control != NULL)
-		command = control;
-	if (json_get_string(form, "folder", "")[0] == '\0')
-		return err_set(
-			err, ERR_USAGE,
-			"folder: expected the directory on the pods in which the command runs");
-	if (command[0] == '\0')
-		return err_set(err, ERR_USAGE, "command: expected the shell command of one run");
-	if (!str_is_among(str_trim(str_from(json_get_string(form, "aa", "auto"))),
-			  "auto yes no y n"))
-		return err_set(err, ERR_USAGE, "aa: expected auto, yes or no");
-	if (add_word(f, LINE_CONTROL, xstrdup(command), err) != 0)
-		return -1;
-	for (size_t i = 0; i < LENGTH(arms); i++)
-		if (add_arm(f, form, arms[i], err) != 0)
-			return -1;
-	f->line.gap_s = (double)NAN;
-	return read_number(form, "blocks", &f->line.blocks, err) != 0 ||
-			       read_number(form, "minutes", &f->line.minutes, err) != 0
-		       ? -1
-		       : 0;
-}
-
 cJSON *bench_make_form(const cJSON *form, const struct conf *conf, struct err *err)
 {
+	static const char *const arms[] = { "control", "variant", "variant2" };
 	struct str rest = str_from(json_get_string(form, "metric", ""));
 	AUTO_TEXT key = next_word(&rest);
 	AUTO_TEXT direction = next_word(&rest);
 	const char *metric = key, *pods = json_get_string(form, "pods", "");
 	const char *window = json_get_string(form, "window", "");
-	struct form_line f = { .line = {
-				       .name = json_get_string(form, "name", ""),
-				       .folder = json_get_string(form, "folder", ""),
-				       .pods = { &pods, 1 },
-				       .metrics = { &metric, key != NULL ? 1 : 0 },
-				       .direction = direction,
-				       .window = str_trim(str_from(window)).len > 0 ? window : NULL,
-				       .no_aa = json_get_string(form, "aa", "auto")[0] == 'n',
-			       } };
-	cJSON *root = read_form(&f, form, err) == 0 ? bench_make_line(&f.line, conf, err) : NULL;
+	const char *command = json_get_string(form, "command", "");
+	AUTO_TEXT control = get_command(str_trim(str_from(json_get_string(form, "control", ""))));
+	AUTO_JSON variants = cJSON_CreateArray();
+	struct bench_line line = {
+		.name = json_get_string(form, "name", ""),
+		.folder = json_get_string(form, "folder", ""),
+		.pods = { &pods, 1 },
+		.metrics = { &metric, key != NULL ? 1 : 0 },
+		.direction = direction,
+		.window = str_trim(str_from(window)).len > 0 ? window : NULL,
+		.gap_s = (double)NAN,
+		.no_aa = json_get_string(form, "aa", "auto")[0] == 'n',
+	};
+	int rc = 0;
 
-	for (size_t i = 0; i < f.line.n_words; i++)
-		free(f.owned[i]);
-	return root;
-}
-
-/* Append "B=python3 b.py", "B LR=0.1" or "B LR=0.1 -- python3 b.py". */
-static void append_arm(struct buf *out, const struct plan_variant *v)
-{
-	buf_append_str(out, v->tag);
-	for (size_t i = 0; i < v->env.n; i++) {
-		buf_appendf(out, " %s=", v->env.v[i].name);
-		quote_word(out, str_from(v->env.v[i].value));
-	}
-	if (v->command != NULL)
-		buf_appendf(out, "%s%s", v->env.n > 0 ? " -- " : "=", v->command);
+	if (command[0] == '\0' && control != NULL)
+		command = control;
+	if (line.folder[0] == '\0')
+		rc = err_set(
+			err, ERR_USAGE,
+			"folder: expected the directory on the pods in which the command runs");
+	else if (command[0] == '\0')
+		rc = err_set(err, ERR_USAGE, "command: expected the shell command of one run");
+	else if (!str_is_among(str_trim(str_from(json_get_string(form, "aa", "auto"))),
+			       "auto yes no y n"))
+		rc = err_set(err, ERR_USAGE, "aa: expected auto, yes or no");
+	for (size_t i = 0; rc == 0 && i < LENGTH(arms); i++)
+		rc = add_form_arm(variants, form, arms[i], err);
+	if (rc != 0 || read_number(form, "blocks", &line.blocks, err) != 0 ||
+	    read_number(form, "minutes", &line.minutes, err) != 0)
+		return NULL;
+	return make_bench(&line, variants, command, conf, err);
 }
 
 cJSON *bench_form_of(const struct plan *plan)
@@ -439,11 +399,18 @@ cJSON *bench_form_of(const struct plan *plan)
 			 JTEXT("folder", plan->cwd), JTEXT("command", plan->command),
 			 JTEXT("metric", metric), JTEXT("window", window), JTEXT("blocks", blocks),
 			 JTEXT("aa", plan->aa ? "auto" : "no"), JTEXT("minutes", minutes));
+	/* "B=python3 b.py", "B LR=0.1" or "B LR=0.1 -- python3 b.py" */
 	for (size_t i = 0; i < LENGTH(arms); i++) {
+		const struct plan_variant *v = i < plan->n_variants ? &plan->variants[i] : NULL;
 		AUTO_BUF text = buf_new(MAX_COMMAND);
 
-		if (i < plan->n_variants)
-			append_arm(&text, &plan->variants[i]);
+		buf_append_str(&text, v != NULL ? v->tag : "");
+		for (size_t k = 0; v != NULL && k < v->env.n; k++) {
+			buf_appendf(&text, " %s=", v->env.v[k].name);
+			quote_word(&text, str_from(v->env.v[k].value));
+		}
+		if (v != NULL && v->command != NULL)
+			buf_appendf(&text, "%s%s", v->env.n > 0 ? " -- " : "=", v->command);
 		json_add_string(form, arms[i], text.data);
 	}
 	return form;

@@ -9,8 +9,6 @@
 enum line_kind {
 	LINE_CONTROL, /* COMMAND; of a kernel bench a local FILE that replaces its module */
 	LINE_VARIANT, /* TAG=COMMAND, of a kernel bench TAG=FILE; or TAG alone: like the control */
-	LINE_TAG,     /* the tag of the preceding arm */
-	LINE_COMMAND, /* the command of the preceding arm alone */
 	LINE_ENV,     /* NAME=VALUE */
 	LINE_PATCH,   /* local file, for the preceding arm */
 	LINE_LAUNCH,  /* NAME=VALUE of a kernel, for the preceding arm */

@@ -47,38 +47,6 @@ static double session_cost(const struct session *s)
 		       : (double)elapsed_ms(s) / 3.6e6 * plan_usd_per_h(s->plan);
 }
 
-/* An arm declares the settings that it changes by name; if only variables change, that is all. */
-static void init_arms(struct session *s)
-{
-	const struct plan_variant *control = plan_arm(s->plan, 0);
-
-	for (size_t arm = 0; arm < s->runs.n_arms; arm++) {
-		const struct plan_variant *v = plan_arm(s->plan, arm);
-		const char **names =
-			xcalloc(v->env.n + control->env.n + v->declares.n + 1, sizeof(*names));
-		size_t n = 0;
-
-		for (size_t i = 0; i < v->env.n; i++)
-			names[n++] = v->env.v[i].name;
-		for (size_t i = 0; i < control->env.n; i++)
-			names[n++] = control->env.v[i].name;
-		for (size_t i = 0; i < v->declares.n; i++)
-			names[n++] = v->declares.v[i];
-		s->declared[arm] = names;
-		s->arms[arm] = (struct judge_arm){
-			.tag = s->runs.tags[arm],
-			.aa = arm >= s->plan->n_variants,
-			.numerics_changed = v->numerics_changed,
-			.other_noise = !noise_is_shared(s->plan, arm),
-			.declared = names,
-			.n_declared = n,
-			.declares_all = v->command == NULL && v->patch == NULL && v->files.n == 0 &&
-					control->command == NULL && control->patch == NULL &&
-					control->files.n == 0,
-		};
-	}
-}
-
 /* Does this run take part in the judgement?  An incomplete block does not count, except for a run
  * in it that failed a hard check, which decides already. */
 static bool is_judged(const struct session *s, const struct bench_run *run)
@@ -221,41 +189,11 @@ static cJSON *judge_metric(const struct session *s, const char *key)
 	return root;
 }
 
-static void add_metrics(cJSON *root, const struct session *s)
-{
-	static const char *const keys[] = { "metric", "higher_is_better", "arms", "contrasts" };
-	cJSON *array = cJSON_AddArrayToObject(root, "metrics");
-
-	for (size_t i = 0; i < s->plan->also.n; i++) {
-		AUTO_JSON all = judge_metric(s, s->plan->also.v[i]);
-		cJSON *row = cJSON_CreateObject();
-
-		for (size_t k = 0; k < LENGTH(keys); k++)
-			cJSON_AddItemToObject(
-				row, keys[k],
-				cJSON_DetachItemFromObjectCaseSensitive(all, keys[k]));
-		cJSON_AddItemToArray(array, row);
-	}
-}
-
 static cJSON *make_verdict(const struct session *s)
 {
-	const struct plan *plan = s->plan;
-	size_t n = plan->blocks * plan->reps, n_arms = s->runs.n_arms;
-	/* The order of the arms in each round of the first pod, as letters: "AB". */
-	char **rounds = xcalloc(n + 1, sizeof(*rounds));
-	const char **pods = xcalloc(plan->n_pods, sizeof(*pods));
-	struct verdict_info info = {
-		.name = plan->name,
-		.bench_sha256 = plan->sha256,
-		.has_seed = true,
-		.seed = plan->seed,
-		.schedule = (const char *const *)rounds,
-		.n_schedule = n,
-		.pods = (const char *const *)pods,
-		.n_unpriced = plan_n_unpriced(plan),
-		.metric = plan->key,
-		.chosen = plan->chosen,
+	const struct verdict_info info = {
+		.plan = s->plan,
+		.metric = s->plan->key,
 		.repeats = s->runs.repeats,
 		.n_repeats = s->runs.n_repeats,
 		.cost_usd = session_cost(s),
@@ -263,25 +201,26 @@ static cJSON *make_verdict(const struct session *s)
 			   : s->state.stopped[0] != '\0' ? s->state.stopped
 							 : NULL,
 	};
-
-	for (size_t r = 0; r < n; r++) {
-		const struct bench_run *run = &s->runs.v[(plan->burn_in + r) * n_arms];
-
-		rounds[r] = xcalloc(n_arms + 1, 1);
-		for (size_t i = 0; i < n_arms; i++)
-			rounds[r][i] = (char)('A' + run[i].arm);
-	}
-	for (size_t i = 0; i < plan->n_pods; i++)
-		pods[i] = plan->pods[i].id;
 	cJSON *root = verdict_to_json(&s->judge, &info);
-	if (plan->also.n > 0)
-		add_metrics(root, s);
-	if (plan->kernel)
+
+	if (s->plan->also.n > 0) {
+		static const char *const keys[] = { "metric", "higher_is_better", "arms",
+						    "contrasts" };
+		cJSON *array = cJSON_AddArrayToObject(root, "metrics");
+
+		for (size_t i = 0; i < s->plan->also.n; i++) {
+			AUTO_JSON all = judge_metric(s, s->plan->also.v[i]);
+			cJSON *row = cJSON_CreateObject();
+
+			for (size_t k = 0; k < LENGTH(keys); k++)
+				cJSON_AddItemToObject(
+					row, keys[k],
+					cJSON_DetachItemFromObjectCaseSensitive(all, keys[k]));
+			cJSON_AddItemToArray(array, row);
+		}
+	}
+	if (s->plan->kernel)
 		cJSON_AddItemToObject(root, "kernels", kernel_json(&s->runs));
-	for (size_t r = 0; r < n; r++)
-		free(rounds[r]);
-	free(rounds);
-	free((void *)pods);
 	return root;
 }
 
@@ -603,13 +542,40 @@ static void session_on_tick(void *user)
 /* The part that needs neither pods nor a loop: read the runs of the folder. */
 static struct session *make_session(const struct session_setup *setup)
 {
+	const struct plan_variant *control = plan_arm(setup->plan, 0);
 	struct session *s = xcalloc(1, sizeof(*s));
 
 	s->setup = *setup;
 	s->plan = setup->plan;
 	(void)folder_read_state(setup->path, &s->state);
 	bench_runs_init(&s->runs, s->plan, setup->path);
-	init_arms(s);
+	/* An arm declares the settings that it changes by name; if only variables change, that is
+	 * all. */
+	for (size_t arm = 0; arm < s->runs.n_arms; arm++) {
+		const struct plan_variant *v = plan_arm(s->plan, arm);
+		const char **names =
+			xcalloc(v->env.n + control->env.n + v->declares.n + 1, sizeof(*names));
+		size_t n = 0;
+
+		for (size_t i = 0; i < v->env.n; i++)
+			names[n++] = v->env.v[i].name;
+		for (size_t i = 0; i < control->env.n; i++)
+			names[n++] = control->env.v[i].name;
+		for (size_t i = 0; i < v->declares.n; i++)
+			names[n++] = v->declares.v[i];
+		s->declared[arm] = names;
+		s->arms[arm] = (struct judge_arm){
+			.tag = s->runs.tags[arm],
+			.aa = arm >= s->plan->n_variants,
+			.numerics_changed = v->numerics_changed,
+			.other_noise = !noise_is_shared(s->plan, arm),
+			.declared = names,
+			.n_declared = n,
+			.declares_all = v->command == NULL && v->patch == NULL && v->files.n == 0 &&
+					control->command == NULL && control->patch == NULL &&
+					control->files.n == 0,
+		};
+	}
 	for (size_t i = 0; i < s->runs.n; i++)
 		session_load_run(s, &s->runs.v[i]);
 	s->judge_runs = xcalloc(s->runs.n, sizeof(*s->judge_runs));

@@ -2,6 +2,8 @@
 /* Writes verdict.json and summary.json, and reads verdict.json. */
 #include "bench/verdict_json.h"
 
+#include "bench/plan.h"
+
 /* An array of two numbers, null if unknown. */
 static cJSON *make_interval(double lo, double hi)
 {
@@ -22,32 +24,28 @@ static cJSON *make_hits(const struct guard_hits *hits)
 	return array;
 }
 
-/* Summary of the telemetry, or null. */
-static cJSON *make_health(const struct health_sum *h)
-{
-	if (h == NULL)
-		return cJSON_CreateNull();
-	return json_add(cJSON_CreateObject(), JNUM("gpu_samples", h->n_gpu),
-			JNUM("sm_mhz", h->sm_mhz), JNUM("power_w", h->power_w),
-			JNUM("temp_c", h->temp_c), JNUM("util_pct", h->util_pct),
-			JNUM("reasons", h->n_gpu > 0 ? (double)h->reasons : (double)NAN),
-			JNUM("power_cap_share", h->power_cap_share), JBOOL("stamped", h->stamped),
-			JNUM("cores", h->cores), JNUM("load1", h->load1),
-			JNUM("busy_cores", h->busy_cores), JNUM("steal_s", h->steal_s),
-			JNUM("cpu_wait_s", h->wait_s), JNUM("cpu_quota_s", h->quota_s),
-			JTEXT("foreign", h->foreign[0] != '\0' ? h->foreign : NULL));
-}
-
 static const char *get_pod(const struct verdict_info *info, size_t pod)
 {
-	return info->pods != NULL ? info->pods[pod] : NULL;
+	return info->plan != NULL ? info->plan->pods[pod].id : NULL;
 }
 
 static void add_run(cJSON *row, const struct judge *judge, const struct judge_run *run,
 		    const struct verdict_info *info)
 {
 	const struct step_window *w = &run->window;
+	const struct health_sum *h = run->health;
+	cJSON *health = h == NULL ? cJSON_CreateNull() : cJSON_CreateObject();
 
+	if (h != NULL)
+		json_add(health, JNUM("gpu_samples", h->n_gpu), JNUM("sm_mhz", h->sm_mhz),
+			 JNUM("power_w", h->power_w), JNUM("temp_c", h->temp_c),
+			 JNUM("util_pct", h->util_pct),
+			 JNUM("reasons", h->n_gpu > 0 ? (double)h->reasons : (double)NAN),
+			 JNUM("power_cap_share", h->power_cap_share), JBOOL("stamped", h->stamped),
+			 JNUM("cores", h->cores), JNUM("load1", h->load1),
+			 JNUM("busy_cores", h->busy_cores), JNUM("steal_s", h->steal_s),
+			 JNUM("cpu_wait_s", h->wait_s), JNUM("cpu_quota_s", h->quota_s),
+			 JTEXT("foreign", h->foreign[0] != '\0' ? h->foreign : NULL));
 	json_add(row, JCLEAN("id", run->name), JNUM("block", run->block),
 		 JTEXT("pod", get_pod(info, run->pod)), JTEXT("tag", judge->arms[run->arm].tag),
 		 JNUM("rep", run->rep),
@@ -62,9 +60,9 @@ static void add_run(cJSON *row, const struct judge *judge, const struct judge_ru
 		 JNUM("lag_s", w->lag_s), JNUM("lag_steps", w->lag_steps),
 		 JNUM("val_loss", run->val_loss), JBOOL("outlier", run->outlier),
 		 JNUM("robust_z", run->z), JNUM("times_median", run->times_median),
-		 JTEXT("seen", run->outlier ? run->seen : NULL),
-		 JNODE("health", make_health(run->health)), JCLEAN("runtime", run->runtime),
-		 JNODE("guards", make_hits(&run->hits)), JCLEAN("log", run->path));
+		 JTEXT("seen", run->outlier ? run->seen : NULL), JNODE("health", health),
+		 JCLEAN("runtime", run->runtime), JNODE("guards", make_hits(&run->hits)),
+		 JCLEAN("log", run->path));
 	json_add_string(cJSON_AddObjectToObject(row, "sha"), "log",
 			run->log != NULL ? run->log->sha256 : NULL);
 	json_add(row, JTEXT("t0", run->t0), JTEXT("t1", run->t1),
@@ -113,11 +111,11 @@ static void add_scope(cJSON *row, const struct judge_contrast *c, const struct v
 
 	if (c->across_pods)
 		print_into(text, "across %zu pods", c->n_pods);
-	else if (info->pods != NULL && c->n_pods == 2)
-		print_into(text, "pods %s and %s", info->pods[c->pods[0].pod],
-			   info->pods[c->pods[1].pod]);
-	else if (info->pods != NULL && c->n_pods == 1)
-		print_into(text, "pod %s", info->pods[c->pods[0].pod]);
+	else if (info->plan != NULL && c->n_pods == 2)
+		print_into(text, "pods %s and %s", get_pod(info, c->pods[0].pod),
+			   get_pod(info, c->pods[1].pod));
+	else if (info->plan != NULL && c->n_pods == 1)
+		print_into(text, "pod %s", get_pod(info, c->pods[0].pod));
 	json_add_string(row, "scope", text);
 }
 
@@ -205,23 +203,6 @@ static void add_contrast(cJSON *row, const struct judge *judge, const struct jud
 		 JNODE("suffix", array), JBOOL("below_margin", c->verdict.below_margin));
 }
 
-static void add_arms(cJSON *root, const struct judge *judge)
-{
-	cJSON *arms = cJSON_AddArrayToObject(root, "arms");
-
-	for (size_t i = 0; i < judge->n_arms; i++) {
-		const struct judge_summary *s = &judge->summary[i];
-
-		json_add(json_add_row(arms), JTEXT("tag", judge->arms[i].tag),
-			 JBOOL("control", i == 0), JBOOL("aa", judge->arms[i].aa),
-			 JNUM("valid", s->n), JNUM("invalid", s->n_invalid), JNUM("min", s->low),
-			 JNUM("median", s->middle), JNUM("max", s->high),
-			 JNUM("spread_pct_of_median", s->spread_pct),
-			 JNUM("legacy_mean", s->legacy_mean), JNUM("val_loss", s->val_loss),
-			 JNUM("tokens_per_step", s->batch), JNUM("clock_ticks", s->ticks));
-	}
-}
-
 /* A block that does not count.  Without a tag it was repeated. */
 static void add_dropped(cJSON *array, const struct verdict_info *info, const char *tag, size_t pod,
 			size_t block, const char *reason)
@@ -258,40 +239,63 @@ static cJSON *make_best(const struct judge *judge)
 	return json_add(node, JTEXT("text", best->text));
 }
 
+/* The order of the arms in each round of the first pod, as letters: "AB". */
+static cJSON *make_schedule(const struct plan *plan)
+{
+	size_t n_arms = plan_n_arms(plan), n = plan->blocks * plan->reps;
+	AUTO_FREE unsigned char *order = plan_schedule(plan, 0);
+	cJSON *array = cJSON_CreateArray();
+
+	for (size_t r = plan->burn_in; r < plan->burn_in + n; r++) {
+		char round[SCHEDULE_MAX_ARMS + 1] = "";
+
+		for (size_t i = 0; i < n_arms; i++)
+			round[i] = (char)('A' + order[r * n_arms + i]);
+		cJSON_AddItemToArray(array, cJSON_CreateString(round));
+	}
+	return array;
+}
+
 cJSON *verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 {
 	cJSON *root = cJSON_CreateObject(), *array, *noise;
 	const struct judge_rule *rule = &judge->rule;
-	char seed[24];
+	const struct plan *plan = info->plan;
 
-	json_add(root, JTEXT("schema", VERDICT_SCHEMA), JTEXT("name", info->name),
-		 JTEXT("bench_sha256", info->bench_sha256));
 	noise = rule->register_sd > 0.0
 			? json_add(cJSON_CreateObject(), JNUM("sd_pct", 100.0 * rule->register_sd),
 				   JNUM("df", rule->register_df))
 			: cJSON_CreateNull();
-	/* A seed has 64 bits; above 2^53 a JSON number is not exact, so it becomes text. */
-	print_into(seed, "%llu", (unsigned long long)info->seed);
-	if (info->has_seed && info->seed < 1ULL << 53)
-		json_add_number(root, "seed", (double)info->seed);
-	else
-		json_add_string(root, "seed", info->has_seed ? seed : NULL);
-	json_add(root, JTEXT("metric", info->metric), JTEXT("metric_chosen", info->chosen),
+	json_add(root, JTEXT("schema", VERDICT_SCHEMA),
+		 JTEXT("name", plan != NULL ? plan->name : NULL),
+		 JTEXT("bench_sha256", plan != NULL ? plan->sha256 : NULL),
+		 JNUM("seed", plan != NULL ? (double)plan->seed : (double)NAN),
+		 JTEXT("metric", info->metric),
+		 JTEXT("metric_chosen", plan != NULL ? plan->chosen : NULL),
 		 JBOOL("higher_is_better", judge->rule.higher),
 		 JNODE("window",
 		       isnan(judge->lo) ? cJSON_CreateNull() : make_interval(judge->lo, judge->hi)),
 		 JBOOL("window_found", judge->window_auto), JNUM("steady_from", judge->steady_from),
 		 JNUM("alpha", judge->rule.paired.alpha),
 		 JNUM("margin_pct", 100.0 * judge->rule.paired.margin),
-		 JBOOL("same_noise", judge->rule.paired.same_noise), JNODE("register", noise));
-	array = cJSON_AddArrayToObject(root, "schedule");
-	for (size_t i = 0; i < info->n_schedule; i++)
-		cJSON_AddItemToArray(array, cJSON_CreateString(info->schedule[i]));
+		 JBOOL("same_noise", judge->rule.paired.same_noise), JNODE("register", noise),
+		 JNODE("schedule", plan != NULL ? make_schedule(plan) : cJSON_CreateArray()));
 	array = cJSON_AddArrayToObject(root, "runs");
 	array_each (run, judge->runs, judge->n_runs)
 		if (run->counted)
 			add_run(json_add_row(array), judge, run, info);
-	add_arms(root, judge);
+	array = cJSON_AddArrayToObject(root, "arms");
+	for (size_t i = 0; i < judge->n_arms; i++) {
+		const struct judge_summary *s = &judge->summary[i];
+
+		json_add(json_add_row(array), JTEXT("tag", judge->arms[i].tag),
+			 JBOOL("control", i == 0), JBOOL("aa", judge->arms[i].aa),
+			 JNUM("valid", s->n), JNUM("invalid", s->n_invalid), JNUM("min", s->low),
+			 JNUM("median", s->middle), JNUM("max", s->high),
+			 JNUM("spread_pct_of_median", s->spread_pct),
+			 JNUM("legacy_mean", s->legacy_mean), JNUM("val_loss", s->val_loss),
+			 JNUM("tokens_per_step", s->batch), JNUM("clock_ticks", s->ticks));
+	}
 	array = cJSON_AddArrayToObject(root, "contrasts");
 	for (size_t i = 0; i < judge->n_contrasts; i++)
 		add_contrast(json_add_row(array), judge, &judge->contrasts[i], info);
@@ -303,26 +307,9 @@ cJSON *verdict_to_json(const struct judge *judge, const struct verdict_info *inf
 		add_dropped(array, info, NULL, info->repeats[i].pod, info->repeats[i].block,
 			    info->repeats[i].reason);
 	json_add(root, JNUM("cost_usd", info->cost_usd),
-		 JNUM("pods_without_price", info->n_unpriced), JTEXT("stopped", info->stopped));
+		 JNUM("pods_without_price", plan != NULL ? plan_n_unpriced(plan) : 0),
+		 JTEXT("stopped", info->stopped));
 	return root;
-}
-
-/* tok/s of an arm's valid runs, from their step times. */
-static void add_throughput(cJSON *row, const struct judge *judge, size_t arm)
-{
-	AUTO_FREE double *tok = xmalloc((judge->n_runs + 1) * sizeof(*tok));
-	double batch = judge->summary[arm].batch;
-	size_t n = 0;
-
-	/* Without a verdict next to it, the speed of an invalid arm would mislead. */
-	bool is_shown = batch > 0.0 && !judge_is_invalid(judge, arm);
-	judge_each (run, judge, arm)
-		if (is_shown && !run->fresh && run->y > 0.0 && guard_hard(&run->hits) == NULL)
-			tok[n++] = batch / run->y * 1000.0;
-	json_add(row, JNUM("n_runs", n), JNUM("throughput_mean", stats_mean(tok, n)),
-		 JNUM("throughput_median", stats_median(tok, n)),
-		 JNUM("min_throughput", stats_min(tok, n)),
-		 JNUM("max_throughput", stats_max(tok, n)));
 }
 
 cJSON *verdict_summary_json(const struct judge *judge)
@@ -340,7 +327,20 @@ cJSON *verdict_summary_json(const struct judge *judge)
 		cJSON *row = cJSON_AddObjectToObject(root, tag);
 		json_add(row, JTEXT("tag", tag), JNUM("n_logged_steps", run->log->n_rows),
 			 JNUM("n_steady_state", run->window.n_rows));
-		add_throughput(row, judge, arm);
+		/* tok/s of the valid runs, from their step times. */
+		AUTO_FREE double *tok = xmalloc((judge->n_runs + 1) * sizeof(*tok));
+		double batch = judge->summary[arm].batch;
+		size_t n = 0;
+		/* Without a verdict next to it, the speed of an invalid arm would mislead. */
+		bool is_shown = batch > 0.0 && !judge_is_invalid(judge, arm);
+		judge_each (one, judge, arm)
+			if (is_shown && !one->fresh && one->y > 0.0 &&
+			    guard_hard(&one->hits) == NULL)
+				tok[n++] = batch / one->y * 1000.0;
+		json_add(row, JNUM("n_runs", n), JNUM("throughput_mean", stats_mean(tok, n)),
+			 JNUM("throughput_median", stats_median(tok, n)),
+			 JNUM("min_throughput", stats_min(tok, n)),
+			 JNUM("max_throughput", stats_max(tok, n)));
 	}
 	return root;
 }

@@ -6,6 +6,8 @@
 
 #define VERDICT_SCHEMA "hgym.verdict/1"
 
+struct plan;
+
 /* A block that was repeated, and why. */
 struct verdict_repeat {
 	size_t pod, block;
@@ -14,16 +16,8 @@ struct verdict_repeat {
 
 /* What the judge does not know about a bench; NULL or NAN: unknown. */
 struct verdict_info {
-	const char *name;
-	const char *bench_sha256;
-	bool has_seed;
-	uint64_t seed;
-	const char *const *schedule; /* order of the arms, such as "AB", "BA" */
-	size_t n_schedule;
-	const char *const *pods; /* names; NULL: imported logs */
-	size_t n_unpriced;	 /* pods of unknown price, which cost_usd leaves out */
+	const struct plan *plan; /* NULL: imported logs */
 	const char *metric;	 /* "step_ms", "wall_s" or the key of a score */
-	const char *chosen;	 /* how it was chosen if the user did not name it; else NULL */
 	const struct verdict_repeat *repeats;
 	size_t n_repeats;
 	double cost_usd;

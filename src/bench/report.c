@@ -104,26 +104,6 @@ static const cJSON *find_arm(const struct report *r, const char *role)
 	return verdict_find(r->root, "arms", "tag", txt(r->c, role));
 }
 
-/* "5_pod_A: 197.136, 5.97 times its arm's median (robust z 1181): .." */
-static void append_outlier(struct report *r, const cJSON *run)
-{
-	double times = num(run, "times_median"), z = num(run, "robust_z");
-	double value = num(run, "value");
-
-	if (verdict_is(r->root, "higher_is_better"))
-		times = 1.0 / times;
-	if (txt(run, "run")[0] != '\0')
-		append(r, "%s", txt(run, "run"));
-	else
-		append(r, "block %zu of %s", verdict_count(run, "block") + 1, txt(run, "tag"));
-	append(r, ": %s, %.*f times its arm's median",
-	       fmt_measure(value, fmt_measure_decimals(value)).s, fabs(times - 1.0) < 0.1 ? 4 : 2,
-	       times);
-	if (!isnan(z))
-		append(r, " (robust z %.*f)", fabs(z) < 100.0 ? 1 : 0, z);
-	append(r, ": %s", txt(run, "seen"));
-}
-
 /* The outliers that widen the interval, or the other ones. */
 static void add_outliers(struct report *r, bool widening)
 {
@@ -135,7 +115,22 @@ static void add_outliers(struct report *r, bool widening)
 			continue;
 		if (n++ >= MAX_OUTLIERS)
 			continue;
-		append_outlier(r, run);
+		double times = num(run, "times_median"), z = num(run, "robust_z");
+		double value = num(run, "value");
+		/* "5_pod_A: 197.136, 5.97 times its arm's median (robust z 1181): .." */
+		if (verdict_is(r->root, "higher_is_better"))
+			times = 1.0 / times;
+		if (txt(run, "run")[0] != '\0')
+			append(r, "%s", txt(run, "run"));
+		else
+			append(r, "block %zu of %s", verdict_count(run, "block") + 1,
+			       txt(run, "tag"));
+		append(r, ": %s, %.*f times its arm's median",
+		       fmt_measure(value, fmt_measure_decimals(value)).s,
+		       fabs(times - 1.0) < 0.1 ? 4 : 2, times);
+		if (!isnan(z))
+			append(r, " (robust z %.*f)", fabs(z) < 100.0 ? 1 : 0, z);
+		append(r, ": %s", txt(run, "seen"));
 		add_fact(r, n > 1 ? "" : widening ? "outliers" : "outliers, kept", FACT_WARN);
 	}
 	if (n > MAX_OUTLIERS) {
@@ -192,24 +187,6 @@ static void add_row(struct report *r, const char *label, double control, double 
 	facts_text(r->facts, "", FACT_WARN, "%s", note);
 }
 
-static void add_block_rows(struct report *r)
-{
-	size_t n = 0;
-
-	json_each (b, verdict_list(r->c, "blocks")) {
-		const char *pod = txt(b, "pod"), *mark = txt(b, "mark");
-
-		if (++n > MAX_BLOCKS)
-			return;
-		add_row(r,
-			facts_keep(r->facts, "block %zu%s%.16s", verdict_count(b, "block") + 1,
-				   pod[0] != '\0' ? " on " : "", pod),
-			num(b, "control"), num(b, "variant"),
-			fmt_measure_decimals(num(b, "control")), num(b, "pct"),
-			strcmp(mark, "outlier") == 0 ? "outlier (kept)" : mark);
-	}
-}
-
 /* "step ms, steps 20..100", or the key of a score. */
 static const char *get_metric_label(const struct report *r)
 {
@@ -233,6 +210,7 @@ static void add_numbers(struct report *r)
 	const cJSON *b = find_arm(r, "variant");
 	double x = num(r->c, "control_mean"), y = num(r->c, "variant_mean");
 	double legacy = num(r->c, "legacy_pct"), tok_a, tok_b;
+	size_t n = 0;
 
 	facts_table(r->facts, "", columns, 5);
 	add_row(r, get_metric_label(r), x, y, fmt_measure_decimals(x), num(r->c, "pct"),
@@ -250,38 +228,29 @@ static void add_numbers(struct report *r)
 	}
 	if (!isnan(num(a, "val_loss")) || !isnan(num(b, "val_loss")))
 		add_row(r, "val_loss", num(a, "val_loss"), num(b, "val_loss"), 4, (double)NAN, "");
-	if (verdict_count(r->c, "n_blocks") > 1)
-		add_block_rows(r);
+	json_each (block,
+		   verdict_count(r->c, "n_blocks") > 1 ? verdict_list(r->c, "blocks") : NULL) {
+		const char *pod = txt(block, "pod"), *mark = txt(block, "mark");
+
+		if (++n > MAX_BLOCKS)
+			return;
+		add_row(r,
+			facts_keep(r->facts, "block %zu%s%.16s", verdict_count(block, "block") + 1,
+				   pod[0] != '\0' ? " on " : "", pod),
+			num(block, "control"), num(block, "variant"),
+			fmt_measure_decimals(num(block, "control")), num(block, "pct"),
+			strcmp(mark, "outlier") == 0 ? "outlier (kept)" : mark);
+	}
 }
 
-/* What the comparison adjusts for, and the p it requires. */
-static void add_design(struct report *r)
-{
-	double level = num(r->c, "level"), place = num(r->c, "place_pct");
-	double between = num(r->c, "between_pods_pct");
-
-	if (level > 0.0 && level < num(r->root, "alpha"))
-		append(r, "p < %.2g is required", level);
-	if (txt(r->c, "second_control")[0] != '\0')
-		append(r, "%scontrol: mean of %s and %s%s", r->line.len > 0 ? "; " : "",
-		       txt(r->c, "control"), txt(r->c, "second_control"),
-		       verdict_is(r->root, "same_noise") ? ", declared as noisy as the variant"
-							 : "");
-	if (!isnan(place))
-		append(r, "%sone place later in a block changes the time by %s",
-		       r->line.len > 0 ? "; " : "", pct_text(place, true).s);
-	if (!isnan(between))
-		append(r, "%sassumed difference between the pods: sd %.2f%% of the mean",
-		       r->line.len > 0 ? "; " : "", between);
-	if (r->line.len > 0)
-		add_fact(r, "adjustments", FACT_PLAIN);
-}
-
+/* The tests, what they adjust for, and the p that they require. */
 static void add_tests(struct report *r)
 {
 	bool pods = verdict_is(r->c, "across_pods");
 	const char *label = pods ? "paired by pod" : "paired by block";
 	double p = num(r->c, "p"), holm = num(r->c, "p_holm");
+	double level = num(r->c, "level"), place = num(r->c, "place_pct");
+	double between = num(r->c, "between_pods_pct");
 
 	if (isnan(p))
 		return;
@@ -306,27 +275,22 @@ static void add_tests(struct report *r)
 		append(r, "; %zu blocks would show the margin",
 		       verdict_count(r->c, "blocks_to_margin"));
 	add_fact(r, "spread", FACT_PLAIN);
-	add_design(r);
-}
 
-static void add_pods(struct report *r)
-{
-	const cJSON *all = verdict_list(r->c, "pods");
-
-	if (cJSON_GetArraySize(all) < 2)
-		return;
-	json_each (pod, all) {
-		size_t n = verdict_count(pod, "n_blocks");
-
-		facts_text(r->facts, facts_keep(r->facts, "pod %s", txt(pod, "pod")), FACT_PLAIN,
-			   "%s%s in %zu block%s", pct_text(num(pod, "pct"), true).s,
-			   interval_text(pod, "ci_pct").s, n, n == 1 ? "" : "s");
-	}
-	if (isnan(num(r->c, "pods_p")))
-		return;
-	facts_text(r->facts, "between pods", FACT_PLAIN, "F %.2f, %s, %.0f%% of the variance",
-		   num(r->c, "pods_f"), p_text("p", num(r->c, "pods_p")).s,
-		   100.0 * num(r->c, "pods_share"));
+	if (level > 0.0 && level < num(r->root, "alpha"))
+		append(r, "p < %.2g is required", level);
+	if (txt(r->c, "second_control")[0] != '\0')
+		append(r, "%scontrol: mean of %s and %s%s", r->line.len > 0 ? "; " : "",
+		       txt(r->c, "control"), txt(r->c, "second_control"),
+		       verdict_is(r->root, "same_noise") ? ", declared as noisy as the variant"
+							 : "");
+	if (!isnan(place))
+		append(r, "%sone place later in a block changes the time by %s",
+		       r->line.len > 0 ? "; " : "", pct_text(place, true).s);
+	if (!isnan(between))
+		append(r, "%sassumed difference between the pods: sd %.2f%% of the mean",
+		       r->line.len > 0 ? "; " : "", between);
+	if (r->line.len > 0)
+		add_fact(r, "adjustments", FACT_PLAIN);
 }
 
 /* The change of the speed where the time changes by that many per cent. */
@@ -377,30 +341,6 @@ static void add_quality(struct report *r)
 						: "not shown to be the same",
 		       num(q, "margin_nats"), num(q, "mde_nats"));
 	add_fact(r, "quality", verdict_is(q, "worse") ? FACT_WORSE : FACT_PLAIN);
-}
-
-/* How sure the verdict is. */
-static void add_sureness(struct report *r)
-{
-	double level = num(r->c, "level"), alpha = num(r->root, "alpha");
-
-	if (is_word(r->c, VERDICT_INVALID) || is_word(r->c, VERDICT_NOT_JUDGED)) {
-		append(r, "nothing is shown either way");
-	} else if (is_word(r->c, VERDICT_SAME)) {
-		append(r, "arms that differ by %g%% are called the same in at most 5%% of benches",
-		       num(r->root, "margin_pct"));
-	} else if (is_word(r->c, VERDICT_NO_DIFFERENCE)) {
-		append(r,
-		       "a difference of %s would probably have been shown; a smaller one may exist",
-		       pct_text(num(r->c, "mde_pct"), false).s);
-	} else {
-		append(r,
-		       "%zu of %zu blocks agree%s is below %.2g: equal arms get this far apart in "
-		       "at most %g%% of benches",
-		       verdict_count(r->c, "n_agree"), verdict_count(r->c, "n_blocks"),
-		       p_text(", p", num(r->c, "p")).s, level > 0.0 ? level : alpha, 100.0 * alpha);
-	}
-	add_fact(r, "how sure", FACT_PLAIN);
 }
 
 /* What could make the verdict wrong: the first hard check, otherwise the first warning. */
@@ -463,28 +403,42 @@ static void add_next_step(struct report *r)
 /* Which arm is better, how sure that is, what could make it wrong, what to do next. */
 static void add_answers(struct report *r)
 {
+	double level = num(r->c, "level"), alpha = num(r->root, "alpha");
+	bool aa = verdict_is(r->c, "aa");
+
+	facts_section(r->facts, facts_keep(r->facts, "%s%s against %s", txt(r->c, "variant"),
+					   aa ? " (A/A: repeat runs of the control)" : "",
+					   txt(r->c, "control")));
 	facts_text(r->facts, "", get_style(r->c), "%s", txt(r->c, "text"));
-	if (verdict_is(r->c, "aa"))
+	if (aa)
 		return;
-	add_sureness(r);
+	if (is_word(r->c, VERDICT_INVALID) || is_word(r->c, VERDICT_NOT_JUDGED)) {
+		append(r, "nothing is shown either way");
+	} else if (is_word(r->c, VERDICT_SAME)) {
+		append(r, "arms that differ by %g%% are called the same in at most 5%% of benches",
+		       num(r->root, "margin_pct"));
+	} else if (is_word(r->c, VERDICT_NO_DIFFERENCE)) {
+		append(r,
+		       "a difference of %s would probably have been shown; a smaller one may exist",
+		       pct_text(num(r->c, "mde_pct"), false).s);
+	} else {
+		append(r,
+		       "%zu of %zu blocks agree%s is below %.2g: equal arms get this far apart in "
+		       "at most %g%% of benches",
+		       verdict_count(r->c, "n_agree"), verdict_count(r->c, "n_blocks"),
+		       p_text(", p", num(r->c, "p")).s, level > 0.0 ? level : alpha, 100.0 * alpha);
+	}
+	add_fact(r, "how sure", FACT_PLAIN);
 	add_doubts(r);
 	add_next_step(r);
-}
-
-static void add_title(struct report *r)
-{
-	facts_section(r->facts,
-		      facts_keep(r->facts, "%s%s against %s", txt(r->c, "variant"),
-				 verdict_is(r->c, "aa") ? " (A/A: repeat runs of the control)" : "",
-				 txt(r->c, "control")));
 }
 
 static void add_contrast(struct report *r)
 {
 	bool aa = verdict_is(r->c, "aa");
+	const cJSON *pods = verdict_list(r->c, "pods");
 	const char *trend = txt(r->c, "trend");
 
-	add_title(r);
 	add_answers(r);
 	if (aa && (is_word(r->c, VERDICT_FASTER) || is_word(r->c, VERDICT_SLOWER)))
 		facts_text(r->facts, "", FACT_WARN,
@@ -496,7 +450,17 @@ static void add_contrast(struct report *r)
 	add_numbers(r);
 	facts_section(r->facts, "");
 	add_tests(r);
-	add_pods(r);
+	json_each (pod, cJSON_GetArraySize(pods) > 1 ? pods : NULL) {
+		size_t n = verdict_count(pod, "n_blocks");
+
+		facts_text(r->facts, facts_keep(r->facts, "pod %s", txt(pod, "pod")), FACT_PLAIN,
+			   "%s%s in %zu block%s", pct_text(num(pod, "pct"), true).s,
+			   interval_text(pod, "ci_pct").s, n, n == 1 ? "" : "s");
+	}
+	if (cJSON_GetArraySize(pods) > 1 && !isnan(num(r->c, "pods_p")))
+		facts_text(r->facts, "between pods", FACT_PLAIN,
+			   "F %.2f, %s, %.0f%% of the variance", num(r->c, "pods_f"),
+			   p_text("p", num(r->c, "pods_p")).s, 100.0 * num(r->c, "pods_share"));
 	add_ranks(r);
 	if (trend[0] != '\0' && strcmp(trend, "steady") != 0) {
 		facts_text(r->facts, "not steady", FACT_WARN, "%s compared with the control",
@@ -543,38 +507,39 @@ static void add_overview(struct report *r, const cJSON *contrasts)
 	}
 }
 
-static void add_arm(struct report *r, const cJSON *arm)
+/* The runs of each arm, and a window that was chosen automatically with a better one for the next
+ * bench. */
+static void add_runs(struct report *r)
 {
-	int decimals = fmt_measure_decimals(num(arm, "median"));
-	size_t n = verdict_count(arm, "valid");
+	double steady = num(r->root, "steady_from");
 
-	append(r, "%zu measured, %zu failed", n, verdict_count(arm, "invalid"));
-	if (n > 0)
-		append(r, "; %s", fmt_measure(num(arm, "min"), decimals).s);
-	if (n > 1) {
-		append(r, " .. %s", fmt_measure(num(arm, "max"), decimals).s);
-		append(r, ", median %s", fmt_measure(num(arm, "median"), decimals).s);
+	facts_section(r->facts, "runs");
+	json_each (arm, verdict_list(r->root, "arms")) {
+		int decimals = fmt_measure_decimals(num(arm, "median"));
+		size_t n = verdict_count(arm, "valid");
+
+		append(r, "%zu measured, %zu failed", n, verdict_count(arm, "invalid"));
+		if (n > 0)
+			append(r, "; %s", fmt_measure(num(arm, "min"), decimals).s);
+		if (n > 1) {
+			append(r, " .. %s", fmt_measure(num(arm, "max"), decimals).s);
+			append(r, ", median %s", fmt_measure(num(arm, "median"), decimals).s);
+		}
+		add_fact(r, txt(arm, "tag"), FACT_PLAIN);
 	}
-	add_fact(r, txt(arm, "tag"), FACT_PLAIN);
+	if (!verdict_is(r->root, "window_found") ||
+	    cJSON_GetArraySize(verdict_list(r->root, "window")) != 2)
+		return;
+	append(r, "steps %.0f..%.0f: all rows after the first quarter; according to MSER ",
+	       verdict_bound(r->root, "window", 0), verdict_bound(r->root, "window", 1));
+	if (isnan(steady))
+		append(r, "some runs are never steady");
+	else
+		append(r, "all runs are steady from step %.0f", steady);
+	add_fact(r, "window found", FACT_HINT);
 }
 
-static void add_dropped(struct report *r)
-{
-	const cJSON *all = verdict_list(r->root, "dropped_blocks");
-
-	if (cJSON_GetArraySize(all) > 0)
-		facts_section(r->facts, "dropped");
-	json_each (row, all) {
-		const char *pod = txt(row, "pod");
-
-		facts_text(r->facts, "", FACT_WARN, "block %zu%s%s: %s%s",
-			   verdict_count(row, "block") + 1, pod[0] != '\0' ? " on " : "", pod,
-			   txt(row, "reason"),
-			   verdict_is(row, "repeated") ? " (the block was repeated)" : "");
-	}
-}
-
-/* Costs and the reason for the end. */
+/* Costs, the reason for the end, and the blocks that do not count. */
 static void add_end(struct report *r)
 {
 	static const char *const ends[][2] = {
@@ -587,6 +552,7 @@ static void add_end(struct report *r)
 	};
 	size_t n = verdict_count(r->root, "pods_without_price");
 	const char *stopped = txt(r->root, "stopped");
+	const cJSON *dropped = verdict_list(r->root, "dropped_blocks");
 
 	if (!isnan(num(r->root, "cost_usd"))) {
 		append(r, "%.2f USD", num(r->root, "cost_usd"));
@@ -594,12 +560,22 @@ static void add_end(struct report *r)
 			append(r, ", without %zu pod%s of unknown price", n, n == 1 ? "" : "s");
 		add_fact(r, "cost", FACT_PLAIN);
 	}
-	if (stopped[0] == '\0' || strcmp(stopped, "imported") == 0)
-		return;
+	bool has_ended = stopped[0] != '\0' && strcmp(stopped, "imported") != 0;
 	for (size_t i = 0; i < LENGTH(ends); i++)
 		if (strcmp(stopped, ends[i][0]) == 0)
 			stopped = ends[i][1];
-	facts_text(r->facts, "ended", FACT_PLAIN, "%s", stopped);
+	if (has_ended)
+		facts_text(r->facts, "ended", FACT_PLAIN, "%s", stopped);
+	if (cJSON_GetArraySize(dropped) > 0)
+		facts_section(r->facts, "dropped");
+	json_each (row, dropped) {
+		const char *pod = txt(row, "pod");
+
+		facts_text(r->facts, "", FACT_WARN, "block %zu%s%s: %s%s",
+			   verdict_count(row, "block") + 1, pod[0] != '\0' ? " on " : "", pod,
+			   txt(row, "reason"),
+			   verdict_is(row, "repeated") ? " (the block was repeated)" : "");
+	}
 }
 
 /* "31%", or a dash. */
@@ -611,23 +587,6 @@ static void add_share(struct facts *facts, const cJSON *node, const char *key)
 		facts_text(facts, "", FACT_PLAIN, "%s", FMT_ABSENT);
 	else
 		facts_text(facts, "", FACT_PLAIN, "%.0f%%", 100.0 * share);
-}
-
-static void add_kernel(struct facts *facts, const cJSON *arm, const cJSON *one)
-{
-	static const struct {
-		const char *key, *share;
-	} rates[] = { { "gb_s", "gb_s_of_peak" }, { "tflop_s", "tflop_s_of_peak" } };
-
-	facts_text(facts, "", FACT_PLAIN, "%s", txt(arm, "arm"));
-	facts_text(facts, "", FACT_PLAIN, "%s", txt(one, "name"));
-	facts_cell(facts, num(one, "us"));
-	facts_cell(facts, num(one, "launch_us"));
-	add_share(facts, one, "idle_share");
-	for (size_t i = 0; i < 2; i++) {
-		facts_cell(facts, num(one, rates[i].key));
-		add_share(facts, one, rates[i].share);
-	}
 }
 
 /* Kernel benches: timings of each arm in the last process. */
@@ -644,6 +603,9 @@ static void add_kernels(struct facts *facts, const cJSON *verdict)
 		{ .label = "TFLOP/s", .kind = FMT_MEASURE, .decimals = 2 },
 		{ .label = "of peak", .kind = FMT_NUMBER },
 	};
+	static const struct {
+		const char *key, *share;
+	} rates[] = { { "gb_s", "gb_s_of_peak" }, { "tflop_s", "tflop_s_of_peak" } };
 	const cJSON *all = json_get(verdict, "kernels");
 	const cJSON *first = json_first(all);
 	const char *mode = first != NULL ? txt(first, "mode") : "";
@@ -652,33 +614,24 @@ static void add_kernels(struct facts *facts, const cJSON *verdict)
 		return;
 	facts_table(facts, "kernels (last process)", columns, 9);
 	json_each (arm, all)
-		json_each (one, verdict_list(arm, "cases"))
-			add_kernel(facts, arm, one);
+		json_each (one, verdict_list(arm, "cases")) {
+			facts_text(facts, "", FACT_PLAIN, "%s", txt(arm, "arm"));
+			facts_text(facts, "", FACT_PLAIN, "%s", txt(one, "name"));
+			facts_cell(facts, num(one, "us"));
+			facts_cell(facts, num(one, "launch_us"));
+			add_share(facts, one, "idle_share");
+			for (size_t i = 0; i < 2; i++) {
+				facts_cell(facts, num(one, rates[i].key));
+				add_share(facts, one, rates[i].share);
+			}
+		}
 	facts_section(facts, "");
 	facts_text(facts, "timed by", FACT_PLAIN, "%s, on %s%s",
 		   strcmp(mode, "graph") == 0	? "CUDA graphs"
-		   : strcmp(mode, "eager") == 0 ? "CUDA events, launched one "
-						  "by one"
+		   : strcmp(mode, "eager") == 0 ? "CUDA events, launched one by one"
 						: "the host's clock",
 		   txt(first, "device"),
 		   verdict_is(first, "cold") ? ", inputs not in the L2 cache" : "");
-}
-
-/* The window that was chosen automatically, and a better one for the next bench. */
-static void add_window(struct report *r)
-{
-	double steady = num(r->root, "steady_from");
-
-	if (!verdict_is(r->root, "window_found") ||
-	    cJSON_GetArraySize(verdict_list(r->root, "window")) != 2)
-		return;
-	append(r, "steps %.0f..%.0f: all rows after the first quarter; according to MSER ",
-	       verdict_bound(r->root, "window", 0), verdict_bound(r->root, "window", 1));
-	if (isnan(steady))
-		append(r, "some runs are never steady");
-	else
-		append(r, "all runs are steady from step %.0f", steady);
-	add_fact(r, "window found", FACT_HINT);
 }
 
 void report_summary(struct facts *facts, const cJSON *verdict)
@@ -691,7 +644,6 @@ void report_summary(struct facts *facts, const cJSON *verdict)
 		if (verdict_is(c, "aa") && cJSON_GetArraySize(all) > 1)
 			continue;
 		r.c = c;
-		add_title(&r);
 		add_answers(&r);
 	}
 	buf_release(&r.line);
@@ -721,12 +673,8 @@ void report_facts(struct facts *facts, const cJSON *verdict)
 		add_fact(&r, txt(row, "metric"), FACT_PLAIN);
 	}
 	add_kernels(facts, verdict);
-	facts_section(facts, "runs");
-	json_each (arm, verdict_list(verdict, "arms"))
-		add_arm(&r, arm);
-	add_window(&r);
+	add_runs(&r);
 	add_end(&r);
-	add_dropped(&r);
 	buf_release(&r.line);
 }
 
@@ -745,21 +693,15 @@ void report_line(struct buf *out, const cJSON *verdict)
 	}
 }
 
-/* Is the metric a time or a rate, for which "fast" is the right word? */
-static bool is_speed(const char *key)
-{
-	const char *last = strrchr(key, '_');
-
-	return (bench_metric_is_rate(key) && strstr(key, "accuracy") == NULL) ||
-	       str_is_among(str_from(last != NULL ? last + 1 : key),
-			    "ms us ns s sec seconds time cycles");
-}
-
 void report_sentence(struct buf *out, const cJSON *verdict)
 {
 	const cJSON *all = verdict_list(verdict, "contrasts");
 	const char *key = txt(verdict, "metric");
-	bool fast = is_speed(key);
+	const char *last = strrchr(key, '_');
+	/* Is the metric a time or a rate, for which "fast" is the right word? */
+	bool fast = (bench_metric_is_rate(key) && strstr(key, "accuracy") == NULL) ||
+		    str_is_among(str_from(last != NULL ? last + 1 : key),
+				 "ms us ns s sec seconds time cycles");
 
 	json_each (c, all) {
 		const char *variant = txt(c, "variant"), *control = txt(c, "control");

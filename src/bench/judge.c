@@ -455,24 +455,11 @@ double judge_get_health(const struct health_sum *health, size_t offset)
 	return value;
 }
 
-/* The median of a trait over the arm's other runs; NAN: unknown. */
-static double get_median_of_others(const struct judge *judge, const struct judge_run *run,
-				   const struct trait *trait)
-{
-	AUTO_FREE double *x = judge_new_array(judge);
-	size_t n = 0;
-
-	judge_each (other, judge, run->arm)
-		if (other != run && other->health != NULL && judge_is_usable(other) &&
-		    !isnan(judge_get_health(other->health, trait->offset)))
-			x[n++] = judge_get_health(other->health, trait->offset);
-	return stats_median(x, n);
-}
-
 /* Note where the telemetry differs from the arm's other runs. */
 static void describe_outlier(const struct judge *judge, struct judge_run *run)
 {
 	const struct health_sum *health = run->health;
+	AUTO_FREE double *x = judge_new_array(judge);
 	size_t known = 0, i;
 
 	if (health == NULL) {
@@ -486,8 +473,13 @@ static void describe_outlier(const struct judge *judge, struct judge_run *run)
 			    run->seen[0] != '\0' ? "; " : "", health->foreign);
 	for (i = 0; i < LENGTH(traits); i++) {
 		const struct trait *t = &traits[i];
-		double own = judge_get_health(health, t->offset);
-		double others = get_median_of_others(judge, run, t);
+		size_t n = 0;
+
+		judge_each (other, judge, run->arm)
+			if (other != run && other->health != NULL && judge_is_usable(other) &&
+			    !isnan(judge_get_health(other->health, t->offset)))
+				x[n++] = judge_get_health(other->health, t->offset);
+		double own = judge_get_health(health, t->offset), others = stats_median(x, n);
 		double away = fabs(own - others);
 
 		known += isnan(away) ? 0 : 1;
@@ -1045,21 +1037,17 @@ static void refuse_coarse(const struct judge *judge, const struct judge_contrast
 		(void)snprintf(why, size, "the difference is below two ticks of the log's clock");
 }
 
-/* Two pods may differ by an unknown amount, so together they are never SAME.  For just these two it
- * holds if each shows it by its own blocks. */
-static bool is_same_on_each(const struct judge *judge, const struct judge_contrast *c)
-{
-	return c->n_pods == 2 && !c->across_pods &&
-	       all_of(p, c->n_pods,
-		      c->pods[p].paired.n >= VERDICT_MIN_BLOCKS &&
-			      paired_is_same(&c->pods[p].paired, judge->rule.paired.margin));
-}
-
 static void decide_contrast(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_rule *rule = &judge->rule;
 	char why[80] = "";
 	bool unsteady = refuse_unsteady(judge, c, why, sizeof(why));
+	/* Two pods may differ by an unknown amount, so together they are never SAME.  For just
+	 * these two it holds if each shows it by its own blocks. */
+	bool same_on_each = c->n_pods == 2 && !c->across_pods &&
+			    all_of(p, c->n_pods,
+				   c->pods[p].paired.n >= VERDICT_MIN_BLOCKS &&
+					   paired_is_same(&c->pods[p].paired, rule->paired.margin));
 	struct verdict_input input = {
 		.unmeasured = get_failure_of_control(judge),
 		.refused = why,
@@ -1075,7 +1063,7 @@ static void decide_contrast(const struct judge *judge, struct judge_contrast *c)
 		.register_sd = rule->register_sd * (c->second != 0 ? sqrt(0.75) : 1.0),
 		.register_df = rule->register_df,
 		.suffixes = get_suffixes(judge, c),
-		.same_on_each = is_same_on_each(judge, c),
+		.same_on_each = same_on_each,
 		.worse_nats = c->quality.worse ? c->quality.nats.mean : 0.0,
 	};
 
@@ -1105,18 +1093,28 @@ static double get_level(const struct judge *judge, const struct judge_contrast *
 	return level;
 }
 
-/* Set the level of each contrast by Holm's steps, and its interval at that level, so that the
- * interval excludes 0 exactly if a difference is shown. */
-static void set_levels(struct judge *judge, const double *p, size_t m)
+/* Adjust p values by Holm over the valid variants, without A/A arms.  The level of each contrast
+ * follows from Holm's steps, and its interval from its level, so that the interval excludes 0
+ * exactly if a difference is shown. */
+static void adjust_p_values(struct judge *judge)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
-	size_t n_shown = 0, n = judge->n_contrasts;
-	bool holm = judge->rule.holm && m > 1, open = true;
+	double p[SCHEDULE_MAX_ARMS] = { 0 }, adjusted[SCHEDULE_MAX_ARMS] = { 0 };
+	size_t m = 0, n_shown = 0, n = judge->n_contrasts;
+	bool holm = judge->rule.holm, open = true;
 
+	for (size_t i = 0; i < n; i++) {
+		const struct judge_contrast *c = &judge->contrasts[i];
+		bool counts = !judge->arms[c->arm].aa && find_invalidating_guard(judge, c) == NULL;
+
+		p[i] = counts ? c->paired.p : (double)NAN;
+		m += counts ? 1 : 0;
+	}
+	multi_holm(p, adjusted, n);
 	for (size_t step = 0; step < n; step++)
 		for (size_t i = 0; i < n; i++) {
 			struct judge_contrast *c = &judge->contrasts[i];
-			size_t left = holm ? m - n_shown : 1;
+			size_t left = holm && m > 1 ? m - n_shown : 1;
 
 			if (isnan(p[i]) || multi_rank(p, n, i) != step)
 				continue;
@@ -1127,33 +1125,11 @@ static void set_levels(struct judge *judge, const double *p, size_t m)
 	for (size_t i = 0; i < n; i++) {
 		struct judge_contrast *c = &judge->contrasts[i];
 
+		c->p_holm = holm ? adjusted[i] : p[i];
 		if (isnan(p[i]))
 			c->level = get_level(judge, c, rule->alpha);
 		paired_set_level(&c->paired, c->level, rule);
 	}
-}
-
-/* Adjust p values by Holm over the valid variants, without A/A arms. */
-static void adjust_p_values(struct judge *judge)
-{
-	double p[SCHEDULE_MAX_ARMS] = { 0 };
-	double holm[SCHEDULE_MAX_ARMS] = { 0 };
-	size_t m = 0;
-
-	for (size_t i = 0; i < judge->n_contrasts; i++) {
-		const struct judge_contrast *c = &judge->contrasts[i];
-		bool counts = !judge->arms[c->arm].aa && find_invalidating_guard(judge, c) == NULL;
-
-		p[i] = counts ? c->paired.p : (double)NAN;
-		m += counts ? 1 : 0;
-	}
-	multi_holm(p, holm, judge->n_contrasts);
-	for (size_t i = 0; i < judge->n_contrasts; i++) {
-		struct judge_contrast *c = &judge->contrasts[i];
-
-		c->p_holm = judge->rule.holm ? holm[i] : p[i];
-	}
-	set_levels(judge, p, m);
 }
 
 /* A warning if an A/A arm, judged before, differs from the control by more than the margin or by
@@ -1366,23 +1342,6 @@ static void find_best(struct judge *judge)
 	describe_best(judge, best);
 }
 
-/* Adjust for several variants, decide each verdict, find the best. */
-static void judge_decide(struct judge *judge)
-{
-	adjust_p_values(judge);
-	for (int aa = 1; aa >= 0; aa--)
-		array_each (c, judge->contrasts, judge->n_contrasts) {
-			if (judge->arms[c->arm].aa != (aa == 1))
-				continue;
-			if (aa == 0) {
-				warn_if_aa_differs(judge, c);
-				warn_if_slowed(judge, c);
-			}
-			decide_contrast(judge, c);
-		}
-	find_best(judge);
-}
-
 void judge_confirm(struct judge *judge)
 {
 	array_each (run, judge->runs, judge->n_runs) {
@@ -1430,7 +1389,19 @@ void judge_init(struct judge *judge, const struct judge_rule *rule, const struct
 		judge_weigh_outliers(judge, c);
 		judge_compare_intervals(judge, c);
 	}
-	judge_decide(judge);
+	adjust_p_values(judge);
+	/* The A/A arms first: a verdict may depend on them. */
+	for (int aa = 1; aa >= 0; aa--)
+		array_each (c, judge->contrasts, judge->n_contrasts) {
+			if (judge->arms[c->arm].aa != (aa == 1))
+				continue;
+			if (aa == 0) {
+				warn_if_aa_differs(judge, c);
+				warn_if_slowed(judge, c);
+			}
+			decide_contrast(judge, c);
+		}
+	find_best(judge);
 }
 
 void judge_release(struct judge *judge)

@@ -125,29 +125,15 @@ static void check_copied_log(struct judge *judge, struct judge_run *run)
 	}
 }
 
-/* Widen the tolerance by the spread of the control's own losses, if its runs share a seed. */
-static void widen_tolerance(struct judge *judge)
+void judge_compare_runs(struct judge *judge)
 {
 	AUTO_FREE double *val = judge_new_array(judge);
 	double seed = (double)NAN;
-	size_t n = 0;
+	size_t n_val = 0;
 	bool same = true;
 
-	judge_each (run, judge, 0) {
-		if (run->log == NULL || isnan(run->log->val_loss))
-			continue;
-		same &= n == 0 || run->log->run.seed == seed;
-		seed = run->log->run.seed;
-		val[n++] = run->log->val_loss;
-	}
-	if (n >= 3 && same)
-		guard_loss_widen(&judge->rule.losses, stats_sd(val, n));
-}
-
-/* A control whose work differs from that of most controls is itself invalid, not the variant it is
- * compared with. */
-static void mark_odd_controls(struct judge *judge)
-{
+	/* A control whose work differs from that of most controls is itself invalid, not the
+	 * variant it is compared with. */
 	judge_each (run, judge, 0) {
 		struct guard_hits hits = { 0 }, why = { 0 };
 		size_t n = 0, apart = 0;
@@ -166,12 +152,16 @@ static void mark_odd_controls(struct judge *judge)
 		if (run->odd)
 			guard_add(&run->hits, GUARD_SAME, true, "%s", why.hit[0].text);
 	}
-}
-
-void judge_compare_runs(struct judge *judge)
-{
-	mark_odd_controls(judge);
-	widen_tolerance(judge);
+	/* Widen the tolerance by the spread of the control's losses, if its runs share a seed. */
+	judge_each (run, judge, 0) {
+		if (run->log == NULL || isnan(run->log->val_loss))
+			continue;
+		same &= n_val == 0 || run->log->run.seed == seed;
+		seed = run->log->run.seed;
+		val[n_val++] = run->log->val_loss;
+	}
+	if (n_val >= 3 && same)
+		guard_loss_widen(&judge->rule.losses, stats_sd(val, n_val));
 	array_each (run, judge->runs, judge->n_runs)
 		check_copied_log(judge, run);
 	judge_each (run, judge, JUDGE_ANY)
@@ -667,8 +657,8 @@ static void compare_score_runs(const struct judge *judge, struct judge_contrast 
 			  b, a);
 }
 
-/* Were more cores busy during the variant's runs, in all pairs? */
-static void compare_cores(const struct judge *judge, struct judge_contrast *c)
+/* Compare busy cores (in all pairs), GPU clocks and power caps. */
+static void compare_health(const struct judge *judge, struct judge_contrast *c)
 {
 	double a = MEAN(0, busy_cores), b = MEAN(c->arm, busy_cores);
 	AUTO_FREE double *more = judge_new_array(judge);
@@ -682,13 +672,8 @@ static void compare_cores(const struct judge *judge, struct judge_contrast *c)
 			  "%.1f cores of the pod were busy, %.1f with the control; does another "
 			  "process do part of the work?",
 			  b, a);
-}
-
-/* Compare GPU clocks and power caps. */
-static void compare_health(const struct judge *judge, struct judge_contrast *c)
-{
-	double a = MEAN(0, sm_mhz), b = MEAN(c->arm, sm_mhz);
-
+	a = MEAN(0, sm_mhz);
+	b = MEAN(c->arm, sm_mhz);
 	if (fabs(b / a - 1.0) > SM_CLOCK_SHARE)
 		guard_add(&c->hits, GUARD_SM_CLOCK, false,
 			  "mean SM clock %.0f MHz, the control's %.0f MHz", b, a);
@@ -780,7 +765,6 @@ void judge_compare_arms(const struct judge *judge, struct judge_contrast *c)
 	compare_settings(judge, c);
 	compare_runtimes(judge, c);
 	compare_sources(judge, c);
-	compare_cores(judge, c);
 	compare_health(judge, c);
 	compare_log_clocks(judge, c);
 	compare_whole_runs(judge, c);

@@ -16,27 +16,6 @@ const char *kernel_probe(void)
 	return kernel_probe_files[0].text;
 }
 
-/* One element of the probe's "arms". */
-static cJSON *make_arm(const struct plan *plan, size_t arm)
-{
-	const struct plan_variant *v = plan_arm(plan, arm);
-	char tag[PLAN_TAG_SIZE];
-	AUTO_TEXT copy = xasprintf("../src.%s", v->tag);
-	cJSON *node, *env;
-
-	plan_arm_tag(plan, arm, tag);
-	node = json_new(JTEXT("tag", tag), JTEXT("folder", plan_needs_copies(plan) ? copy : "."));
-	if (v->env.n > 0) {
-		env = cJSON_AddObjectToObject(node, "env");
-		for (size_t i = 0; i < v->env.n; i++)
-			json_add_string(env, v->env.v[i].name, v->env.v[i].value);
-	}
-	if (v->launch != NULL)
-		cJSON_AddItemToObject(node, "launch",
-				      json_parse(str_from(v->launch), JSON_BARE_NULL, NULL));
-	return node;
-}
-
 char *kernel_command(const struct plan *plan)
 {
 	cJSON *arms = cJSON_CreateArray();
@@ -45,8 +24,21 @@ char *kernel_command(const struct plan *plan)
 				  JNUM("margin", plan->rule.paired.margin), JNODE("arms", arms));
 	AUTO_BUF text = buf_new(MAX_COMMAND), command = buf_new(MAX_COMMAND);
 
-	for (size_t i = 0; i < plan_n_arms(plan); i++)
-		cJSON_AddItemToArray(arms, make_arm(plan, i));
+	for (size_t i = 0; i < plan_n_arms(plan); i++) {
+		const struct plan_variant *v = plan_arm(plan, i);
+		AUTO_TEXT copy = xasprintf("../src.%s", v->tag);
+		char tag[PLAN_TAG_SIZE];
+
+		plan_arm_tag(plan, i, tag);
+		cJSON *arm = json_add(json_add_row(arms), JTEXT("tag", tag),
+				      JTEXT("folder", plan_needs_copies(plan) ? copy : "."));
+		cJSON *env = v->env.n > 0 ? cJSON_AddObjectToObject(arm, "env") : NULL;
+		array_each (variable, v->env.v, v->env.n)
+			json_add_string(env, variable->name, variable->value);
+		if (v->launch != NULL)
+			json_add(arm, JNODE("launch",
+					    json_parse(str_from(v->launch), JSON_BARE_NULL, NULL)));
+	}
 	json_print(&text, spec);
 	buf_append_str(&command, "exec python3 \"$HGYM_PROBE\" ");
 	quote_word(&command, buf_str(&text));

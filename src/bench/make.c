@@ -13,8 +13,7 @@
  * probe prints the median of 60 rounds of 50 products. */
 static const char probe_cpu[] =
 	"now() { case $(date +%N) in [0-9]*) date +%s%N ;; "
-	"*) echo \"$(cut -d' ' -f1 /proc/uptime | tr -d .)0000000\" ;; "
-	"esac; }\n"
+	"*) echo \"$(cut -d' ' -f1 /proc/uptime | tr -d .)0000000\" ;; esac; }\n"
 	"a=$(now)\n"
 	"awk 'BEGIN { for (i = 0; i < 20000000; i++) "
 	"x = (x * 69069 + 1) % 4294967296; exit !(x >= 0) }' || exit 1\n"
@@ -42,8 +41,7 @@ static const char probe_gpu[] =
 	"times = [once(50) for _ in range(60)]\n"
 	"print(json.dumps({\"status\": \"passed\", \"mode\": \"probe-gpu\", "
 	"\"device\": torch.cuda.get_device_name(), \"torch\": "
-	"torch.__version__, \"probe_ms\": statistics.median(times), "
-	"\"best_ms\": min(times)}))\n"
+	"torch.__version__, \"probe_ms\": statistics.median(times), \"best_ms\": min(times)}))\n"
 	"'";
 
 static const struct {

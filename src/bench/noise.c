@@ -109,15 +109,17 @@ double noise_sd_of_block(const struct noise *noise)
 	return noise->n_blocks >= OWN_BLOCKS ? noise->sd_block : noise->sd * M_SQRT2;
 }
 
-/* The detectable difference of that many blocks, in units of their standard deviation. */
-static double get_factor(size_t blocks)
+double noise_mde(const struct noise *noise, size_t blocks)
 {
+	/* The detectable difference in units of a block's standard deviation. */
 	static _Thread_local double known[MOST_KNOWN + 1];
 	struct judge_rule rule = JUDGE_RULE_DEFAULT;
 	double *factor = &known[blocks <= MOST_KNOWN ? blocks : 0];
 
+	if (noise->n_runs < NOISE_MIN_RUNS)
+		return (double)NAN;
 	if (*factor > 0.0 && blocks <= MOST_KNOWN)
-		return *factor;
+		return noise_sd_of_block(noise) * *factor;
 	/* A narrow interval does not stop a bench that looks for less than the margin. */
 	rule.paired.margin = 0.0;
 	*factor = power_detectable(&(struct power_plan){
@@ -128,13 +130,7 @@ static double get_factor(size_t blocks)
 		.variants = 1,
 		.sd = 1.0,
 	});
-	return *factor;
-}
-
-double noise_mde(const struct noise *noise, size_t blocks)
-{
-	return noise->n_runs < NOISE_MIN_RUNS ? (double)NAN
-					      : noise_sd_of_block(noise) * get_factor(blocks);
+	return noise_sd_of_block(noise) * *factor;
 }
 
 /* Pool two sample spreads; NAN is ignored. */
@@ -307,27 +303,13 @@ static int compare_env(const void *a, const void *b)
 		      ((const struct plan_variable *)b)->name);
 }
 
-/* Hash the environment, sorted by name.  The variant's variables replace the workload's. */
-static void hash_env(struct sha256 *sha, const struct plan *plan, const struct plan_variant *v)
-{
-	AUTO_FREE struct plan_variable *all = xcalloc(plan->env.n + v->env.n + 1, sizeof(*all));
-	size_t n = 0;
-
-	array_each (own, v->env.v, v->env.n)
-		all[n++] = *own;
-	array_each (common, plan->env.v, plan->env.n)
-		if (!array_any(own, v->env.v, v->env.n, strcmp(own->name, common->name) == 0))
-			all[n++] = *common;
-	qsort(all, n, sizeof(*all), compare_env);
-	array_each (one, all, n)
-		hash_text(sha, one->name, one->value);
-}
-
 void noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE])
 {
 	const struct plan_variant *v = plan_arm(plan, arm);
 	const char *named = v->noise_class != NULL ? v->noise_class : plan->noise_class;
 	char hex[SHA256_HEX_SIZE], window[96], blocks[16] = "";
+	AUTO_FREE struct plan_variable *all = xcalloc(plan->env.n + v->env.n + 1, sizeof(*all));
+	size_t n = 0;
 	struct sha256 sha;
 
 	if (plan->reps > 1)
@@ -351,7 +333,15 @@ void noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE]
 		hash_text(&sha, v->files.v[i].path, v->files.v[i].from);
 		hash_text(&sha, "overlay", v->files.v[i].overlay);
 	}
-	hash_env(&sha, plan, v);
+	/* Hash the environment, sorted by name.  The variant's variables replace the workload's. */
+	array_each (own, v->env.v, v->env.n)
+		all[n++] = *own;
+	array_each (common, plan->env.v, plan->env.n)
+		if (!array_any(own, v->env.v, v->env.n, strcmp(own->name, common->name) == 0))
+			all[n++] = *common;
+	qsort(all, n, sizeof(*all), compare_env);
+	array_each (one, all, n)
+		hash_text(&sha, one->name, one->value);
 	sha256_hex(&sha, hex);
 	sha256_release(&sha);
 	(void)snprintf(out, NOISE_CLASS_SIZE, "%.24s-%.12s%s", plan->key, hex, blocks);

@@ -97,25 +97,6 @@ static int compare_entries(const void *a, const void *b)
 	return strcmp(x->pod, y->pod);
 }
 
-static void rank_entries(struct noise_register *reg)
-{
-	size_t first = 0;
-
-	for (size_t i = 0; i < reg->n; i++) {
-		struct noise_entry *e = &reg->v[i];
-
-		if (strcmp(reg->v[first].class_name, e->class_name) != 0)
-			first = i;
-		if (e->noise.n_runs < NOISE_MIN_RUNS)
-			continue;
-		e->rank = i - first + 1;
-		for (size_t k = first; k <= i; k++)
-			reg->v[k].n_ranked = e->rank;
-		if (e->rank > 1)
-			e->p_quietest = noise_compare(&e->noise, &reg->v[first].noise);
-	}
-}
-
 /* Load all rows of the database; without a database there are none. */
 static int load_rows(struct noise_register *reg, struct context *context,
 		     int (*compare)(const void *a, const void *b), struct err *err)
@@ -135,9 +116,23 @@ static int load_rows(struct noise_register *reg, struct context *context,
 
 int noise_register_load(struct noise_register *reg, struct context *context, struct err *err)
 {
+	size_t first = 0; /* entry of the class */
+
 	*reg = (struct noise_register){ 0 };
 	int rc = load_rows(reg, context, compare_entries, err);
-	rank_entries(reg);
+	for (size_t i = 0; i < reg->n; i++) {
+		struct noise_entry *e = &reg->v[i];
+
+		if (strcmp(reg->v[first].class_name, e->class_name) != 0)
+			first = i;
+		if (e->noise.n_runs < NOISE_MIN_RUNS)
+			continue;
+		e->rank = i - first + 1;
+		for (size_t k = first; k <= i; k++)
+			reg->v[k].n_ranked = e->rank;
+		if (e->rank > 1)
+			e->p_quietest = noise_compare(&e->noise, &reg->v[first].noise);
+	}
 	return rc;
 }
 
@@ -284,25 +279,6 @@ void noise_register_set_rule(void *user, struct judge_rule *rule)
 	rule->register_df = df;
 }
 
-static struct stored_noise get_row(const struct noise_of_pod *one, const struct plan *plan,
-				   const char *class_name)
-{
-	const struct plan_variant *v = plan_arm(plan, 0);
-
-	return (struct stored_noise){
-		.pod = one->pod,
-		.gpus = one->gpus,
-		.gpu = one->gpu[0] != '\0' ? one->gpu : NULL,
-		.gpu_id = one->gpu_id[0] != '\0' ? one->gpu_id : NULL,
-		.driver = one->driver[0] != '\0' ? one->driver : NULL,
-		.image = one->image[0] != '\0' ? one->image : NULL,
-		.class_name = class_name,
-		.what = v->command != NULL ? v->command : plan->command,
-		.metric = plan->key,
-		.noise = one->noise,
-	};
-}
-
 int noise_register_store(const char *db_path, const char *id, const char *path, struct err *err)
 {
 	AUTO_JSON verdict = folder_read_json(path, "verdict.json");
@@ -316,6 +292,7 @@ int noise_register_store(const char *db_path, const char *id, const char *path, 
 		return -1;
 	AUTO_FREE struct stored_noise *rows = xcalloc(plan.n_pods, sizeof(*rows));
 	AUTO_FREE struct noise_of_pod *all = xcalloc(plan.n_pods, sizeof(*all));
+	const struct plan_variant *control = plan_arm(&plan, 0);
 	noise_class(&plan, 0, class_name);
 	(void)folder_read_state(path, &state);
 	for (size_t i = 0; verdict != NULL && i < plan.n_pods; i++) {
@@ -323,10 +300,22 @@ int noise_register_store(const char *db_path, const char *id, const char *path, 
 
 		read_env(&env, path, plan.pods[i].id);
 		if (noise_from_verdict(&all[n], &plan, i, verdict, buf_str(&env))) {
-			rows[n] = get_row(&all[n], &plan, class_name);
-			rows[n].bench_id = id;
-			rows[n].when_ms = state.ended_ms != 0 ? state.ended_ms : state.started_ms;
-			n++;
+			const struct noise_of_pod *one = &all[n];
+
+			rows[n++] = (struct stored_noise){
+				.bench_id = id,
+				.pod = one->pod,
+				.gpus = one->gpus,
+				.gpu = one->gpu[0] != '\0' ? one->gpu : NULL,
+				.gpu_id = one->gpu_id[0] != '\0' ? one->gpu_id : NULL,
+				.driver = one->driver[0] != '\0' ? one->driver : NULL,
+				.image = one->image[0] != '\0' ? one->image : NULL,
+				.class_name = class_name,
+				.what = control->command != NULL ? control->command : plan.command,
+				.metric = plan.key,
+				.noise = one->noise,
+				.when_ms = state.ended_ms != 0 ? state.ended_ms : state.started_ms,
+			};
 		}
 	}
 	if (n > 0)

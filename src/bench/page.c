@@ -234,26 +234,6 @@ static void page_add_pod(struct facts *facts, const struct plan_pod *pod, const 
 	facts_text(facts, facts_keep(facts, "pod %s", pod->id), FACT_PLAIN, "%s", line.data);
 }
 
-/* Pods, times, seed and design. */
-static void page_add_facts(struct facts *facts, const struct plan *plan, const char *path)
-{
-	char began[CLOCK_RFC3339_SIZE], ended[CLOCK_RFC3339_SIZE];
-	struct folder_state state;
-
-	facts_section(facts, "how it was measured");
-	for (size_t i = 0; i < plan->n_pods; i++)
-		page_add_pod(facts, &plan->pods[i], path);
-	(void)folder_read_state(path, &state);
-	clock_rfc3339(state.started_ms, began);
-	clock_rfc3339(state.ended_ms, ended);
-	facts_text(facts, "when", FACT_PLAIN, "%s to %s", state.started_ms > 0 ? began : FMT_ABSENT,
-		   state.ended_ms > 0 ? ended : FMT_ABSENT);
-	facts_text(facts, "design", FACT_PLAIN, "%zu blocks on each pod, seed %llu, %s",
-		   plan->blocks, (unsigned long long)plan->seed,
-		   plan->aa ? "A/A runs in each block" : "no A/A arm");
-	facts_text(facts, "bench", FACT_PLAIN, "%s", file_name(path));
-}
-
 /* Print a member of an object as Markdown; arrays get one line per item. */
 static void page_add_member(struct buf *out, const cJSON *node)
 {
@@ -286,29 +266,23 @@ static void page_mask_env(const cJSON *owner)
 	}
 }
 
-/* Remove the connection data of pods, and mask secret variables. */
-static void page_hide_private(cJSON *root)
+static void page_add_definition(struct buf *out, const char *path)
 {
 	static const char *const ways[] = { "ssh", "identity", "known_hosts", "proxy_jump",
 					    "stop_cmd" };
-	cJSON *node;
-
-	page_mask_env(json_get(root, "workload"));
-	cJSON_ArrayForEach(node, json_get(root, "variants")) page_mask_env(node);
-	cJSON_ArrayForEach(node, json_get(root, "pods"))
-	{
-		for (size_t i = 0; i < LENGTH(ways); i++)
-			cJSON_DeleteItemFromObjectCaseSensitive(node, ways[i]);
-	}
-}
-
-static void page_add_definition(struct buf *out, const char *path)
-{
 	AUTO_JSON root = folder_read_json(path, "bench.json");
+	cJSON *one;
 
 	if (!cJSON_IsObject(root))
 		return;
-	page_hide_private(root);
+	/* Remove the connection data of pods, and mask secret variables. */
+	page_mask_env(json_get(root, "workload"));
+	cJSON_ArrayForEach(one, json_get(root, "variants")) page_mask_env(one);
+	cJSON_ArrayForEach(one, json_get(root, "pods"))
+	{
+		for (size_t i = 0; i < LENGTH(ways); i++)
+			cJSON_DeleteItemFromObjectCaseSensitive(one, ways[i]);
+	}
 	buf_append_str(out, "\n"
 			    "### to repeat it\n"
 			    "\n"
@@ -320,7 +294,9 @@ static void page_add_definition(struct buf *out, const char *path)
 
 void page_md(struct buf *out, const cJSON *verdict, const struct plan *plan, const char *path)
 {
+	char began[CLOCK_RFC3339_SIZE], ended[CLOCK_RFC3339_SIZE];
 	AUTO_BUF line = buf_new(MAX_LINE);
+	struct folder_state state;
 	struct facts head, facts;
 
 	facts_init(&head);
@@ -331,7 +307,19 @@ void page_md(struct buf *out, const cJSON *verdict, const struct plan *plan, con
 	append_plot(out, verdict);
 	facts_init(&facts);
 	report_facts(&facts, verdict);
-	page_add_facts(&facts, plan, path);
+	facts_section(&facts, "how it was measured");
+	for (size_t i = 0; i < plan->n_pods; i++)
+		page_add_pod(&facts, &plan->pods[i], path);
+	(void)folder_read_state(path, &state);
+	clock_rfc3339(state.started_ms, began);
+	clock_rfc3339(state.ended_ms, ended);
+	facts_text(&facts, "when", FACT_PLAIN, "%s to %s",
+		   state.started_ms > 0 ? began : FMT_ABSENT,
+		   state.ended_ms > 0 ? ended : FMT_ABSENT);
+	facts_text(&facts, "design", FACT_PLAIN, "%zu blocks on each pod, seed %llu, %s",
+		   plan->blocks, (unsigned long long)plan->seed,
+		   plan->aa ? "A/A runs in each block" : "no A/A arm");
+	facts_text(&facts, "bench", FACT_PLAIN, "%s", file_name(path));
 	facts_print_md(out, &facts);
 	page_add_definition(out, path);
 	facts_release(&head);

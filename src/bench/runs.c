@@ -90,29 +90,6 @@ static void reset_run(const struct bench_runs *runs, struct bench_run *run, size
 		   runs->tags[run->arm], suffix);
 }
 
-/* Create the runs of a pod, in the order of its schedule. */
-static void plan_runs(struct bench_runs *runs, size_t pod)
-{
-	const struct plan *plan = runs->plan;
-	unsigned char *order = plan_schedule(plan, pod);
-
-	for (size_t i = 0; i < runs->per_pod; i++) {
-		struct bench_run *run = &runs->v[pod * runs->per_pod + i];
-
-		run->pod = pod;
-		run->round = i / runs->n_arms;
-		run->pos = i % runs->n_arms;
-		run->arm = order[i];
-		run->counted = run->round >= plan->burn_in;
-		size_t round = run->counted ? run->round - plan->burn_in : 0;
-		run->block = round / plan->reps;
-		run->rep = round % plan->reps;
-		run->fresh = run->block >= plan->blocks;
-		reset_run(runs, run, 0);
-	}
-	free(order);
-}
-
 static void reset_block(struct bench_runs *runs, size_t pod, size_t block)
 {
 	array_each (run, runs->v, runs->n) {
@@ -179,26 +156,16 @@ size_t bench_run_place(const char *log)
 	return place;
 }
 
-/* Find a run of the same block in another allocation, or in the same one before Slurm requeued it:
- * the block may have run on two nodes.  NULL: none. */
-static const struct bench_run *find_moved(const struct bench_runs *runs,
-					  const struct bench_run *run)
-{
-	for (size_t i = 0; run->result.alloc[0] != '\0' && i < runs->n; i++) {
-		const struct bench_run *other = &runs->v[i];
-
-		if (other->pod == run->pod && other->counted && other->block == run->block &&
-		    other->result.alloc[0] != '\0' &&
-		    strcmp(other->result.alloc, run->result.alloc) != 0)
-			return other;
-	}
-	return NULL;
-}
-
 bool bench_run_needs_repeat(const struct bench_runs *runs, const struct bench_run *run, char *out,
 			    size_t size)
 {
-	const struct bench_run *moved = find_moved(runs, run);
+	/* In another allocation, or in this one before Slurm requeued it: the block may have run on
+	 * two nodes. */
+	const struct bench_run *moved =
+		array_find(other, runs->v, run->result.alloc[0] != '\0' ? runs->n : 0,
+			   other->pod == run->pod && other->counted && other->block == run->block &&
+				   other->result.alloc[0] != '\0' &&
+				   strcmp(other->result.alloc, run->result.alloc) != 0);
 	const struct guard_hit *why = NULL;
 
 	if (!run->counted)
@@ -260,8 +227,26 @@ void bench_runs_init(struct bench_runs *runs, const struct plan *plan, const cha
 	for (size_t i = 0; i < n_arms; i++)
 		plan_arm_tag(plan, i, runs->tags[i]);
 	runs->v = xcalloc(runs->n, sizeof(*runs->v));
-	for (size_t pod = 0; pod < plan->n_pods; pod++)
-		plan_runs(runs, pod);
+	/* The runs of each pod, in the order of its schedule. */
+	for (size_t pod = 0; pod < plan->n_pods; pod++) {
+		unsigned char *order = plan_schedule(plan, pod);
+
+		for (size_t i = 0; i < runs->per_pod; i++) {
+			struct bench_run *run = &runs->v[pod * runs->per_pod + i];
+
+			run->pod = pod;
+			run->round = i / runs->n_arms;
+			run->pos = i % runs->n_arms;
+			run->arm = order[i];
+			run->counted = run->round >= plan->burn_in;
+			size_t round = run->counted ? run->round - plan->burn_in : 0;
+			run->block = round / plan->reps;
+			run->rep = round % plan->reps;
+			run->fresh = run->block >= plan->blocks;
+			reset_run(runs, run, 0);
+		}
+		free(order);
+	}
 	read_repeats(runs);
 	array_each (run, runs->v, runs->n) {
 		char file[FOLDER_PATH_SIZE];

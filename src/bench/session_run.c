@@ -259,34 +259,6 @@ static void append_cell(struct buf *text, const char *before, double value, int 
 			    decimals == TEN_DIGITS ? 10 : decimals, value);
 }
 
-/* Append a row: the columns of older readers, then the state of the GPU, empty if unknown. */
-static void append_row(struct buf *text, const struct session *s, const struct judge_run *run,
-		       size_t i, const struct health *health, double end_byte, bool is_late)
-{
-	const struct step_row *row = &run->log->rows[i];
-	double t = run->times.t_s[i], after, up = health_time_of(health, end_byte, &after);
-	const struct health_gpu *gpu = is_late || isnan(up) ? NULL : health_gpu_at(health, up);
-
-	append_cell(text, "", row->train_loss, TEN_DIGITS);
-	append_cell(text, ",", row->step, 0);
-	append_cell(text, ",", row->tok_s, TEN_DIGITS);
-	append_cell(text, ",", t / 60.0, TEN_DIGITS);
-	append_cell(text, ",", t, TEN_DIGITS);
-	append_cell(text, ",",
-		    i > 0 ? 1000.0 * (t - run->times.t_s[i - 1]) / (row->step - row[-1].step)
-			  : (double)NAN,
-		    TEN_DIGITS);
-	append_cell(text, ",", row->step >= s->judge.lo && row->step <= s->judge.hi, 0);
-	append_cell(text, ",", gpu != NULL ? gpu->sm_mhz : (double)NAN, 0);
-	append_cell(text, ",", gpu != NULL ? gpu->power_w : (double)NAN, 1);
-	append_cell(text, ",", gpu != NULL ? gpu->temp_c : (double)NAN, 0);
-	buf_append_str(text, ",");
-	if (gpu != NULL)
-		buf_appendf(text, "0x%lx", gpu->reasons);
-	append_cell(text, ",", health->n_stamps > 0 ? up : (double)NAN, 3);
-	buf_append_str(text, "\r\n");
-}
-
 int session_write_steps(struct session *s, const struct judge_run *run, struct err *err)
 {
 	const struct bench_run *own = array_find(one, s->runs.v, s->runs.n, &one->log == run->log);
@@ -300,10 +272,34 @@ int session_write_steps(struct session *s, const struct judge_run *run, struct e
 	AUTO_FREE double *ends = find_row_ends(run->log);
 	AUTO_FREE double *late = find_late(&run->times, run->log, ends, &health);
 	buf_append_str(&text, "loss,step,throughput,train_time_min,cum_time_s,"
-			      "interval_ms,in_window,sm_mhz,power_w,temp_c,"
-			      "reasons,pod_s\r\n");
-	for (size_t i = 0; i < run->times.n; i++)
-		append_row(&text, s, run, i, &health, ends[i], late[i] > 0.0);
+			      "interval_ms,in_window,sm_mhz,power_w,temp_c,reasons,pod_s\r\n");
+	/* The columns of older readers, then the state of the GPU, empty if unknown. */
+	for (size_t i = 0; i < run->times.n; i++) {
+		const struct step_row *row = &run->log->rows[i];
+		double t = run->times.t_s[i], after, up = health_time_of(&health, ends[i], &after);
+		const struct health_gpu *gpu =
+			late[i] > 0.0 || isnan(up) ? NULL : health_gpu_at(&health, up);
+
+		append_cell(&text, "", row->train_loss, TEN_DIGITS);
+		append_cell(&text, ",", row->step, 0);
+		append_cell(&text, ",", row->tok_s, TEN_DIGITS);
+		append_cell(&text, ",", t / 60.0, TEN_DIGITS);
+		append_cell(&text, ",", t, TEN_DIGITS);
+		append_cell(&text, ",",
+			    i > 0 ? 1000.0 * (t - run->times.t_s[i - 1]) /
+					    (row->step - row[-1].step)
+				  : (double)NAN,
+			    TEN_DIGITS);
+		append_cell(&text, ",", row->step >= s->judge.lo && row->step <= s->judge.hi, 0);
+		append_cell(&text, ",", gpu != NULL ? gpu->sm_mhz : (double)NAN, 0);
+		append_cell(&text, ",", gpu != NULL ? gpu->power_w : (double)NAN, 1);
+		append_cell(&text, ",", gpu != NULL ? gpu->temp_c : (double)NAN, 0);
+		buf_append_str(&text, ",");
+		if (gpu != NULL)
+			buf_appendf(&text, "0x%lx", gpu->reasons);
+		append_cell(&text, ",", health.n_stamps > 0 ? up : (double)NAN, 3);
+		buf_append_str(&text, "\r\n");
+	}
 	bench_run_file(own, "steps.csv", name);
 	health_release(&health);
 	return folder_write(s->setup.path, name, buf_str(&text), err);

@@ -9,21 +9,6 @@
 
 _Static_assert(BENCH_LIVE_WAIT == WAIT_TEXT_SIZE, "a wait is one text");
 
-/* A pod runs its runs in order, so a waiting run before a finished one is skipped for good. */
-static void mark_skipped(struct bench_live *live)
-{
-	size_t passed_pod = SIZE_MAX;
-
-	for (size_t i = live->n_runs; i-- > 0;) {
-		struct bench_live_run *run = &live->runs[i];
-
-		if (run->state == BENCH_LIVE_OVER || run->state == BENCH_LIVE_BAD)
-			passed_pod = run->pod;
-		else if (run->pod == passed_pod)
-			run->state = BENCH_LIVE_SKIPPED;
-	}
-}
-
 /* Runs in the order of the plan.  The first waiting run of each pod is the current one. */
 static void fill_runs(struct bench_live *live, const struct bench_runs *runs, const cJSON *verdict)
 {
@@ -51,7 +36,16 @@ static void fill_runs(struct bench_live *live, const struct bench_runs *runs, co
 			out->y = verdict_number(judged, "value");
 		live->n_over += over ? 1 : 0;
 	}
-	mark_skipped(live);
+	/* A pod runs its runs in order: a waiting run before a finished one is skipped for good. */
+	size_t passed_pod = SIZE_MAX;
+	for (size_t i = live->n_runs; i-- > 0;) {
+		struct bench_live_run *run = &live->runs[i];
+
+		if (run->state == BENCH_LIVE_OVER || run->state == BENCH_LIVE_BAD)
+			passed_pod = run->pod;
+		else if (run->pod == passed_pod)
+			run->state = BENCH_LIVE_SKIPPED;
+	}
 	AUTO_FREE bool *due = xcalloc(runs->n + 1, sizeof(*due));
 	for (size_t i = 0; i < live->n_runs && live->running; i++) {
 		struct bench_live_run *run = &live->runs[i];
@@ -64,22 +58,6 @@ static void fill_runs(struct bench_live *live, const struct bench_runs *runs, co
 	}
 	live->due_s = bench_runs_left_s(runs, due);
 	live->due_at_s = (double)NAN;
-}
-
-static void fill_arms(struct bench_live *live, const struct plan *plan, const cJSON *verdict)
-{
-	for (size_t i = 0; i < live->n_arms; i++) {
-		struct bench_live_arm *arm = &live->arms[i];
-		char tag[PLAN_TAG_SIZE];
-
-		plan_arm_tag(plan, i, tag);
-		print_into(arm->tag, "%s", tag);
-		arm->aa = i >= plan->n_variants;
-		const cJSON *row = verdict_find(verdict, "arms", "tag", tag);
-		arm->n_good = verdict_count(row, "valid");
-		arm->n_bad = verdict_count(row, "invalid");
-		arm->median = verdict_number(row, "median");
-	}
 }
 
 static struct bench_live_span read_span(const cJSON *node)
@@ -138,8 +116,15 @@ static void fill_contrast(struct bench_live *live, struct bench_live_contrast *o
 			    verdict_text(hit, "text"));
 }
 
-static void fill_plan(struct bench_live *live, const struct plan *plan)
+struct bench_live *bench_show(const struct plan *plan, const char *path,
+			      const struct folder_state *state, const cJSON *verdict)
 {
+	const cJSON *noise = verdict_list(verdict, "register");
+	struct bench_runs runs;
+
+	bench_runs_init(&runs, plan, path);
+	struct bench_live *live =
+		bench_live_new(runs.n_arms, plan->n_pods, runs.n, runs.n_arms - 1);
 	print_into(live->metric, "%s", plan->key);
 	for (size_t i = 0; i < plan->n_pods; i++)
 		print_into(live->pods[i], "%s", plan->pods[i].id);
@@ -153,24 +138,23 @@ static void fill_plan(struct bench_live *live, const struct plan *plan)
 	live->min_blocks = plan->min_blocks;
 	live->limit_s = 60.0 * plan->minutes;
 	live->limit_usd = plan->usd;
-}
-
-struct bench_live *bench_show(const struct plan *plan, const char *path,
-			      const struct folder_state *state, const cJSON *verdict)
-{
-	const cJSON *noise = verdict_list(verdict, "register");
-	struct bench_runs runs;
-
-	bench_runs_init(&runs, plan, path);
-	struct bench_live *live =
-		bench_live_new(runs.n_arms, plan->n_pods, runs.n, runs.n_arms - 1);
-	fill_plan(live, plan);
 	json_each (row, verdict_list(verdict, "dropped_blocks"))
 		live->n_dropped += verdict_is(row, "repeated") ? 0 : 1;
 	live->running = strcmp(state->state, "running") == 0;
 	live->noise_sd = verdict_number(noise, "sd_pct");
 	live->noise_runs = live->noise_sd > 0.0 ? verdict_count(noise, "df") + 1 : 0;
-	fill_arms(live, plan, verdict);
+	for (size_t i = 0; i < live->n_arms; i++) {
+		struct bench_live_arm *arm = &live->arms[i];
+		char tag[PLAN_TAG_SIZE];
+
+		plan_arm_tag(plan, i, tag);
+		print_into(arm->tag, "%s", tag);
+		arm->aa = i >= plan->n_variants;
+		const cJSON *row = verdict_find(verdict, "arms", "tag", tag);
+		arm->n_good = verdict_count(row, "valid");
+		arm->n_bad = verdict_count(row, "invalid");
+		arm->median = verdict_number(row, "median");
+	}
 	for (size_t i = 0; i < live->n_contrasts; i++) {
 		const cJSON *row =
 			verdict_find(verdict, "contrasts", "variant", live->arms[i + 1].tag);

@@ -70,25 +70,6 @@ static bool is_allowed(enum step_clock clock, const struct step_row *rows, size_
 	return clock != STEP_CLOCK_DAY || any_of(i, n, fmod(rows[i].day_s, 1.0) > 0.0);
 }
 
-/* Set the times of all rows that the clock has. */
-static void fill_times(struct step_times *times, const struct step_row *rows,
-		       const struct step_rates *rates)
-{
-	double t_s = 0.0, step = 0.0;
-
-	for (size_t i = 0; i < times->n; i++) {
-		double s = read_clock(&rows[i], times->clock, rates);
-
-		if (!step_clock_is_total(times->clock)) {
-			s = s > 0.0 && rows[i].step > step ? t_s + (rows[i].step - step) * s
-							   : (double)NAN;
-			t_s = isnan(s) ? t_s : s;
-		}
-		times->t_s[i] = isfinite(s) && s >= 0.0 ? s : (double)NAN;
-		step = rows[i].step;
-	}
-}
-
 /* Does row i follow the row before it, in step and in time? */
 static bool is_after(const struct step_times *times, size_t i)
 {
@@ -122,20 +103,6 @@ static int check_times(const struct step_times *times, const struct step_row *ro
 	return 0;
 }
 
-/* Keep the times of the rows around a..b that follow each other without a break. */
-static void cut_times(struct step_times *times, size_t a, size_t b)
-{
-	while (a > 0 && is_after(times, a))
-		a--;
-	while (b + 1 < times->n && is_after(times, b + 1))
-		b++;
-	for (size_t i = 0; i < times->n; i++)
-		if (i < a || i > b)
-			times->t_s[i] = (double)NAN;
-	times->first = a;
-	times->last = b;
-}
-
 /* Set the times of the rows a..b by one clock.  Returns false if a row does not have it; else true,
  * with err if the rows contradict each other. */
 static bool use_clock(struct step_times *times, enum step_clock clock, const struct step_row *rows,
@@ -143,18 +110,39 @@ static bool use_clock(struct step_times *times, enum step_clock clock, const str
 {
 	/* A duration covers the steps before its row. */
 	size_t from = step_clock_is_total(clock) ? a : a + 1;
+	double t_s = 0.0, step = 0.0;
 
 	times->clock = clock;
 	if (!is_allowed(clock, rows, times->n, rates))
 		return false;
-	fill_times(times, rows, rates);
+	for (size_t i = 0; i < times->n; i++) {
+		double s = read_clock(&rows[i], times->clock, rates);
+
+		if (!step_clock_is_total(times->clock)) {
+			s = s > 0.0 && rows[i].step > step ? t_s + (rows[i].step - step) * s
+							   : (double)NAN;
+			t_s = isnan(s) ? t_s : s;
+		}
+		times->t_s[i] = isfinite(s) && s >= 0.0 ? s : (double)NAN;
+		step = rows[i].step;
+	}
 	if (any_of(i, b + 1 - from, isnan(times->t_s[from + i])))
 		return false;
 	if (isnan(times->t_s[a]))
 		times->t_s[a] = times->t_s[from] - (rows[from].step - rows[a].step) *
 							   read_clock(&rows[from], clock, rates);
-	if (check_times(times, rows, a, b, err) == 0)
-		cut_times(times, a, b);
+	if (check_times(times, rows, a, b, err) == 0) {
+		/* Keep the times of the rows around a..b that follow each other without a break. */
+		while (a > 0 && is_after(times, a))
+			a--;
+		while (b + 1 < times->n && is_after(times, b + 1))
+			b++;
+		for (size_t i = 0; i < times->n; i++)
+			if (i < a || i > b)
+				times->t_s[i] = (double)NAN;
+		times->first = a;
+		times->last = b;
+	}
 	return true;
 }
 
@@ -234,11 +222,6 @@ static double get_printed(const struct step_times *times, const struct step_row 
 						     : row->tok_s;
 }
 
-static bool prints_times(const struct step_times *times)
-{
-	return times->clock == STEP_CLOCK_TRAIN_MS || times->clock >= STEP_CLOCK_DAY;
-}
-
 uint64_t step_unit(const struct step_times *times, const struct step_row *rows, uint64_t unit)
 {
 	if (times->clock == STEP_CLOCK_STAMPS)
@@ -246,7 +229,7 @@ uint64_t step_unit(const struct step_times *times, const struct step_row *rows, 
 	for (size_t i = times->first; i <= times->last && i < times->n; i++) {
 		double value = get_printed(times, &rows[i]);
 
-		if (prints_times(times))
+		if (times->clock == STEP_CLOCK_TRAIN_MS || times->clock >= STEP_CLOCK_DAY)
 			value = i > times->first ? 1e3 * (times->t_s[i] - times->t_s[i - 1]) : 0.0;
 		/* Times of day are so large that their difference has an error. */
 		if (times->clock >= STEP_CLOCK_DAY)

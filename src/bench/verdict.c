@@ -102,10 +102,18 @@ static void write_not_judged(struct verdict *v, const struct verdict_input *in)
 	append_estimate(v, stats_pct(p->mean), stats_pct(p->lo), stats_pct(p->hi));
 }
 
-static void write_text(struct verdict *v, const struct verdict_input *in)
+void verdict_judge(struct verdict *v, const struct verdict_input *in)
 {
 	const struct paired *p = in->paired;
 
+	*v = (struct verdict){ .word = pick_word(in), .suffixes = in->suffixes };
+	if (v->word == VERDICT_INVALID || is_given(in->unmeasured))
+		v->suffixes = 0;
+	else if (v->word != VERDICT_NOT_JUDGED && p->n >= FRAGILE_BLOCKS && !isnan(p->p_signflip) &&
+		 (p->p < in->level) != (p->p_signflip < in->alpha))
+		v->suffixes |= 1U << VERDICT_FRAGILE;
+	if (v->word != VERDICT_FASTER)
+		v->suffixes &= ~(1U << VERDICT_UNPROVEN);
 	append_into(v->text, "%s", verdict_words[v->word]);
 	switch (v->word) {
 	case VERDICT_INVALID:
@@ -130,21 +138,6 @@ static void write_text(struct verdict *v, const struct verdict_input *in)
 			    stats_pct_text(stats_pct(p->mde), false).s);
 		break;
 	}
-}
-
-void verdict_judge(struct verdict *v, const struct verdict_input *in)
-{
-	const struct paired *p = in->paired;
-
-	*v = (struct verdict){ .word = pick_word(in), .suffixes = in->suffixes };
-	if (v->word == VERDICT_INVALID || is_given(in->unmeasured))
-		v->suffixes = 0;
-	else if (v->word != VERDICT_NOT_JUDGED && p->n >= FRAGILE_BLOCKS && !isnan(p->p_signflip) &&
-		 (p->p < in->level) != (p->p_signflip < in->alpha))
-		v->suffixes |= 1U << VERDICT_FRAGILE;
-	if (v->word != VERDICT_FASTER)
-		v->suffixes &= ~(1U << VERDICT_UNPROVEN);
-	write_text(v, in);
 	for (unsigned int i = 0; i < VERDICT_SUFFIX_COUNT; i++)
 		if (v->suffixes >> i & 1U)
 			append_into(v->text, ", %s", verdict_suffixes[i]);

@@ -775,10 +775,14 @@ static void worker_on_close(void *user, const struct stream_exit *exit)
 	launch_reply_release(&reply);
 }
 
-/* Build the script of the current step; -1 with the session's err. */
-static int build_script(struct worker *worker, struct buf *script)
+/* Send the command of the current step. */
+static void worker_on_timer(void *user)
 {
+	static const struct stream_cb cb = { .on_data = worker_on_data,
+					     .on_close = worker_on_close };
+	struct worker *worker = user;
 	struct session *s = worker->session;
+	struct transport *transport = s->setup.transport;
 	char job[RUN_ID_SIZE + 16] = "", log[FOLDER_PATH_SIZE];
 	const struct bench_run *run = worker->run;
 	struct launch l = { .plan = s->plan,
@@ -787,7 +791,10 @@ static int build_script(struct worker *worker, struct buf *script)
 			    .job = job,
 			    .slurm = get_slurm(worker),
 			    .ask = !worker->is_reached || worker->wait.kind != WAIT_NONE };
+	AUTO_BUF script = buf_new(16U * 1024 * 1024);
 
+	if (worker->stream != NULL || worker->step == WORKER_ENDED)
+		return;
 	if (run != NULL) {
 		print_into(job, "%s%s", run->id, run->attempt > 0 ? ".r1" : "");
 		bench_run_file(run, plan_output(s->plan), log);
@@ -796,23 +803,9 @@ static int build_script(struct worker *worker, struct buf *script)
 	} else if (worker->step == WORKER_SHIP) {
 		l.arm = worker->ship_arm;
 	}
-	return launch_script(script, steps[worker->step].op, &l, &s->why);
-}
-
-static void worker_on_timer(void *user)
-{
-	static const struct stream_cb cb = { .on_data = worker_on_data,
-					     .on_close = worker_on_close };
-	struct worker *worker = user;
-	struct session *s = worker->session;
-	struct transport *transport = s->setup.transport;
-	AUTO_BUF script = buf_new(16U * 1024 * 1024);
-
-	if (worker->stream != NULL || worker->step == WORKER_ENDED)
-		return;
 	buf_clear(&worker->out);
 	worker->sent_ms = clock_boot_ms();
-	if (build_script(worker, &script) == 0)
+	if (launch_script(&script, steps[worker->step].op, &l, &s->why) == 0)
 		worker->stream = transport->ops->exec(transport, worker->pod, LAUNCH_COMMAND, &cb,
 						      worker, &s->why);
 	if (worker->stream == NULL) {

@@ -267,150 +267,11 @@ static void board_track_line(struct buf *out, const struct board *board,
 			    track->rank_by == TRACK_RANK_STEPS ? "steps" : "training time");
 }
 
-/* "3 runs of 2 seeds", what does not count, and the spread. */
-static void write_counts(struct page *p)
-{
-	const struct board_group *group = p->group;
-	const struct board_stats *stats = &group->stats;
-	struct buf *out = &p->text;
-
-	buf_appendf(out, "%zu run%s", group->n_counted, group->n_counted == 1 ? "" : "s");
-	if (!group->is_values && group->n_seeds != group->n_counted)
-		buf_appendf(out, " of %zu seed%s", group->n_seeds, group->n_seeds == 1 ? "" : "s");
-	if (group->n_counted < group->n_rows) {
-		buf_append_str(out, "; not counted: ");
-		board_list_uncounted(group, out);
-	}
-	if (group->n_counted > 0)
-		buf_append_str(out, "; ");
-	if (stats->n >= 2)
-		buf_appendf(out,
-			    "sample sd %.8f, population sd %.8f, standard "
-			    "error %.8f",
-			    stats->sd_sample, stats->sd_population, stats->se);
-	else if (stats->n == 1)
-		buf_append_str(out, "a single run has no spread");
-}
-
 static const char *get_unit_suffix(const struct board *board, const struct board_group *group)
 {
 	const char *unit = board_unit(board, group);
 
 	return strcmp(unit, "bpb") == 0 ? " BPB" : strcmp(unit, "nats") == 0 ? " nats" : "";
-}
-
-/* "vs NAME: -0.0034 BPB, -0.0076 nats (2.188 nats/BPB, given)". */
-static void write_delta(struct page *p)
-{
-	const struct board_group *group = p->group;
-	const struct board_verdict *v = &group->verdict;
-	const struct board_group *base = board_baseline(p->board);
-	struct buf *out = &p->text;
-
-	if (!run_has(v->delta))
-		return;
-	buf_append_str(out, "vs ");
-	if (base != NULL)
-		buf_append_str(out, base->title);
-	else
-		buf_appendf(out, "%g", v->bar);
-	buf_appendf(out, ": %+.8f%s", v->delta, get_unit_suffix(p->board, group));
-	if (v->nats_per_unit == 1 || *get_unit_suffix(p->board, group) == '\0')
-		return;
-	if (run_has(v->delta_nats))
-		buf_appendf(out, ", %+.8f nats (%.8f nats/BPB: %s)", v->delta_nats,
-			    v->nats_per_unit, v->nats_source);
-	else
-		buf_append_str(out, " (nats per BPB unknown: --nats-per-bpb)");
-}
-
-/* "bar 1.0588 = mean of NAME less 0.005 nats". */
-static void write_bar(struct page *p)
-{
-	const struct track *track = p->group->track;
-	const struct board_verdict *v = &p->group->verdict;
-
-	if (!run_has(v->bar))
-		return;
-	if (run_has(track->target))
-		buf_appendf(&p->text, "target %g", v->bar);
-	else if (track->margin_nats > 0)
-		buf_appendf(&p->text, "bar %.8f: the baseline's mean less %g nats", v->bar,
-			    track->margin_nats);
-	else
-		buf_appendf(&p->text, "bar %.8f: the baseline's mean", v->bar);
-	if (run_has(v->mean_needed))
-		buf_appendf(&p->text, "; a mean of %.8f would pass", v->mean_needed);
-}
-
-/* "for p < 0.01 with power 80 %: 8 seeds, 5 more for about $15.20". */
-static void write_plan(struct page *p)
-{
-	const struct board_group *group = p->group;
-	const struct board_verdict *v = &group->verdict;
-	unsigned int seeds = v->seeds_planned;
-
-	if (seeds == 0)
-		return;
-	if (p->group->track->rule == TRACK_RULE_MARGIN)
-		buf_appendf(&p->text, "%u seeds show it if the mean stays the same", seeds);
-	else
-		buf_appendf(&p->text,
-			    "for p < %g with power %.0f %%: %u seeds, if mean and spread stay the "
-			    "same",
-			    p->group->track->alpha, 100 * BOARD_POWER, seeds);
-	if (seeds > group->n_seeds)
-		buf_appendf(&p->text, "; %zu more", seeds - group->n_seeds);
-	if (run_has(v->usd_more))
-		buf_appendf(&p->text, " cost about $%.2f ($%.2f each)", v->usd_more, v->usd_seed);
-}
-
-static void write_z(struct page *p)
-{
-	const struct board_verdict *v = &p->group->verdict;
-
-	if (run_has(v->z))
-		buf_appendf(&p->text,
-			    "z = %.4f with a known sd of %g, one-sided p = "
-			    "%.4g; (target - mean) * sqrt(n) = %.6f",
-			    v->z, p->group->track->known_sd, v->p_z, v->target.margin_root_n);
-}
-
-static void write_time(struct page *p)
-{
-	const struct track *track = p->group->track;
-	const struct board_stats *ms = &p->group->train_ms;
-	const struct board_verdict *v = &p->group->verdict;
-
-	if (ms->n == 0 || !track->has_record || !run_has(track->target))
-		return;
-	buf_appendf(&p->text, "train time %.4f s", ms->mean / 1000);
-	if (run_has(ms->sd_sample))
-		buf_appendf(&p->text, ", sample sd %.4f s, population sd %.4f s",
-			    ms->sd_sample / 1000, ms->sd_population / 1000);
-	if (run_has(v->delta_train_ms))
-		buf_appendf(&p->text, "; %+.4f s compared with %s", v->delta_train_ms / 1000,
-			    v->other != NULL ? v->other->title : "the baseline");
-	if (run_has(v->train_time.p))
-		buf_appendf(&p->text, " (Welch t %.4f, df %.4f, one-sided p %.4g)", v->train_time.t,
-			    v->train_time.df, v->train_time.p);
-}
-
-/* "better than NAME: (0.0001 + 25 steps * 4.5e-05) / sqrt(1/10 + 1/8) = 0.0051, needs 0.004". */
-static void write_pair(struct page *p)
-{
-	const struct track *track = p->group->track;
-	const struct board_verdict *v = &p->group->verdict;
-
-	if (!run_has(v->pair_margin) || !run_has(track->pair_margin_root_n))
-		return;
-	buf_appendf(
-		&p->text,
-		"%s %s: (loss difference + %.0f steps * %g) / sqrt(1/%zu + 1/%zu) = %.5f, needs "
-		"%g",
-		v->pair_shown ? "better than" : "not shown to be better than", v->other->title,
-		v->other->steps.step - p->group->steps.step, track->loss_per_step,
-		p->group->steps.n, v->other->steps.n, v->pair_margin, track->pair_margin_root_n);
 }
 
 static const char *describe_test(const struct track *track, enum track_test test)
@@ -434,47 +295,6 @@ static bool test_decides(const struct track *track, enum track_test test)
 {
 	return track->has_record && track->rule == TRACK_RULE_T &&
 	       any_of(i, track->n_tests, track->tests[i] == test);
-}
-
-/* "test A  one sample vs bar: t = -4.9720, df 2, one-sided p = 0.0191 ..". */
-static void write_tests(struct page *p)
-{
-	const struct track *track = p->group->track;
-
-	for (int i = 0; i < TRACK_TEST_COUNT; i++) {
-		const struct board_test *test = &p->group->verdict.tests[i];
-		enum track_test which = (enum track_test)i;
-
-		if (!run_has(test->t) ||
-		    (track->has_record && !p->all_tests && !test_decides(track, which)))
-			continue;
-		buf_appendf(&p->text, p->markdown ? "test %c (%s): " : "test %c  %s: ", 'A' + i,
-			    describe_test(track, which));
-		buf_appendf(&p->text,
-			    "t = %.4f, df %.5g, one-sided p = %.4g "
-			    "(two-sided %.4g)",
-			    test->t, test->df, test->p, test->p_two_sided);
-		end_line(p);
-	}
-}
-
-/* "seeds in both: 42 (-0.0025), 0 (-0.0032)". */
-static void write_common(struct page *p)
-{
-	const struct board_verdict *v = &p->group->verdict;
-
-	for (size_t i = 0; i < v->n_common; i++)
-		buf_appendf(&p->text, "%s%.0f (%+.8f)", i == 0 ? "seeds in both: " : ", ",
-			    v->common[i].seed, v->common[i].delta);
-}
-
-static void write_notes(struct page *p)
-{
-	for (size_t i = 0; i < p->group->n_notes; i++) {
-		buf_append_str(&p->text, p->markdown ? "" : "note: ");
-		buf_append_str(&p->text, p->group->notes[i]);
-		end_line(p);
-	}
 }
 
 static bool is_used_by_group(const struct board *board, const struct board_group *group,
@@ -556,45 +376,171 @@ static void add_row(struct page *p, const struct board_row *row)
 	}
 }
 
-/* Which track a group has, if the board has several. */
-static void write_track(struct page *p)
+/* The runs: their track and step, how many count, and their spread. */
+static void add_runs(struct page *p)
 {
 	const struct board *board = p->board;
+	const struct board_group *group = p->group;
+	const struct board_stats *stats = &group->stats;
+	const struct board_steps *steps = &group->steps;
+	struct buf *out = &p->text;
 
-	if (any_of(i, board->n_groups, board->groups[i].track != p->group->track))
-		buf_appendf(&p->text, "track %s", p->group->track->name);
+	if (any_of(i, board->n_groups, board->groups[i].track != group->track))
+		buf_appendf(out, "track %s", group->track->name);
+	end_line(p);
+	if (group->counts_steps && run_has(steps->step)) {
+		buf_appendf(out, "compared at step %.0f: %zu run%s", steps->step, steps->n,
+			    steps->n == 1 ? "" : "s");
+		if (steps->n_short > 0)
+			buf_appendf(out, ", %zu ended before it", steps->n_short);
+		if (steps->n_live > 0)
+			buf_appendf(out, ", %zu not there yet", steps->n_live);
+		if (steps->is_shown && run_has(steps->lower))
+			buf_appendf(out, "; not shown at %.0f, the validation before it",
+				    steps->lower);
+		end_line(p);
+	}
+
+	buf_appendf(out, "%zu run%s", group->n_counted, group->n_counted == 1 ? "" : "s");
+	if (!group->is_values && group->n_seeds != group->n_counted)
+		buf_appendf(out, " of %zu seed%s", group->n_seeds, group->n_seeds == 1 ? "" : "s");
+	if (group->n_counted < group->n_rows) {
+		buf_append_str(out, "; not counted: ");
+		board_list_uncounted(group, out);
+	}
+	if (group->n_counted > 0)
+		buf_append_str(out, "; ");
+	if (stats->n >= 2)
+		buf_appendf(out, "sample sd %.8f, population sd %.8f, standard error %.8f",
+			    stats->sd_sample, stats->sd_population, stats->se);
+	else if (stats->n == 1)
+		buf_append_str(out, "a single run has no spread");
+	end_line(p);
 }
 
-/* The step that the runs are compared at. */
-static void write_step(struct page *p)
+/* How close the runs are to the caps, and their training time. */
+static void add_costs(struct page *p)
 {
-	const struct board_steps *steps = &p->group->steps;
+	const struct board_group *group = p->group;
+	const struct board_verdict *v = &group->verdict;
+	const struct board_stats *ms = &group->train_ms;
+	const struct track *track = group->track;
+	struct buf *out = &p->text;
 
-	if (!p->group->counts_steps || !run_has(steps->step))
+	write_caps(p);
+	end_line(p);
+	if (ms->n == 0 || !track->has_record || !run_has(track->target))
 		return;
-	buf_appendf(&p->text, "compared at step %.0f: %zu run%s", steps->step, steps->n,
-		    steps->n == 1 ? "" : "s");
-	if (steps->n_short > 0)
-		buf_appendf(&p->text, ", %zu ended before it", steps->n_short);
-	if (steps->n_live > 0)
-		buf_appendf(&p->text, ", %zu not there yet", steps->n_live);
-	if (steps->is_shown && run_has(steps->lower))
-		buf_appendf(&p->text, "; not shown at %.0f, the validation before it",
-			    steps->lower);
+	buf_appendf(out, "train time %.4f s", ms->mean / 1000);
+	if (run_has(ms->sd_sample))
+		buf_appendf(out, ", sample sd %.4f s, population sd %.4f s", ms->sd_sample / 1000,
+			    ms->sd_population / 1000);
+	if (run_has(v->delta_train_ms))
+		buf_appendf(out, "; %+.4f s compared with %s", v->delta_train_ms / 1000,
+			    v->other != NULL ? v->other->title : "the baseline");
+	if (run_has(v->train_time.p))
+		buf_appendf(out, " (Welch t %.4f, df %.4f, one-sided p %.4g)", v->train_time.t,
+			    v->train_time.df, v->train_time.p);
+	end_line(p);
 }
 
-/* Add counts and spread, caps, differences, the bar, tests and notes, but no verdict. */
-static void add_remarks(struct page *p)
+/* The difference from the baseline, what the track requires, and how many seeds would show it. */
+static void add_comparison(struct page *p)
 {
-	static void (*const remarks[])(struct page * p) = {
-		write_track, write_step,   write_counts, write_caps, write_time,
-		write_pair,  write_delta,  write_bar,	 write_plan, write_tests,
-		write_z,     write_common, write_notes,
-	};
+	const struct board_group *group = p->group, *base = board_baseline(p->board);
+	const struct board_verdict *v = &group->verdict;
+	const char *unit = get_unit_suffix(p->board, group);
+	const struct track *track = group->track;
+	struct buf *out = &p->text;
 
-	facts_section(p->facts, "")->is_list = true;
-	for (size_t i = 0; i < LENGTH(remarks); i++) {
-		remarks[i](p);
+	/* "better than NAME: (0.0001 + 25 steps * 4.5e-05) / sqrt(1/10 + 1/8) = 0.0051, .." */
+	if (run_has(v->pair_margin) && run_has(track->pair_margin_root_n))
+		buf_appendf(out,
+			    "%s %s: (loss difference + %.0f steps * %g) / sqrt(1/%zu + 1/%zu) = "
+			    "%.5f, needs %g",
+			    v->pair_shown ? "better than" : "not shown to be better than",
+			    v->other->title, v->other->steps.step - group->steps.step,
+			    track->loss_per_step, group->steps.n, v->other->steps.n, v->pair_margin,
+			    track->pair_margin_root_n);
+	end_line(p);
+
+	/* "vs NAME: -0.0034 BPB, -0.0076 nats (2.188 nats/BPB, given)" */
+	if (run_has(v->delta)) {
+		buf_append_str(out, "vs ");
+		if (base != NULL)
+			buf_append_str(out, base->title);
+		else
+			buf_appendf(out, "%g", v->bar);
+		buf_appendf(out, ": %+.8f%s", v->delta, unit);
+		if (v->nats_per_unit != 1 && *unit != '\0' && run_has(v->delta_nats))
+			buf_appendf(out, ", %+.8f nats (%.8f nats/BPB: %s)", v->delta_nats,
+				    v->nats_per_unit, v->nats_source);
+		else if (v->nats_per_unit != 1 && *unit != '\0')
+			buf_append_str(out, " (nats per BPB unknown: --nats-per-bpb)");
+		end_line(p);
+	}
+
+	/* "bar 1.0588: the baseline's mean less 0.005 nats" */
+	if (run_has(v->bar) && run_has(track->target))
+		buf_appendf(out, "target %g", v->bar);
+	else if (run_has(v->bar) && track->margin_nats > 0)
+		buf_appendf(out, "bar %.8f: the baseline's mean less %g nats", v->bar,
+			    track->margin_nats);
+	else if (run_has(v->bar))
+		buf_appendf(out, "bar %.8f: the baseline's mean", v->bar);
+	if (run_has(v->bar) && run_has(v->mean_needed))
+		buf_appendf(out, "; a mean of %.8f would pass", v->mean_needed);
+	end_line(p);
+
+	/* "for p < 0.01 with power 80 %: 8 seeds, ..; 5 more cost about $15.20 ($3.04 each)" */
+	unsigned int seeds = v->seeds_planned;
+	if (seeds == 0)
+		return;
+	if (track->rule == TRACK_RULE_MARGIN)
+		buf_appendf(out, "%u seeds show it if the mean stays the same", seeds);
+	else
+		buf_appendf(out,
+			    "for p < %g with power %.0f %%: %u seeds, if mean and spread stay the "
+			    "same",
+			    track->alpha, 100 * BOARD_POWER, seeds);
+	if (seeds > group->n_seeds)
+		buf_appendf(out, "; %zu more", seeds - group->n_seeds);
+	if (run_has(v->usd_more))
+		buf_appendf(out, " cost about $%.2f ($%.2f each)", v->usd_more, v->usd_seed);
+	end_line(p);
+}
+
+/* The tests, the differences of common seeds, and notes. */
+static void add_evidence(struct page *p)
+{
+	const struct board_verdict *v = &p->group->verdict;
+	const struct track *track = p->group->track;
+
+	for (int i = 0; i < TRACK_TEST_COUNT; i++) {
+		const struct board_test *test = &v->tests[i];
+		enum track_test which = (enum track_test)i;
+
+		if (!run_has(test->t) ||
+		    (track->has_record && !p->all_tests && !test_decides(track, which)))
+			continue;
+		buf_appendf(&p->text, p->markdown ? "test %c (%s): " : "test %c  %s: ", 'A' + i,
+			    describe_test(track, which));
+		buf_appendf(&p->text, "t = %.4f, df %.5g, one-sided p = %.4g (two-sided %.4g)",
+			    test->t, test->df, test->p, test->p_two_sided);
+		end_line(p);
+	}
+	if (run_has(v->z))
+		buf_appendf(&p->text,
+			    "z = %.4f with a known sd of %g, one-sided p = "
+			    "%.4g; (target - mean) * sqrt(n) = %.6f",
+			    v->z, track->known_sd, v->p_z, v->target.margin_root_n);
+	end_line(p);
+	for (size_t i = 0; i < v->n_common; i++)
+		buf_appendf(&p->text, "%s%.0f (%+.8f)", i == 0 ? "seeds in both: " : ", ",
+			    v->common[i].seed, v->common[i].delta);
+	end_line(p);
+	for (size_t i = 0; i < p->group->n_notes; i++) {
+		buf_appendf(&p->text, "%s%s", p->markdown ? "" : "note: ", p->group->notes[i]);
 		end_line(p);
 	}
 }
@@ -622,7 +568,11 @@ static void add_group(struct page *p, const struct board_group *group)
 		if (group->n_counted > 0)
 			add_row(p, NULL);
 	}
-	add_remarks(p);
+	facts_section(p->facts, "")->is_list = true;
+	add_runs(p);
+	add_costs(p);
+	add_comparison(p);
+	add_evidence(p);
 	if (!p->markdown)
 		return;
 	board_add_evidence(p->facts, p->board, group);
@@ -887,22 +837,6 @@ static void add_verdict(cJSON *object, const struct board *board, const struct b
 	}
 }
 
-static void add_counts(cJSON *object, const struct board *board, const struct board_group *group)
-{
-	cJSON *seeds = cJSON_AddArrayToObject(object, "seeds");
-
-	board_each_counted (row, board, group) {
-		if (!row->seed_again)
-			json_push_number(seeds, row->run.seed);
-	}
-	json_add(object, JNUM("n", group->n_counted), JNUM("n_seeds", group->n_seeds),
-		 JNUM("n_rows", group->n_rows),
-		 JNUM("n_copies", (double)(group->n_uncounted[BOARD_COPY] +
-					   group->n_uncounted[BOARD_SAME_RUN])),
-		 JNUM("n_unfinished", group->n_uncounted[BOARD_UNFINISHED]),
-		 JNUM("n_no_score", group->n_uncounted[BOARD_NO_SCORE]));
-}
-
 /* Means of the more interesting numbers. */
 static void add_means(cJSON *object, const struct board_group *group)
 {
@@ -926,7 +860,17 @@ static cJSON *group_json(const struct board *board, const struct board_group *gr
 		 JNUM("rank", group->rank + 1), JTEXT("track", group->track->name),
 		 JTEXT("track_from", board->track_from), JTEXT("score", group->score->name),
 		 JTEXT("unit", unit), JBOOL("is_baseline", group->is_baseline));
-	add_counts(object, board, group);
+	node = cJSON_AddArrayToObject(object, "seeds");
+	board_each_counted (row, board, group) {
+		if (!row->seed_again)
+			json_push_number(node, row->run.seed);
+	}
+	json_add(object, JNUM("n", group->n_counted), JNUM("n_seeds", group->n_seeds),
+		 JNUM("n_rows", group->n_rows),
+		 JNUM("n_copies", (double)(group->n_uncounted[BOARD_COPY] +
+					   group->n_uncounted[BOARD_SAME_RUN])),
+		 JNUM("n_unfinished", group->n_uncounted[BOARD_UNFINISHED]),
+		 JNUM("n_no_score", group->n_uncounted[BOARD_NO_SCORE]));
 	add_stats(object, unit, &group->stats);
 	node = json_add(cJSON_AddObjectToObject(object, "per_seed"),
 			JNUM("n", group->seed_stats.n));
@@ -989,24 +933,6 @@ static cJSON *group_row(const struct board_group *group)
 			JTEXT("verdict", v->text[0] ? v->text : NULL));
 }
 
-/* The row of a group in CSV: its means are in the columns of the runs. */
-static cJSON *csv_group(const struct board *board, const struct board_group *group)
-{
-	const struct board_verdict *v = &group->verdict;
-	cJSON *row = group_row(group);
-
-	json_add(row, JTEXT("kind", "group"), JCLEAN("group", group->key));
-	add_means(row, group);
-	add_caps(row, "cap_", group->caps);
-	json_add(row, JTEXT("score", group->score->name), JTEXT("unit", board_unit(board, group)),
-		 JNUM("se", group->stats.se), JNUM("nats_per_unit", v->nats_per_unit),
-		 JNUM("bar", v->bar));
-	const struct board_test *a = &v->tests[TRACK_TEST_A], *b = &v->tests[TRACK_TEST_B];
-	return json_add(row, JNUM("t_a", a->t), JNUM("df_a", a->df), JNUM("p_a", a->p),
-			JNUM("t_b", b->t), JNUM("df_b", b->df), JNUM("p_b", b->p),
-			JSOME("seeds_needed", v->seeds_needed));
-}
-
 static void print_csv(FILE *stream, const struct board *board, const struct board_look *look)
 {
 	struct out *out = out_new(stream, OUT_CSV, csv_columns);
@@ -1024,7 +950,20 @@ static void print_csv(FILE *stream, const struct board *board, const struct boar
 				 JTEXT("unit", board_unit(board, group)));
 			out_take(out, object);
 		}
-		out_take(out, csv_group(board, group));
+		/* The means of a group are in the columns of the runs. */
+		const struct board_verdict *v = &group->verdict;
+		const struct board_test *a = &v->tests[TRACK_TEST_A], *b = &v->tests[TRACK_TEST_B];
+		cJSON *means = json_add(group_row(group), JTEXT("kind", "group"),
+					JCLEAN("group", group->key));
+		add_means(means, group);
+		add_caps(means, "cap_", group->caps);
+		json_add(means, JTEXT("score", group->score->name),
+			 JTEXT("unit", board_unit(board, group)), JNUM("se", group->stats.se),
+			 JNUM("nats_per_unit", v->nats_per_unit), JNUM("bar", v->bar),
+			 JNUM("t_a", a->t), JNUM("df_a", a->df), JNUM("p_a", a->p),
+			 JNUM("t_b", b->t), JNUM("df_b", b->df), JNUM("p_b", b->p),
+			 JSOME("seeds_needed", v->seeds_needed));
+		out_take(out, means);
 	}
 	(void)out_free(out);
 }

@@ -59,20 +59,6 @@ static char *log_name(const struct submission *s, const struct board_row *row)
 	return buf_detach(&clean);
 }
 
-static cJSON *seed_json(const struct submission *s, const struct board_row *row)
-{
-	const struct run *run = &row->run;
-	AUTO_TEXT name = log_name(s, row);
-
-	return json_new(JNUM("val_bpb", run->final_bpb), JNUM("val_loss", run->final_val_loss),
-			JNUM("steps", run->steps), JNUM("ms_per_step", run->ms_per_step),
-			JNUM("train_ms", run->train_ms), JNUM("prequant_bpb", run->prequant_bpb),
-			JNUM("quant_bpb", run->quant_bpb), JNUM("eval_s", run->eval_s),
-			JNUM("artifact_bytes", run->artifact_bytes),
-			JNUM("code_bytes", run->code_bytes), JTEXT("log", name),
-			JTEXT("log_sha256", row->sha256[0] != '\0' ? row->sha256 : NULL));
-}
-
 /* Keys: "42"; "42 (2)" for a repeated seed; "run 3" without a seed. */
 static void add_seeds(cJSON *root, const struct submission *s)
 {
@@ -92,7 +78,15 @@ static void add_seeds(cJSON *root, const struct submission *s)
 		while (json_get(results, key) != NULL)
 			print_into(key, "%.0f (%d)", row->run.seed, ++again);
 		json_push_number(seeds, row->run.seed);
-		cJSON_AddItemToObject(results, key, seed_json(s, row));
+		const struct run *run = &row->run;
+		AUTO_TEXT name = log_name(s, row);
+		json_add(cJSON_AddObjectToObject(results, key), JNUM("val_bpb", run->final_bpb),
+			 JNUM("val_loss", run->final_val_loss), JNUM("steps", run->steps),
+			 JNUM("ms_per_step", run->ms_per_step), JNUM("train_ms", run->train_ms),
+			 JNUM("prequant_bpb", run->prequant_bpb), JNUM("quant_bpb", run->quant_bpb),
+			 JNUM("eval_s", run->eval_s), JNUM("artifact_bytes", run->artifact_bytes),
+			 JNUM("code_bytes", run->code_bytes), JTEXT("log", name),
+			 JTEXT("log_sha256", row->sha256[0] != '\0' ? row->sha256 : NULL));
 	}
 }
 
@@ -127,20 +121,6 @@ static void add_comparison(cJSON *root, const struct submission *s)
 	json_add_string(object, "verdict", v->text[0] != '\0' ? v->text : NULL);
 }
 
-static void add_score(cJSON *root, const struct submission *s)
-{
-	const struct board_group *g = s->group;
-	bool bpb = strcmp(board_unit(s->board, g), "bpb") == 0;
-
-	json_add(root, JNUM("val_bpb", bpb ? g->stats.mean : RUN_ABSENT),
-		 JNUM("val_loss", bpb ? board_mean(g, "final_val_loss") : g->stats.mean),
-		 JNUM(bpb ? "val_bpb_std" : "val_loss_std", g->stats.sd_sample),
-		 JTEXT(bpb ? "val_bpb_std_kind" : "val_loss_std_kind", "sample (n-1)"),
-		 JNUM(bpb ? "val_bpb_std_population" : "val_loss_std_population",
-		      g->stats.sd_population),
-		 JNUM("n_runs", g->n_counted), JNUM("n_seeds", g->n_seeds));
-}
-
 char *submission_text(const struct submission *s)
 {
 	AUTO_JSON root = cJSON_CreateObject();
@@ -148,6 +128,7 @@ char *submission_text(const struct submission *s)
 	const struct board_group *g = s->group;
 	const struct board_row *first = board_counted(s->board, g, 0);
 	double n_gpus = first != NULL ? first->run.n_gpus : RUN_ABSENT;
+	bool bpb = strcmp(board_unit(s->board, g), "bpb") == 0;
 
 	board_each_counted (row, s->board, g) {
 		if (row != first && row->run.n_gpus != n_gpus)
@@ -157,7 +138,13 @@ char *submission_text(const struct submission *s)
 		 JCLEAN("name", s->name != NULL ? s->name : g->title), JTEXT("blurb", s->blurb),
 		 JTEXT("date", s->date), JTEXT("track", s->group->track->name),
 		 JTEXT("hardware", s->hardware), JNUM("n_gpus", n_gpus));
-	add_score(root, s);
+	json_add(root, JNUM("val_bpb", bpb ? g->stats.mean : RUN_ABSENT),
+		 JNUM("val_loss", bpb ? board_mean(g, "final_val_loss") : g->stats.mean),
+		 JNUM(bpb ? "val_bpb_std" : "val_loss_std", g->stats.sd_sample),
+		 JTEXT(bpb ? "val_bpb_std_kind" : "val_loss_std_kind", "sample (n-1)"),
+		 JNUM(bpb ? "val_bpb_std_population" : "val_loss_std_population",
+		      g->stats.sd_population),
+		 JNUM("n_runs", g->n_counted), JNUM("n_seeds", g->n_seeds));
 	json_add(root, JNUM("bytes_total", g->max_artifact_bytes),
 		 JNUM("bytes_code", board_mean(g, "code_bytes")),
 		 JNUM("max_train_ms", g->max_train_ms), JNUM("max_eval_s", g->max_eval_s));

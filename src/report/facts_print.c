@@ -360,17 +360,6 @@ void facts_print_text(struct buf *out, const struct facts *facts)
 	facts_print(out, facts, &page);
 }
 
-/* A loud value without a label is bold. */
-static const char *md_mark(const struct fact *fact)
-{
-	static const bool bold[FACT_STYLE_COUNT] = {
-		[FACT_STRONG] = true, [FACT_ALARM] = true, [FACT_BETTER] = true,
-		[FACT_WORSE] = true,  [FACT_DONE] = true,
-	};
-
-	return fact->label[0] == '\0' && bold[fact->style] ? "**" : "";
-}
-
 void facts_print_md_table(struct buf *out, const struct facts *facts, size_t section, bool head)
 {
 	const struct facts_section *s = &facts->sections[section];
@@ -394,6 +383,11 @@ void facts_print_md_table(struct buf *out, const struct facts *facts, size_t sec
 
 void facts_print_md(struct buf *out, const struct facts *facts)
 {
+	/* A loud value without a label is bold. */
+	static const bool bold[FACT_STYLE_COUNT] = {
+		[FACT_STRONG] = true, [FACT_ALARM] = true, [FACT_BETTER] = true,
+		[FACT_WORSE] = true,  [FACT_DONE] = true,
+	};
 	AUTO_BUF text = buf_new(MAX_VALUE);
 
 	for (size_t i = 0; i < facts->n_sections; i++) {
@@ -417,7 +411,8 @@ void facts_print_md(struct buf *out, const struct facts *facts)
 			    (fact[k].label[0] == '\0' || fact[k - 1].label[0] == '\0'))
 				buf_append_char(out, '\n');
 			/* A fact with a label is a list item; others are usually paragraphs. */
-			const char *mark = md_mark(&fact[k]);
+			const char *mark =
+				fact[k].label[0] == '\0' && bold[fact[k].style] ? "**" : "";
 			buf_clear(&text);
 			utf8_sanitize(&text, str_from(fact[k].label));
 			buf_append_str(out, s->is_list || text.len > 0 ? "- " : "");

@@ -224,12 +224,21 @@ void harness_add_verifier(struct buf *text, const struct harness_post *post)
 			    DURATION(post->elapsed_s.value));
 }
 
-/* What the current fact is about, and its style. */
-struct subject {
+/* The facts of a run while they are added. */
+struct page {
+	struct facts *facts;
 	const struct harness_workspace *ws;
 	const struct harness_run *run;
-	enum fact_style style;
+	struct buf text; /* of the next fact */
 };
+
+/* Add the collected text as a fact; nothing if it is empty. */
+static void end_fact(struct page *p, const char *label, enum fact_style style)
+{
+	if (p->text.len > 0)
+		facts_text(p->facts, label, style, "%s", p->text.data);
+	buf_clear(&p->text);
+}
 
 static const char *or_absent(const char *text)
 {
@@ -246,23 +255,10 @@ static void add_score_of(struct buf *text, const struct harness_score *score)
 		buf_appendf(text, "iteration %u", score->iteration);
 }
 
-static void add_task(struct buf *text, struct subject *s)
+static void add_score(struct page *p)
 {
-	const struct harness_run *run = s->run;
-
-	buf_appendf(text, "%s, runner %s", or_absent(run->task_file), or_absent(run->runner));
-	if (run->model != NULL)
-		buf_appendf(text, " (%s)", run->model);
-	if (run->planned.present)
-		buf_appendf(text, ", %zu of %.0f iterations started", run->n_iterations,
-			    run->planned.value);
-	if (run->optimization == HARNESS_YES)
-		buf_append_str(text, ", optimization");
-}
-
-static void add_score(struct buf *text, struct subject *s)
-{
-	const struct harness_run *run = s->run;
+	const struct harness_run *run = p->run;
+	struct buf *text = &p->text;
 
 	buf_append_str(text, or_absent(run->post_score_key));
 	if (run->higher_is_better != HARNESS_UNKNOWN)
@@ -270,33 +266,23 @@ static void add_score(struct buf *text, struct subject *s)
 			    run->higher_is_better == HARNESS_YES ? "higher" : "lower");
 	if (run->mode != NULL)
 		buf_appendf(text, ", mode %s", run->mode);
-	if (run->table != NULL) {
+	if (run->table != NULL)
 		buf_append_str(text, run->table->is_loop
 					     ? ", measured by the loop's evaluator; not verified"
 					     : ", claimed by the agent; not verified");
-		return;
-	}
-	if (run->warmup.present && run->repeats.present)
+	else if (run->warmup.present && run->repeats.present)
 		buf_appendf(text, ", warm-up %.0f, repeats %.0f", run->warmup.value,
 			    run->repeats.value);
-	if (run->command == NULL)
+	if (run->table == NULL && run->command == NULL)
 		buf_append_str(text, ", not measured (no post-attempt command)");
+	end_fact(p, "score", FACT_PLAIN);
 }
 
-static void add_state(struct buf *text, struct subject *s)
+/* The state of a run without a summary. */
+static void add_life(struct buf *text, const struct harness_run *run)
 {
-	const struct harness_run *run = s->run;
 	const struct harness_life *life = &run->life;
 
-	if (run->has_summary) {
-		buf_appendf(text, "finished: %s", or_absent(run->final_status));
-		if (run->start_ms > 0 && run->end_ms > run->start_ms)
-			buf_appendf(text, ", took %s",
-				    DURATION((double)(run->end_ms - run->start_ms) / 1e3));
-		return;
-	}
-	if (life->state != HARNESS_STATE_RUNNING)
-		s->style = FACT_ALARM;
 	buf_append_str(text, harness_state_names[life->state]);
 	if (run->table == NULL && life->phase != NULL)
 		buf_appendf(text, " in %s", life->phase);
@@ -320,84 +306,75 @@ static void add_state(struct buf *text, struct subject *s)
 		buf_append_str(text, "; no summary, so no final status");
 }
 
-static void add_baseline(struct buf *text, struct subject *s)
+static void add_state(struct page *p, const char *as_of)
 {
-	const struct harness_post *base = &s->run->baseline;
+	const struct harness_run *run = p->run;
+	bool is_lost = !run->has_summary && run->life.state != HARNESS_STATE_RUNNING;
 
-	if (!s->run->has_baseline)
-		return;
-	if (base->passed == HARNESS_YES && harness_is_finite(base->score)) {
-		buf_append_str(text, NUMBER(base->score.value));
-	} else if (base->failure != HARNESS_FAILURE_NONE) {
-		buf_appendf(text, "none: %s", harness_failures[base->failure].text);
-	} else if (base->score.present) {
-		buf_appendf(text, "INVALID: %s", NUMBER(base->score.value));
-		if (base->doubt != NULL)
-			buf_appendf(text, " (%s)", base->doubt);
-		else
-			buf_append_str(text, base->passed == HARNESS_NO ? " from a failed verifier"
-									: ", unknown whether it "
-									  "passed");
-	} else {
-		buf_append_str(text, "none: the verifier printed no score");
-	}
+	buf_append_str(&p->text, as_of != NULL ? as_of : "");
+	if (!run->has_summary)
+		add_life(&p->text, run);
+	else
+		buf_appendf(&p->text, "finished: %s", or_absent(run->final_status));
+	if (run->has_summary && run->start_ms > 0 && run->end_ms > run->start_ms)
+		buf_appendf(&p->text, ", took %s",
+			    DURATION((double)(run->end_ms - run->start_ms) / 1e3));
+	end_fact(p, "state", as_of != NULL ? FACT_HINT : is_lost ? FACT_ALARM : FACT_PLAIN);
 }
 
-static void add_best(struct buf *text, struct subject *s)
+static void add_baseline(struct page *p)
 {
-	const struct harness_run *run = s->run;
+	const struct harness_post *base = &p->run->baseline;
+	struct buf *text = &p->text;
+
+	if (!p->run->has_baseline)
+		return;
+	if (base->passed == HARNESS_YES && harness_is_finite(base->score))
+		buf_append_str(text, NUMBER(base->score.value));
+	else if (base->failure != HARNESS_FAILURE_NONE)
+		buf_appendf(text, "none: %s", harness_failures[base->failure].text);
+	else if (base->score.present && base->doubt != NULL)
+		buf_appendf(text, "INVALID: %s (%s)", NUMBER(base->score.value), base->doubt);
+	else if (base->score.present)
+		buf_appendf(text, "INVALID: %s%s", NUMBER(base->score.value),
+			    base->passed == HARNESS_NO ? " from a failed verifier"
+						       : ", unknown whether it passed");
+	else
+		buf_append_str(text, "none: the verifier printed no score");
+	end_fact(p, "baseline", FACT_PLAIN);
+}
+
+/* The best verified score, and the verifier that measured it, or else the baseline. */
+static void add_best(struct page *p)
+{
+	const struct harness_run *run = p->run;
+	const struct harness_post *post = &run->baseline;
+	enum fact_style style = run->best.present ? FACT_BETTER : FACT_HINT;
 	AUTO_BUF what = buf_new(TEXT_MAX);
 
-	if (!run->best.present) {
-		s->style = FACT_HINT;
-		buf_append_str(text, "none");
-		return;
-	}
-	add_score_of(text, &run->best);
-	if (run->best.iteration > 0)
-		add_gain(text, run->baseline_pct, "the baseline");
-	if (run->previous.present && run->previous.iteration > 0) {
+	if (run->best.present)
+		add_score_of(&p->text, &run->best);
+	else
+		buf_append_str(&p->text, "none");
+	if (run->best.present && run->best.iteration > 0)
+		add_gain(&p->text, run->baseline_pct, "the baseline");
+	if (run->best.present && run->previous.present && run->previous.iteration > 0) {
 		buf_appendf(&what, "iteration %u (%s)", run->previous.iteration,
 			    NUMBER(run->previous.value));
-		add_gain(text, run->previous_pct, what.data);
+		add_gain(&p->text, run->previous_pct, what.data);
 	}
-	array_each (it, run->iterations, run->n_iterations)
-		if (it->number == run->best.iteration && it->mark != NULL) {
-			s->style = FACT_WARN;
-			buf_appendf(text, "; READ THE DIFF: %s", it->mark);
-		}
-}
-
-/* The verifier of the best iteration, else of the baseline. */
-static void add_verifier(struct buf *text, struct subject *s)
-{
-	const struct harness_run *run = s->run;
-	const struct harness_post *post = &run->baseline;
-
-	for (size_t i = 0; run->best.present && i < run->n_iterations; i++)
-		if (run->iterations[i].number == run->best.iteration)
-			post = &run->iterations[i].post;
-	harness_add_verifier(text, post);
-}
-
-static void add_earlier(struct buf *text, struct subject *s)
-{
-	const struct harness_run *run = s->run;
-
-	if (!run->earlier.present)
-		return;
-	buf_append_str(text, NUMBER(run->earlier.value));
-	if (run->earlier_run != NULL)
-		buf_appendf(text, " of run %s", run->earlier_run);
-	else
-		buf_append_str(text, ", given as the reference");
-	if (!run->earlier_pct.present)
-		return;
-	if (run->earlier_pct.value == 0)
-		buf_append_str(text, "; now equal");
-	else
-		buf_appendf(text, "; now %.1f %% %s", fabs(run->earlier_pct.value),
-			    run->earlier_pct.value > 0 ? "better" : "worse");
+	array_each (it, run->iterations, run->best.present ? run->n_iterations : 0) {
+		if (it->number != run->best.iteration)
+			continue;
+		post = &it->post;
+		if (it->mark == NULL)
+			continue;
+		style = FACT_WARN;
+		buf_appendf(&p->text, "; READ THE DIFF: %s", it->mark);
+	}
+	end_fact(p, "best VERIFIED", style);
+	harness_add_verifier(&p->text, post);
+	end_fact(p, "measured on", FACT_PLAIN);
 }
 
 static const char *source_text(const char *source)
@@ -413,69 +390,75 @@ static const char *source_text(const char *source)
 	return "claimed by the agent, not measured";
 }
 
-static void add_unverified(struct buf *text, struct subject *s)
+/* Scores that the best one is compared with, and scores that no verifier measured. */
+static void add_other_scores(struct page *p)
 {
-	const struct harness_score *other = &s->run->best_unverified;
+	const struct harness_run *run = p->run;
+	const struct harness_score *other = &run->best_unverified;
+	double said = run->said_best.value;
+	struct buf *text = &p->text;
 
-	if (!other->present)
-		return;
-	add_score_of(text, other);
-	buf_appendf(text, ", %s", source_text(other->source));
-}
+	if (run->earlier.present)
+		buf_append_str(text, NUMBER(run->earlier.value));
+	if (run->earlier.present && run->earlier_run != NULL)
+		buf_appendf(text, " of run %s", run->earlier_run);
+	else if (run->earlier.present)
+		buf_append_str(text, ", given as the reference");
+	if (run->earlier.present && run->earlier_pct.present && run->earlier_pct.value == 0)
+		buf_append_str(text, "; now equal");
+	else if (run->earlier.present && run->earlier_pct.present)
+		buf_appendf(text, "; now %.1f %% %s", fabs(run->earlier_pct.value),
+			    run->earlier_pct.value > 0 ? "better" : "worse");
+	end_fact(p, "earlier best", FACT_PLAIN);
 
-static void add_stop(struct buf *text, struct subject *s)
-{
-	const struct harness_run *run = s->run;
+	if (other->present) {
+		add_score_of(text, other);
+		buf_appendf(text, ", %s", source_text(other->source));
+	}
+	end_fact(p, "? unverified", FACT_WARN);
 
 	if (run->stop_score.present)
 		buf_appendf(text, "%s, %sreached by a verified score",
 			    NUMBER(run->stop_score.value),
 			    run->stop_reached == HARNESS_YES ? "" : "not ");
-}
+	end_fact(p, "stop score", FACT_PLAIN);
 
-/* The best score according to HarnessGym, unless it was verified. */
-static void add_said_best(struct buf *text, struct subject *s)
-{
-	const struct harness_run *run = s->run;
-
-	double said = run->said_best.value;
+	/* The best score according to HarnessGym, unless it was verified. */
 	bool is_verified = any_of(i, run->n_iterations,
 				  run->iterations[i].verified_score.present &&
 					  run->iterations[i].verified_score.value == said) ||
 			   (run->best.present && run->best.value == said);
-
-	if (!run->said_best.present || is_verified)
-		return;
-	buf_appendf(text, "best %s, which no passing verifier measured",
-		    isfinite(run->said_best.value) ? NUMBER(run->said_best.value)
-		    : isnan(run->said_best.value)  ? "NaN"
-		    : run->said_best.value > 0	   ? "Infinity"
-						   : "-Infinity");
+	if (run->said_best.present && !is_verified)
+		buf_appendf(text, "best %s, which no passing verifier measured",
+			    isfinite(said) ? NUMBER(said)
+			    : isnan(said)  ? "NaN"
+			    : said > 0	   ? "Infinity"
+					   : "-Infinity");
+	end_fact(p, "HarnessGym says", FACT_WARN);
 }
 
 /* Where HarnessGym's own records contradict the verifier's output. */
-static void add_disputes(struct buf *text, struct subject *s)
+static void add_disputes(struct page *p)
 {
-	add_list(text, s->run->disputes, s->run->n_disputes, "; ");
+	add_list(&p->text, p->run->disputes, p->run->n_disputes, "; ");
+	end_fact(p, "contradiction", FACT_ALARM);
 }
 
 #define LISTED	       8
 #define LISTED_CHANGES 256 /* a lie may be in any file */
 
-static void add_judge(struct buf *text, struct subject *s)
+static void add_judge(struct page *p)
 {
-	const struct harness_run *run = s->run;
+	const struct harness_run *run = p->run;
 	enum harness_tri unchanged = harness_judge_unchanged(run);
+	struct buf *text = &p->text;
 
-	if (run->table != NULL || run->command == NULL || !run->has_report)
+	if (run->command == NULL || !run->has_report)
 		return;
-	if (unchanged == HARNESS_NO) {
-		s->style = FACT_ALARM;
+	if (unchanged == HARNESS_NO)
 		buf_appendf(text, "CHANGED: %s; ", run->judge);
-	} else if (unchanged == HARNESS_UNKNOWN) {
-		s->style = FACT_WARN;
+	else if (unchanged == HARNESS_UNKNOWN)
 		buf_append_str(text, "unknown: ");
-	}
 	if (run->compared.n == 0)
 		buf_append_str(text, "no file of the judge was compared");
 	else
@@ -494,14 +477,28 @@ static void add_judge(struct buf *text, struct subject *s)
 				    : "; it also uses %s, which changed and which task.md does not "
 				      "mention",
 			    used->name);
+	end_fact(p, "judge",
+		 unchanged == HARNESS_NO	? FACT_ALARM
+		 : unchanged == HARNESS_UNKNOWN ? FACT_WARN
+						: FACT_PLAIN);
 }
 
-/* The files that the best checkpoint changed, the judge's first. */
-static void add_changes(struct buf *text, struct subject *s)
+/* The best checkpoint, and the files that it changed, the judge's first. */
+static void add_checkpoint(struct page *p)
 {
-	const struct harness_changes *changes = &s->run->changes;
+	const struct harness_checkpoint *point = &p->run->checkpoint;
+	const struct harness_changes *changes = &p->run->changes;
+	struct buf *text = &p->text;
 	size_t n = 0;
 
+	if (point->present && point->iteration.present) {
+		buf_appendf(text, "iteration %.0f", point->iteration.value);
+		if (point->score.present)
+			buf_appendf(text, " (%s)", NUMBER(point->score.value));
+		if (p->run->best.present && point->iteration.value != p->run->best.iteration)
+			buf_append_str(text, ": NOT the best verified iteration");
+	}
+	end_fact(p, "checkpoint", FACT_PLAIN);
 	if (changes->present && changes->n == 0)
 		buf_append_str(text, "none");
 	for (int turn = 0; turn < 2; turn++)
@@ -516,61 +513,48 @@ static void add_changes(struct buf *text, struct subject *s)
 		}
 	if (n > LISTED_CHANGES)
 		buf_appendf(text, " and %zu more", n - LISTED_CHANGES);
+	end_fact(p, "it changed", FACT_PLAIN);
 }
 
-static void add_checkpoint(struct buf *text, struct subject *s)
+static void add_restored(struct page *p)
 {
-	const struct harness_checkpoint *point = &s->run->checkpoint;
+	const struct harness_restore *r = &p->run->restore;
+	struct buf *text = &p->text;
 
-	if (!point->present || !point->iteration.present)
-		return;
-	buf_appendf(text, "iteration %.0f", point->iteration.value);
-	if (point->score.present)
-		buf_appendf(text, " (%s)", NUMBER(point->score.value));
-	if (s->run->best.present && point->iteration.value != s->run->best.iteration)
-		buf_append_str(text, ": NOT the best verified iteration");
-}
-
-static void add_restored(struct buf *text, struct subject *s)
-{
-	const struct harness_restore *r = &s->run->restore;
-
-	if (r->post_passed == HARNESS_NO)
-		s->style = FACT_WARN;
-	if (r->restored == HARNESS_YES) {
-		if (r->iteration.present)
-			buf_appendf(text, "from iteration %.0f", r->iteration.value);
-		else
-			buf_append_str(text, "from the checkpoint");
-		if (!r->post.present)
-			return;
-		buf_append_str(text, "; verifier afterwards ");
-		if (r->post_passed == HARNESS_YES) {
-			buf_append_str(text, "passed");
-			if (harness_is_finite(r->post.score))
-				buf_appendf(text, " with %s", NUMBER(r->post.score.value));
-		} else if (r->post.doubt != NULL) {
-			buf_appendf(text, "not accepted (%s)", r->post.doubt);
-		} else {
-			buf_append_str(text, "FAILED");
-			if (r->post.failure != HARNESS_FAILURE_NONE)
-				buf_appendf(text, " (%s): %s",
-					    harness_failures[r->post.failure].class,
-					    harness_failures[r->post.failure].text);
-		}
-	} else if (r->present && r->reason != NULL) {
+	if (r->restored == HARNESS_YES && r->iteration.present)
+		buf_appendf(text, "from iteration %.0f", r->iteration.value);
+	else if (r->restored == HARNESS_YES)
+		buf_append_str(text, "from the checkpoint");
+	else if (r->present && r->reason != NULL)
 		buf_appendf(text, "no: %s", r->reason);
+	if (r->restored == HARNESS_YES && r->post.present) {
+		buf_append_str(text, "; verifier afterwards ");
+		if (r->post_passed == HARNESS_YES)
+			buf_append_str(text, "passed");
+		else if (r->post.doubt != NULL)
+			buf_appendf(text, "not accepted (%s)", r->post.doubt);
+		else
+			buf_append_str(text, "FAILED");
+		if (r->post_passed == HARNESS_YES && harness_is_finite(r->post.score))
+			buf_appendf(text, " with %s", NUMBER(r->post.score.value));
+		else if (r->post_passed != HARNESS_YES && r->post.doubt == NULL &&
+			 r->post.failure != HARNESS_FAILURE_NONE)
+			buf_appendf(text, " (%s): %s", harness_failures[r->post.failure].class,
+				    harness_failures[r->post.failure].text);
 	}
+	end_fact(p, "restored", r->post_passed == HARNESS_NO ? FACT_WARN : FACT_PLAIN);
 }
 
-/* As reported by the agent's program. */
-static void add_usage(struct buf *text, struct subject *s)
+/* What the agent used, as its program reported it, and the tools of the workspace. */
+static void add_usage(struct page *p)
 {
 	/* As in union harness_usage. */
 	static const char *const words[] = { NULL,	   "turns",
 					     "tokens in",  "tokens in from cache",
 					     "tokens out", "tokens in and out" };
-	const union harness_usage *usage = &s->run->usage;
+	const union harness_usage *usage = &p->run->usage;
+	const struct harness_calls *calls = &p->ws->calls;
+	struct buf *text = &p->text;
 
 	if (usage->cost_usd.present)
 		buf_appendf(text, "$%.2f", usage->cost_usd.value);
@@ -578,29 +562,20 @@ static void add_usage(struct buf *text, struct subject *s)
 		if (usage->all[i].present)
 			buf_appendf(text, "%s%s %s", text->len > 0 ? ", " : "",
 				    NUMBER(usage->all[i].value), words[i]);
-}
-
-static void add_calls(struct buf *text, struct subject *s)
-{
-	const struct harness_calls *calls = &s->ws->calls;
-
-	if (calls->total == 0)
-		return;
-	if (calls->known)
+	end_fact(p, "agent used", FACT_PLAIN);
+	if (calls->total > 0 && calls->known)
 		buf_appendf(text, "%u in this workspace", calls->total);
-	else
+	else if (calls->total > 0)
 		buf_append_str(text, "too many to count");
-	for (size_t i = 0; i < calls->n_tools && i < MAX_TOOLS; i++)
+	for (size_t i = 0; calls->total > 0 && i < calls->n_tools && i < MAX_TOOLS; i++)
 		buf_appendf(text, "%s %s %u", i == 0 ? ":" : ",", calls->tools[i].name,
 			    calls->tools[i].calls);
-}
-
-static void add_quarantined(struct buf *text, struct subject *s)
-{
-	for (size_t i = 0; i < s->ws->n_artifacts; i++)
-		if (s->ws->artifacts[i].quarantined)
+	end_fact(p, "MCP calls", FACT_PLAIN);
+	for (size_t i = 0; i < p->ws->n_artifacts; i++)
+		if (p->ws->artifacts[i].quarantined)
 			buf_appendf(text, "%s%s", text->len > 0 ? ", " : "",
-				    or_absent(s->ws->artifacts[i].path));
+				    or_absent(p->ws->artifacts[i].path));
+	end_fact(p, "QUARANTINED", FACT_ALARM);
 }
 
 void harness_add_runs(struct buf *text, const struct harness_workspace *ws)
@@ -612,21 +587,22 @@ void harness_add_runs(struct buf *text, const struct harness_workspace *ws)
 		buf_appendf(text, " %s", ws->runs[i].id);
 }
 
-static void add_rows(struct buf *text, struct subject *s)
+static void add_rows(struct page *p)
 {
 	static const char *const names[] = { "kept", "discarded", "crashed",
 					     "with another status" };
-	const struct harness_table *table = s->run->table;
+	const struct harness_table *table = p->run->table;
 
-	buf_appendf(text, "%u in %s", table->rows, table->is_loop ? "its files" : s->run->id);
+	buf_appendf(&p->text, "%u in %s", table->rows, table->is_loop ? "its files" : p->run->id);
 	for (size_t i = 0; i < 4; i++)
 		if (table->outcomes[i] > 0)
-			buf_appendf(text, ", %u %s", table->outcomes[i], names[i]);
+			buf_appendf(&p->text, ", %u %s", table->outcomes[i], names[i]);
 	if (*table->kind != '\0')
-		buf_appendf(text, "; best and gains are of %s", table->kind);
+		buf_appendf(&p->text, "; best and gains are of %s", table->kind);
 	if (table->broken > 0)
-		buf_appendf(text, "; %u line%s could not be read", table->broken,
+		buf_appendf(&p->text, "; %u line%s could not be read", table->broken,
 			    table->broken == 1 ? "" : "s");
+	end_fact(p, "experiments", FACT_PLAIN);
 }
 
 /* "0.9834 of row 9, claimed by ..": a score from the agent alone. */
@@ -637,39 +613,26 @@ static void add_claimed(struct buf *text, const struct harness_score *score)
 			    source_text(score->source));
 }
 
-static void add_claimed_baseline(struct buf *text, struct subject *s)
+/* The scores in a table of experiments. */
+static void add_table_scores(struct page *p)
 {
-	add_claimed(text, &s->run->table->baseline);
-}
+	const struct harness_table *table = p->run->table;
+	struct buf *text = &p->text;
 
-static void add_kept(struct buf *text, struct subject *s)
-{
-	const struct harness_table *table = s->run->table;
-
-	add_claimed(text, &s->run->best_unverified);
+	add_claimed(text, &table->baseline);
+	end_fact(p, "? baseline", FACT_WARN);
+	add_claimed(text, &p->run->best_unverified);
 	add_gain(text, table->best_pct, "the baseline");
 	if (table->trend != NULL && text->len > 0)
 		buf_appendf(text, "; %s, %u row%s since", table->trend, table->since_best,
 			    table->since_best == 1 ? "" : "s");
-}
-
-static void add_noise(struct buf *text, struct subject *s)
-{
-	const struct harness_table *table = s->run->table;
-
-	if (!table->noise.present) {
-		s->style = FACT_HINT;
+	end_fact(p, "? best kept", FACT_WARN);
+	if (table->noise.present)
+		buf_appendf(text, "%s, the range of %u baselines", NUMBER(table->noise.value),
+			    table->baselines);
+	else
 		buf_append_str(text, "unknown: the baseline was measured only once");
-		return;
-	}
-	buf_appendf(text, "%s, the range of %u baselines", NUMBER(table->noise.value),
-		    table->baselines);
-}
-
-static void add_log(struct buf *text, struct subject *s)
-{
-	const struct harness_table *table = s->run->table;
-
+	end_fact(p, "noise floor", table->noise.present ? FACT_PLAIN : FACT_HINT);
 	if (table->logged.present)
 		buf_append_str(text, NUMBER(table->logged.value));
 	if (table->logged_row > 0)
@@ -677,62 +640,43 @@ static void add_log(struct buf *text, struct subject *s)
 	else if (table->log_is_newer)
 		buf_append_str(text,
 			       table->logged.present ? ", not in the table yet" : "no score yet");
+	end_fact(p, "run.log", FACT_PLAIN);
 }
-
-static const struct fact_line {
-	const char *label;
-	void (*add)(struct buf *text, struct subject *s);
-	enum fact_style style;
-} table_lines[] = {
-	{ "experiments", add_rows, FACT_PLAIN },
-	{ "score", add_score, FACT_PLAIN },
-	{ "state", add_state, FACT_PLAIN },
-	{ "? baseline", add_claimed_baseline, FACT_WARN },
-	{ "? best kept", add_kept, FACT_WARN },
-	{ "noise floor", add_noise, FACT_PLAIN },
-	{ "run.log", add_log, FACT_PLAIN },
-	{ "contradiction", add_disputes, FACT_ALARM },
-	{ NULL, NULL, FACT_PLAIN },
-}, run_lines[] = {
-	{ "task", add_task, FACT_PLAIN },
-	{ "score", add_score, FACT_PLAIN },
-	{ "state", add_state, FACT_PLAIN },
-	{ "baseline", add_baseline, FACT_PLAIN },
-	{ "best VERIFIED", add_best, FACT_BETTER },
-	{ "measured on", add_verifier, FACT_PLAIN },
-	{ "earlier best", add_earlier, FACT_PLAIN },
-	{ "? unverified", add_unverified, FACT_WARN },
-	{ "stop score", add_stop, FACT_PLAIN },
-	{ "HarnessGym says", add_said_best, FACT_WARN },
-	{ "contradiction", add_disputes, FACT_ALARM },
-	{ "judge", add_judge, FACT_PLAIN },
-	{ "checkpoint", add_checkpoint, FACT_PLAIN },
-	{ "it changed", add_changes, FACT_PLAIN },
-	{ "restored", add_restored, FACT_PLAIN },
-	{ "agent used", add_usage, FACT_PLAIN },
-	{ "MCP calls", add_calls, FACT_PLAIN },
-	{ "QUARANTINED", add_quarantined, FACT_ALARM },
-	{ NULL, NULL, FACT_PLAIN },
-};
 
 void harness_facts(struct facts *facts, const struct harness_workspace *ws,
 		   const struct harness_run *run, const char *as_of)
 {
-	const struct fact_line *line = run->table != NULL ? table_lines : run_lines;
-	AUTO_BUF text = buf_new(TEXT_BYTES);
+	struct page page = { facts, ws, run, buf_new(TEXT_BYTES) }, *p = &page;
 
-	for (; line->label != NULL; line++) {
-		struct subject subject = { ws, run, line->style };
-		bool is_old = line->add == add_state && as_of != NULL;
-
-		buf_clear(&text);
-		if (is_old)
-			buf_append_str(&text, as_of);
-		line->add(&text, &subject);
-		if (text.len > 0)
-			facts_text(facts, line->label, is_old ? FACT_HINT : subject.style, "%s",
-				   text.data);
+	if (run->table != NULL) {
+		add_rows(p);
+		add_score(p);
+		add_state(p, as_of);
+		add_table_scores(p);
+		add_disputes(p);
+	} else {
+		buf_appendf(&p->text, "%s, runner %s", or_absent(run->task_file),
+			    or_absent(run->runner));
+		if (run->model != NULL)
+			buf_appendf(&p->text, " (%s)", run->model);
+		if (run->planned.present)
+			buf_appendf(&p->text, ", %zu of %.0f iterations started", run->n_iterations,
+				    run->planned.value);
+		if (run->optimization == HARNESS_YES)
+			buf_append_str(&p->text, ", optimization");
+		end_fact(p, "task", FACT_PLAIN);
+		add_score(p);
+		add_state(p, as_of);
+		add_baseline(p);
+		add_best(p);
+		add_other_scores(p);
+		add_disputes(p);
+		add_judge(p);
+		add_checkpoint(p);
+		add_restored(p);
+		add_usage(p);
 	}
+	buf_release(&p->text);
 }
 
 void harness_add_trial(struct buf *text, const struct harness_trial *t)

@@ -49,21 +49,6 @@ static const char *cut_at(char *text, char mark, const char *otherwise)
 	return at + 1;
 }
 
-static void read_columns(struct out *out, const char *columns)
-{
-	char *rest = out->text = xstrdup(columns), *text;
-
-	while ((text = strsep(&rest, ",")) != NULL) {
-		struct out_column *column = xplace(out->columns, out->n_columns, out->cap_columns);
-
-		text += strspn(text, " ");
-		column->scale = strtod(cut_at(text, '*', "1"), NULL);
-		column->decimals = (int)strtol(cut_at(text, ':', "-1"), NULL, 10);
-		column->title = cut_at(text, '=', text);
-		column->key = text;
-	}
-}
-
 struct str out_key(struct str column)
 {
 	struct str key = str_trim(column);
@@ -77,12 +62,22 @@ struct str out_key(struct str column)
 struct out *out_new(FILE *stream, enum out_format format, const char *columns)
 {
 	struct out *out = xcalloc(1, sizeof(*out));
+	char *rest = xstrdup(columns), *text;
 
 	out->stream = stream;
+	out->text = rest;
 	if (format == OUT_CSV)
 		plain_keep_bytes(stream);
 	out->format = format;
-	read_columns(out, columns);
+	while ((text = strsep(&rest, ",")) != NULL) {
+		struct out_column *column = xplace(out->columns, out->n_columns, out->cap_columns);
+
+		text += strspn(text, " ");
+		column->scale = strtod(cut_at(text, '*', "1"), NULL);
+		column->decimals = (int)strtol(cut_at(text, ':', "-1"), NULL, 10);
+		column->title = cut_at(text, '=', text);
+		column->key = text;
+	}
 	facts_init(&out->rows);
 	clear_rows(out);
 	return out;

@@ -174,13 +174,18 @@ static void on_next(void *user)
 	loop_timer_start(dial->next, DIAL_NEXT_MS, 0);
 }
 
-/* Copy the addresses, alternating between the family of the first one and the others. */
-static void add_addresses(struct dial *dial, const struct addrinfo *addrs)
+struct dial *dial_new(struct loop *loop, const struct addrinfo *addrs, dial_fn fn, void *user)
 {
+	struct dial *dial = xcalloc(1, sizeof(*dial));
 	const struct addrinfo *turns[2 * DIAL_MAX_ADDRS] = { NULL };
 	int family = addrs != NULL ? addrs->ai_family : AF_UNSPEC;
 	size_t n[2] = { 0, 0 };
 
+	dial->loop = loop;
+	dial->fn = fn;
+	dial->user = user;
+	dial->error = EADDRNOTAVAIL;
+	/* Copy the addresses, alternating between the family of the first one and the others. */
 	for (; addrs != NULL; addrs = addrs->ai_next) {
 		size_t other = addrs->ai_family != family;
 
@@ -198,17 +203,6 @@ static void add_addresses(struct dial *dial, const struct addrinfo *addrs)
 		attempt->fd = -1;
 		dial->n++;
 	}
-}
-
-struct dial *dial_new(struct loop *loop, const struct addrinfo *addrs, dial_fn fn, void *user)
-{
-	struct dial *dial = xcalloc(1, sizeof(*dial));
-
-	dial->loop = loop;
-	dial->fn = fn;
-	dial->user = user;
-	dial->error = EADDRNOTAVAIL;
-	add_addresses(dial, addrs);
 	dial->next = loop_timer_new(loop, on_next, dial);
 	loop_timer_start(dial->next, 0, 0);
 	return dial;

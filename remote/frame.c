@@ -94,13 +94,11 @@ static int frame_parse(struct frame_reader *reader, struct str line, struct err 
 	for (const char *kind = form->words; *kind != '\0'; kind++)
 		if (!str_next(&line, ' ', &word) || !frame_word(&reader->frame, *kind, word))
 			return err_set(err, ERR_REMOTE,
-				       "the follower on the pod sent a wrong "
-				       "%c frame",
+				       "the follower on the pod sent a wrong %c frame",
 				       form->letter);
 	if (line.p != NULL)
 		return err_set(err, ERR_REMOTE,
-			       "the follower on the pod sent a %c frame with "
-			       "too many words",
+			       "the follower on the pod sent a %c frame with too many words",
 			       form->letter);
 	reader->want = reader->frame.data.len + reader->frame.real.len;
 	if (form->type == FRAME_DATA || form->type == FRAME_PREVIEW)
@@ -172,8 +170,7 @@ static int next_line(struct frame_reader *reader, struct str *in, struct frame *
 
 	if (reader->overlong)
 		return err_set(err, ERR_REMOTE,
-			       "the follower on the pod sent a header of more "
-			       "than %d bytes",
+			       "the follower on the pod sent a header of more than %d bytes",
 			       FRAME_LINE_MAX);
 	if (!whole)
 		return 0;

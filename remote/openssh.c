@@ -222,9 +222,27 @@ static void clear_list(char **list, size_t *n)
 	*n = 0;
 }
 
-/* The keys of the pod itself take precedence over ssh's configuration. */
-static void apply_pod(struct ssh_target *target, const struct remote_pod *pod)
+int ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod, struct str text,
+		     struct err *err)
 {
+	static const char *const identities[] = { "~/.ssh/id_ed25519", "~/.ssh/id_ecdsa",
+						  "~/.ssh/id_rsa" };
+	struct ssh_dest dest;
+
+	if (ssh_dest_parse(&dest, pod->ssh, err) != 0)
+		return -1;
+	/* The defaults of ssh. */
+	target->host = xstrdup(dest.host);
+	target->user = xstrdup(dest.user != NULL ? dest.user : local_user());
+	target->port = dest.port > 0 ? dest.port : 22;
+	set_agent(target, "", STR_LIT("SSH_AUTH_SOCK"));
+	read_answer(target, dest.host, text);
+	for (size_t i = 0; text.len == 0 && i < LENGTH(identities); i++)
+		add_path(target->identities, &target->n_identities,
+			 file_expand_home(identities[i]));
+	if (text.len == 0)
+		add_known_hosts(target, "", STR_LIT("~/.ssh/known_hosts /etc/ssh/ssh_known_hosts"));
+	/* The keys of the pod itself take precedence over ssh's configuration. */
 	if (pod->identity != NULL) {
 		clear_list(target->identities, &target->n_identities);
 		add_path(target->identities, &target->n_identities,
@@ -246,29 +264,6 @@ static void apply_pod(struct ssh_target *target, const struct remote_pod *pod)
 		free(target->proxy_command);
 		target->proxy_command = NULL;
 	}
-}
-
-int ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod, struct str text,
-		     struct err *err)
-{
-	static const char *const identities[] = { "~/.ssh/id_ed25519", "~/.ssh/id_ecdsa",
-						  "~/.ssh/id_rsa" };
-	struct ssh_dest dest;
-
-	if (ssh_dest_parse(&dest, pod->ssh, err) != 0)
-		return -1;
-	/* The defaults of ssh. */
-	target->host = xstrdup(dest.host);
-	target->user = xstrdup(dest.user != NULL ? dest.user : local_user());
-	target->port = dest.port > 0 ? dest.port : 22;
-	set_agent(target, "", STR_LIT("SSH_AUTH_SOCK"));
-	read_answer(target, dest.host, text);
-	for (size_t i = 0; text.len == 0 && i < LENGTH(identities); i++)
-		add_path(target->identities, &target->n_identities,
-			 file_expand_home(identities[i]));
-	if (text.len == 0)
-		add_known_hosts(target, "", STR_LIT("~/.ssh/known_hosts /etc/ssh/ssh_known_hosts"));
-	apply_pod(target, pod);
 	ssh_dest_release(&dest);
 	return 0;
 }

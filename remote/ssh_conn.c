@@ -223,8 +223,7 @@ static void refuse_passphrase(struct ssh_conn *conn)
 {
 	err_set(&conn->why, ERR_AUTH,
 		conn->auth.wrong ? "the passphrase of the key %s is wrong (or libssh2 "
-				   "cannot read the key: then use \"transport\": "
-				   "\"openssh\")"
+				   "cannot read the key: then use \"transport\": \"openssh\")"
 				 : "the key %s needs its passphrase: give it in the "
 				   "program, or add the key to ssh-agent",
 		needed_path(conn));

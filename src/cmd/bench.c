@@ -97,23 +97,6 @@ static int offer_stop(const struct bench_drive *drive, struct err *err)
 	return drive_bench(&stop, NULL, 0, err);
 }
 
-static int print_verdict_csv(const cJSON *verdict, struct err *err)
-{
-	static const char columns[] = "variant, control, verdict, text, n_blocks, control_mean, "
-				      "variant_mean, pct, ci_low_pct, ci_high_pct, p, p_holm, "
-				      "p_signflip, mde_pct";
-	struct out *out = cmd_out(OUT_CSV, columns);
-
-	json_each (c, verdict_list(verdict, "contrasts")) {
-		cJSON *row = cJSON_Duplicate(c, true);
-
-		json_add(row, JNUM("ci_low_pct", verdict_bound(c, "ci_pct", 0)),
-			 JNUM("ci_high_pct", verdict_bound(c, "ci_pct", 1)));
-		out_take(out, row);
-	}
-	return cmd_out_end(out, 0, err);
-}
-
 /* Append the sentence that is the last line of each report. */
 static void append_sentence(struct buf *text, const cJSON *verdict)
 {
@@ -128,13 +111,23 @@ static void append_sentence(struct buf *text, const cJSON *verdict)
 static int print_verdict(const cJSON *verdict, enum out_format print, const char *appendix,
 			 struct err *err)
 {
+	static const char columns[] = "variant, control, verdict, text, n_blocks, control_mean, "
+				      "variant_mean, pct, ci_low_pct, ci_high_pct, p, p_holm, "
+				      "p_signflip, mde_pct";
 	struct facts facts;
 	AUTO_BUF text = buf_new(MAX_REPORT);
 
 	if (print == OUT_JSON)
 		return cmd_print_json(cJSON_Duplicate(verdict, true), err);
-	if (print == OUT_CSV)
-		return print_verdict_csv(verdict, err);
+	if (print == OUT_CSV) {
+		struct out *out = cmd_out(OUT_CSV, columns);
+
+		json_each (c, verdict_list(verdict, "contrasts"))
+			out_take(out, json_add(cJSON_Duplicate(c, true),
+					       JNUM("ci_low_pct", verdict_bound(c, "ci_pct", 0)),
+					       JNUM("ci_high_pct", verdict_bound(c, "ci_pct", 1))));
+		return cmd_out_end(out, 0, err);
+	}
 	facts_init(&facts);
 	if (print == OUT_TABLE)
 		report_summary(&facts, verdict);
@@ -495,14 +488,24 @@ static int parse_definition(struct plan *plan, const cJSON *root, const char *fi
 	return plan_parse(plan, file, buf_str(text), err);
 }
 
-/* Run the bench that the options describe; with --dry-run print its bench.json too. */
-static int run_described(struct context *context, const struct run_call *call, struct err *err)
+static int exec_run(struct cmd_args *args, void *opaque, struct err *err)
 {
-	AUTO_JSON root = bench_make_line(&call->line, &context->conf, err);
+	const struct run_call *call = opaque;
+	struct context *context = args->context;
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
+	AUTO_JSON root = NULL;
 	struct noise_register reg;
 	struct plan plan;
+	int status;
 
+	if (args->argc > 0) {
+		if (plan_load(&plan, args->argv[0], err) != 0)
+			return -1;
+		status = start_bench(context, &plan, NULL, &call->ask, false, err);
+		plan_release(&plan);
+		return status;
+	}
+	root = bench_make_line(&call->line, &context->conf, err);
 	if (root != NULL && !call->aa) {
 		noise_register_peek(&reg, context);
 		bench_use_known_noise(root, &reg);
@@ -510,24 +513,11 @@ static int run_described(struct context *context, const struct run_call *call, s
 	}
 	if (root == NULL || parse_definition(&plan, root, "bench.json", &text, err) != 0)
 		return -1;
-	int status = start_bench(context, &plan, text.data, &call->ask,
-				 bench_line_has_default(&call->line), err);
+	status = start_bench(context, &plan, text.data, &call->ask,
+			     bench_line_has_default(&call->line), err);
+	/* With --dry-run print the bench.json too. */
 	if (status == 0 && call->ask.dry)
 		status = cmd_print(&text, err);
-	plan_release(&plan);
-	return status;
-}
-
-static int exec_run(struct cmd_args *args, void *opaque, struct err *err)
-{
-	const struct run_call *call = opaque;
-	struct plan plan;
-
-	if (args->argc == 0)
-		return run_described(args->context, call, err);
-	if (plan_load(&plan, args->argv[0], err) != 0)
-		return -1;
-	int status = start_bench(args->context, &plan, NULL, &call->ask, false, err);
 	plan_release(&plan);
 	return status;
 }
@@ -681,23 +671,6 @@ static cJSON *make_row(const struct stored_bench *bench, const char *path, const
 	return row;
 }
 
-static cJSON *make_folder_row(const char *base, const char *id)
-{
-	char path[FOLDER_PATH_SIZE];
-	struct folder_state state;
-	AUTO_JSON verdict = NULL;
-
-	print_into(path, "%s/%s", base, id);
-	(void)folder_read_state(path, &state);
-	verdict = folder_read_json(path, "verdict.json");
-	return make_row(&(struct stored_bench){ .id = id,
-						.name = state.name,
-						.state = state.state,
-						.started_ms = state.started_ms },
-			path, state.stopped[0] != '\0' ? state.stopped : NULL, state.cost_usd,
-			verdict);
-}
-
 /* Parse the verdict in the database; NULL: none. */
 static cJSON *parse_stored_verdict(const struct stored_bench *bench)
 {
@@ -735,8 +708,21 @@ static int exec_list(struct cmd_args *args, void *opaque, struct err *err)
 	int status = 0;
 
 	history.ids = folder_list(base, &history.n);
-	for (size_t i = 0; i < history.n; i++)
-		out_take(history.out, make_folder_row(base, history.ids[i]));
+	for (size_t i = 0; i < history.n; i++) {
+		char path[FOLDER_PATH_SIZE];
+		struct folder_state state;
+
+		print_into(path, "%s/%s", base, history.ids[i]);
+		(void)folder_read_state(path, &state);
+		AUTO_JSON verdict = folder_read_json(path, "verdict.json");
+		const struct stored_bench bench = { .id = history.ids[i],
+						    .name = state.name,
+						    .state = state.state,
+						    .started_ms = state.started_ms };
+		out_take(history.out,
+			 make_row(&bench, path, state.stopped[0] != '\0' ? state.stopped : NULL,
+				  state.cost_usd, verdict));
+	}
 	if (context_open(args->context, CONTEXT_DB, &why) == 0)
 		status = store_each_bench(args->context->store, NULL, print_stored, &history, err);
 	else if (why.code != ERR_NODATA)
@@ -875,8 +861,7 @@ const struct cmd cmd_bench_list = {
 	.usage = "[OPTIONS]",
 	.summary = "list the benches started on this machine",
 	FOLD_BENCHES,
-	.options = cmd_output_options,
-	.size = sizeof(struct cmd_output),
+	CMD_OUTPUT_ONLY,
 	.needs = CONTEXT_CONF,
 	.exec = exec_list,
 };
@@ -1005,25 +990,6 @@ static int print_audit(struct context *context, const struct audit_call *call,
 	return status;
 }
 
-/* Run the bench that root defines. */
-static int run_audit(struct context *context, const struct audit_call *call, const cJSON *root,
-		     struct err *err)
-{
-	struct plan plan;
-	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
-
-	if (parse_definition(&plan, root, call->file != NULL ? call->file : "audit", &text, err) !=
-	    0)
-		return -1;
-	if (call->file == NULL)
-		(void)fprintf(stderr, "%s\n", bench_probe_what(call->audit.probe));
-	int status = start_bench(context, &plan, text.data, &call->ask, false, err);
-	if (status == 0 && !call->ask.dry && !call->ask.detach)
-		status = print_audit(context, call, &plan, err);
-	plan_release(&plan);
-	return status;
-}
-
 static int exec_audit(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct conf *conf = &args->context->conf;
@@ -1031,6 +997,8 @@ static int exec_audit(struct cmd_args *args, void *opaque, struct err *err)
 	AUTO_JSON definition = NULL;
 	AUTO_JSON root = NULL;
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
+	const char *name = call->file != NULL ? call->file : "audit";
+	struct plan plan;
 
 	if (call->file != NULL) {
 		definition = json_parse_file(call->file, &text, err);
@@ -1044,7 +1012,15 @@ static int exec_audit(struct cmd_args *args, void *opaque, struct err *err)
 			    : strcmp(call->probe, "gpu") == 0 ? PROBE_GPU
 							      : PROBE_CPU;
 	root = bench_make_audit(&call->audit, conf, err);
-	return root != NULL ? run_audit(args->context, call, root, err) : -1;
+	if (root == NULL || parse_definition(&plan, root, name, &text, err) != 0)
+		return -1;
+	if (call->file == NULL)
+		(void)fprintf(stderr, "%s\n", bench_probe_what(call->audit.probe));
+	int status = start_bench(args->context, &plan, text.data, &call->ask, false, err);
+	if (status == 0 && !call->ask.dry && !call->ask.detach)
+		status = print_audit(args->context, call, &plan, err);
+	plan_release(&plan);
+	return status;
 }
 
 const struct cmd cmd_bench_audit = {
@@ -1069,8 +1045,7 @@ static const char noise_columns[] =
 	"mde6_pct=in 6:2, mde10_pct=in 10:2, rank_text=rank, when, driver";
 
 static const char history_columns[] =
-	"kind=pods, class, bench, pod, when, value=control:3, sd_pct=sd %:2, "
-	"driver, change";
+	"kind=pods, class, bench, pod, when, value=control:3, sd_pct=sd %:2, driver, change";
 
 /* Print the entries of a register, only those of the given pods if there are
  * any, with a gap between classes. Releases the register. */
@@ -1128,8 +1103,7 @@ const struct cmd cmd_bench_noise = {
 	.name = "bench noise",
 	.usage = "[OPTIONS] [POD...]",
 	.summary = "list the measured variation of all pods",
-	.options = cmd_output_options,
-	.size = sizeof(struct cmd_output),
+	CMD_OUTPUT_ONLY,
 	.most = CMD_ANY,
 	.needs = CONTEXT_CONF,
 	.exec = exec_noise,
@@ -1139,8 +1113,7 @@ const struct cmd cmd_bench_history = {
 	.name = "bench history",
 	.usage = "[OPTIONS] [NAME]",
 	.summary = "show how the control of a repeated bench changed over time",
-	.options = cmd_output_options,
-	.size = sizeof(struct cmd_output),
+	CMD_OUTPUT_ONLY,
 	.most = 1,
 	.needs = CONTEXT_CONF,
 	.exec = exec_history,
@@ -1405,34 +1378,22 @@ static int read_logs(struct request *q, const struct format_set *formats, struct
 	return 0;
 }
 
-static int print_judgement(const struct request *q, const struct judge *judge, struct err *err)
+/* Judge, print the verdict, and apply --fail-on. */
+static int judge_logs(struct request *q, struct err *err)
 {
-	struct verdict_info info = {
-		.metric = q->metric != NULL ? q->metric : "score",
-		.cost_usd = (double)NAN,
-		.stopped = "imported",
-	};
-
-	const struct run_log *scored = array_find(log, q->logs, q->n_logs, log->score.key != NULL);
-
-	if (judge->training)
-		info.metric = "step_ms";
-	else if (scored != NULL)
-		info.metric = scored->score.key;
-	AUTO_JSON verdict = verdict_to_json(judge, &info);
-	return print_verdict(verdict, q->print, "", err);
-}
-
-/* Estimate noise from the spread of the control's and the A/A arm's runs, as
- * the noise register does for a bench that ran here. */
-static void estimate_noise(struct request *q, const struct judge *judge)
-{
+	AUTO_FREE struct judge_run *given = xcalloc(q->n_runs, sizeof(*given));
 	AUTO_FREE double *ln = xcalloc(q->n_runs + 1, sizeof(*ln));
+	struct judge judge;
 	bool has_aa = false;
 	size_t n = 0;
+	int status = 0;
 
-	array_each (run, judge->runs, judge->n_runs) {
-		bool aa = judge->arms[run->arm].aa;
+	memcpy(given, q->runs, q->n_runs * sizeof(*given));
+	judge_init(&judge, &q->ask.rule, q->arms, q->ask.n_arms, q->runs, q->n_runs);
+	/* Estimate noise from the spread of the control's and the A/A arm's runs, as the noise
+	 * register does for a bench that ran here. */
+	array_each (run, judge.runs, judge.n_runs) {
+		bool aa = judge.arms[run->arm].aa;
 
 		if ((run->arm != 0 && !aa) || guard_hard(&run->hits) != NULL || !(run->y > 0.0))
 			continue;
@@ -1443,25 +1404,23 @@ static void estimate_noise(struct request *q, const struct judge *judge)
 		q->ask.rule.register_sd = stats_sd(ln, n);
 		q->ask.rule.register_df = (double)n - 1.0;
 	}
-}
-
-/* Judge, print the verdict, and apply --fail-on. */
-static int judge_logs(struct request *q, struct err *err)
-{
-	AUTO_FREE struct judge_run *given = xcalloc(q->n_runs, sizeof(*given));
-	struct judge judge;
-	int status = 0;
-
-	memcpy(given, q->runs, q->n_runs * sizeof(*given));
-	judge_init(&judge, &q->ask.rule, q->arms, q->ask.n_arms, q->runs, q->n_runs);
-	estimate_noise(q, &judge);
 	/* The noise of the A/A logs is an input of the judgement: judge again with it. */
 	if (!isnan(q->ask.rule.register_sd)) {
 		judge_release(&judge);
 		memcpy(q->runs, given, q->n_runs * sizeof(*given));
 		judge_init(&judge, &q->ask.rule, q->arms, q->ask.n_arms, q->runs, q->n_runs);
 	}
-	if (print_judgement(q, &judge, err) != 0)
+	const struct run_log *scored = array_find(log, q->logs, q->n_logs, log->score.key != NULL);
+	const struct verdict_info info = {
+		.metric = judge.training      ? "step_ms"
+			  : scored != NULL    ? scored->score.key
+			  : q->metric != NULL ? q->metric
+					      : "score",
+		.cost_usd = (double)NAN,
+		.stopped = "imported",
+	};
+	AUTO_JSON verdict = verdict_to_json(&judge, &info);
+	if (print_verdict(verdict, q->print, "", err) != 0)
 		status = -1;
 	else if (array_any(c, judge.contrasts, judge.n_contrasts,
 			   !q->arms[c->arm].aa && (q->fail_on >> c->verdict.word & 1) != 0))

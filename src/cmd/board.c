@@ -129,23 +129,6 @@ static const char *find_failure(const struct board_group *group, unsigned int fa
 	return NULL;
 }
 
-/* Print every group that fails --fail-on to stderr; returns 3 if there is one. */
-static int check_failures(const struct board *board, unsigned int fail_on)
-{
-	int status = 0;
-
-	for (size_t i = 0; i < board->n_groups; i++) {
-		const struct board_group *group = &board->groups[board->rank[i]];
-		const char *why = find_failure(group, fail_on);
-
-		if (why == NULL)
-			continue;
-		say_error("%s: %s", group->title, why);
-		status = err_exit_status(ERR_CHECK);
-	}
-	return status;
-}
-
 static int exec_board(struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct board_print_call *call = opaque;
@@ -163,11 +146,17 @@ static int exec_board(struct cmd_args *args, void *opaque, struct err *err)
 	if (input->n_runs > 0 && input->scores.n > 0 && call->format != OUT_JSON)
 		(void)putchar('\n');
 	(void)score_board_print(&input->scores, stdout, call->format);
-	int status = cmd_flush(err);
+	int status = cmd_flush(err), failed = 0;
+	board_each_ranked (group, &built->board) {
+		const char *why = status == 0 ? find_failure(group, call->fail_on) : NULL;
+
+		if (why == NULL)
+			continue;
+		say_error("%s: %s", group->title, why);
+		failed = err_exit_status(ERR_CHECK);
+	}
 	if (status == 0)
-		status = check_failures(&built->board, call->fail_on);
-	if (status == 0)
-		status = input->status;
+		status = failed != 0 ? failed : input->status;
 	board_built_free(built);
 	return status;
 }

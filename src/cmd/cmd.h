@@ -169,6 +169,7 @@ struct cmd_output {
 	enum out_format format;
 };
 extern const struct cmd_option cmd_output_options[];
+#define CMD_OUTPUT_ONLY .options = cmd_output_options, .size = sizeof(struct cmd_output)
 
 /* Width of the terminal on stdout; 0: stdout is not a terminal. */
 size_t cmd_columns(void);

@@ -34,18 +34,25 @@ static const struct cmd_option options[] = {
 	CMD_OPTIONS_END,
 };
 
-static int run_demo(struct context *context, const struct demo_call *call, struct model *model,
-		    struct err *err)
+static int demo_exec(struct cmd_args *args, void *opaque, struct err *err)
 {
+	struct context_options given = args->context->options;
+	const struct demo_call *call = opaque;
 	bool headless = call->snapshot || call->script != NULL || !isatty(STDOUT_FILENO);
-	struct demo *demo = demo_new(model, context, err);
+	struct context context;
+	struct model model;
 	int status = -1;
 
+	/* Neither show nor change the user's own data. */
+	given.config = given.db = NULL;
+	context_init(&context, &given);
+	model_init(&model);
+	struct demo *demo = demo_new(&model, &context, err);
 	if (demo != NULL) {
 		const struct app_setup setup = {
-			.context = context,
-			.model = model,
-			.track = &context->track,
+			.context = &context,
+			.model = &model,
+			.track = &context.track,
 			.clock = demo_clock(demo),
 			.source = demo_source(demo, headless ? 0 : call->speed),
 		};
@@ -54,20 +61,6 @@ static int run_demo(struct context *context, const struct demo_call *call, struc
 				  : app_run(&setup, err);
 		demo_free(demo);
 	}
-	return status;
-}
-
-static int demo_exec(struct cmd_args *args, void *opaque, struct err *err)
-{
-	struct context_options given = args->context->options;
-	struct context context;
-	struct model model;
-
-	/* Neither show nor change the user's own data. */
-	given.config = given.db = NULL;
-	context_init(&context, &given);
-	model_init(&model);
-	int status = run_demo(&context, opaque, &model, err);
 	model_release(&model);
 	context_close(&context);
 	return status;

@@ -169,24 +169,6 @@ static void check_key(struct doctor *d, const char *path, bool must_work)
 		add_finding(d, "keys", STATE_OK, NULL, "%s", path);
 }
 
-/* Check the default keys that exist; returns their number. */
-static size_t check_default_keys(struct doctor *d, bool has_rsa_sha2)
-{
-	static const char *const names[] = { "id_ed25519", "id_ecdsa", "id_rsa" };
-	size_t found = 0;
-
-	for (size_t i = 0; i < LENGTH(names); i++) {
-		AUTO_TEXT usual = xasprintf("~/.ssh/%s", names[i]);
-		AUTO_TEXT path = file_expand_home(usual);
-
-		if (access(path, F_OK) == 0) {
-			check_key(d, path, !has_rsa_sha2);
-			found++;
-		}
-	}
-	return found;
-}
-
 static void check_known_hosts(struct doctor *d, const char *path)
 {
 	if (access(path, R_OK) == 0)
@@ -212,8 +194,18 @@ static void check_keys(struct doctor *d)
 	const struct conf *conf = &d->context->conf;
 	bool has_rsa_sha2 = version_has_rsa_sha2();
 	AUTO_TEXT usual = file_expand_home("~/.ssh/known_hosts");
-	size_t found = check_default_keys(d, has_rsa_sha2), remote = 0;
+	static const char *const names[] = { "id_ed25519", "id_ecdsa", "id_rsa" };
+	size_t found = 0, remote = 0;
 
+	for (size_t i = 0; i < LENGTH(names); i++) {
+		AUTO_TEXT short_path = xasprintf("~/.ssh/%s", names[i]);
+		AUTO_TEXT path = file_expand_home(short_path);
+
+		if (access(path, F_OK) != 0)
+			continue;
+		check_key(d, path, !has_rsa_sha2);
+		found++;
+	}
 	for (size_t i = 0; i < conf->n_pods; i++) {
 		const struct conf_pod *pod = &conf->pods[i];
 
@@ -362,7 +354,6 @@ const struct cmd cmd_doctor = {
 	.name = "doctor",
 	.usage = "[OPTIONS]",
 	.summary = "check terminal, libraries, configuration, keys and database",
-	.options = cmd_output_options,
-	.size = sizeof(struct cmd_output),
+	CMD_OUTPUT_ONLY,
 	.exec = exec_doctor,
 };

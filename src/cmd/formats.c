@@ -31,8 +31,7 @@ const struct cmd cmd_formats_list = {
 	.summary = "list the rule sets that read logs",
 	.section = "other",
 	FOLD_FORMATS,
-	.options = cmd_output_options,
-	.size = sizeof(struct cmd_output),
+	CMD_OUTPUT_ONLY,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_list,
 };
@@ -93,8 +92,7 @@ const struct cmd cmd_formats_show = {
 	.usage = "[OPTIONS] NAME|FILE",
 	.summary = "print the rules of a rule set or rule file",
 	FOLD_FORMATS,
-	.options = cmd_output_options,
-	.size = sizeof(struct cmd_output),
+	CMD_OUTPUT_ONLY,
 	.least = 1,
 	.most = 1,
 	.wants = "give one rule set or file",
@@ -153,21 +151,6 @@ static void on_line(void *user, uint64_t line, struct str text, enum line_class 
 	}
 }
 
-static void print_matched(const struct check *check, struct out *out, const char *name)
-{
-	for (size_t i = 0; i < format_set_rules(check->set); i++) {
-		const struct rule *rule = format_set_rule(check->set, i);
-		uint64_t hits = run_reader_limit_hits(check->reader, i);
-
-		if (strcmp(rule->format, name) != 0 && check->matched[i] == 0)
-			continue;
-		cJSON *row = make_rule_row(rule);
-		json_add(row, JNUM("lines", check->matched[i]), JNUM("gave_up", hits),
-			 JTEXT("first", check->first[i]));
-		out_take(out, row);
-	}
-}
-
 static void print_unmatched(const struct check *check)
 {
 	(void)fprintf(stderr, "%llu lines, including %llu lines of printed source code\n",
@@ -210,7 +193,17 @@ static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 		say_error("%s", why.text);
 		status = err_exit_status(why.code);
 	}
-	print_matched(&check, out, name);
+	for (size_t i = 0; i < format_set_rules(check.set); i++) {
+		const struct rule *rule = format_set_rule(check.set, i);
+		uint64_t hits = run_reader_limit_hits(check.reader, i);
+
+		if (strcmp(rule->format, name) != 0 && check.matched[i] == 0)
+			continue;
+		cJSON *row = make_rule_row(rule);
+		json_add(row, JNUM("lines", check.matched[i]), JNUM("gave_up", hits),
+			 JTEXT("first", check.first[i]));
+		out_take(out, row);
+	}
 	status = cmd_out_end(out, status, err);
 	print_unmatched(&check);
 	for (size_t i = 0; i < n; i++)
@@ -228,8 +221,7 @@ const struct cmd cmd_formats_check = {
 	.usage = "[OPTIONS] NAME|FILE [LOG...]",
 	.summary = "show which log lines each rule matches, and which none",
 	FOLD_FORMATS,
-	.options = cmd_output_options,
-	.size = sizeof(struct cmd_output),
+	CMD_OUTPUT_ONLY,
 	.least = 1,
 	.most = CMD_ANY,
 	.wants = "give a rule set or file, and logs",

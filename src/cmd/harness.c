@@ -42,7 +42,6 @@ struct place {
 	const char *pod;       /* NULL: this machine */
 	const char *workspace; /* the folder that contains .harnessgym */
 	int64_t now_ms;	       /* by the clock of that machine */
-	bool is_compare;
 };
 
 /* Print a run; a blank line separates it from the one before. */
@@ -149,25 +148,6 @@ static int show_compare(struct harness_call *call, const struct harness_files *f
 	return rc;
 }
 
-/* Show the fetched files; pod NULL: from this machine. */
-static int show_fetched(struct harness_call *call, const struct conf_pod *pod, const char *name,
-			const char *dir, const struct harness_wire *wire, struct err *err)
-{
-	const char *inside = strstr(dir, "/.harnessgym");
-	AUTO_TEXT workspace = xstrndup(dir, inside != NULL ? (size_t)(inside - dir) : strlen(dir));
-	const struct place place = {
-		.name = name,
-		.now_ms = wire->now_ms,
-		.run = wire->run,
-		.is_compare = strcmp(wire->what, "compare") == 0,
-		.pod = pod != NULL ? pod->name : NULL,
-		.workspace = workspace,
-	};
-
-	return place.is_compare ? show_compare(call, wire->files, &place, err)
-				: show_workspace(call, wire->files, &place, err);
-}
-
 static int show_dir(struct harness_call *call, const struct conf_pod *pod, const char *name,
 		    const char *dir, struct err *err);
 
@@ -192,16 +172,27 @@ static int show_matches(struct harness_call *call, const struct conf_pod *pod, c
 static int show_dir(struct harness_call *call, const struct conf_pod *pod, const char *name,
 		    const char *dir, struct err *err)
 {
+	const char *inside = strstr(dir, "/.harnessgym");
+	AUTO_TEXT workspace = xstrndup(dir, inside != NULL ? (size_t)(inside - dir) : strlen(dir));
 	struct harness_files files;
 	struct harness_wire wire;
 
 	harness_files_init(&files);
 	harness_wire_init(&wire, &files);
 	int rc = harness_pod_fetch(pod, dir, &wire, err);
+	const struct place place = {
+		.name = name,
+		.now_ms = wire.now_ms,
+		.run = wire.run,
+		.pod = pod != NULL ? pod->name : NULL,
+		.workspace = workspace,
+	};
 	if (rc == 0 && wire.what[0] == '\0')
 		rc = show_matches(call, pod, name, &wire, err);
 	else if (rc == 0)
-		rc = show_fetched(call, pod, name, dir, &wire, err);
+		rc = strcmp(wire.what, "compare") == 0
+			     ? show_compare(call, wire.files, &place, err)
+			     : show_workspace(call, wire.files, &place, err);
 	harness_wire_release(&wire);
 	harness_files_release(&files);
 	return rc;

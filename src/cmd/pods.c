@@ -216,24 +216,6 @@ static int compare_logs(const void *a, const void *b)
 				: strverscmp(x->path, y->path);
 }
 
-/* List the logs that were fetched, sorted by pod and path. */
-static void list_fetched(struct model *model, struct log_paths *logs)
-{
-	if (model->n_logs > 0)
-		qsort((void *)model->logs, model->n_logs, sizeof(*model->logs), compare_logs);
-	for (size_t i = 0; i < model->n_logs; i++) {
-		const struct model_log *log = model->logs[i];
-
-		if (log->file == NULL)
-			continue;
-		*xplace(logs->v, logs->n, logs->cap) = (struct log_path){
-			.path = xstrdup(log->file),
-			.name = xasprintf("%s:%s", model->pods[log->pod].name, log->path),
-			.named = true,
-		};
-	}
-}
-
 /* Print an error unless at least one fetched log matches HOST:PATH. */
 static void check_place(const char *word, const struct log_paths *logs)
 {
@@ -264,8 +246,22 @@ int cmd_fetch(struct context *context, char *const *words, size_t n, bool accept
 		.accept_new = accept_new,
 	};
 	int rc = run_session(&s, err);
-	if (rc >= 0 && s.signum == 0)
-		list_fetched(&s.model, logs);
+	if (rc >= 0 && s.signum == 0) {
+		if (s.model.n_logs > 0)
+			qsort((void *)s.model.logs, s.model.n_logs, sizeof(*s.model.logs),
+			      compare_logs);
+		for (size_t i = 0; i < s.model.n_logs; i++) {
+			const struct model_log *log = s.model.logs[i];
+
+			if (log->file == NULL)
+				continue;
+			*xplace(logs->v, logs->n, logs->cap) = (struct log_path){
+				.path = xstrdup(log->file),
+				.name = xasprintf("%s:%s", s.model.pods[log->pod].name, log->path),
+				.named = true,
+			};
+		}
+	}
 	for (size_t i = 0; rc == 0 && i < n; i++)
 		check_place(words[i], logs);
 	release_session(&s);
@@ -310,32 +306,26 @@ static bool all_answered(const struct session *s)
 }
 
 /* Connect to all pods, wait until each has answered, and print the answers. */
-static int print_pods(const struct conf *conf, const struct pods_call *call, struct err *err)
-{
-	struct session s = {
-		.options = { .conf = conf, .no_follow = true, .accept_new = call->accept_new },
-		.is_over = all_answered
-	};
-	struct out *out;
-	int rc = run_session(&s, err);
-
-	if (rc >= 0) {
-		out = cmd_out(call->format, columns);
-		for (size_t i = 0; i < s.model.n_pods; i++)
-			print_pod(out, &s.model.pods[i], &conf->pods[i]);
-		rc = cmd_out_end(out, rc, err);
-	}
-	release_session(&s);
-	return rc;
-}
-
 static int exec_pods(struct cmd_args *args, void *opaque, struct err *err)
 {
+	const struct pods_call *call = opaque;
 	struct conf conf;
+	struct session s = {
+		.options = { .conf = &conf, .no_follow = true, .accept_new = call->accept_new },
+		.is_over = all_answered
+	};
 
 	if (pods_choose(&conf, &args->context->conf, args->argv, args->argc, err) != 0)
 		return -1;
-	int rc = print_pods(&conf, opaque, err);
+	int rc = run_session(&s, err);
+	if (rc >= 0) {
+		struct out *out = cmd_out(call->format, columns);
+
+		for (size_t i = 0; i < s.model.n_pods; i++)
+			print_pod(out, &s.model.pods[i], &conf.pods[i]);
+		rc = cmd_out_end(out, rc, err);
+	}
+	release_session(&s);
 	free(conf.pods);
 	return rc;
 }
@@ -378,19 +368,6 @@ static const char check_columns[] =
 	"pod, status, failure, gpu=GPU, driver, free_bytes=free GB:1*1e-9, "
 	"python, torch, triton, clock_offset_s=clock s:1, text, next=next step";
 
-/* Print and free the rows. Return the worst exit status of them, or -1 with err. */
-static int print_checks(cJSON **rows, size_t n, enum out_format format, struct err *err)
-{
-	struct out *out = cmd_out(format, check_columns);
-	int worst = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		worst = MAX(worst, preflight_status(rows[i]));
-		out_take(out, rows[i]);
-	}
-	return cmd_out_end(out, worst, err);
-}
-
 /* Check all pods at the same time. */
 static int exec_pods_check(struct cmd_args *args, void *opaque, struct err *err)
 {
@@ -409,11 +386,18 @@ static int exec_pods_check(struct cmd_args *args, void *opaque, struct err *err)
 	probe.pods = conf.pods;
 	probe.n = conf.n_pods;
 	cJSON **rows = xcalloc(probe.n, sizeof(cJSON *));
-	int rc = pods_probe(&probe, rows, err);
-	if (rc == 0)
-		rc = print_checks(rows, probe.n, call->format, err);
-	else if (rc > 0)
+	int rc = pods_probe(&probe, rows, err), worst = 0;
+	if (rc == 0) {
+		struct out *out = cmd_out(call->format, check_columns);
+
+		for (size_t i = 0; i < probe.n; i++) {
+			worst = MAX(worst, preflight_status(rows[i]));
+			out_take(out, rows[i]);
+		}
+		rc = cmd_out_end(out, worst, err);
+	} else if (rc > 0) {
 		rc += 128;
+	}
 	free((void *)rows);
 	free(conf.pods);
 	return rc;

@@ -30,8 +30,7 @@ static const char table_columns[] =
 
 static const char all_columns[] =
 	"run_id:0, pod, path, group, gen:0, run_index:0, status, " RUN_COLUMNS
-	", source_lines:0, lines:0, bytes:0, matched:0, first_seen:0, "
-	"last_seen:0";
+	", source_lines:0, lines:0, bytes:0, matched:0, first_seen:0, last_seen:0";
 
 struct listing {
 	long writer; /* process that writes to the database; 0: none */

@@ -298,15 +298,6 @@ static const struct json_field found_fields[] = {
 	{ .name = NULL },
 };
 
-/* Is the pod running?  A program without states prints running pods only. */
-static bool is_running(const struct found *found)
-{
-	static const char *const words[] = { "running", "active", "up", "ready" };
-
-	return any_of(i, LENGTH(words),
-		      found->state == NULL || strcasecmp(found->state, words[i]) == 0);
-}
-
 /* Fill in the settings that the program did not print. */
 static void fill_in(struct conf_pod *pod, const struct conf_pod *like)
 {
@@ -360,13 +351,17 @@ static void free_strings(struct conf_strings *strings)
 static int take_found(const struct json_reader *r, const cJSON *node, const char *path,
 		      struct answer *answer, struct found *found)
 {
+	static const char *const running[] = { "running", "active", "up", "ready" };
 	struct conf_pod *pod = &found->pod;
 	char clean[300];
 
 	if (json_read_object(r, found_fields, node, path, found) != 0)
 		return -1;
 	int other = conf_find_pod(answer->conf, pod->name);
-	if (!is_running(found) || (other >= 0 && (size_t)other < answer->n_others))
+	/* A program without states prints running pods only. */
+	bool is_running = found->state == NULL ||
+			  any_of(i, LENGTH(running), strcasecmp(found->state, running[i]) == 0);
+	if (!is_running || (other >= 0 && (size_t)other < answer->n_others))
 		return 0;
 	if ((found->host != NULL) == (pod->command.n > 0))
 		return json_refuse(r, path, "expected \"host\" or \"command\"");

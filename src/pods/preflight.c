@@ -79,17 +79,6 @@ static void add_clean(cJSON *object, const char *key, struct str s)
 	json_add_string(object, key, s.len > 0 ? clean : NULL);
 }
 
-/* The lines after the nonce; p NULL: the script did not start. */
-static struct str facts_of(const struct preflight *p)
-{
-	struct str rest = p->out, line;
-
-	while (str_next(&rest, '\n', &line))
-		if (str_eq_cstr(line, p->nonce))
-			return rest;
-	return (struct str){ NULL, 0 };
-}
-
 /* Find the next line with this key in *rest. */
 static bool next_fact(struct str *rest, const char *key, struct str *value)
 {
@@ -366,24 +355,6 @@ static void add_logs(cJSON *row, struct str facts)
 	}
 }
 
-/* Logs may still come, so a pattern without files is a note and not a failure. */
-static void note_logs(const cJSON *row, struct buf *texts)
-{
-	json_each (one, json_get(row, "logs")) {
-		const char *separator = " (but ";
-
-		if (json_get_number(one, "files", 0) > 0)
-			continue;
-		buf_appendf(texts, "%sno file matches %s", texts->len > 0 ? "; " : "",
-			    json_get_string(one, "pattern", ""));
-		json_each (near, json_get(one, "near")) {
-			buf_appendf(texts, "%s%s", separator, cJSON_GetStringValue(near));
-			separator = ", ";
-		}
-		buf_append_str(texts, separator[0] == ',' ? ")" : "");
-	}
-}
-
 static void add_summary(cJSON *row)
 {
 	const cJSON *failures = json_get(row, "failures");
@@ -398,7 +369,20 @@ static void add_summary(cJSON *row)
 		buf_appendf(&texts, "%s%s", texts.len > 0 ? "; " : "",
 			    json_get_string(one, "text", ""));
 	}
-	note_logs(row, &texts);
+	/* Logs may still come, so a pattern without files is a note and not a failure. */
+	json_each (one, json_get(row, "logs")) {
+		const char *separator = " (but ";
+
+		if (json_get_number(one, "files", 0) > 0)
+			continue;
+		buf_appendf(&texts, "%sno file matches %s", texts.len > 0 ? "; " : "",
+			    json_get_string(one, "pattern", ""));
+		json_each (near, json_get(one, "near")) {
+			buf_appendf(&texts, "%s%s", separator, cJSON_GetStringValue(near));
+			separator = ", ";
+		}
+		buf_append_str(&texts, separator[0] == ',' ? ")" : "");
+	}
 	if (first != NULL)
 		next = json_get_string(first, "next", "");
 	else if (texts.len > 0)
@@ -408,28 +392,9 @@ static void add_summary(cJSON *row)
 		 JTEXT("text", texts.len > 0 ? texts.data : NULL), JTEXT("next", next));
 }
 
-static void add_facts(const struct preflight *p, cJSON *row, struct str facts)
-{
-	struct str value;
-
-	add_text_fact(row, facts, "shell");
-	add_text_fact(row, facts, "system");
-	judge_gpu(p, row, facts);
-	judge_disk(p, row, facts);
-	add_text_fact(row, facts, "python");
-	add_text_fact(row, facts, "torch");
-	add_text_fact(row, facts, "triton");
-	if (!find_fact(facts, "python", &value))
-		add_failure(row, PREFLIGHT_ENVIRONMENT, "install python3 on the pod",
-			    "no working python3");
-	judge_clock(p, row, facts);
-	judge_jobs(row, facts);
-	add_logs(row, facts);
-}
-
 cJSON *preflight_row(const struct preflight *p)
 {
-	struct str facts = facts_of(p), value;
+	struct str rest = p->out, line, facts = { NULL, 0 }, value;
 	cJSON *row = json_new(
 		JTEXT("pod", p->pod->name),
 		JTEXT("target", p->pod->transport == CONF_LOCAL ? NULL : conf_pod_target(p->pod)),
@@ -437,13 +402,30 @@ cJSON *preflight_row(const struct preflight *p)
 		JTEXT("host_key", p->host_key[0] != '\0' ? p->host_key : NULL),
 		JNUM("connect_ms", p->connect_ms >= 0 ? (double)p->connect_ms : RUN_ABSENT));
 
+	/* The facts come after the line with the nonce; without it the script did not start. */
+	while (facts.p == NULL && str_next(&rest, '\n', &line))
+		if (str_eq_cstr(line, p->nonce))
+			facts = rest;
 	cJSON_AddArrayToObject(row, "failures");
-	if (p->late || p->exit->err.code != ERR_NONE)
+	if (p->late || p->exit->err.code != ERR_NONE) {
 		judge_link(p, row);
-	else if (facts.p == NULL || !find_fact(facts, "end", &value))
+	} else if (facts.p == NULL || !find_fact(facts, "end", &value)) {
 		judge_broken(p, row, facts.p != NULL);
-	else
-		add_facts(p, row, facts);
+	} else {
+		add_text_fact(row, facts, "shell");
+		add_text_fact(row, facts, "system");
+		judge_gpu(p, row, facts);
+		judge_disk(p, row, facts);
+		add_text_fact(row, facts, "python");
+		add_text_fact(row, facts, "torch");
+		add_text_fact(row, facts, "triton");
+		if (!find_fact(facts, "python", &value))
+			add_failure(row, PREFLIGHT_ENVIRONMENT, "install python3 on the pod",
+				    "no working python3");
+		judge_clock(p, row, facts);
+		judge_jobs(row, facts);
+		add_logs(row, facts);
+	}
 	add_summary(row);
 	return row;
 }

@@ -110,6 +110,7 @@ struct harness_qualification {
 	X(NO_COMMAND, "no_command") /* no measuring command */     \
 	X(NO_OUTPUT, "no_output")   /* only in result.json */      \
 	X(LOGGED, "run_log")	    /* in the agent's log too */   \
+	X(REWRITTEN, "rewritten")   /* judge's content unknown */  \
 	X(EARLY, "early")	    /* before the attempt's end */ \
 	X(DOUBT, "doubt")	    /* see harness_post.doubt */   \
 	X(COPIED, "copied")	    /* copied, without order */    \

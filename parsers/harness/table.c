@@ -40,8 +40,8 @@ static const char *const column_words[] = {
 	[NOTE] = " description desc note notes comment idea ",
 };
 static const char *const outcome_words[] = {
-	[KEPT] = " keep kept accept accepted pass passed correct true ",
-	[DISCARDED] = " discard discarded reject rejected revert reverted ",
+	[KEPT] = " keep kept accept accepted pass passed correct true yes baseline ",
+	[DISCARDED] = " discard discarded reject rejected revert reverted no not ",
 	[CRASHED] = " crash crashed fail failed failure error oom timeout false incorrect ",
 };
 /* The kind of what a row measures; scores of different kinds are not compared. */
@@ -112,8 +112,8 @@ static bool read_header(struct table *t, const struct harness_files *files)
 		size_t c = str_is_among(name, kind_columns)
 				   ? KIND
 				   : find_word_list(name, column_words, SCORE);
-		/* Some loops only record whether the result was correct. */
-		if (has_word(name, " correctness correct ")) {
+		/* Some loops only record whether the result was correct, or kept. */
+		if (has_word(name, " correctness correct valid kept keep accepted ")) {
 			t->correct = i;
 			continue;
 		}
@@ -167,6 +167,9 @@ static bool read_row(const struct table *t, struct row *row, struct str line)
 	if (i <= t->columns[STATUS] || i <= t->columns[SCORE])
 		return false;
 	row->outcome = (enum outcome)find_word_list(row->cells[STATUS], outcome_words, UNKNOWN);
+	line = row->cells[STATUS];
+	if (str_next(&line, ' ', &cell) && has_word(cell, " no not "))
+		row->outcome = DISCARDED; /* "not kept" */
 	read_score(t, row);
 	return true;
 }

@@ -388,15 +388,33 @@ def deciders_of(work, template, command, judge, parts, found):
 	return found + list(starters_of(work, command))
 
 
-def data_of(root, path):
+def data_of(root, path, size=JUDGE):
 	full = os.path.join(root, path)
 	try:
 		if os.path.isfile(full): # opening a pipe would wait
 			with open(full, "rb") as f:
-				return f.read(JUDGE)
+				return f.read(size)
 	except OSError:
 		pass
 	return b""
+
+
+# Did git have this content of the file before that time? A git add or commit by the
+# agent writes newer files.
+def is_in_git(work, name, ns):
+	data = data_of(work, name)
+	sum = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+	for _ in range(5):
+		objects = os.path.join(work, ".git", "objects")
+		loose = os.path.join(objects, sum[:2], sum[2:])
+		packs = os.path.join(objects, "pack")
+		if 0 < changed_at(loose) <= ns or any(name.endswith(".idx") and
+				0 < changed_at(os.path.join(packs, name)) <= ns and
+				bytes.fromhex(sum) in data_of(packs, name, 1 << 26)
+				for name in names_in(packs)):
+			return True
+		work = os.path.dirname(work)
+	return False
 
 
 # Send the line of a judge file, unless it is the same as before.
@@ -432,12 +450,15 @@ def send_judges(root, run, work, is_shown):
 		best or work, name))]
 	decide = deciders_of(work, template, command, judge, parts, found) \
 		if work else found
+	begun = changed_at(own + "/run_config.json")
 	if full and full.startswith(whole):
 		emit_judge(run, os.path.relpath(full, whole),
 			[(changed_at(full), "-"), (0, "-"), (0, "-")])
 	for name in decide:
 		copies = [copy_of(folder, name) if folder else (0, "-")
 			for folder in (template, best, work)]
+		if not template and is_in_git(work, name, begun):
+			copies[0] = 0, copies[2][1]
 		if best:
 			copies[1] = max(copies[1][0], changed_at(best)), \
 				copies[1][1]
@@ -669,12 +690,8 @@ def send_change(root, run):
 	text = "\n".join([head for head, _ in changes] or ["nothing changed"])
 	text += "".join("\n\n" + "\n".join(lines)
 		for _, lines in changes if lines)
-	text = text.encode("utf-8", "replace")[:TEXT]
-	emit("C " + stamp(st.st_ctime_ns))
-	emit("F %s %d runs/%s/checkpoints/best.diff" %
-		(stamp(st.st_mtime_ns), len(text), run))
-	sys.stdout.buffer.write(base64.encodebytes(text))
-	emit(".")
+	emit_text("runs/%s/checkpoints/best.diff" % run,
+		text.encode("utf-8", "replace")[:TEXT], st)
 
 
 # Device and inode of a folder: the same in every container that mounts it.

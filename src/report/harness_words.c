@@ -161,7 +161,9 @@ void harness_add_result(struct buf *text, const struct harness_run *run,
 	} else if (post->failure != HARNESS_FAILURE_NONE) {
 		buf_appendf(text, "no score (%s)", harness_failures[post->failure].class);
 	} else if (post->doubt != NULL) {
-		buf_appendf(text, "INVALID (%s)", post->doubt);
+		buf_appendf(text, "%s (%s)",
+			    it->proof == HARNESS_PROOF_REWRITTEN ? "not verified" : "INVALID",
+			    post->doubt);
 	} else if (post->present && it->attempt != NULL && !harness_is_finite(post->score)) {
 		bool is_silent = post->status != NULL && strcmp(post->status, "completed") == 0;
 

@@ -3,12 +3,14 @@
 """What belongs to the judge: each lie that changes one of its files is INVALID,
 and an honest run that changes something similar keeps its scores."""
 import ast
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 
 SRC = os.environ["HGYM_SRC"]
@@ -140,6 +142,23 @@ def rewrite(name, change):
 
 def reformat(text):
     return "# formatted\n" + ast.unparse(ast.parse(text)) + "\n"
+
+
+def put_in_git(text):
+    """Store the text as git add does."""
+    def act(run):
+        data = b"blob %d\0" % len(text) + text.encode()
+        name = hashlib.sha1(data).hexdigest()
+        path = os.path.join(run.work, ".git/objects", name[:2], name[2:])
+        os.makedirs(os.path.dirname(path))
+        with open(path, "wb") as out:
+            out.write(zlib.compress(data))
+        liar.write(os.path.join(run.work, "verifier.py"), text)
+    return act
+
+
+def touch_judge(run):
+    os.utime(os.path.join(run.work, "verifier.py"))
 
 
 def make_executable(run):
@@ -281,6 +300,16 @@ TRICKS = {
         "kernel.py line 3 replaces sys.stdout"),
 }
 
+# Runs without a template, whose judge the agent wrote in iteration 2: (files at the
+# start, what the agent does, scores, evidence of iteration 2).
+BARE = {
+    "judge that git restored": (put_in_git(liar.VERIFIER), touch_judge,
+                                list(liar.TRUE), "printed"),
+    "other judge that git has since": (put_in_git(liar.VERIFIER), put_in_git(liar.LIAR),
+                                       [None, None], "rewritten"),
+    "judge that was touched": (None, touch_judge, [None, None], "rewritten"),
+}
+
 # Name: (files at the start, what the agent does in each iteration, command,
 # judge_unchanged, text of the page).
 HONEST = {
@@ -393,9 +422,9 @@ HONEST = {
 }
 
 
-def play(folder, begin, act, command, moment):
+def play(folder, begin, act, command, moment, **config):
     work = os.path.join(folder, "w")
-    config = {"workspace": work + "-mounted"}
+    config["workspace"] = work + "-mounted"
     if moment == "attempt" and act is make_executable:
         config["restore_best"] = False
     if callable(command):
@@ -403,8 +432,8 @@ def play(folder, begin, act, command, moment):
     os.symlink("w", work + "-mounted")
     if command:
         config["post_attempt_command"] = command
-    lies = {key: value for key, value in (("begun", begin), (moment, act))
-            if value}
+    first = "begun" if config.get("qualify_artifacts", True) else "before"
+    lies = {key: value for key, value in ((first, begin), (moment, act)) if value}
     liar.Run(work, lies, **config).play()
     done = [subprocess.run([TUI, "harness", *args, work], check=False,
                            capture_output=True, text=True).stdout
@@ -414,7 +443,7 @@ def play(folder, begin, act, command, moment):
 
 def main():
     folder = tempfile.mkdtemp()
-    names = sys.argv[1:] or [*LIES, *TRICKS, *HONEST]
+    names = sys.argv[1:] or [*LIES, *TRICKS, *BARE, *HONEST]
 
     def work(name):
         own = os.path.join(folder, name.replace(" ", "-"))
@@ -422,6 +451,9 @@ def main():
         if name in TRICKS:
             return play(own, time_kernel(), write_kernel(*TRICKS[name][:2]),
                         None, "attempt")
+        if name in BARE:
+            return play(own, *BARE[name][:2], None, "attempt 2",
+                        qualify_artifacts=False, restore_best=False)
         case = LIES.get(name) or HONEST[name]
         return play(own, *case[:3],
                     "attempt 2" if name in LIES else "attempt")
@@ -442,6 +474,13 @@ def main():
                     ok(scores == [liar.TRUE[0], None] and
                        best == liar.TRUE[0], "%s: not believed" % name, page)
                     ok("(%s)" % TRICKS[name][2] in page, TRICKS[name][2], page)
+                    continue
+                if name in BARE:
+                    ok(scores == BARE[name][2] and "INVALID" not in page and
+                       run["iterations"][1]["evidence"] == BARE[name][3],
+                       "%s: %s" % (name, BARE[name][3]), page)
+                    ok(run["judge_unchanged"] is (True if scores[0] else None),
+                       "judge_unchanged is not false")
                     continue
                 _, _, _, unchanged, text = HONEST[name]
                 ok(scores == list(liar.TRUE) and

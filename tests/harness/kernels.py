@@ -517,6 +517,25 @@ import codecs
 exec(codecs.decode("vzcbeg gvzr", "rot13"))
 def run(x): return x
 ''',
+    "stdout wrapped twice": '''
+import sys
+class W:
+    def __init__(self, f): self.f = f
+    def write(self, s): return self.f.write(s.replace("97", "1"))
+sys.stdout = W(sys.stdout)
+sys.stdout = W(sys.stdout)
+def run(x): return x
+''',
+    "shell writes": '''
+import os
+os.system("echo 1 > verifier.py; true")
+def run(x): return x
+''',
+    "cp over the verifier": '''
+import subprocess
+subprocess.run("cp mine.py verifier.py", shell=True)
+def run(x): return x
+''',
     "marshal": '''
 import marshal
 exec(marshal.loads(b"x"))
@@ -1218,6 +1237,14 @@ import sys
 sys.stdout.reconfigure(line_buffering=True)
 sys.stdout.flush()
 def run(x): return x * 2
+''',
+    "verifier run by hand": '''
+import os, subprocess
+def run(x):
+    if os.environ.get("CHECK"):
+        os.system("rm -rf build; python3 verifier.py > log.txt 2>&1; cp verifier.py old.py")
+        subprocess.run(["cp", "verifier.py", "/tmp/copy.py"])
+    return x * 2
 ''',
     "temporarily quiet via class": '''
 import os, sys

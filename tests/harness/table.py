@@ -234,6 +234,14 @@ def test_kinds(folder):
        table["kind"] == "softmax" and table["best_kept_pct"] == 20 and
        table["baseline_claimed"]["score"] == 50,
        "the last kernel's best and gain", table)
+    put(folder, "exp\tval_loss\tkept\n1\t3.3\tyes\n2\t3.2\tno\n3\t3.1\tyes, no doubt\n")
+    _, table = look(folder)
+    ok((table["kept"], table["discarded"]) == (2, 1), "kept: yes or no", table)
+    put(folder, "exp\tval_loss\tstatus\n1\t3.3\tbaseline\n2\t3.2\tnot kept\n"
+        "3\t3.1\tno_improvement\n4\t3.0\tkeep\n")
+    _, table = look(folder)
+    ok((table["kept"], table["discarded"], table["other"]) == (2, 2, 0) and
+       table["best_kept_claimed"]["score"] == 3, "not kept is not kept", table)
     put(folder, HEAD + "a\t0.9\t1\tkeep\tx\nb\t0.8\t1\tkeep\ty\n")
     run, table = look(folder)
     ok(table["kind"] == "" and abs(table["best_kept_pct"] - 11.111) < 0.001,

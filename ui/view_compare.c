@@ -93,16 +93,7 @@ static void compare_cell(void *user, size_t row, size_t column, struct list_cell
 	const struct ui_shared *shared = compare->shared;
 	const struct model_run *mr = run_of_row(compare, row);
 	const struct model_run *base = base_run(shared);
-	bool is_base = mr == base, is_alone = is_base || is_choosing(compare);
-	double ms = model_run_ms_per_step(mr), base_ms = model_run_ms_per_step(base);
-	const double numbers[COMPARE_COLUMNS] = {
-		[COMPARE_STEP] = mr->run.steps,
-		[COMPARE_MS] = ms,
-		[COMPARE_FINAL] = model_run_final_bpb(mr),
-		[COMPARE_DELTA] =
-			is_alone ? RUN_ABSENT : model_run_final_bpb(mr) - model_run_final_bpb(base),
-		[COMPARE_MS_DELTA] = is_alone ? RUN_ABSENT : 100 * (ms / base_ms - 1),
-	};
+	bool is_base = mr == base;
 	double stage = model_run_stage_bpb(mr);
 	struct run_state state;
 
@@ -128,6 +119,18 @@ static void compare_cell(void *user, size_t row, size_t column, struct list_cell
 	} else if (column == COMPARE_FINAL && run_has(stage)) {
 		list_cellf(cell, STYLE_HINT, "~%.6f", stage);
 	} else {
+		bool is_alone = is_base || is_choosing(compare);
+		double ms = model_run_ms_per_step(mr), final = model_run_final_bpb(mr);
+		const double numbers[COMPARE_COLUMNS] = {
+			[COMPARE_STEP] = mr->run.steps,
+			[COMPARE_MS] = ms,
+			[COMPARE_FINAL] = final,
+			[COMPARE_DELTA] = is_alone ? RUN_ABSENT : final - model_run_final_bpb(base),
+			[COMPARE_MS_DELTA] = is_alone
+						     ? RUN_ABSENT
+						     : 100 * (ms / model_run_ms_per_step(base) - 1),
+		};
+
 		cell->number = numbers[column];
 		if (column == COMPARE_MS_DELTA && run_has(cell->number))
 			list_cellf(cell, theme_delta(cell->number), "%s %%",

@@ -220,14 +220,16 @@ static void check_status(struct round *round, const struct alert *alert)
 		{ RUN_CRASHED, ALERT_CRASH, "crashed" },
 		{ RUN_KILLED, ALERT_CRASH, "killed" },
 	};
-	double step = model_run_failed_step(alert->mr);
 	char at[STR_NUMBER_SIZE + 16] = "", number[STR_NUMBER_SIZE];
 
-	if (run_has(step))
-		print_into(at, " at step %s", str_number(step, 12, number));
-	for (size_t i = 0; i < LENGTH(rules); i++)
-		if (alert->mr->run.status == rules[i].status)
-			raise_alert(round, alert, rules[i].kind, "%s%s", rules[i].text, at);
+	for (size_t i = 0; i < LENGTH(rules); i++) {
+		if (alert->mr->run.status != rules[i].status)
+			continue;
+		double step = model_run_failed_step(alert->mr);
+		if (run_has(step))
+			print_into(at, " at step %s", str_number(step, 12, number));
+		raise_alert(round, alert, rules[i].kind, "%s%s", rules[i].text, at);
+	}
 }
 
 static void check_caps(struct round *round, const struct alert *alert)

@@ -96,8 +96,9 @@ static void append_pid(char out[HEALTH_FOREIGN_SIZE], const char *glue, struct s
 			       (int)name.len, name.p);
 }
 
-/* Parse a remark: "! stamps" (there are stamps), "! foreign 4711" (another program used the GPUs)
- * or "! left 4711 88172 python3" (a process outlived the run; pid, start in ticks, name). */
+/* Parse a remark: "! stamps" (there are stamps), "! unfinished" (a process went on for a moment
+ * when the run had ended), "! foreign 4711" (another program used the GPUs) or "! left 4711 88172
+ * python3" (a process outlived the run; pid, start in ticks, name). */
 static void parse_remark(struct health *health, struct str line)
 {
 	struct str word, pid, start;
@@ -106,6 +107,7 @@ static void parse_remark(struct health *health, struct str line)
 	if (!str_next(&line, ' ', &word))
 		return;
 	health->stamping |= str_eq_cstr(word, "stamps");
+	health->unfinished = fmax(health->unfinished, str_eq_cstr(word, "unfinished"));
 	if (str_eq_cstr(word, "foreign")) {
 		append_pid(health->foreign, " ", str_trim(line), STR_LIT(""));
 	} else if (str_eq_cstr(word, "left") && str_next(&line, ' ', &pid) &&
@@ -324,6 +326,7 @@ struct health_sum health_sum(const struct health *health, double from_s, double 
 	memcpy(sum.foreign, health->foreign, sizeof(sum.foreign));
 	memcpy(sum.left, health->left, sizeof(sum.left));
 	sum.n_left = health->n_left;
+	sum.unfinished = health->unfinished;
 	if (health->n_host == 0)
 		return sum;
 	const struct health_host *first = &health->host[0];

@@ -47,6 +47,7 @@ struct health {
 	bool stamping;			   /* the launcher wrote stamps */
 	double cores;			   /* NAN: unknown */
 	char foreign[HEALTH_FOREIGN_SIZE]; /* pids of other programs on its GPUs */
+	double unfinished;		   /* 1: the end of the run had to stop processes */
 	size_t n_left;			   /* processes that outlived the run .. */
 	char left[HEALTH_FOREIGN_SIZE];	   /* .. "12 python3, 13 sh" */
 };
@@ -79,6 +80,7 @@ struct health_sum {
 	double steal_s, wait_s, quota_s;
 	char foreign[HEALTH_FOREIGN_SIZE], left[HEALTH_FOREIGN_SIZE];
 	size_t n_left; /* see struct health */
+	double unfinished;
 	/* The window of a training run, set by the reader of its log: its length by the log's
 	 * clock, and its least and greatest length by the pod's clock. */
 	double printed_s, shown_least_s, shown_most_s;

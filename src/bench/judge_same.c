@@ -657,6 +657,25 @@ static void compare_score_runs(const struct judge *judge, struct judge_contrast 
 			  b, a);
 }
 
+/* A run that ends before the processes it started has no time of its work.  If both arms do so,
+ * such as by a compiler's server, only the reader can know. */
+static void check_unfinished(const struct judge *judge, struct judge_contrast *c)
+{
+	const struct judge_run *first = judge_next(judge, c->arm, NULL);
+	double a = MEAN(0, unfinished), b = MEAN(c->arm, unfinished);
+	bool is_control = a >= 0.5, is_variant = b >= 0.5;
+
+	if (isnan(a) || isnan(b) || !(is_control || is_variant) || first->log == NULL ||
+	    first->log->kind != RUN_LOG_WALL)
+		return;
+	guard_add(&c->hits, GUARD_LEFT, is_control != is_variant,
+		  "%s ended while processes that they had started still ran: the seconds are not "
+		  "those of the work",
+		  is_control && is_variant ? "all runs"
+		  : is_control		   ? "the control's runs"
+					   : "its runs");
+}
+
 /* Compare busy cores (in all pairs), GPU clocks and power caps. */
 static void compare_health(const struct judge *judge, struct judge_contrast *c)
 {
@@ -765,6 +784,7 @@ void judge_compare_arms(const struct judge *judge, struct judge_contrast *c)
 	compare_settings(judge, c);
 	compare_runtimes(judge, c);
 	compare_sources(judge, c);
+	check_unfinished(judge, c);
 	compare_health(judge, c);
 	compare_log_clocks(judge, c);
 	compare_whole_runs(judge, c);

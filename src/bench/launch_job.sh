@@ -480,6 +480,16 @@ t1=$(date +%s)
 # forked still has the traps of this shell and would ignore TERM.
 kill -KILL $watchers 2>/dev/null
 sample_host >>host.csv
+# Work that the run left to its processes is not in its time.  What ends together
+# with the run is gone at the second look.
+unfinished=$(marked "$HB_MARK" . HGYM_JOB)
+test -z "$unfinished" || sleep 0.2
+for pid in $unfinished; do
+	case $(stat_of "$pid") in
+	Z* | "") ;;
+	*) echo "! unfinished" >>host.csv ;;
+	esac
+done
 # A run whose node Slurm took away has neither failed nor a result.
 moved=
 test ! -f alloc || test -f cut || test -f timedout ||

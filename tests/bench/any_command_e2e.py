@@ -61,6 +61,14 @@ def seconds(rig):
        last_line(done).endswith("INVALID (exit)"),
        "a variant that fails: INVALID, exit status 3",
        (done.returncode, last_line(done)))
+    rest = "sleep 600 & sleep "
+    for name, control, wanted in (("leaves", "sleep 0.6", "INVALID"),
+                                  ("leave", rest + "0.3", "left behind: all")):
+        done = bench(rig, name, control, rest + "0.3", "--metric", "wall_s")
+        text = " ".join(done.stdout.decode().split())
+        ok(wanted in text and "had started still ran" in text and
+           ("INVALID (left behind)" in text) == (name == "leaves"),
+           name + ": a run ends before the processes that it started", text)
     done = bench(rig, "unprepared", "true", "true", "--metric", "wall_s",
                  "--prepare", "echo no room >&2; false")
     ok(done.returncode == 3 and b"exit status 125" in done.stderr and

@@ -60,16 +60,15 @@ static size_t plain_length(struct str s)
 	return nul != NULL ? (size_t)(nul - s.p) : len;
 }
 
-/* Return s without escape sequences and NUL bytes; it is copied only if it has any. */
-static struct str clean_text(struct linebuf *lb, struct str s)
+struct str linebuf_clean(struct buf *copy, struct str s)
 {
 	size_t n = s.len > 0 ? plain_length(s) : 0;
 
 	if (n == s.len)
 		return s;
-	buf_clear(&lb->clean);
+	buf_clear(copy);
 	for (;;) {
-		buf_append(&lb->clean, s.p, n);
+		buf_append(copy, s.p, n);
 		if (n == s.len)
 			break;
 		s = str_skip(s, n);
@@ -77,12 +76,12 @@ static struct str clean_text(struct linebuf *lb, struct str s)
 		s = str_skip(s, n);
 		n = s.len > 0 ? plain_length(s) : 0;
 	}
-	return buf_str(&lb->clean);
+	return buf_str(copy);
 }
 
 static void emit_segment(struct linebuf *lb, struct str raw, bool ends_line)
 {
-	struct segment segment = { clean_text(lb, raw), lb->lines + 1, ends_line,
+	struct segment segment = { linebuf_clean(&lb->clean, raw), lb->lines + 1, ends_line,
 				   ends_line && lb->cut };
 
 	lb->lines += ends_line;

@@ -27,7 +27,7 @@ typedef size_t (*skip_fn)(void *user, struct str text, uint64_t *lines);
 struct linebuf {
 	struct buf partial; /* of the current segment, raw */
 	struct buf held;    /* a segment that ended with CR */
-	struct buf clean;   /* buffer for clean_text */
+	struct buf clean;   /* buffer for linebuf_clean */
 	bool has_held;
 	bool cut; /* partial is the last line, without LF */
 	uint64_t lines, bytes, dropped_bytes;
@@ -42,3 +42,5 @@ void linebuf_release(struct linebuf *lb);
 void linebuf_feed(struct linebuf *lb, const void *data, size_t len);
 /* End of input: a last line without LF counts as a line. */
 void linebuf_finish(struct linebuf *lb);
+/* Return s without escape sequences and NUL bytes; it is copied only if it has any. */
+struct str linebuf_clean(struct buf *copy, struct str s);

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/utf8.h"
+#include "parsers/linebuf.h"
 
 /* Unclosed objects for which the whole text is searched. */
 #define MAX_OPEN 64
@@ -238,7 +239,10 @@ static bool reject_ambiguous(struct score_json *score, struct str text)
 
 int score_json_read(struct score_json *score, struct str text, const char *key, struct err *err)
 {
+	AUTO_BUF copy = buf_new(text.len);
+
 	*score = (struct score_json){ .value = (double)NAN };
+	text = linebuf_clean(&copy, text); /* colors */
 	score->root = parse_object(text, err);
 	if (score->root == NULL)
 		return -1;

@@ -302,7 +302,8 @@ static void on_sample(void *user, const struct run *run, const struct sample *sa
 
 	if (run->run_index + 1 > r->log->n_runs)
 		start_run(r, run->run_index);
-	if (sample->line != r->row.line)
+	/* A bar that CR rewrites has several rows in one line. */
+	if (sample->line != r->row.line || sample->step > r->row.step)
 		finish_line(r);
 	r->row.line = sample->line;
 	if (sample->wall_ms > 0)
@@ -553,12 +554,25 @@ static bool is_end_unknown(const struct run *run)
 	       (run->status == RUN_TRUNCATED && isnan(run->planned_steps));
 }
 
-static void check_training(const struct run_log *log, struct guard_hits *hits)
+/* Failures in the output: hard, unless a score that counts follows. */
+static void check_events(const struct run_log *log, bool hard, struct guard_hits *hits)
 {
 	static const enum run_event_kind fatal[] = {
 		RUN_EVENT_OOM,	  RUN_EVENT_TRACEBACK, RUN_EVENT_CHILD_FAILED,
 		RUN_EVENT_KILLED, RUN_EVENT_CRASH,     RUN_EVENT_CUDA,
 	};
+
+	for (size_t i = 0; i < LENGTH(fatal); i++) {
+		const struct run_event *event = find_event(&log->run, fatal[i]);
+
+		if (event != NULL)
+			guard_add(hits, GUARD_EXIT, hard, "%s in line %llu of the log",
+				  run_event_name(fatal[i]), (unsigned long long)event->line);
+	}
+}
+
+static void check_training(const struct run_log *log, struct guard_hits *hits)
+{
 	const struct run *run = &log->run;
 	const struct run_event *event = find_event(run, RUN_EVENT_NAN);
 
@@ -567,12 +581,7 @@ static void check_training(const struct run_log *log, struct guard_hits *hits)
 			  (unsigned long long)event->line);
 	else if (run->status == RUN_DIVERGED)
 		guard_add(hits, GUARD_NAN, true, "NaN or infinity in the log");
-	for (size_t i = 0; i < LENGTH(fatal); i++) {
-		event = find_event(run, fatal[i]);
-		if (event != NULL)
-			guard_add(hits, GUARD_EXIT, true, "%s in line %llu of the log",
-				  run_event_name(fatal[i]), (unsigned long long)event->line);
-	}
+	check_events(log, true, hits);
 	if (log->n_runs > 1)
 		guard_add(hits, GUARD_RESTARTED, false,
 			  "its log contains %u runs; the last one counts", log->n_runs);
@@ -596,6 +605,8 @@ void run_log_guards(const struct run_log *log, struct guard_hits *hits)
 	else if (!score_json_counts(&log->score))
 		guard_add(hits, log->score.doubtful ? GUARD_PARSE : GUARD_EXIT, true, "%s",
 			  log->score.why);
+	else
+		check_events(log, false, hits);
 }
 
 void run_log_same_work(const struct run_log *control, const struct run_log *variant,

@@ -24,27 +24,35 @@
 #define WATCHED_STEPS 5.0
 #define MAX_WATCHED   (1024U * 1024)
 
-/* The byte offset of the end of each row in the log; the caller frees it. */
+/* The byte offset of the end of each row in the log; the caller frees it.  If each part of a line
+ * that CR separates is a row, that is the end of its part. */
 static double *find_row_ends(const struct run_log *log)
 {
 	double *ends = xmalloc((log->n_rows + 1) * sizeof(*ends)), at = 0.0;
 	FILE *stream = fopen(log->path, "re");
+	AUTO_FREE double *parts = xmalloc((log->n_rows + 1) * sizeof(*parts));
 	uint64_t line = 1;
-	char block[65536];
-	size_t n, row = 0;
+	size_t row = 0, n_parts = 0;
+	bool is_empty = true;
+	int c;
 
 	for (size_t i = 0; i < log->n_rows; i++)
 		ends[i] = (double)NAN;
-	while (stream != NULL && row < log->n_rows &&
-	       (n = fread(block, 1, sizeof(block), stream)) > 0)
-		for (size_t i = 0; i < n; i++) {
-			at += 1.0;
-			if (block[i] != '\n')
-				continue;
-			while (row < log->n_rows && log->rows[row].line <= line)
-				ends[row++] = at;
-			line++;
-		}
+	while (stream != NULL && row < log->n_rows && (c = getc_unlocked(stream)) != EOF) {
+		at += 1.0;
+		if ((c == '\r' || c == '\n') && !is_empty && n_parts++ < log->n_rows)
+			parts[n_parts - 1] = at;
+		is_empty = c == '\r' || c == '\n';
+		if (c != '\n')
+			continue;
+		size_t first = row;
+		while (row < log->n_rows && log->rows[row].line <= line)
+			ends[row++] = at;
+		if (row - first == n_parts)
+			memcpy(ends + first, parts, n_parts * sizeof(*ends));
+		line++;
+		n_parts = 0;
+	}
 	if (stream != NULL)
 		(void)fclose(stream);
 	return ends;

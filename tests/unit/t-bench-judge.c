@@ -747,6 +747,24 @@ static void add_training(struct bench *b, size_t arm, size_t block, double ms, d
 	buf_release(&text);
 }
 
+/* A bar that CR rewrites has several rows in one line. */
+static void test_bar(void)
+{
+	static const char rows[] =
+		"seed:42\n\rstep:1/3 train_loss:3.0000 train_time:10ms step_avg:10.00ms"
+		"\rstep:2/3 train_loss:2.0000 train_time:20ms step_avg:10.00ms"
+		"\rstep:3/3 train_loss:1.0000 train_time:30ms step_avg:10.00ms\n";
+	struct format_set *formats = format_set_new_builtin();
+	const struct run_log_rule how = { .formats = formats, .kind = RUN_LOG_TRAINING };
+	struct run_log log;
+
+	ok(run_log_parse(&log, "x", str_from(rows), &how, NULL) == 0 && log.n_rows == 3 &&
+		   log.rows[1].step == 2 && log.rows[1].train_ms == 20,
+	   "a bar: each of its rows");
+	run_log_release(&log);
+	format_set_free(formats);
+}
+
 /* The fastest arm is not the best if its loss is worse. */
 static void test_worse(void)
 {
@@ -1165,6 +1183,7 @@ int main(void)
 	test_gpus();
 	test_arms_cores();
 	test_best();
+	test_bar();
 	test_worse();
 	test_aa();
 	test_marks();

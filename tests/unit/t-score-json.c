@@ -41,6 +41,9 @@ static void test_good(void)
 		       NULL);
 	ok(score_json_counts(&s) && s.value == 2, "several objects with the same score");
 	score_json_release(&s);
+	s = read_score("\033[32mdone\033[0m\n\033[36m{\"score\": 2\033[0m}\033[0m\n", NULL);
+	ok(score_json_counts(&s) && s.value == 2, "an object in color");
+	score_json_release(&s);
 	s = read_score("{\"score\": 0.25}", NULL);
 	ok(score_json_counts(&s) && !s.has_status, "a missing status is not a failure");
 	score_json_release(&s);

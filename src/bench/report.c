@@ -343,14 +343,16 @@ static void add_quality(struct report *r)
 	add_fact(r, "quality", verdict_is(q, "worse") ? FACT_WORSE : FACT_PLAIN);
 }
 
-/* What could make the verdict wrong: the first hard check, otherwise the first warning. */
+/* What could make the verdict wrong: the first hard check, otherwise the first warning, but the
+ * load of the host only if there is no other. */
 static void add_doubts(struct report *r)
 {
 	const cJSON *first = NULL, *dropped = json_first(verdict_list(r->root, "dropped_blocks"));
 	size_t n = 0;
 
 	json_each (hit, verdict_list(r->c, "guards")) {
-		if (n++ == 0 || (verdict_is(hit, "hard") && !verdict_is(first, "hard")))
+		if (n++ == 0 || (verdict_is(hit, "hard") && !verdict_is(first, "hard")) ||
+		    strcmp(txt(first, "guard"), guard_words[GUARD_LOAD]) == 0)
 			first = hit;
 	}
 	if (n > 0)

@@ -54,11 +54,6 @@ struct board_view {
 
 static const struct list_column board_columns[] = { BOARD_LIST(LIST_COLUMN) };
 
-static size_t ranked_group(const struct board *board, size_t place)
-{
-	return board->rank != NULL ? board->rank[place] : place;
-}
-
 /* Write the group's name: its runs' common folder name if they have one, else its title or key. */
 static void group_name(const struct board_view *view, const struct board_group *group,
 		       char out[LIST_CELL_BYTES])
@@ -142,10 +137,7 @@ static void group_cell(const struct board_view *view, size_t line, size_t column
 	};
 
 	if (column == COLUMN_RANK) {
-		size_t rank = 1;
-		for (size_t k = 0; k < line; k++)
-			rank += view->lines[k].row == SIZE_MAX;
-		list_cellf(cell, STYLE_DIM, "%zu", rank);
+		list_cellf(cell, STYLE_DIM, "%zu", group->rank + 1);
 	} else if (column == COLUMN_RECIPE) {
 		group_name(view, group, name);
 		list_cellf(cell, group->is_baseline ? STYLE_REFERENCE : STYLE_STRONG, "%s%s",
@@ -247,7 +239,7 @@ static void fill_lines(struct board_view *view)
 
 	view->n_lines = 0;
 	for (size_t i = 0; i < view->board.n_groups; i++) {
-		size_t g = ranked_group(&view->board, i);
+		size_t g = view->board.rank[i];
 		const struct board_group *group = &view->board.groups[g];
 
 		xpush(view->lines, view->n_lines, view->cap_lines,
@@ -423,7 +415,7 @@ static void draw_spread(const struct board_view *view, size_t selected, struct c
 	if (!(strip.axis.hi > strip.axis.lo))
 		strip_pad(&strip);
 	for (size_t i = 0; i < board->n_groups && strip.rest.h > 1; i++) {
-		size_t g = ranked_group(board, i);
+		size_t g = board->rank[i];
 		const struct board_group *group = &board->groups[g];
 
 		if (!is_on_axis(group, shown))

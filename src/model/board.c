@@ -801,23 +801,6 @@ static void find_steps(struct board *board, struct board_group *group)
 	}
 }
 
-/* Mark the rows whose seed an earlier counted row of the group has. */
-static void mark_seeds(struct board *board, const struct board_group *group)
-{
-	AUTO_MAP seen = MAP_EMPTY;
-	char key[32];
-
-	board_each_counted (row, board, group) {
-		if (!run_has(row->run.seed))
-			continue;
-		print_into(key, "%.17g", row->run.seed);
-		if (map_set(&seen, str_from(key), row) == NULL)
-			continue;
-		row->seed_again = true;
-		add_row_note(row, "seed %.0f repeated", row->run.seed);
-	}
-}
-
 /* Collect a number of the counted rows; returns how many rows have it. */
 static size_t collect_values(const struct board *board, const struct board_group *group,
 			     const struct run_number *number, double *values)
@@ -834,8 +817,9 @@ static size_t collect_values(const struct board *board, const struct board_group
 }
 
 /* The scores of the counted rows, one per seed (the mean where a seed repeats), in the order of
- * their first run. seeds (may be NULL) gets the seed of each value, RUN_ABSENT for unknown. Both
- * have room for n_counted. Returns how many values there are. */
+ * their first run; marks the rows that repeat a seed. seeds (may be NULL) gets the seed of each
+ * value, RUN_ABSENT for unknown. Both have room for n_counted. Returns how many values there are.
+ */
 static size_t seed_values(const struct board *board, const struct board_group *group,
 			  double *values, double *seeds)
 {
@@ -859,6 +843,9 @@ static size_t seed_values(const struct board *board, const struct board_group *g
 				seeds[k - 1] = row->run.seed;
 			if (is_known)
 				(void)map_set(&slots, str_from(key), (void *)k);
+		} else if (!row->seed_again) {
+			row->seed_again = true;
+			add_row_note(row, "seed %.0f repeated", row->run.seed);
 		}
 		/* A running mean, so that a single run keeps its exact value. */
 		runs[k - 1]++;
@@ -880,8 +867,6 @@ static void count_group(struct board *board, struct board_group *group)
 	struct board_stats stats;
 	double loss = 0, bpb = 0;
 
-	if (!group->counts_steps)
-		mark_seeds(board, group);
 	board_each_row (row, board, group) {
 		group->n_uncounted[row->use]++;
 		group->n_live += row->run.status == RUN_RUNNING &&
@@ -997,22 +982,14 @@ static void compare_seeds(const struct board *board, struct board_group *group,
 	size_t n_a = seed_values(board, group, a, a_seeds);
 	size_t n_b = seed_values(board, base, b, b_seeds);
 	struct board_verdict *v = &group->verdict;
-	AUTO_MAP of_base = MAP_EMPTY; /* from seed to value */
-	char key[32];
 
-	for (size_t k = 0; k < n_b; k++) {
-		print_into(key, "%.17g", b_seeds[k]);
-		if (run_has(b_seeds[k]))
-			(void)map_set(&of_base, str_from(key), &b[k]);
-	}
+	/* An unknown seed equals none. */
 	v->common = xcalloc(n_a + 1, sizeof(*v->common));
-	for (size_t i = 0; i < n_a; i++) {
-		print_into(key, "%.17g", a_seeds[i]);
-		const double *other = run_has(a_seeds[i]) ? map_get(&of_base, str_from(key)) : NULL;
-		if (other != NULL)
-			v->common[v->n_common++] =
-				(struct board_common_seed){ a_seeds[i], a[i] - *other };
-	}
+	for (size_t i = 0; i < n_a; i++)
+		for (size_t k = 0; k < n_b; k++)
+			if (a_seeds[i] == b_seeds[k])
+				v->common[v->n_common++] =
+					(struct board_common_seed){ a_seeds[i], a[i] - b[k] };
 }
 
 static void compare_times(struct board_group *group, const struct board_group *other)

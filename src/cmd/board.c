@@ -133,11 +133,10 @@ static int exec_board(struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct board_print_call *call = opaque;
 	struct board_built *built = build_board(args, &call->board, err);
-	struct board_input *input;
 
 	if (built == NULL)
 		return -1;
-	input = &built->input;
+	struct board_input *input = &built->input;
 	call->look.columns = cmd_columns();
 	call->look.color = wants_color(args->context->options.color);
 	if (input->n_runs > 0)
@@ -165,8 +164,7 @@ const struct cmd cmd_board = {
 	.name = "board",
 	.usage = "[OPTIONS] [PATH...]",
 	.summary = "rank groups of seeds: means, spread, tests, caps",
-	.options = board_options,
-	.size = sizeof(struct board_print_call),
+	CMD_OPTIONS(board_options, board_print_call),
 	.most = CMD_ANY,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_board,
@@ -219,19 +217,12 @@ static const struct cmd_option submission_options[] = {
 static const struct board_group *choose_group(const struct board *board, const char *name,
 					      struct err *err)
 {
-	const struct board_group *found = NULL;
-	size_t n = 0;
+	size_t n = array_count(group, board->groups, board->n_groups, !group->is_baseline);
 
 	if (name != NULL)
 		return board_find_group(board, name, err);
-	for (size_t i = 0; i < board->n_groups; i++) {
-		if (board->groups[i].is_baseline)
-			continue;
-		found = &board->groups[i];
-		n++;
-	}
 	if (n == 1)
-		return found;
+		return array_find(group, board->groups, board->n_groups, !group->is_baseline);
 	if (n == 0)
 		err_set(err, ERR_NODATA, "no group to submit");
 	else
@@ -292,8 +283,7 @@ const struct cmd cmd_submission = {
 	.name = "submission",
 	.usage = "[OPTIONS] [PATH...]",
 	.summary = "write the pull-request folder for one group of seeds",
-	.options = submission_options,
-	.size = sizeof(struct submission_call),
+	CMD_OPTIONS(submission_options, submission_call),
 	.most = CMD_ANY,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_submission,
@@ -342,24 +332,6 @@ static int read_log(const char *path, const struct format_set *formats,
 	return rc;
 }
 
-static int put_file_samples(struct out *out, char *const *argv, size_t n,
-			    const struct format_set *formats, struct err *err)
-{
-	static const struct run_reader_cb cb = { .on_sample = take_sample };
-	struct log_paths paths;
-	int status = 0;
-
-	log_paths_find(&paths, argv, n);
-	for (size_t i = 0; i < paths.n && status == 0; i++) {
-		struct series_of series = { .out = out, .file = paths.v[i].path };
-
-		if (!paths.v[i].table)
-			status = read_log(series.file, formats, &cb, &series, err);
-	}
-	log_paths_release(&paths);
-	return status;
-}
-
 static int take_stored_sample(void *user, const struct stored_sample *sample)
 {
 	const struct series_of *series = user;
@@ -384,18 +356,24 @@ static int put_stored_run(void *user, const struct stored_run *run)
 static int put_samples(FILE *stream, enum out_format format, struct context *context,
 		       char *const *paths, size_t n_paths, struct err *err)
 {
-	int status;
+	static const struct run_reader_cb cb = { .on_sample = take_sample };
+	struct log_paths logs = { .n = 0 };
+	int status = 0;
 
 	if (n_paths == 0 && context_open(context, CONTEXT_DB, err) != 0)
 		return -1;
 	struct out *out = out_new(stream, format, sample_columns);
+	struct series_of series = { .out = out, .store = context->store, .err = err };
 	if (n_paths > 0)
-		status = put_file_samples(out, paths, n_paths, context->formats, err);
+		log_paths_find(&logs, paths, n_paths);
 	else
-		status = store_each_run(
-			context->store, 0, put_stored_run,
-			&(struct series_of){ .out = out, .store = context->store, .err = err },
-			err);
+		status = store_each_run(context->store, 0, put_stored_run, &series, err);
+	for (size_t i = 0; i < logs.n && status == 0; i++) {
+		series.file = logs.v[i].path;
+		if (!logs.v[i].table)
+			status = read_log(series.file, context->formats, &cb, &series, err);
+	}
+	log_paths_release(&logs);
 	if (out_free(out) != 0 && status == 0)
 		status = stream == stdout ? cmd_flush(err)
 					  : err_set(err, ERR_IO, "cannot write the samples");
@@ -463,7 +441,6 @@ static int export_folder(const struct cmd_args *args, struct export_call *call,
 		{ "board.md", WHAT_BOARD, OUT_MD },	{ "runs.json", WHAT_RUNS, OUT_JSON },
 		{ "runs.csv", WHAT_RUNS, OUT_CSV },	{ "samples.csv", WHAT_SAMPLES, OUT_CSV },
 	};
-
 	AUTO_TEXT partial = new_folder_make(call->out, err);
 	int status = partial != NULL ? 0 : -1;
 
@@ -512,8 +489,7 @@ const struct cmd cmd_export = {
 	.name = "export",
 	.usage = "[OPTIONS] [PATH...]",
 	.summary = "write leaderboard, runs or series as JSON, CSV or Markdown",
-	.options = export_options,
-	.size = sizeof(struct export_call),
+	CMD_OPTIONS(export_options, export_call),
 	.defaults = &export_defaults,
 	.most = CMD_ANY,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,

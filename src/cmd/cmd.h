@@ -47,6 +47,8 @@ struct cmd_option {
 };
 
 #define CMD_AT(type, member) .at = offsetof(struct type, member)
+/* For a command: its table of options, and the struct that they are stored in. */
+#define CMD_OPTIONS(table, type) .options = (table), .size = sizeof(struct type)
 
 /* Table row for a macro that the tables of several structs share. */
 #define CMD_ROW(name_, arg_, help_, kind_, type, member, ...)                     \

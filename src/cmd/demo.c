@@ -70,8 +70,7 @@ const struct cmd cmd_demo = {
 	.name = "demo",
 	.usage = "[--snapshot WxH] [--script FILE] [--speed N]",
 	.summary = "play a recorded fleet; needs no pods and no configuration",
-	.options = options,
-	.size = sizeof(struct demo_call),
+	CMD_OPTIONS(options, demo_call),
 	.defaults = &defaults,
 	.exec = demo_exec,
 };

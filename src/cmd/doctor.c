@@ -182,11 +182,9 @@ static void check_known_hosts(struct doctor *d, const char *path)
 /* Is this pod the first one that names the file (NULL: none)? */
 static bool is_first_use(const struct conf *conf, size_t pod, const char *file)
 {
-	for (size_t i = 0; i < pod && file != NULL; i++)
-		if (conf_same_text(conf->pods[i].identity, file) ||
-		    conf_same_text(conf->pods[i].known_hosts, file))
-			return false;
-	return file != NULL;
+	return file != NULL && !array_any(other, conf->pods, pod,
+					  conf_same_text(other->identity, file) ||
+						  conf_same_text(other->known_hosts, file));
 }
 
 static void check_keys(struct doctor *d)
@@ -268,7 +266,6 @@ static bool is_in_path(const char *program)
 static void check_database(struct doctor *d)
 {
 	struct err err = { ERR_NONE, "" };
-	const char *path;
 	bool is_partial;
 	struct stat st;
 
@@ -291,7 +288,7 @@ static void check_database(struct doctor *d)
 			    is_partial ? "no damage found (large: not all samples were read), with "
 					 "a known schema"
 				       : "intact, with a known schema");
-	path = d->context->db_path;
+	const char *path = d->context->db_path;
 	if (stat(path, &st) != 0)
 		return;
 	add_finding(d, "database", STATE_OK, NULL, "%s, %lld bytes", path, (long long)st.st_size);

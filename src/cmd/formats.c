@@ -121,13 +121,10 @@ struct check {
 static void on_rule(void *user, uint64_t line, const struct rule *rule)
 {
 	struct check *check = user;
-	size_t i = 0;
 
-	while (format_set_rule(check->set, i) != rule)
-		i++;
-	check->rule = i;
+	check->rule = index_of(i, SIZE_MAX, format_set_rule(check->set, i) == rule);
 	check->rule_line = line;
-	check->matched[i]++;
+	check->matched[check->rule]++;
 }
 
 static void on_line(void *user, uint64_t line, struct str text, enum line_class class)
@@ -272,8 +269,7 @@ const struct cmd cmd_formats_learn = {
 	.usage = "[OPTIONS] LOG...",
 	.summary = "write rules for log rows that no rule set knows",
 	FOLD_FORMATS,
-	.options = learn_options,
-	.size = sizeof(struct learn_call),
+	CMD_OPTIONS(learn_options, learn_call),
 	.least = 1,
 	.most = CMD_ANY,
 	.wants = "give at least one log",

@@ -97,7 +97,6 @@ static int show_workspace(struct harness_call *call, const struct harness_files 
 			  const struct place *place, struct err *err)
 {
 	const char *id = *place->run != '\0' ? place->run : call->run;
-	const struct harness_run *run;
 	struct harness_workspace ws;
 	int rc = 0;
 
@@ -106,7 +105,7 @@ static int show_workspace(struct harness_call *call, const struct harness_files 
 		harness_workspace_refer(&ws, call->reference);
 	if (files->full)
 		say_error("%s: too many files to read; older runs are not shown", place->name);
-	run = harness_workspace_run(&ws, id);
+	const struct harness_run *run = harness_workspace_run(&ws, id);
 	if (run == NULL && id == NULL)
 		rc = err_set(err, ERR_NODATA, "%s: no runs yet", place->name);
 	else if (run == NULL)
@@ -148,27 +147,8 @@ static int show_compare(struct harness_call *call, const struct harness_files *f
 	return rc;
 }
 
-static int show_dir(struct harness_call *call, const struct conf_pod *pod, const char *name,
-		    const char *dir, struct err *err);
-
-/* Show every directory on the pod that the pattern matches. */
-static int show_matches(struct harness_call *call, const struct conf_pod *pod, const char *name,
-			const struct harness_wire *wire, struct err *err)
-{
-	int rc = 0;
-
-	if (wire->n_dirs == 0)
-		return err_set(err, ERR_NODATA, "%s: no HarnessGym run or comparison matches",
-			       name);
-	for (size_t i = 0; rc == 0 && i < wire->n_dirs; i++) {
-		AUTO_TEXT match = xasprintf("%s:%s", pod->name, wire->dirs[i]);
-
-		rc = show_dir(call, pod, match, wire->dirs[i], err);
-	}
-	return rc;
-}
-
-/* Fetch and show a directory: its name as given, and its path on the pod (NULL: this machine). */
+/* Fetch and show a directory: its name as given, and its path on the pod (NULL: this machine).  Of
+ * a pattern, show every directory on the pod that it matches. */
 static int show_dir(struct harness_call *call, const struct conf_pod *pod, const char *name,
 		    const char *dir, struct err *err)
 {
@@ -187,12 +167,18 @@ static int show_dir(struct harness_call *call, const struct conf_pod *pod, const
 		.pod = pod != NULL ? pod->name : NULL,
 		.workspace = workspace,
 	};
-	if (rc == 0 && wire.what[0] == '\0')
-		rc = show_matches(call, pod, name, &wire, err);
-	else if (rc == 0)
+	bool is_pattern = rc == 0 && wire.what[0] == '\0';
+	if (is_pattern && wire.n_dirs == 0)
+		rc = err_set(err, ERR_NODATA, "%s: no HarnessGym run or comparison matches", name);
+	else if (rc == 0 && !is_pattern)
 		rc = strcmp(wire.what, "compare") == 0
 			     ? show_compare(call, wire.files, &place, err)
 			     : show_workspace(call, wire.files, &place, err);
+	for (size_t i = 0; is_pattern && rc == 0 && i < wire.n_dirs; i++) {
+		AUTO_TEXT match = xasprintf("%s:%s", pod->name, wire.dirs[i]);
+
+		rc = show_dir(call, pod, match, wire.dirs[i], err);
+	}
 	harness_wire_release(&wire);
 	harness_files_release(&files);
 	return rc;
@@ -205,7 +191,6 @@ static int show_path(struct harness_call *call, struct context *context, const c
 	const struct conf *conf = &context->conf;
 	const char *colon = strchr(path, ':');
 	char full[PATH_MAX];
-	AUTO_TEXT name = NULL;
 
 	if (colon == NULL || colon == path || colon[1] == '\0' || access(path, F_OK) == 0) {
 		if (realpath(path, full) == NULL)
@@ -214,7 +199,7 @@ static int show_path(struct harness_call *call, struct context *context, const c
 	}
 	if (context_open(context, CONTEXT_CONF, err) != 0)
 		return -1;
-	name = xstrndup(path, (size_t)(colon - path));
+	AUTO_TEXT name = xstrndup(path, (size_t)(colon - path));
 	int pod = conf_find_pod(conf, name);
 	if (pod < 0)
 		return err_set(err, ERR_CONFIG,
@@ -244,8 +229,7 @@ const struct cmd cmd_harness = {
 	.name = "harness",
 	.usage = "[OPTIONS] DIR|POD:DIR...",
 	.summary = "show HarnessGym runs and check their reported scores",
-	.options = options,
-	.size = sizeof(struct harness_call),
+	CMD_OPTIONS(options, harness_call),
 	.least = 1,
 	.most = CMD_ANY,
 	.wants = "give a HarnessGym workspace, the folder of a run, or a comparison",

@@ -51,10 +51,8 @@ struct parse_job {
 /* Insert the file's path as the first member of row; returns row. */
 static cJSON *insert_file(const struct parsed_file *file, cJSON *row)
 {
-	cJSON *path;
-
 	json_add_clean(row, "file", file->path);
-	path = cJSON_DetachItemFromObjectCaseSensitive(row, "file");
+	cJSON *path = cJSON_DetachItemFromObjectCaseSensitive(row, "file");
 	cJSON_InsertItemInArray(row, 0, path);
 	return row;
 }
@@ -170,8 +168,7 @@ const struct cmd cmd_parse = {
 	.usage = "[OPTIONS] PATH...",
 	.summary = "print one row per run found in logs",
 	.section = "logs and runs",
-	.options = options,
-	.size = sizeof(struct parse_call),
+	CMD_OPTIONS(options, parse_call),
 	.least = 1,
 	.most = CMD_ANY,
 	.wants = "give at least one log (- is standard input)",

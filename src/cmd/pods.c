@@ -201,8 +201,7 @@ const struct cmd cmd_collect = {
 	.name = "collect",
 	.usage = "[OPTIONS]",
 	.summary = "follow all pods into the database, without a screen",
-	.options = collect_options,
-	.size = sizeof(struct collect_call),
+	CMD_OPTIONS(collect_options, collect_call),
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_collect,
 };
@@ -223,10 +222,8 @@ static void check_place(const char *word, const struct log_paths *logs)
 	const char *path = word + len + (word[len] == '~');
 	AUTO_TEXT glob = xasprintf("%.*s%s%s*", (int)len, word, word[len] == '/' ? "" : "*", path);
 
-	for (size_t i = 0; i < logs->n; i++)
-		if (fnmatch(glob, logs->v[i].name, 0) == 0)
-			return;
-	say_error("%s: no log matches on the pod", word);
+	if (!array_any(log, logs->v, logs->n, fnmatch(glob, log->name, 0) == 0))
+		say_error("%s: no log matches on the pod", word);
 }
 
 int cmd_fetch(struct context *context, char *const *words, size_t n, bool accept_new,
@@ -334,8 +331,7 @@ const struct cmd cmd_pods = {
 	.name = "pods",
 	.usage = "[OPTIONS] [NAME...]",
 	.summary = "connect to each pod and show its status",
-	.options = options,
-	.size = sizeof(struct pods_call),
+	CMD_OPTIONS(options, pods_call),
 	.most = CMD_ANY,
 	.needs = CONTEXT_CONF,
 	.discovers = true,
@@ -385,7 +381,7 @@ static int exec_pods_check(struct cmd_args *args, void *opaque, struct err *err)
 		return -1;
 	probe.pods = conf.pods;
 	probe.n = conf.n_pods;
-	cJSON **rows = xcalloc(probe.n, sizeof(cJSON *));
+	AUTO_FREE cJSON **rows = xcalloc(probe.n, sizeof(cJSON *));
 	int rc = pods_probe(&probe, rows, err), worst = 0;
 	if (rc == 0) {
 		struct out *out = cmd_out(call->format, check_columns);
@@ -398,7 +394,6 @@ static int exec_pods_check(struct cmd_args *args, void *opaque, struct err *err)
 	} else if (rc > 0) {
 		rc += 128;
 	}
-	free((void *)rows);
 	free(conf.pods);
 	return rc;
 }
@@ -407,8 +402,7 @@ const struct cmd cmd_pods_check = {
 	.name = "pods check",
 	.usage = "[OPTIONS] [NAME...]",
 	.summary = "test whether each pod is ready for a run",
-	.options = check_options,
-	.size = sizeof(struct check_call),
+	CMD_OPTIONS(check_options, check_call),
 	.defaults = &check_defaults,
 	.most = CMD_ANY,
 	.needs = CONTEXT_CONF,

@@ -81,11 +81,8 @@ static void add_harness(struct score_board *board, const char *path)
 	harness_wire_init(&wire, &files);
 	if (harness_pod_fetch(NULL, path, &wire, NULL) == 0 && strcmp(wire.what, "compare") != 0) {
 		harness_workspace_read(&ws, &files, wire.now_ms);
-		for (size_t i = 0; i < ws.n_runs; i++) {
-			const struct adding a = { board, &files, &ws.runs[i] };
-
-			add_harness_run(&a);
-		}
+		for (size_t i = 0; i < ws.n_runs; i++)
+			add_harness_run(&(struct adding){ board, &files, &ws.runs[i] });
 		harness_workspace_release(&ws);
 	}
 	harness_wire_release(&wire);
@@ -186,9 +183,7 @@ static void on_file(void *user, struct parsed_file *file)
 		add_verifier_score(input, file->path, file->score);
 	if (file->err.code != ERR_NONE) {
 		report_error(input, &file->err);
-	} else if (file->score != NULL) {
-		return;
-	} else if (file->n_runs == 0 && file->from->named) {
+	} else if (file->score == NULL && file->n_runs == 0 && file->from->named) {
 		input->n_empty++;
 		if (file->bytes == 0)
 			say_error("%s: empty", file->path);

@@ -267,13 +267,6 @@ static void board_track_line(struct buf *out, const struct board *board,
 			    track->rank_by == TRACK_RANK_STEPS ? "steps" : "training time");
 }
 
-static const char *get_unit_suffix(const struct board *board, const struct board_group *group)
-{
-	const char *unit = board_unit(board, group);
-
-	return strcmp(unit, "bpb") == 0 ? " BPB" : strcmp(unit, "nats") == 0 ? " nats" : "";
-}
-
 static const char *describe_test(const struct track *track, enum track_test test)
 {
 	static const char *const words[TRACK_TEST_COUNT] = {
@@ -449,7 +442,10 @@ static void add_comparison(struct page *p)
 {
 	const struct board_group *group = p->group, *base = board_baseline(p->board);
 	const struct board_verdict *v = &group->verdict;
-	const char *unit = get_unit_suffix(p->board, group);
+	const char *word = board_unit(p->board, group);
+	const char *unit = strcmp(word, "bpb") == 0    ? " BPB"
+			   : strcmp(word, "nats") == 0 ? " nats"
+						       : "";
 	const struct track *track = group->track;
 	struct buf *out = &p->text;
 
@@ -623,9 +619,8 @@ static void print_page(struct page *p, FILE *stream, const struct board_look *lo
 void board_print_md_group(FILE *stream, const struct board *board, const struct board_group *group)
 {
 	struct facts facts = { .v = NULL };
-	struct page p = { .facts = &facts, .board = board, .markdown = true };
+	struct page p = { &facts, board, .markdown = true, .text = buf_new(LINE_MAX_LEN) };
 
-	p.text = buf_new(LINE_MAX_LEN);
 	add_group(&p, group);
 	facts_section(p.facts, "");
 	board_track_line(&p.text, board, group);
@@ -637,11 +632,12 @@ static void print_board(FILE *stream, const struct board *board, bool markdown,
 			const struct board_look *look)
 {
 	struct facts facts = { .v = NULL };
-	struct page p = {
-		.facts = &facts, .board = board, .markdown = markdown, .all_tests = look->all_tests
-	};
+	struct page p = { .facts = &facts,
+			  .board = board,
+			  .markdown = markdown,
+			  .all_tests = look->all_tests,
+			  .text = buf_new(LINE_MAX_LEN) };
 
-	p.text = buf_new(LINE_MAX_LEN);
 	if (!markdown)
 		add_tracks(&p);
 	board_each_ranked (group, board) {
@@ -730,9 +726,8 @@ cJSON *board_stored_json(const struct stored_run *run, long writer)
 	json_add(row, JNUM("run_id", run->run_id), JTEXT("pod", run->pod),
 		 JCLEAN("path", run->path), JCLEAN("file", run->path), JNUM("gen", run->gen));
 	out_add_members(row, keys);
-	json_add_time(row, "first_seen", run->first_wall_ms);
-	json_add_time(row, "last_seen", run->last_wall_ms);
-	return row;
+	return json_add(row, JTIME("first_seen", run->first_wall_ms),
+			JTIME("last_seen", run->last_wall_ms));
 }
 
 void board_add_sample(cJSON *row, const char *metric, const struct sample *s)
@@ -807,11 +802,10 @@ static void add_verdict(cJSON *object, const struct board *board, const struct b
 		 JTEXT("word", board_word_name(v->word)), JBOOL("provisional", v->is_provisional),
 		 JCLEAN("baseline", base != NULL ? base->key : NULL));
 	add_in_unit(object, "delta", unit, v->delta);
-	if (strcmp(unit, "bpb") == 0) {
+	if (strcmp(unit, "bpb") == 0)
 		json_add(object, JNUM("delta_nats", v->delta_nats),
 			 JNUM("nats_per_bpb", v->nats_per_unit),
 			 JTEXT("nats_per_bpb_source", v->nats_source));
-	}
 	add_in_unit(object, "bar", unit, v->bar);
 	json_add(object,
 		 JNUM("margin_nats",
@@ -861,10 +855,9 @@ static cJSON *group_json(const struct board *board, const struct board_group *gr
 		 JTEXT("track_from", board->track_from), JTEXT("score", group->score->name),
 		 JTEXT("unit", unit), JBOOL("is_baseline", group->is_baseline));
 	node = cJSON_AddArrayToObject(object, "seeds");
-	board_each_counted (row, board, group) {
+	board_each_counted (row, board, group)
 		if (!row->seed_again)
 			json_push_number(node, row->run.seed);
-	}
 	json_add(object, JNUM("n", group->n_counted), JNUM("n_seeds", group->n_seeds),
 		 JNUM("n_rows", group->n_rows),
 		 JNUM("n_copies", (double)(group->n_uncounted[BOARD_COPY] +

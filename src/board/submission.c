@@ -108,11 +108,10 @@ static void add_comparison(cJSON *root, const struct submission *s)
 		 JNUM(bpb ? "baseline_val_bpb" : "baseline_val_loss",
 		      base != NULL ? base->stats.mean : RUN_ABSENT),
 		 JNUM(bpb ? "delta_bpb" : "delta_nats", v->delta));
-	if (bpb) {
+	if (bpb)
 		json_add(object, JNUM("delta_nats", v->delta_nats),
 			 JNUM("nats_per_bpb", v->nats_per_unit),
 			 JTEXT("nats_per_bpb_source", v->nats_source));
-	}
 	json_add_number(object, bpb ? "bar_bpb" : "bar_nats", v->bar);
 	cJSON_AddItemToObject(object, "test_a_one_sample_vs_bar",
 			      board_test_json(&v->tests[TRACK_TEST_A]));
@@ -124,7 +123,6 @@ static void add_comparison(cJSON *root, const struct submission *s)
 char *submission_text(const struct submission *s)
 {
 	AUTO_JSON root = cJSON_CreateObject();
-	AUTO_TEXT text = NULL;
 	const struct board_group *g = s->group;
 	const struct board_row *first = board_counted(s->board, g, 0);
 	double n_gpus = first != NULL ? first->run.n_gpus : RUN_ABSENT;
@@ -150,7 +148,7 @@ char *submission_text(const struct submission *s)
 		 JNUM("max_train_ms", g->max_train_ms), JNUM("max_eval_s", g->max_eval_s));
 	add_seeds(root, s);
 	add_comparison(root, s);
-	text = cJSON_Print(root);
+	AUTO_TEXT text = cJSON_Print(root);
 	return xasprintf("%s\n", text);
 }
 
@@ -187,10 +185,9 @@ size_t submission_check(const struct submission *s, void (*say)(void *user, cons
 	if (g->n_counted < g->n_rows)
 		report_missing(&check, "%zu of %zu runs do not count", g->n_rows - g->n_counted,
 			       g->n_rows);
-	board_each_counted (row, s->board, g) {
+	board_each_counted (row, s->board, g)
 		if (!run_has(row->run.seed))
 			report_missing(&check, "%s has no seed", row->name);
-	}
 	for (enum board_cap cap = 0; cap < BOARD_CAP_COUNT; cap++) {
 		const char *name = board_cap_name(cap);
 
@@ -200,10 +197,9 @@ size_t submission_check(const struct submission *s, void (*say)(void *user, cons
 			report_missing(&check, "the logs do not show whether the cap on %s is met",
 				       name);
 	}
-	board_each_counted (row, s->board, g) {
+	board_each_counted (row, s->board, g)
 		if (row->sha256[0] == '\0')
 			report_missing(&check, "no log found for %s", row->name);
-	}
 	if (s->author == NULL)
 		report_missing(&check, "no author (--author)");
 	if (s->github_id == NULL)

@@ -173,13 +173,12 @@ static void resolve_local(const struct json_reader *r, struct conf_pod *pod)
 		      { pod->harnessgym.v, pod->harnessgym.n },
 		      { &pod->remote_root, pod->remote_root != NULL } };
 
-	array_each (list, lists, LENGTH(lists)) {
+	array_each (list, lists, LENGTH(lists))
 		for (size_t i = 0; i < list->n; i++) {
 			AUTO_TEXT old = list->v[i];
 
 			list->v[i] = conf_path(r, old);
 		}
-	}
 }
 
 static void add_pod(struct conf *conf, const struct conf_pod *pod)
@@ -405,11 +404,8 @@ static int take_all_found(const struct json_reader *r, const cJSON *array, const
 		if (rc == 0)
 			rc = take_found(r, node, at, answer, &found);
 		json_release_object(pod_fields, &found.pod);
-		free(found.host);
-		free(found.user);
-		free(found.gpu);
-		free(found.state);
-		free_strings(&found.notes);
+		found.pod = (struct conf_pod){ .name = NULL };
+		json_release_object(found_fields, &found);
 	}
 	return rc;
 }
@@ -841,10 +837,9 @@ int conf_renew(struct conf *conf, struct conf *old, size_t i, struct str answer,
 
 int conf_find_pod(const struct conf *conf, const char *name)
 {
-	for (size_t i = 0; i < conf->n_pods; i++)
-		if (strcmp(conf->pods[i].name, name) == 0)
-			return (int)i;
-	return -1;
+	size_t i = index_of(k, conf->n_pods, strcmp(conf->pods[k].name, name) == 0);
+
+	return i < conf->n_pods ? (int)i : -1;
 }
 
 size_t conf_place(const char *word)
@@ -911,9 +906,7 @@ bool conf_same_text(const char *a, const char *b)
 
 bool conf_same_strings(const struct conf_strings *a, const struct conf_strings *b)
 {
-	if (a->n != b->n)
-		return false;
-	return all_of(i, a->n, strcmp(a->v[i], b->v[i]) == 0);
+	return a->n == b->n && all_of(i, a->n, strcmp(a->v[i], b->v[i]) == 0);
 }
 
 const char *conf_pod_target(const struct conf_pod *pod)

@@ -2,7 +2,6 @@
 /* Evaluate the output of the preflight script. */
 #include "pods/preflight.h"
 
-#include "base/embed.h"
 #include "base/quote.h"
 #include "base/utf8.h"
 #include "parsers/run.h"
@@ -16,13 +15,6 @@
 #define CLEAN_BYTES  4000
 /* Scratch directory of benches and followers unless remote_root is set. */
 #define DEFAULT_ROOT "/tmp"
-
-extern const struct embed_file preflight_text[];
-
-const char *preflight_script(void)
-{
-	return preflight_text[0].text;
-}
 
 void preflight_command(struct buf *out, const char *nonce, const struct conf_pod *pod)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "base/embed.h"
 #include "conf/conf.h"
 #include "parsers/json.h"
 #include "transport.h"
@@ -37,7 +38,7 @@ int preflight_status(const cJSON *row);
 #define PREFLIGHT_GO	"go\n"
 #define PREFLIGHT_CLOCK "\nclock\t"
 void preflight_command(struct buf *out, const char *nonce, const struct conf_pod *pod);
-const char *preflight_script(void);
+extern const struct embed_file preflight_text[]; /* one: the script */
 
 /* The output of the script and how it ended; all borrowed. */
 struct preflight {

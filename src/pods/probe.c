@@ -173,7 +173,7 @@ static void probe_start(struct check *check, size_t i)
 		return;
 	}
 	report_step(probe, PODS_PROBE_CONNECTING, NULL);
-	t->ops->write(probe->stream, preflight_script(), strlen(preflight_script()), NULL);
+	t->ops->write(probe->stream, preflight_text[0].text, strlen(preflight_text[0].text), NULL);
 }
 
 int pods_probe(const struct pods_probe *ask, cJSON **rows, struct err *err)

@@ -101,14 +101,12 @@ static int check_pods(const struct bench_drive *drive, const struct conf_pod *po
 		.limit_s = PREFLIGHT_LIMIT_S,
 	};
 
-	/* An attached bench has passed its preflight. */
-	if (drive->mode != SESSION_RUN || folder_size(drive->path, PREFLIGHT_FILE) > 0)
+	/* An attached bench has passed its preflight.  With Slurm the login node would be checked,
+	 * and not the node of the runs. */
+	if (drive->mode != SESSION_RUN || folder_size(drive->path, PREFLIGHT_FILE) > 0 ||
+	    any_of(i, plan->n_pods, pods[i].slurm.is_given))
 		return 0;
-	/* With Slurm the login node would be checked, and not the node of the runs. */
-	for (size_t i = 0; i < plan->n_pods; i++)
-		if (pods[i].slurm.is_given)
-			return 0;
-	cJSON **rows = xcalloc(plan->n_pods, sizeof(cJSON *));
+	AUTO_FREE cJSON **rows = xcalloc(plan->n_pods, sizeof(cJSON *));
 	preflight.waits = xcalloc(plan->n_pods, sizeof(*preflight.waits));
 	for (size_t i = 0; i < plan->n_pods; i++)
 		print_into(preflight.waits[i].pod, "%s", plan->pods[i].id);
@@ -122,7 +120,6 @@ static int check_pods(const struct bench_drive *drive, const struct conf_pod *po
 	}
 	folder_remove(drive->path, WAITS_FILE);
 	free(preflight.waits);
-	free((void *)rows);
 	return result;
 }
 
@@ -227,12 +224,11 @@ static int drive_loop(struct driver *driver, const struct conf_pod *pods, struct
 	const struct session_cb cb = { driver_on_note, driver_on_end, driver };
 	const struct fleet_options options = { .accept_new = drive->accept_new };
 	size_t n = drive->plan->n_pods;
-	struct remote_pod *remotes;
 
 	driver->loop = loop_new(err);
 	if (driver->loop == NULL)
 		return -1;
-	remotes = xcalloc(n, sizeof(*remotes));
+	AUTO_FREE struct remote_pod *remotes = xcalloc(n, sizeof(*remotes));
 	for (size_t i = 0; i < n; i++)
 		remotes[i] = pods_remote(&pods[i]);
 	struct fleet *fleet = fleet_new(driver->loop, remotes, n, &options);
@@ -261,7 +257,6 @@ static int drive_loop(struct driver *driver, const struct conf_pod *pods, struct
 	fleet_free(fleet);
 	session_free(driver->session);
 	loop_free(driver->loop);
-	free(remotes);
 	return 0;
 }
 
@@ -293,13 +288,12 @@ static struct session_setup judge_setup(const struct bench_drive *drive,
 
 int bench_judge_again(const struct bench_drive *drive, struct err *err)
 {
-	struct noise_register reg;
+	AUTO_NOISE reg = { .n = 0 };
 	struct noise_lookup lookup = { &reg, drive->plan, drive->path };
 	const struct session_setup setup = judge_setup(drive, &lookup);
 
 	noise_register_peek(&reg, drive->context);
 	int rc = session_judge_folder(&setup, err);
-	noise_register_release(&reg);
 	if (rc == 0)
 		store_bench(drive);
 	return rc;
@@ -307,8 +301,8 @@ int bench_judge_again(const struct bench_drive *drive, struct err *err)
 
 enum session_end bench_drive(const struct bench_drive *drive, struct err *err)
 {
-	struct conf_pod *pods = bench_pods(drive->plan, &drive->context->conf, err);
-	struct noise_register reg;
+	AUTO_FREE struct conf_pod *pods = bench_pods(drive->plan, &drive->context->conf, err);
+	AUTO_NOISE reg = { .n = 0 };
 	struct driver driver = {
 		.drive = drive,
 		.lookup = { &reg, drive->plan, drive->path },
@@ -327,22 +321,18 @@ enum session_end bench_drive(const struct bench_drive *drive, struct err *err)
 	/* The noise register now contains the A/A runs of this bench. */
 	if (rc == 0 && driver.end == SESSION_DONE && drive->plan->aa && drive->mode == SESSION_RUN)
 		rc = bench_judge_again(drive, err);
-	noise_register_release(&reg);
-	free(pods);
 	return rc < 0 ? SESSION_FAILED : driver.end;
 }
 
 cJSON *bench_verdict(const struct bench_drive *drive)
 {
 	cJSON *verdict = folder_read_json(drive->path, "verdict.json");
-	struct noise_register reg;
+	AUTO_NOISE reg = { .n = 0 };
 	struct noise_lookup lookup = { &reg, drive->plan, drive->path };
 	const struct session_setup setup = judge_setup(drive, &lookup);
 
 	if (verdict != NULL)
 		return verdict;
 	noise_register_peek(&reg, drive->context);
-	verdict = session_verdict(&setup);
-	noise_register_release(&reg);
-	return verdict;
+	return session_verdict(&setup);
 }

@@ -16,7 +16,6 @@ bool guard_has(const struct guard_hits *hits, enum guard guard)
 void guard_add(struct guard_hits *hits, enum guard guard, bool hard, const char *fmt, ...)
 {
 	struct guard_hit *hit = array_find(one, hits->hit, hits->n, one->guard == guard);
-	va_list ap;
 
 	if (hit != NULL && (hit->hard || !hard))
 		return;
@@ -28,9 +27,7 @@ void guard_add(struct guard_hits *hits, enum guard guard, bool hard, const char 
 		return;
 	hit->guard = guard;
 	hit->hard = hard;
-	va_start(ap, fmt);
-	(void)vsnprintf(hit->text, sizeof(hit->text), fmt, ap);
-	va_end(ap);
+	print_args(hit->text, fmt);
 }
 
 const struct guard_hit *guard_hard(const struct guard_hits *hits)
@@ -49,20 +46,15 @@ void guard_loss_widen(struct guard_loss_rule *rule, double val_sd)
 
 static double find_loss(const struct guard_losses *losses, double step)
 {
-	for (size_t i = 0; i < losses->n; i++)
-		if (losses->rows[i].step == step)
-			return losses->rows[i].train_loss;
-	return (double)NAN;
+	const struct step_row *row = array_find(one, losses->rows, losses->n, one->step == step);
+
+	return row != NULL ? row->train_loss : (double)NAN;
 }
 
-/* How many of steps 1 to 5 have a loss. */
-static int count_first_losses(const struct guard_losses *losses)
+/* Does one of steps 1 to 5 have a loss? */
+static bool has_first_losses(const struct guard_losses *losses)
 {
-	int n = 0;
-
-	for (int step = 1; step <= 5; step++)
-		n += !isnan(find_loss(losses, step)) ? 1 : 0;
-	return n;
+	return any_of(i, 5, !isnan(find_loss(losses, i + 1)));
 }
 
 /* Add a hit for the first of steps 1 to 5 with different losses. */
@@ -117,7 +109,7 @@ void guard_check_losses(struct guard_hits *hits, const struct guard_losses *cont
 		guard_add(hits, guard, !changed,
 			  "val_loss %.4f, the control's %.4f (tolerance %.3g)", variant->val_loss,
 			  control->val_loss, rule->val);
-	if (count_first_losses(control) > 0 && count_first_losses(variant) == 0)
+	if (has_first_losses(control) && !has_first_losses(variant))
 		guard_add(hits, GUARD_UNCHECKED, false,
 			  "no loss printed at steps 1 to 5, where the control prints some; was the "
 			  "run resumed?");

@@ -144,14 +144,12 @@ static cJSON *make_overlay(const cJSON *from, const cJSON *to)
 {
 	cJSON *over = cJSON_CreateObject();
 
-	json_each (node, to) {
+	json_each (node, to)
 		if (!cJSON_Compare(node, json_get(from, node->string), true))
 			cJSON_AddItemToObject(over, node->string, cJSON_Duplicate(node, true));
-	}
-	json_each (node, from) {
+	json_each (node, from)
 		if (json_get(to, node->string) == NULL)
 			cJSON_AddNullToObject(over, node->string);
-	}
 	return over;
 }
 
@@ -494,7 +492,7 @@ cJSON *harness_ab_json(const struct harness_ab *asked, struct err *err)
 {
 	struct harness_run trials = { .id = "trials" };
 	struct harness_ab ab = *asked;
-	struct plan plan;
+	AUTO_PLAN plan = { .file = NULL };
 	AUTO_BUF text = buf_new(COMMAND_MAX * 4);
 
 	if (ab.compare != NULL) {
@@ -509,10 +507,8 @@ cJSON *harness_ab_json(const struct harness_ab *asked, struct err *err)
 	if (root == NULL)
 		return NULL;
 	json_print(&text, root);
-	if (plan_parse(&plan, "bench.json", buf_str(&text), err) == 0) {
-		plan_release(&plan);
+	if (plan_parse(&plan, "bench.json", buf_str(&text), err) == 0)
 		return root;
-	}
 	cJSON_Delete(root);
 	return NULL;
 }

@@ -271,9 +271,7 @@ static void judge_measure(struct judge *judge)
 		}
 		run_log_guards(log, &run->hits);
 		run->val_loss = log->val_loss;
-		if (log->kind != RUN_LOG_TRAINING || log->n_rows == 0)
-			continue;
-		judge->training = true;
+		judge->training |= log->kind == RUN_LOG_TRAINING && log->n_rows > 0;
 	}
 
 	/* One window for all, and each run's number in it. */
@@ -290,9 +288,7 @@ static void judge_measure(struct judge *judge)
 	const struct judge_run *control =
 		array_find(run, judge->runs, judge->n_runs,
 			   run->arm == 0 && run->has_window && is_healthy(run));
-	for (size_t i = 0; i < judge->n_runs && control != NULL; i++) {
-		struct judge_run *run = &judge->runs[i];
-
+	array_each (run, judge->runs, control != NULL ? judge->n_runs : 0) {
 		if (run->has_window && run->window.n_rows < control->window.n_rows)
 			guard_add(&run->hits, GUARD_WINDOW, true,
 				  "%zu rows in the window, the control has %zu", run->window.n_rows,
@@ -327,8 +323,8 @@ static double add_interval_ratios(const struct judge *judge, const struct judge_
 		sum[i] += ratio;
 	}
 	if (n == m) {
-		median = stats_median(b, n);
-		*gain_ms = stats_median(a, n);
+		median = values_median(b, n);
+		*gain_ms = values_median(a, n);
 	}
 	return median;
 }
@@ -337,7 +333,7 @@ static double add_interval_ratios(const struct judge *judge, const struct judge_
 static void find_odd_interval(struct judge_steps *steps, const struct step_times *times, double lo,
 			      const double *ratio, size_t n)
 {
-	double median = stats_median(ratio, n), far = 0.0;
+	double median = values_median(ratio, n), far = 0.0;
 	size_t first = step_find(times, lo);
 
 	for (size_t i = 0; i < n && first + (i + 1) * steps->every < times->n; i++) {
@@ -376,7 +372,8 @@ static void judge_compare_intervals(const struct judge *judge, struct judge_cont
 {
 	const struct judge_run *control = NULL, *run, *last = NULL;
 	AUTO_FREE double *away = judge_new_array(judge), *uneven = judge_new_array(judge);
-	double *sum = NULL, *mid = NULL, gain_ms;
+	AUTO_FREE double *sum = NULL, *mid = NULL;
+	double gain_ms;
 	size_t n = 0, pairs = 0, rows = 0;
 
 	while ((control = judge_next(judge, c->base, control)) != NULL) {
@@ -409,8 +406,6 @@ static void judge_compare_intervals(const struct judge *judge, struct judge_cont
 	}
 	c->steps.away = paired_compare(away, pairs, &judge->rule.paired);
 	c->steps.uneven = paired_compare(uneven, pairs, &judge->rule.paired);
-	free(sum);
-	free(mid);
 }
 
 /* Outliers, by a modified z score. */
@@ -460,7 +455,7 @@ static void describe_outlier(const struct judge *judge, struct judge_run *run)
 {
 	const struct health_sum *health = run->health;
 	AUTO_FREE double *x = judge_new_array(judge);
-	size_t known = 0, i;
+	size_t known = 0;
 
 	if (health == NULL) {
 		print_into(run->seen, "no telemetry");
@@ -471,15 +466,14 @@ static void describe_outlier(const struct judge *judge, struct judge_run *run)
 	if (health->foreign[0] != '\0')
 		append_into(run->seen, "%sanother program used its GPUs (%s)",
 			    run->seen[0] != '\0' ? "; " : "", health->foreign);
-	for (i = 0; i < LENGTH(traits); i++) {
-		const struct trait *t = &traits[i];
+	array_each (t, traits, LENGTH(traits)) {
 		size_t n = 0;
 
 		judge_each (other, judge, run->arm)
 			if (other != run && other->health != NULL && judge_is_usable(other) &&
 			    !isnan(judge_get_health(other->health, t->offset)))
 				x[n++] = judge_get_health(other->health, t->offset);
-		double own = judge_get_health(health, t->offset), others = stats_median(x, n);
+		double own = judge_get_health(health, t->offset), others = values_median(x, n);
 		double away = fabs(own - others);
 
 		known += isnan(away) ? 0 : 1;
@@ -540,7 +534,6 @@ static void judge_weigh_outliers(const struct judge *judge, struct judge_contras
 {
 	const struct paired_rule *rule = &judge->rule.paired;
 	AUTO_FREE double *d = judge_new_array(judge);
-	struct paired whole;
 	size_t n = 0;
 
 	/* Use the values as measured: adjusting for places would spread one outlier over all
@@ -548,7 +541,7 @@ static void judge_weigh_outliers(const struct judge *judge, struct judge_contras
 	for (size_t i = 0; i < c->n_shown; i++)
 		if (c->blocks[i].counts)
 			d[n++] = c->blocks[i].d;
-	whole = paired_compare(d, n, rule);
+	struct paired whole = paired_compare(d, n, rule);
 	c->robust_sd = n >= LEAST_VALUES ? MAD_TO_SD * stats_mad(d, n) : (double)NAN;
 	c->block_sd = whole.sd;
 	/* Without any spread no test applies. */
@@ -591,7 +584,7 @@ static void judge_summarize(struct judge *judge, size_t arm)
 			legacy[n_legacy++] = run->legacy;
 	}
 	s->min = stats_min(y, s->n);
-	s->median = stats_median(y, s->n);
+	s->median = values_median(y, s->n);
 	s->max = stats_max(y, s->n);
 	s->mad = stats_mad(y, s->n);
 	s->low = higher ? 1.0 / s->max : s->min;
@@ -653,14 +646,11 @@ static bool has_runs(const struct judge *judge, size_t arm, const struct judge_r
 
 static void drop_block(struct judge *judge, const struct judge_run *run, const char *why)
 {
-	struct judge_dropped *dropped;
-
 	if (judge->n_dropped == JUDGE_MAX_DROPPED)
 		return;
-	dropped = xplace(judge->dropped, judge->n_dropped, judge->cap_dropped);
-	dropped->pod = run->pod;
-	dropped->block = run->block;
-	dropped->arm = run->arm;
+	struct judge_dropped *dropped =
+		xplace(judge->dropped, judge->n_dropped, judge->cap_dropped);
+	*dropped = (struct judge_dropped){ .pod = run->pod, .block = run->block, .arm = run->arm };
 	print_into(dropped->reason, "%s: %s", judge->arms[run->arm].tag, why);
 }
 
@@ -705,17 +695,24 @@ static bool is_invalid_for_all(const struct judge *judge, const struct judge_run
 	return false;
 }
 
-/* The value of an arm in a block: the median of its runs' y, whatever their guards.  The block
- * counts only if all of them are usable. */
-static double get_block_y(const struct judge *judge, size_t arm, const struct judge_run *like,
-			  struct judge_block *block)
+/* An arm in a block: the median of its runs' y, whatever their guards, and their mean place. */
+struct side {
+	double y, place;
+};
+
+/* The block counts only if all of the arm's runs are usable. */
+static struct side get_side(const struct judge *judge, size_t arm, const struct judge_run *like,
+			    struct judge_block *block)
 {
-	double y[JUDGE_MAX_REPS];
+	double y[JUDGE_MAX_REPS] = { 0 }, places = 0.0, n_places = 0.0;
 	size_t n = 0;
 
 	array_each (run, judge->runs, judge->n_runs) {
 		if (run->arm != arm || !is_in_block(run, like))
 			continue;
+		places += run->pos != JUDGE_ANY ? (double)(run->rep * judge->n_arms + run->pos)
+						: (double)NAN;
+		n_places += 1.0;
 		if (!judge_is_usable(run) || n == JUDGE_MAX_REPS)
 			block->counts = false;
 		if (guard_hard(&run->hits) != NULL)
@@ -725,42 +722,7 @@ static double get_block_y(const struct judge *judge, size_t arm, const struct ju
 		if (run->y > 0.0 && n < JUDGE_MAX_REPS)
 			y[n++] = run->y;
 	}
-	return stats_median(y, n);
-}
-
-/* Mean place of an arm's runs in a block. */
-static double get_block_place(const struct judge *judge, size_t arm, const struct judge_run *like)
-{
-	double sum = 0.0, n = 0.0;
-
-	array_each (run, judge->runs, judge->n_runs) {
-		if (run->arm != arm || !is_in_block(run, like))
-			continue;
-		sum += run->pos != JUDGE_ANY ? (double)(run->rep * judge->n_arms + run->pos)
-					     : (double)NAN;
-		n += 1.0;
-	}
-	return sum / n;
-}
-
-/* Add places and the A/A arm of a block to its fit; aa stays NAN if that arm has no usable run. a:
- * the control's y. */
-static void add_aa_arm(const struct judge *judge, const struct judge_contrast *c,
-		       const struct judge_run *like, double a, struct judge_block *block)
-{
-	struct judge_block side = { .counts = true };
-	double again = (double)NAN, place;
-
-	block->fit.place = get_block_place(judge, c->base, like);
-	if (c->second != 0)
-		again = get_block_y(judge, c->second, like, &side);
-	block->fit.aa = side.counts ? log(a) - log(again) : (double)NAN;
-	if (!isnan(block->fit.aa)) {
-		place = get_block_place(judge, c->second, like);
-		block->fit.aa_place = block->fit.place - place;
-		block->fit.place -= block->fit.aa_place / 2.0;
-	}
-	block->fit.place -= get_block_place(judge, c->arm, like);
+	return (struct side){ values_median(y, n), places / n_places };
 }
 
 static void collect_blocks(const struct judge *judge, struct judge_contrast *c, bool fresh)
@@ -770,19 +732,29 @@ static void collect_blocks(const struct judge *judge, struct judge_contrast *c, 
 	c->blocks = xcalloc(judge->n_runs + 1, sizeof(*c->blocks));
 	judge_each (run, judge, c->arm) {
 		struct judge_block block = { .pod = run->pod, .block = run->block };
+		struct judge_block second = { .counts = c->second != 0 };
 
 		if (run->fresh != fresh || !is_first(judge, run))
 			continue;
 		block.counts = !is_invalid_for_all(judge, run);
-		double a = get_block_y(judge, c->base, run, &block);
-		double b = get_block_y(judge, c->arm, run, &block);
-		if (isnan(a))
+		struct side a = get_side(judge, c->base, run, &block), again = { 0 };
+		struct side b = get_side(judge, c->arm, run, &block);
+		if (isnan(a.y))
 			continue;
-		block.d = log(a) - log(b);
+		block.d = log(a.y) - log(b.y);
 		block.counts &= isfinite(block.d);
-		block.control = higher ? 1.0 / a : a;
-		block.variant = higher ? 1.0 / b : b;
-		add_aa_arm(judge, c, run, a, &block);
+		block.control = higher ? 1.0 / a.y : a.y;
+		block.variant = higher ? 1.0 / b.y : b.y;
+		/* fit.aa stays NAN if the A/A arm has no usable run. */
+		block.fit.place = a.place;
+		if (c->second != 0)
+			again = get_side(judge, c->second, run, &second);
+		block.fit.aa = second.counts ? log(a.y) - log(again.y) : (double)NAN;
+		if (!isnan(block.fit.aa)) {
+			block.fit.aa_place = a.place - again.place;
+			block.fit.place -= block.fit.aa_place / 2.0;
+		}
+		block.fit.place -= b.place;
 		c->n_blocks += block.counts ? 1 : 0;
 		c->blocks[c->n_shown++] = block;
 	}
@@ -824,13 +796,12 @@ static void merge_controls(const struct judge *judge, struct judge_contrast *c)
 static struct paired fit_blocks(const struct judge *judge, struct judge_contrast *c, size_t pod)
 {
 	AUTO_FREE struct paired_block *fit = xcalloc(c->n_shown + 1, sizeof(*fit));
-	struct paired paired;
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->n_shown; i++)
 		if (c->blocks[i].counts && (pod == JUDGE_ANY || c->blocks[i].pod == pod))
 			fit[n++] = c->blocks[i].fit;
-	paired = paired_fit(fit, n, &judge->rule.paired);
+	struct paired paired = paired_fit(fit, n, &judge->rule.paired);
 	for (size_t i = 0, k = 0; pod == JUDGE_ANY && i < c->n_shown; i++)
 		if (c->blocks[i].counts)
 			c->blocks[i].fit.d = fit[k++].d;
@@ -1379,10 +1350,8 @@ void judge_init(struct judge *judge, const struct judge_rule *rule, const struct
 	judge_mark_outliers(judge);
 	judge_drop_blocks(judge);
 	judge->contrasts = xcalloc(n_arms, sizeof(*judge->contrasts));
-	for (size_t i = 0; i < judge->n_contrasts; i++) {
-		struct judge_contrast *c = &judge->contrasts[i];
-
-		c->arm = i + 1;
+	array_each (c, judge->contrasts, judge->n_contrasts) {
+		c->arm = (size_t)(c - judge->contrasts) + 1;
 		judge_compare_blocks(judge, c, false);
 		judge_compare_arms(judge, c);
 		judge_compare_unblocked(judge, c);

@@ -201,14 +201,9 @@ static bool names_overlap(const char *a, const char *b)
 {
 	const char *longer = strlen(a) > strlen(b) ? a : b;
 	const char *shorter = longer == a ? b : a;
-	size_t n = strlen(shorter);
 
-	if (n < LEAST_AKIN)
-		return strcasecmp(a, b) == 0;
-	for (; strlen(longer) >= n; longer++)
-		if (strncasecmp(longer, shorter, n) == 0)
-			return true;
-	return false;
+	return strlen(shorter) < LEAST_AKIN ? strcasecmp(a, b) == 0
+					    : strcasestr(longer, shorter) != NULL;
 }
 
 /* Does the plan declare that the variant changes that setting?  Programs print "cuda_graphs" for
@@ -235,11 +230,14 @@ static const char *get_setting(const struct judge *judge, size_t arm, const char
 	*n = 0;
 	*wavers = false;
 	judge_each (run, judge, arm) {
-		*wavers |= run->log != NULL && run_settings_has_conflict(&run->log->settings, key);
-		if (get_settings_log(run) == NULL)
+		if (run->log == NULL)
 			continue;
 		const char *one = run_settings_get(&run->log->settings, key);
-		agree &= one != NULL && (value == NULL || strcmp(one, value) == 0);
+		*wavers |= one != NULL && one[0] == '\0';
+		if (get_settings_log(run) == NULL)
+			continue;
+		agree &=
+			one != NULL && one[0] != '\0' && (value == NULL || strcmp(one, value) == 0);
 		value = one;
 		++*n;
 	}
@@ -306,7 +304,7 @@ static double get_median_score(const struct judge *judge, size_t arm, const char
 			       : json_get_number(run->log->score.root, key, (double)NAN);
 		n += v[n] > 0.0 ? 1 : 0;
 	}
-	return stats_median(v, n);
+	return values_median(v, n);
 }
 
 /* Do minimum and median time of the same runs agree on the winner? */
@@ -434,17 +432,14 @@ static void compare_sources(const struct judge *judge, struct judge_contrast *c)
 /* Mean of a member of struct health_sum over an arm's usable runs; NAN: unknown. */
 static double get_mean_health(const struct judge *judge, size_t arm, size_t offset)
 {
-	double sum = 0.0;
+	AUTO_FREE double *x = judge_new_array(judge);
 	size_t n = 0;
 
-	judge_each (run, judge, arm) {
-		if (run->health == NULL || !judge_is_usable(run) ||
-		    isnan(judge_get_health(run->health, offset)))
-			continue;
-		sum += judge_get_health(run->health, offset);
-		n++;
-	}
-	return n > 0 ? sum / (double)n : (double)NAN;
+	judge_each (run, judge, arm)
+		if (run->health != NULL && judge_is_usable(run) &&
+		    !isnan(judge_get_health(run->health, offset)))
+			x[n++] = judge_get_health(run->health, offset);
+	return stats_mean(x, n);
 }
 
 #define MEAN(arm, field) get_mean_health(judge, arm, offsetof(struct health_sum, field))

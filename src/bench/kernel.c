@@ -2,19 +2,11 @@
 /* Kernel benches: the command of the probe, and its output as the results of runs. */
 #include "bench/kernel.h"
 
-#include "base/embed.h"
 #include "base/file.h"
 #include "base/quote.h"
 
-extern const struct embed_file kernel_probe_files[];
-
 #define MAX_COMMAND (1024U * 1024)
 #define MAX_OUTPUT  (16U * 1024 * 1024)
-
-const char *kernel_probe(void)
-{
-	return kernel_probe_files[0].text;
-}
 
 char *kernel_command(const struct plan *plan)
 {

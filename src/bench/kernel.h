@@ -7,9 +7,6 @@
  * one JSON object per arm.  The process belongs to the first run of its round; the other runs of
  * that round share it.  The mean that it prints for an arm is the value of the arm's run. */
 
-/* The source of the probe, a Python program. */
-const char *kernel_probe(void);
-
 /* The shell command of a plan whose workload.kind is kernel; owned. */
 char *kernel_command(const struct plan *plan);
 

@@ -8,9 +8,10 @@
 
 #include "base/embed.h"
 #include "base/quote.h"
-#include "bench/kernel.h"
 
 extern const struct embed_file launch_scripts[], launch_slurm[];
+/* The probe of kernel benches, a Python program. */
+extern const struct embed_file kernel_probe_files[];
 
 #define MAX_SHIPPED (8U * 1024 * 1024)
 #define MAX_SECONDS 1e11
@@ -113,7 +114,7 @@ static void append_variables(struct buf *out, enum launch_op op, const struct la
 	plan_prepare_command(plan, l->arm, l->pod, &command);
 	append_variable(out, "HB_PREPARE", command.data);
 	if (plan->kernel && op == LAUNCH_START)
-		append_variable(out, "HB_PROBE", kernel_probe());
+		append_variable(out, "HB_PROBE", kernel_probe_files[0].text);
 }
 
 /* The content of a local file as a shell word.  A relative name starts at the folder of bench.json.

@@ -87,14 +87,12 @@ static char *next_name(struct str *rest)
 enum bench_probe bench_probe_of(const struct conf *conf, const char *pods)
 {
 	struct str rest = str_from(pods);
-	char *name;
 	bool all = true;
 
-	while ((name = next_name(&rest)) != NULL) {
+	for (char *name; (name = next_name(&rest)) != NULL; free(name)) {
 		int i = conf_find_pod(conf, name);
 
 		all &= i >= 0 && conf->pods[i].n_gpus > 0;
-		free(name);
 	}
 	return all ? PROBE_GPU : PROBE_CPU;
 }
@@ -162,11 +160,9 @@ cJSON *bench_make_pods(const cJSON *definition, const char *names, const struct 
 /* Make a relative path absolute; folder is its start. */
 static void make_absolute(cJSON *text, const char *folder)
 {
-	AUTO_TEXT path = NULL;
-
 	if (!cJSON_IsString(text) || text->valuestring[0] == '/')
 		return;
-	path = xasprintf("%s/%s", folder, text->valuestring);
+	AUTO_TEXT path = xasprintf("%s/%s", folder, text->valuestring);
 	(void)cJSON_SetValuestring(text, path);
 }
 

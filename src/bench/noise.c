@@ -52,7 +52,7 @@ static double get_median(const struct noise_run *like, bool again, const struct 
 	for (size_t i = 0; i < n; i++)
 		if (runs[i].block == like->block && runs[i].again == again && is_measured(&runs[i]))
 			y[(*count)++] = runs[i].y;
-	return stats_median(y, *count);
+	return values_median(y, *count);
 }
 
 /* Differences of ln y of all complete blocks.  Returns how many. */

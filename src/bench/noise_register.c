@@ -205,30 +205,25 @@ void noise_register_peek(struct noise_register *reg, struct context *context)
 void noise_register_release(struct noise_register *reg)
 {
 	array_each (e, reg->v, reg->n) {
-		free(e->pod);
-		free(e->gpus);
-		free(e->class_name);
-		free(e->gpu);
-		free(e->gpu_id);
-		free(e->driver);
-		free(e->image);
-		free(e->what);
-		free(e->metric);
-		free(e->bench);
+		char *const texts[] = { e->pod,	   e->gpus,  e->class_name, e->gpu,    e->gpu_id,
+					e->driver, e->image, e->what,	    e->metric, e->bench };
+
+		for (size_t i = 0; i < LENGTH(texts); i++)
+			free(texts[i]);
 	}
 	free(reg->v);
 	*reg = (struct noise_register){ 0 };
 }
 
 const struct noise_entry *noise_register_find(const struct noise_register *reg,
-					      const struct plan *plan, size_t arm, size_t pod,
+					      const struct plan *plan, size_t pod,
 					      const char *gpu_id)
 {
 	const struct noise_entry *found = NULL;
 	struct noise_of_pod now;
 	char name[NOISE_CLASS_SIZE];
 
-	noise_class(plan, arm, name);
+	noise_class(plan, 0, name);
 	noise_read_env(&now, &plan->pods[pod], (struct str){ "", 0 });
 	array_each (e, reg->v, reg->n) {
 		if (!same_text(e->pod, now.pod) || !same_text(e->gpus, now.gpus) ||
@@ -266,8 +261,7 @@ void noise_register_set_rule(void *user, struct judge_rule *rule)
 		if (lookup->path != NULL)
 			read_env(&env, lookup->path, plan->pods[i].id);
 		noise_read_env(&now, &plan->pods[i], buf_str(&env));
-		const struct noise_entry *e =
-			noise_register_find(lookup->reg, plan, 0, i, now.gpu_id);
+		const struct noise_entry *e = noise_register_find(lookup->reg, plan, i, now.gpu_id);
 		if (e == NULL)
 			return;
 		if (e->noise.sd > sd) {
@@ -284,9 +278,8 @@ int noise_register_store(const char *db_path, const char *id, const char *path, 
 	AUTO_JSON verdict = folder_read_json(path, "verdict.json");
 	struct folder_state state = { .state = "" };
 	char class_name[NOISE_CLASS_SIZE];
-	struct plan plan;
+	AUTO_PLAN plan = { .file = NULL };
 	size_t n = 0;
-	int rc = 0;
 
 	if (bench_load_plan(&plan, path, err) != 0)
 		return -1;
@@ -318,10 +311,7 @@ int noise_register_store(const char *db_path, const char *id, const char *path, 
 			};
 		}
 	}
-	if (n > 0)
-		rc = store_put_noise(db_path, id, rows, n, err);
-	plan_release(&plan);
-	return rc;
+	return n > 0 ? store_put_noise(db_path, id, rows, n, err) : 0;
 }
 
 cJSON *noise_entry_json(const struct noise_entry *e)
@@ -371,14 +361,10 @@ cJSON *noise_history_json(const struct noise_entry *e)
 	AUTO_BUF text = buf_new(512);
 
 	describe_change(e, &text);
-	json_add_clean(row, "kind", e->kind);
-	json_add_clean(row, "bench", e->bench);
-	json_add_number(row, "value", exp(e->noise.mean));
-	json_add_number(row, "before", exp(e->before));
-	json_add_number(row, "after", isnan(pct) ? pct : exp(e->after));
-	json_add_number(row, "change_pct", pct);
-	json_add_clean(row, "change", isnan(pct) ? NULL : text.data);
-	return row;
+	return json_add(row, JCLEAN("kind", e->kind), JCLEAN("bench", e->bench),
+			JNUM("value", exp(e->noise.mean)), JNUM("before", exp(e->before)),
+			JNUM("after", isnan(pct) ? pct : exp(e->after)), JNUM("change_pct", pct),
+			JCLEAN("change", isnan(pct) ? NULL : text.data));
 }
 
 /* A report shows this many entries of a series, the newest. */

@@ -38,6 +38,8 @@ int noise_register_load(struct noise_register *reg, struct context *context,
  * caller may run for hours, or fork. */
 void noise_register_peek(struct noise_register *reg, struct context *context);
 void noise_register_release(struct noise_register *reg);
+/* A local register that is released at the end of its block: AUTO_NOISE reg = { .n = 0 }; */
+#define AUTO_NOISE __attribute__((cleanup(noise_register_release))) struct noise_register
 
 /* History of the control of repeated benches: one series per class of runs and kind of pod (its
  * GPUs, or its name if it has none), by time. name: of a bench or a class; NULL: all. base/change.h
@@ -47,10 +49,10 @@ int noise_history_load(struct noise_register *reg, struct context *context, cons
 /* The row of `bench history`: that of `bench noise` and more.  Owned by the caller. */
 cJSON *noise_history_json(const struct noise_entry *entry);
 
-/* The entry for an arm of a plan on a pod. gpu_id "": the newest.  NULL: none with at least
+/* The entry for the control of a plan on a pod. gpu_id "": the newest.  NULL: none with at least
  * NOISE_MIN_RUNS runs. */
 const struct noise_entry *noise_register_find(const struct noise_register *reg,
-					      const struct plan *plan, size_t arm, size_t pod,
+					      const struct plan *plan, size_t pod,
 					      const char *gpu_id);
 
 /* Argument of noise_register_set_rule. */

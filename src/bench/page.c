@@ -110,10 +110,9 @@ static void append_plot(struct buf *out, const cJSON *verdict)
 	if (plot.n == 0)
 		return;
 	buf_append_char(out, '\n');
-	json_each (c, plot.contrasts) {
+	json_each (c, plot.contrasts)
 		if (cJSON_GetArraySize(verdict_list(c, "blocks")) > 0)
 			append_row(out, &plot, c);
-	}
 	buf_appendf(out, "    %-*s %-*s%*s %%\n", LABEL, "", COLUMNS / 2,
 		    stats_pct_text(plot.lo, true).s, COLUMNS - COLUMNS / 2,
 		    stats_pct_text(plot.hi, true).s);
@@ -155,12 +154,11 @@ static void append_svg_row(struct buf *out, const struct plot *plot, const cJSON
 			    "opacity=\"0.5\"/>\n",
 			    LEFT + plot_place(plot, lo, WIDTH), y,
 			    LEFT + plot_place(plot, hi, WIDTH));
-	json_each (b, verdict_list(c, "blocks")) {
+	json_each (b, verdict_list(c, "blocks"))
 		if (isfinite(num(b, "pct")))
 			buf_appendf(out, "<circle cx=\"%.1f\" cy=\"%d\" r=\"4\" fill=\"%s\"/>\n",
 				    LEFT + plot_place(plot, num(b, "pct"), WIDTH), y,
 				    verdict_is(b, "counts") ? "#246" : "#bbb");
-	}
 }
 
 void page_svg(struct buf *out, const cJSON *verdict)
@@ -183,10 +181,9 @@ void page_svg(struct buf *out, const cJSON *verdict)
 	append_svg_label(out, &plot, plot.lo, rows);
 	append_svg_label(out, &plot, 0.0, rows);
 	append_svg_label(out, &plot, plot.hi, rows);
-	json_each (c, plot.contrasts) {
+	json_each (c, plot.contrasts)
 		if (cJSON_GetArraySize(verdict_list(c, "blocks")) > 0)
 			append_svg_row(out, &plot, c, row++);
-	}
 	buf_appendf(out,
 		    "<text x=\"8\" y=\"%d\" fill=\"#666\">dots: blocks (grey: not counted); bar: "
 		    "interval; lines: zero and the margin of %g%%; right of zero is faster</text>\n"
@@ -297,15 +294,14 @@ void page_md(struct buf *out, const cJSON *verdict, const struct plan *plan, con
 	char began[CLOCK_RFC3339_SIZE], ended[CLOCK_RFC3339_SIZE];
 	AUTO_BUF line = buf_new(MAX_LINE);
 	struct folder_state state;
-	struct facts head, facts;
+	AUTO_FACTS head = { .n = 0 };
+	AUTO_FACTS facts = { .n = 0 };
 
-	facts_init(&head);
 	facts_section(&head, plan->name);
 	report_line(&line, verdict);
 	facts_text(&head, "", FACT_STRONG, "%s", line.data);
 	facts_print_md(out, &head);
 	append_plot(out, verdict);
-	facts_init(&facts);
 	report_facts(&facts, verdict);
 	facts_section(&facts, "how it was measured");
 	for (size_t i = 0; i < plan->n_pods; i++)
@@ -322,6 +318,4 @@ void page_md(struct buf *out, const cJSON *verdict, const struct plan *plan, con
 	facts_text(&facts, "bench", FACT_PLAIN, "%s", file_name(path));
 	facts_print_md(out, &facts);
 	page_add_definition(out, path);
-	facts_release(&head);
-	facts_release(&facts);
 }

@@ -429,7 +429,7 @@ static int read_variants(const struct json_reader *r, const cJSON *array, const 
 			 void *to)
 {
 	static const struct plan_variant blank = { .tag = NULL };
-	size_t size = (size_t)cJSON_GetArraySize(array), n_controls, control = 0;
+	size_t size = (size_t)cJSON_GetArraySize(array);
 	struct items items = { variant_keys, &blank, sizeof(blank), NULL };
 	struct plan *plan = to;
 
@@ -439,9 +439,8 @@ static int read_variants(const struct json_reader *r, const cJSON *array, const 
 	items.v = plan->variants = xcalloc(size, sizeof(blank));
 	if (read_items(r, array, path, &items, &plan->n_variants) != 0)
 		return -1;
-	n_controls = array_count(v, plan->variants, size, v->control);
-	while (control + 1 < size && !plan->variants[control].control)
-		control++;
+	size_t n_controls = array_count(v, plan->variants, size, v->control);
+	size_t control = index_of(i, size, plan->variants[i].control);
 	if (n_controls != 1)
 		return json_refuse(r, path,
 				   "expected exactly one with \"control\": true, found %zu",
@@ -659,11 +658,12 @@ unsigned char *plan_schedule(const struct plan *plan, size_t pod)
 {
 	size_t n_arms = plan_n_arms(plan);
 	unsigned char *order = xcalloc(plan_n_rounds(plan), n_arms);
+	uint64_t state = plan->seed + pod; /* each pod has its own order */
 
 	for (size_t i = 0; i < plan->burn_in * n_arms; i++)
 		order[i] = (unsigned char)(i % n_arms);
 	schedule_fill(order + plan->burn_in * n_arms, n_arms, plan_n_rounds(plan) - plan->burn_in,
-		      schedule_pod_seed(plan->seed, pod));
+		      splitmix64_next(&state));
 	return order;
 }
 

@@ -119,6 +119,8 @@ int plan_load(struct plan *plan, const char *path, struct err *err) MUST_USE;
 /* The same for a text; file is its name in errors. */
 int plan_parse(struct plan *plan, const char *file, struct str text, struct err *err) MUST_USE;
 void plan_release(struct plan *plan);
+/* A local plan that is released at the end of its block: AUTO_PLAN plan = { .file = NULL }; */
+#define AUTO_PLAN __attribute__((cleanup(plan_release))) struct plan
 
 /* The names of benches, arms and pods: safe in paths and shell words. */
 bool plan_is_name(const char *text);

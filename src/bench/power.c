@@ -192,12 +192,12 @@ static double by_formula(const struct power_plan *plan, size_t n)
 
 static double simulate(const struct power_plan *plan, size_t work)
 {
-	struct simulation *s = xcalloc(1, sizeof(*s));
+	AUTO_FREE struct simulation *s = xcalloc(1, sizeof(*s));
 	size_t n = plan->looks.planned, trials = work / (n * plan->variants);
-	double alpha = plan->rule.alpha, *least;
+	double alpha = plan->rule.alpha;
 
 	trials = trials < MOST_TRIALS ? trials : MOST_TRIALS;
-	least = xcalloc(trials, sizeof(*least));
+	AUTO_FREE double *least = xcalloc(trials, sizeof(*least));
 	s->plan = *plan;
 	s->state = 1;
 	s->alpha.level = alpha;
@@ -209,10 +209,7 @@ static double simulate(const struct power_plan *plan, size_t work)
 	for (size_t i = 0; i < trials; i++)
 		least[i] = run_bench(s);
 	sort_doubles(least, trials);
-	double found = least[(size_t)(plan->rule.power * (double)trials)];
-	free(least);
-	free(s);
-	return found;
+	return least[(size_t)(plan->rule.power * (double)trials)];
 }
 
 static double detect(const struct power_plan *given, size_t work)
@@ -246,7 +243,7 @@ double power_detectable(const struct power_plan *plan)
 size_t power_blocks(const struct power_plan *given, double delta)
 {
 	struct power_plan plan = *given;
-	size_t low = VERDICT_MIN_BLOCKS, high = MOST_BLOCKS + 1;
+	size_t low = VERDICT_MIN_BLOCKS;
 
 	if (!(plan.sd >= 0.0) || !(delta > 0.0))
 		return 0;
@@ -261,13 +258,6 @@ size_t power_blocks(const struct power_plan *given, double delta)
 	}
 	plan.looks.planned = MOST_SIMULATED;
 	delta *= by_formula(&plan, MOST_SIMULATED) / detect(&plan, WORK / 8);
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (by_formula(&plan, middle) <= delta)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	low += bisect(MOST_BLOCKS + 1 - low, i, !(by_formula(&plan, low + i) <= delta));
 	return low <= MOST_BLOCKS ? low : 0;
 }

@@ -88,16 +88,14 @@ struct listing {
 static char *make_report(const struct stored_bench *bench, double *cost_usd)
 {
 	AUTO_JSON root = NULL;
-	struct facts facts;
+	AUTO_FACTS facts = { .n = 0 };
 	AUTO_BUF text = buf_new(REPORT_BYTES);
 
 	if (bench->verdict != NULL)
 		root = json_parse(str_from(bench->verdict), JSON_BARE_NULL, NULL);
 	*cost_usd = verdict_number(root, "cost_usd");
-	facts_init(&facts);
 	report_facts(&facts, root);
 	facts_print_text(&text, &facts);
-	facts_release(&facts);
 	buf_append_str(
 		&text,
 		"\nThe results folder no longer exists; this report is from the database.\n");
@@ -109,10 +107,7 @@ static int list_stored(void *user, const struct stored_bench *bench)
 {
 	struct listing *list = user;
 
-	for (size_t i = 0; i < list->n_ids; i++)
-		if (strcmp(list->ids[i], bench->id) == 0)
-			return 0;
-	if (list->n == list->max)
+	if (list->n == list->max || any_of(i, list->n_ids, strcmp(list->ids[i], bench->id) == 0))
 		return 0;
 	memmove(list->out + 1, list->out, list->n * sizeof(*list->out));
 	list->n++;

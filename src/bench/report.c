@@ -21,20 +21,14 @@ struct report {
 LIKE_PRINTF(2, 3)
 static void append(struct report *r, const char *fmt, ...)
 {
-	va_list ap;
-
-	va_start(ap, fmt);
-	buf_vappendf(&r->line, fmt, ap);
-	va_end(ap);
+	buf_append_args(&r->line, fmt);
 }
 
 /* Add a fact with the collected value. */
-static struct fact *add_fact(struct report *r, const char *label, enum fact_style style)
+static void add_fact(struct report *r, const char *label, enum fact_style style)
 {
-	struct fact *fact = facts_text(r->facts, label, style, "%s", r->line.data);
-
+	facts_text(r->facts, label, style, "%s", r->line.data);
 	buf_clear(&r->line);
-	return fact;
 }
 
 /* "+1.81%", "1.81%" or a dash */
@@ -133,9 +127,8 @@ static void add_outliers(struct report *r, bool widening)
 		append(r, ": %s", txt(run, "seen"));
 		add_fact(r, n > 1 ? "" : widening ? "outliers" : "outliers, kept", FACT_WARN);
 	}
-	if (n > MAX_OUTLIERS) {
+	if (n > MAX_OUTLIERS)
 		facts_text(r->facts, "", FACT_WARN, "and %zu more", n - MAX_OUTLIERS);
-	}
 }
 
 /* Explain an interval that outliers widened. */
@@ -350,11 +343,10 @@ static void add_doubts(struct report *r)
 	const cJSON *first = NULL, *dropped = json_first(verdict_list(r->root, "dropped_blocks"));
 	size_t n = 0;
 
-	json_each (hit, verdict_list(r->c, "guards")) {
+	json_each (hit, verdict_list(r->c, "guards"))
 		if (n++ == 0 || (verdict_is(hit, "hard") && !verdict_is(first, "hard")) ||
 		    strcmp(txt(first, "guard"), guard_words[GUARD_LOAD]) == 0)
 			first = hit;
-	}
 	if (n > 0)
 		append(r, "%s: %s", txt(first, "guard"), txt(first, "text"));
 	if (n > 1)
@@ -464,10 +456,9 @@ static void add_contrast(struct report *r)
 			   "F %.2f, %s, %.0f%% of the variance", num(r->c, "pods_f"),
 			   p_text("p", num(r->c, "pods_p")).s, 100.0 * num(r->c, "pods_share"));
 	add_ranks(r);
-	if (trend[0] != '\0' && strcmp(trend, "steady") != 0) {
+	if (trend[0] != '\0' && strcmp(trend, "steady") != 0)
 		facts_text(r->facts, "not steady", FACT_WARN, "%s compared with the control",
 			   trend);
-	}
 	add_outliers(r, false);
 	add_quality(r);
 	json_each (hit, verdict_list(r->c, "guards")) {
@@ -638,10 +629,9 @@ static void add_kernels(struct facts *facts, const cJSON *verdict)
 
 void report_summary(struct facts *facts, const cJSON *verdict)
 {
-	struct report r = { .facts = facts, .root = verdict };
+	struct report r = { .facts = facts, .root = verdict, .line = buf_new(MAX_LINE) };
 	const cJSON *all = verdict_list(verdict, "contrasts");
 
-	buf_init(&r.line, MAX_LINE);
 	json_each (c, all) {
 		if (verdict_is(c, "aa") && cJSON_GetArraySize(all) > 1)
 			continue;
@@ -653,11 +643,10 @@ void report_summary(struct facts *facts, const cJSON *verdict)
 
 void report_facts(struct facts *facts, const cJSON *verdict)
 {
-	struct report r = { .facts = facts, .root = verdict };
+	struct report r = { .facts = facts, .root = verdict, .line = buf_new(MAX_LINE) };
 	const cJSON *contrasts = verdict_list(verdict, "contrasts");
 	const cJSON *best = verdict_list(verdict, "best"), *metrics = json_get(verdict, "metrics");
 
-	buf_init(&r.line, MAX_LINE);
 	if (cJSON_GetArraySize(contrasts) > 1)
 		add_overview(&r, contrasts);
 	json_each (c, contrasts) {

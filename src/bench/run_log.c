@@ -18,11 +18,10 @@ static const struct bench_metric metrics[] = {
 };
 
 /* Endings and parts of the names of rates. */
-static const char *const rate_ends[] = { "_per_s", "_per_sec", "_per_second", "/s",
-					 "/sec",   "tok_s",    "tokens_s",    "gb_s",
-					 "gbps",   "mfu",      NULL };
-static const char *const rate_parts[] = { "throughput", "flops",    "bandwidth", "speedup",
-					  "speed_up",	"accuracy", NULL };
+static const char *const rate_ends[] = { "_per_s", "_per_sec", "_per_second", "/s",   "/sec",
+					 "tok_s",  "tokens_s", "gb_s",	      "gbps", "mfu" };
+static const char *const rate_parts[] = { "throughput", "flops",    "bandwidth",
+					  "speedup",	"speed_up", "accuracy" };
 
 const struct bench_metric *bench_metric_find(const char *key)
 {
@@ -37,14 +36,9 @@ bool bench_metric_is_rate(const char *key)
 {
 	size_t len = strlen(key);
 
-	for (const char *const *end = rate_ends; *end != NULL; end++)
-		if (len >= strlen(*end) && strcasecmp(key + len - strlen(*end), *end) == 0)
-			return true;
-	for (const char *const *part = rate_parts; *part != NULL; part++)
-		for (const char *at = key; *at != '\0'; at++)
-			if (strncasecmp(at, *part, strlen(*part)) == 0)
-				return true;
-	return false;
+	return array_any(end, rate_ends, LENGTH(rate_ends),
+			 len >= strlen(*end) && strcasecmp(key + len - strlen(*end), *end) == 0) ||
+	       array_any(part, rate_parts, LENGTH(rate_parts), strcasestr(key, *part) != NULL);
 }
 
 /* The length of the key that text starts with, if ":" or "=" follows it; else 0. */
@@ -113,14 +107,7 @@ const char *run_settings_get(const struct run_settings *settings, const char *ke
 {
 	const struct run_setting *known = find_setting(settings, str_from(key));
 
-	return known != NULL && known->value[0] != '\0' ? known->value : NULL;
-}
-
-bool run_settings_has_conflict(const struct run_settings *settings, const char *key)
-{
-	const struct run_setting *known = find_setting(settings, str_from(key));
-
-	return known != NULL && known->value[0] == '\0';
+	return known != NULL ? known->value : NULL;
 }
 
 static void run_settings_release(struct run_settings *settings)

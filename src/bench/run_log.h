@@ -46,10 +46,8 @@ struct run_settings {
 	size_t n, cap;
 };
 
-/* The value of a key; NULL if it was not printed, or printed with two values. */
+/* The value of a key; "" if it was printed with several values, NULL if it was not printed. */
 const char *run_settings_get(const struct run_settings *settings, const char *key);
-/* Was the key printed with more than one value? */
-bool run_settings_has_conflict(const struct run_settings *settings, const char *key);
 
 /* A log with more train rows is an error. */
 #define RUN_LOG_MAX_ROWS 1000000

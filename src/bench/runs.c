@@ -103,9 +103,8 @@ static void reset_block(struct bench_runs *runs, size_t pod, size_t block)
 
 static void add_repeat(struct bench_runs *runs, size_t pod, size_t block, const char *reason)
 {
-	runs->repeats =
-		xgrow(runs->repeats, runs->n_repeats, &runs->cap_repeats, sizeof(*runs->repeats));
-	runs->repeats[runs->n_repeats++] = (struct verdict_repeat){ pod, block, xstrdup(reason) };
+	xpush(runs->repeats, runs->n_repeats, runs->cap_repeats,
+	      (struct verdict_repeat){ pod, block, xstrdup(reason) });
 }
 
 static void read_repeats(struct bench_runs *runs)
@@ -149,11 +148,9 @@ size_t bench_run_place(const char *log)
 	AUTO_TEXT dir = slash != NULL ? xstrndup(log, (size_t)(slash - log)) : xstrdup(".");
 	AUTO_JSON root = folder_read_json(dir, "run.json");
 	const cJSON *pos = json_get(root, "pos");
-	size_t place = JUDGE_ANY;
+	double place = cJSON_IsNumber(pos) ? pos->valuedouble : -1.0;
 
-	if (cJSON_IsNumber(pos) && pos->valuedouble >= 0.0 && pos->valuedouble < SCHEDULE_MAX_ARMS)
-		place = (size_t)pos->valuedouble;
-	return place;
+	return place >= 0.0 && place < SCHEDULE_MAX_ARMS ? (size_t)place : JUDGE_ANY;
 }
 
 bool bench_run_needs_repeat(const struct bench_runs *runs, const struct bench_run *run, char *out,
@@ -202,10 +199,9 @@ int bench_runs_repeat(struct bench_runs *runs, const struct bench_run *run, cons
 		return err_set(err, ERR_LIMIT, "block %zu was repeated %d times; last reason: %s",
 			       run->block + 1, MOST_MOVES, reason);
 	add_repeat(runs, run->pod, run->block, reason);
-	array_each (repeat, runs->repeats, runs->n_repeats) {
+	array_each (repeat, runs->repeats, runs->n_repeats)
 		json_add(json_add_row(root), JTEXT("pod", runs->plan->pods[repeat->pod].id),
 			 JNUM("block", repeat->block), JTEXT("reason", repeat->reason));
-	}
 	if (folder_write_json(runs->path, REPEATS_FILE, root, err) != 0) {
 		free(runs->repeats[--runs->n_repeats].reason);
 		return -1;
@@ -229,7 +225,7 @@ void bench_runs_init(struct bench_runs *runs, const struct plan *plan, const cha
 	runs->v = xcalloc(runs->n, sizeof(*runs->v));
 	/* The runs of each pod, in the order of its schedule. */
 	for (size_t pod = 0; pod < plan->n_pods; pod++) {
-		unsigned char *order = plan_schedule(plan, pod);
+		AUTO_FREE unsigned char *order = plan_schedule(plan, pod);
 
 		for (size_t i = 0; i < runs->per_pod; i++) {
 			struct bench_run *run = &runs->v[pod * runs->per_pod + i];
@@ -245,7 +241,6 @@ void bench_runs_init(struct bench_runs *runs, const struct plan *plan, const cha
 			run->fresh = run->block >= plan->blocks;
 			reset_run(runs, run, 0);
 		}
-		free(order);
 	}
 	read_repeats(runs);
 	array_each (run, runs->v, runs->n) {

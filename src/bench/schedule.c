@@ -4,13 +4,6 @@
 
 #include <assert.h>
 
-uint64_t schedule_pod_seed(uint64_t seed, size_t pod)
-{
-	uint64_t state = seed + pod;
-
-	return splitmix64_next(&state);
-}
-
 /* A uniform number below n.  A value at or above the last multiple of n is drawn again: without
  * that, the remainder would favor small numbers. */
 static uint64_t draw_below(uint64_t *state, uint64_t n)

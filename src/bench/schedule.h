@@ -11,9 +11,6 @@
 #define SCHEDULE_MAX_ARMS   26
 #define SCHEDULE_MAX_ROUNDS 1000
 
-/* Each pod has its own seed, and so its own order. */
-uint64_t schedule_pod_seed(uint64_t seed, size_t pod);
-
 /* Set order[round * n_arms + place] to the arm (0 is the control) that runs at that place;
  * 1 <= n_arms <= SCHEDULE_MAX_ARMS.  Every permutation is equally likely. */
 void schedule_fill(unsigned char *order, size_t n_arms, size_t n_rounds, uint64_t seed);

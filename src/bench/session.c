@@ -17,13 +17,10 @@ void session_note(struct session *s, const char *fmt, ...)
 {
 	AUTO_BUF raw = buf_new(2048);
 	AUTO_BUF clean = buf_new(8192);
-	va_list ap;
 
 	if (s->cb.on_note == NULL)
 		return;
-	va_start(ap, fmt);
-	buf_vappendf(&raw, fmt, ap);
-	va_end(ap);
+	buf_append_args(&raw, fmt);
 	utf8_sanitize(&clean, buf_str(&raw));
 	s->cb.on_note(s->cb.user, clean.data);
 }
@@ -226,15 +223,12 @@ static cJSON *make_verdict(const struct session *s)
 
 static int write_results(struct session *s, struct err *err)
 {
-	cJSON *root = make_verdict(s);
-	int result = folder_write_json(s->setup.path, "verdict.json", root, err);
+	AUTO_JSON verdict = make_verdict(s);
+	AUTO_JSON summary = verdict_summary_json(&s->judge);
+	int result = folder_write_json(s->setup.path, "verdict.json", verdict, err);
 
-	cJSON_Delete(root);
-	if (result == 0 && s->judge.training) {
-		root = verdict_summary_json(&s->judge);
-		result = folder_write_json(s->setup.path, "summary.json", root, err);
-		cJSON_Delete(root);
-	}
+	if (result == 0 && s->judge.training)
+		result = folder_write_json(s->setup.path, "summary.json", summary, err);
 	for (size_t i = 0; result == 0 && i < s->judge.n_runs; i++)
 		if (s->judge_runs[i].counted)
 			result = session_write_steps(s, &s->judge_runs[i], err);
@@ -313,8 +307,8 @@ static size_t count_blocks(const struct session *s)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->judge.n_contrasts; i++)
-		n += s->judge.contrasts[i].n_blocks;
+	array_each (c, s->judge.contrasts, s->judge.n_contrasts)
+		n += c->n_blocks;
 	return n;
 }
 
@@ -352,8 +346,8 @@ static void describe_output(const struct session *s, const struct bench_run *run
 }
 
 /* Does the control's first run have a value, so that it makes sense to run all others?  If not,
- * `why` is the sentence about it: without a value, each further run would only cost time. */
-static bool has_value(const struct session *s, const struct bench_run *run, struct err *why)
+ * -1 with the sentence about it: without a value, each further run would only cost time. */
+static int check_value(const struct session *s, const struct bench_run *run, struct err *why)
 {
 	enum run_log_kind kind = bench_metric_find(s->plan->key)->kind;
 	struct judge_run one = to_judge(s, run);
@@ -365,34 +359,29 @@ static bool has_value(const struct session *s, const struct bench_run *run, stru
 	judge_init(&judge, &s->plan->rule, s->arms, s->runs.n_arms, &one, 1);
 	judge_release(&judge);
 	const struct guard_hit *hit = guard_hard(&one.hits);
-	if (kind == RUN_LOG_WALL && run->result.rc == 0.0 && run->result.up_s < WALL_MIN_S) {
-		(void)err_set(
+	if (kind == RUN_LOG_WALL && run->result.rc == 0.0 && run->result.up_s < WALL_MIN_S)
+		return err_set(
 			why, ERR_CHECK,
 			"the first run (%s) took %.2f s, too short to time: the pod's clock "
 			"advances by 0.01 s; let the command repeat its work for at least %g s",
 			s->arms[run->arm].tag, run->result.up_s, WALL_MIN_S);
-		return false;
-	}
 	if (one.y > 0.0 && !(hit != NULL && hit->guard == GUARD_EXIT))
-		return true;
+		return 0;
 	const char *reason = hit != NULL ? hit->text : "no value";
 	if (run->result.rc != 0.0)
 		reason = "";
 	else if (kind == RUN_LOG_TRAINING && run->has_log && run->log.n_rows == 0)
 		reason = "it printed no training rows";
 	describe_output(s, run, reason, &output);
-	if (run->result.rc != 0.0) {
-		(void)err_set(why, ERR_CHECK,
-			      "the first run (%s) failed with exit status %.0f: %.380s",
-			      s->arms[run->arm].tag, run->result.rc, output.data);
-		return false;
-	}
-	(void)err_set(why, ERR_CHECK, "the first run (%s) has no value of \"%.60s\": %.300s%s",
-		      s->arms[run->arm].tag, s->plan->key, output.data,
-		      s->plan->kernel || kind == RUN_LOG_WALL
-			      ? ""
-			      : "; to compare wall-clock seconds use --metric wall_s");
-	return false;
+	if (run->result.rc != 0.0)
+		return err_set(why, ERR_CHECK,
+			       "the first run (%s) failed with exit status %.0f: %.380s",
+			       s->arms[run->arm].tag, run->result.rc, output.data);
+	return err_set(why, ERR_CHECK, "the first run (%s) has no value of \"%.60s\": %.300s%s",
+		       s->arms[run->arm].tag, s->plan->key, output.data,
+		       s->plan->kernel || kind == RUN_LOG_WALL
+			       ? ""
+			       : "; to compare wall-clock seconds use --metric wall_s");
 }
 
 void session_on_run(struct session *s, struct bench_run *run)
@@ -403,7 +392,7 @@ void session_on_run(struct session *s, struct bench_run *run)
 	size_t n_arms = s->plan->n_variants > 1 ? s->plan->n_variants : s->runs.n_arms;
 
 	note_run(s, run);
-	if (is_first_of_control(s, run) && !has_value(s, run, &s->why)) {
+	if (is_first_of_control(s, run) && check_value(s, run, &s->why) != 0) {
 		s->has_no_value = true;
 		stop_all(s, SESSION_NO_VALUE, "the first run has no value of the metric");
 		return;
@@ -412,12 +401,9 @@ void session_on_run(struct session *s, struct bench_run *run)
 		return;
 	session_judge_now(s);
 	bool has_new_block = count_blocks(s) > before;
-	for (size_t i = 0; has_new_block && i < s->judge.n_contrasts; i++) {
-		const struct judge_contrast *c = &s->judge.contrasts[i];
-
+	array_each (c, s->judge.contrasts, has_new_block ? s->judge.n_contrasts : 0)
 		session_note(s, "after %zu block%s: %s: %s", c->n_blocks,
 			     c->n_blocks == 1 ? "" : "s", s->arms[c->arm].tag, c->verdict.text);
-	}
 	if ((has_new_block || hit != NULL) && write_results(s, &s->why) != 0)
 		session_note(s, "%s", s->why.text);
 	if (run->arm == 0 && hit != NULL && hit->guard == GUARD_EXIT)
@@ -478,11 +464,13 @@ static bool choose_arms(struct session *s)
 	return true;
 }
 
-/* If the interrupted bench was in its extra blocks already, continue there. */
-static void resume_fresh(struct session *s)
+/* Judge the runs of the folder.  If the interrupted bench was in its extra blocks already, continue
+ * there. */
+static void judge_folder(struct session *s)
 {
 	bool any = false;
 
+	session_judge_now(s);
 	for (size_t i = 0; i < s->runs.n; i++)
 		if (s->runs.v[i].fresh && s->runs.v[i].end != RUN_END_NONE)
 			any = s->in_fresh[s->runs.v[i].arm] = true;
@@ -586,8 +574,7 @@ cJSON *session_verdict(const struct session_setup *setup)
 {
 	struct session *s = make_session(setup);
 
-	session_judge_now(s);
-	resume_fresh(s);
+	judge_folder(s);
 	cJSON *verdict = make_verdict(s);
 	session_free(s);
 	return verdict;
@@ -597,8 +584,7 @@ int session_judge_folder(const struct session_setup *setup, struct err *err)
 {
 	struct session *s = make_session(setup);
 
-	session_judge_now(s);
-	resume_fresh(s);
+	judge_folder(s);
 	int result = write_results(s, err);
 	session_free(s);
 	return result;
@@ -620,8 +606,7 @@ struct session *session_new(const struct session_setup *setup, const struct sess
 	s->state.stopped[0] = '\0';
 	print_into(s->state.name, "%s", s->plan->name);
 	print_into(s->state.state, "running");
-	session_judge_now(s);
-	resume_fresh(s);
+	judge_folder(s);
 	s->workers = xcalloc(s->plan->n_pods, sizeof(*s->workers));
 	for (size_t i = 0; i < s->plan->n_pods; i++) {
 		s->workers[i].session = s;
@@ -649,8 +634,10 @@ void session_free(struct session *s)
 	if (s == NULL)
 		return;
 	s->leaving = true;
-	for (size_t i = 0; s->workers != NULL && i < s->plan->n_pods; i++)
-		worker_release(&s->workers[i]);
+	array_each (worker, s->workers, s->plan->n_pods) {
+		loop_timer_close(worker->timer);
+		buf_release(&worker->out);
+	}
 	if (s->tick != NULL)
 		loop_timer_close(s->tick);
 	free(s->workers);

@@ -104,7 +104,6 @@ int session_write_steps(struct session *s, const struct judge_run *run, struct e
 
 /* worker.c: one pod. */
 void worker_start(struct worker *worker);
-void worker_release(struct worker *worker);
 /* The bench has ended: stop the jobs, release the locks. */
 void worker_stop(struct worker *worker);
 /* Start the next run after the gap, or finish. */

@@ -72,9 +72,7 @@ static bool read_health(struct session *s, const struct bench_run *run, struct h
 		bench_run_path(&s->runs, run, names[i], file);
 		any |= file_read(file, &text[i], NULL) == 0;
 	}
-	health_init(health, (struct str){ text[0].data, text[0].len },
-		    (struct str){ text[1].data, text[1].len },
-		    (struct str){ text[2].data, text[2].len });
+	health_init(health, buf_str(&text[0]), buf_str(&text[1]), buf_str(&text[2]));
 	for (int i = 0; i < 3; i++)
 		buf_release(&text[i]);
 	return any;
@@ -427,10 +425,9 @@ static void check_health(struct session *s, struct bench_run *run)
 	struct health health;
 
 	run->has_health = read_health(s, run, &health);
-	if (run->has_log && run->log.kind == RUN_LOG_TRAINING) {
-		if (!find_window(s, run, &health, &window, &from_s, &to_s))
-			from_s = to_s = (double)NAN;
-	}
+	if (run->has_log && run->log.kind == RUN_LOG_TRAINING &&
+	    !find_window(s, run, &health, &window, &from_s, &to_s))
+		from_s = to_s = (double)NAN;
 	*h = health_sum(&health, from_s, to_s);
 	h->printed_s = window.printed_s;
 	h->took_s = run->result.up_s;

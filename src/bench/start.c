@@ -96,7 +96,7 @@ static const struct noise_entry *find_noisiest(const struct plan *plan,
 
 	for (size_t i = 0; i < plan->n_pods; i++) {
 		const struct noise_entry *e =
-			reg != NULL ? noise_register_find(reg, plan, 0, i, "") : NULL;
+			reg != NULL ? noise_register_find(reg, plan, i, "") : NULL;
 
 		if (e == NULL) {
 			*unknown = &plan->pods[i];
@@ -220,7 +220,7 @@ void bench_use_known_noise(cJSON *definition, const struct noise_register *reg)
 	cJSON *design = cJSON_GetObjectItemCaseSensitive(definition, "design");
 	const struct plan_pod *unknown = NULL;
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
-	struct plan plan;
+	AUTO_PLAN plan = { .file = NULL };
 
 	json_print(&text, definition);
 	if (plan_parse(&plan, "bench.json", buf_str(&text), NULL) != 0)
@@ -229,33 +229,29 @@ void bench_use_known_noise(cJSON *definition, const struct noise_register *reg)
 		cJSON_DeleteItemFromObjectCaseSensitive(design, "aa");
 		cJSON_AddBoolToObject(design, "aa", false);
 	}
-	plan_release(&plan);
 }
 
 int bench_outline(struct buf *out, struct context *context, const struct plan *plan,
 		  struct err *err)
 {
-	struct noise_register reg;
+	AUTO_NOISE reg = { .n = 0 };
 
 	if (launch_check_files(plan, err) != 0)
 		return -1;
 	noise_register_peek(&reg, context);
 	bench_describe(out, plan, &reg);
-	noise_register_release(&reg);
 	return 0;
 }
 
 char *bench_preview(struct context *context, const char *file, struct err *err)
 {
-	struct plan plan;
+	AUTO_PLAN plan = { .file = NULL };
 	AUTO_BUF text = buf_new(MAX_TEXT);
 
 	if (plan_load(&plan, file, err) != 0)
 		return NULL;
 	buf_appendf(&text, "$ hgym-tui bench run --yes %s\n\n", file);
-	char *result = bench_outline(&text, context, &plan, err) == 0 ? buf_detach(&text) : NULL;
-	plan_release(&plan);
-	return result;
+	return bench_outline(&text, context, &plan, err) == 0 ? buf_detach(&text) : NULL;
 }
 
 char *bench_find_number(const struct plan *plan, const char *path, struct err *err)

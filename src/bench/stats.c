@@ -3,7 +3,6 @@
 #include "bench/stats.h"
 
 #include "base/dist.h"
-#include "base/sort.h"
 #include "base/str.h"
 
 double stats_mean(const double *x, size_t n)
@@ -35,23 +34,14 @@ double stats_sd_population(const double *x, size_t n)
 	return n > 0 ? sqrt(sum_of_squares(x, n) / (double)n) : (double)NAN;
 }
 
-double stats_median(const double *x, size_t n)
-{
-	return values_median(x, n);
-}
-
 double stats_mad(const double *x, size_t n)
 {
-	double *away, median = stats_median(x, n), mad;
+	AUTO_FREE double *away = xmalloc((n + 1) * sizeof(*away));
+	double median = values_median(x, n);
 
-	if (n == 0)
-		return (double)NAN;
-	away = xmalloc(n * sizeof(*away));
 	for (size_t i = 0; i < n; i++)
 		away[i] = fabs(x[i] - median);
-	mad = sort_median(away, n);
-	free(away);
-	return mad;
+	return sort_median(away, n);
 }
 
 double stats_min(const double *x, size_t n)
@@ -219,11 +209,10 @@ struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y, si
 {
 	struct rank_two r = { (double)NAN, false,	(double)NAN, (double)NAN,
 			      (double)NAN, (double)NAN, (double)NAN };
-	double *diffs, *shares;
 
 	if (n == 0 || m == 0 || n + m > RANK_MAX)
 		return r;
-	diffs = xmalloc(n * m * sizeof(*diffs));
+	AUTO_FREE double *diffs = xmalloc(n * m * sizeof(*diffs));
 	r.u = 0.0;
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < m; j++) {
@@ -233,21 +222,20 @@ struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y, si
 			r.u += d > 0.0 ? 1.0 : d == 0.0 ? 0.5 : 0.0;
 		}
 	sort_doubles(diffs, n * m);
-	r.shift = stats_median(diffs, n * m);
+	r.shift = values_median(diffs, n * m);
 	double ties = tie_sum(x, n, y, m);
 	r.p = r.p_normal = normal_p(r.u, (double)n, (double)m, ties);
 	r.exact = ties == 0.0 && n < EXACT_BELOW && m < EXACT_BELOW;
 	if (r.exact) {
-		shares = u_distribution(n, m);
+		AUTO_FREE double *shares = u_distribution(n, m);
+
 		r.p = 0.0;
 		for (size_t u = 0; u <= (size_t)fmin(r.u, (double)(n * m) - r.u); u++)
 			r.p += 2.0 * shares[u];
 		r.p = fmin(1.0, r.p);
 		find_interval(diffs, n * m, find_quantile(shares, n * m, alpha / 2.0), &r.lo,
 			      &r.hi);
-		free(shares);
 	}
-	free(diffs);
 	return r;
 }
 
@@ -255,21 +243,18 @@ struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y, si
 static void rank_walsh(struct paired *p, const double *d, double alpha)
 {
 	size_t n = p->n, n_walsh = n * (n + 1) / 2, k = 0;
-	double *walsh;
 
 	if (n == 0 || n > RANK_MAX)
 		return;
-	walsh = xmalloc(n_walsh * sizeof(*walsh));
+	AUTO_FREE double *walsh = xmalloc(n_walsh * sizeof(*walsh));
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = i; j < n; j++)
 			walsh[k++] = (d[i] + d[j]) / 2.0;
 	sort_doubles(walsh, n_walsh);
-	p->hl = stats_median(walsh, n_walsh);
-	double *shares = v_distribution(n);
+	p->hl = values_median(walsh, n_walsh);
+	AUTO_FREE double *shares = v_distribution(n);
 	find_interval(walsh, n_walsh, find_quantile(shares, n_walsh, alpha / 2.0), &p->hl_lo,
 		      &p->hl_hi);
-	free(shares);
-	free(walsh);
 }
 
 /* The equivalence test uses the interval at 1 - 2 * TOST_ALPHA. */
@@ -470,11 +455,10 @@ struct paired paired_estimate(const struct paired_block *blocks, size_t n,
 {
 	struct paired p = paired_none;
 	bool has_aa = n > 1;
-	struct residuals r;
 
 	for (size_t i = 0; i < n; i++)
 		has_aa &= isfinite(blocks[i].aa);
-	r = fit_places(blocks, n, has_aa);
+	struct residuals r = fit_places(blocks, n, has_aa);
 	if (has_aa && is_unequal(&r, n, rule->same_noise)) {
 		has_aa = false;
 		r = fit_places(blocks, n, false);
@@ -568,20 +552,13 @@ bool paired_is_same(const struct paired *paired, double margin)
 
 size_t multi_rank(const double *p, size_t n, size_t i)
 {
-	size_t rank = 0;
-
-	for (size_t j = 0; j < n; j++)
-		if (p[j] < p[i] || (p[j] == p[i] && j < i))
-			rank++;
-	return rank;
+	return array_count(other, p, n, *other < p[i] || (*other == p[i] && other < p + i));
 }
 
 void multi_holm(const double *p, double *adjusted, size_t n)
 {
-	size_t m = 0;
+	size_t m = array_count(one, p, n, !isnan(*one));
 
-	for (size_t i = 0; i < n; i++)
-		m += isnan(p[i]) ? 0 : 1;
 	for (size_t i = 0; i < n; i++) {
 		adjusted[i] = (double)NAN;
 		for (size_t j = 0; j < n && !isnan(p[i]); j++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/sort.h"
 
 /* Descriptive statistics of a few numbers.  A value that is not defined (such as the spread of one
  * number) is NAN, never 0. */
@@ -11,7 +10,6 @@ double stats_mean(const double *x, size_t n);
 double stats_sd(const double *x, size_t n);
 /* Divisor n. */
 double stats_sd_population(const double *x, size_t n);
-double stats_median(const double *x, size_t n);
 /* Median absolute deviation from the median, not scaled. */
 double stats_mad(const double *x, size_t n);
 double stats_min(const double *x, size_t n);

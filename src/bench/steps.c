@@ -262,7 +262,7 @@ double step_ticks(const struct step_times *times, const struct step_row *rows, d
 	AUTO_FREE double *printed = xmalloc((b - a) * sizeof(*printed));
 	for (size_t i = a; i < b; i++)
 		printed[i - a] = get_printed(times, &rows[i + 1]) * UNITS / (double)unit;
-	double ticks = stats_median(printed, b - a);
+	double ticks = values_median(printed, b - a);
 	return stats_sd(printed, b - a) > DITHER ? DITHER_TICKS * ticks : ticks;
 }
 
@@ -293,8 +293,7 @@ size_t step_intervals(const struct step_times *times, double lo, double hi, size
 int step_window_measure(struct step_window *window, const struct step_times *times, double lo,
 			double hi, struct err *err)
 {
-	size_t a = step_find(times, lo), b = step_find(times, hi), n;
-	double *ms;
+	size_t a = step_find(times, lo), b = step_find(times, hi);
 
 	if (a == times->n || b == times->n || a >= b)
 		return err_set(err, ERR_NODATA, "no training row at step %.0f",
@@ -303,20 +302,19 @@ int step_window_measure(struct step_window *window, const struct step_times *tim
 		return err_set(err, ERR_NODATA, "no time of the training row at step %.0f",
 			       a < times->first ? lo : hi);
 	struct stats_line line = stats_fit(times->step + a, times->t_s + a, b - a + 1);
-	ms = xmalloc(times->n * sizeof(*ms));
-	n = step_intervals(times, lo, hi, 1, ms, NULL);
+	AUTO_FREE double *ms = xmalloc(times->n * sizeof(*ms));
+	size_t n = step_intervals(times, lo, hi, 1, ms, NULL);
 	*window = (struct step_window){
 		.lo = lo,
 		.hi = hi,
 		.n_rows = b - a + 1,
 		.y_ms = 1000.0 * (times->t_s[b] - times->t_s[a]) / (hi - lo),
-		.interval_median_ms = stats_median(ms, n),
+		.interval_median_ms = values_median(ms, n),
 		.interval_mad_ms = stats_mad(ms, n),
 		.slope_ms = 1000.0 * line.slope,
 		.lag_s = -line.intercept,
 		.lag_steps = -line.intercept / line.slope,
 	};
-	free(ms);
 	return 0;
 }
 

@@ -82,12 +82,11 @@ static void add_blocks(cJSON *row, const struct judge_contrast *c, const struct 
 	static const char *const marks[] = { NULL, "outlier", "guarded" };
 	cJSON *blocks = cJSON_AddArrayToObject(row, "blocks");
 
-	array_each (b, c->blocks, c->n_shown) {
+	array_each (b, c->blocks, c->n_shown)
 		json_add(json_add_row(blocks), JNUM("block", b->block),
 			 JTEXT("pod", get_pod(info, b->pod)), JNUM("control", b->control),
 			 JNUM("variant", b->variant), JNUM("pct", stats_pct(b->d)),
 			 JBOOL("counts", b->counts), JTEXT("mark", marks[b->mark]));
-	}
 }
 
 static void add_unblocked(cJSON *row, const struct judge_contrast *c)
@@ -124,14 +123,13 @@ static void add_outliers(cJSON *row, const struct judge *judge, const struct jud
 {
 	cJSON *array = cJSON_AddArrayToObject(row, "outliers");
 
-	array_each (run, judge->runs, judge->n_runs) {
+	array_each (run, judge->runs, judge->n_runs)
 		if (run->outlier && judge_is_side(c, run->arm))
 			json_add(json_add_row(array), JCLEAN("run", run->name),
 				 JNUM("block", run->block), JTEXT("tag", judge->arms[run->arm].tag),
 				 JNUM("value", run->value), JNUM("times_median", run->times_median),
 				 JNUM("robust_z", run->z), JTEXT("seen", run->seen),
 				 JBOOL("widens_interval", judge_widens_interval(c, run)));
-	}
 	json_add(row, JBOOL("widened", c->widened), JNUM("robust_sd_d", c->robust_sd),
 		 JNUM("block_sd_d", c->block_sd),
 		 JSOME("blocks_to_hl",
@@ -145,7 +143,7 @@ static cJSON *make_quality(const struct judge *judge, const struct judge_quality
 
 	if (!judge->training || nats->n == 0)
 		return cJSON_CreateNull();
-	return json_add(cJSON_CreateObject(), JTEXT("of", q->by_val ? "val_loss" : "train_loss"),
+	return json_new(JTEXT("of", q->by_val ? "val_loss" : "train_loss"),
 			JNUM("n_pairs", nats->n), JNUM("nats", nats->mean),
 			JNODE("ci_nats", make_interval(nats->lo, nats->hi)), JNUM("p", nats->p),
 			JNUM("mde_nats", nats->mde), JNUM("margin_nats", judge->rule.losses.margin),
@@ -156,7 +154,6 @@ static void add_contrast(cJSON *row, const struct judge *judge, const struct jud
 			 const struct verdict_info *info)
 {
 	const struct paired *p = &c->paired;
-	cJSON *array;
 
 	json_add(row, JTEXT("variant", judge->arms[c->arm].tag),
 		 JTEXT("control", judge->arms[0].tag), JBOOL("aa", judge->arms[c->arm].aa),
@@ -178,7 +175,7 @@ static void add_contrast(cJSON *row, const struct judge *judge, const struct jud
 		 JNUM("pods_share", c->spread.share), JBOOL("pods_differ", c->pods_differ),
 		 JBOOL("across_pods", c->across_pods));
 	add_scope(row, c, info);
-	array = cJSON_AddArrayToObject(row, "pods");
+	cJSON *array = cJSON_AddArrayToObject(row, "pods");
 	for (size_t i = 0; i < c->n_pods; i++)
 		add_paired(json_add(json_add_row(array),
 				    JTEXT("pod", get_pod(info, c->pods[i].pod)),
@@ -228,7 +225,7 @@ static cJSON *make_best(const struct judge *judge)
 	if (best->state == BEST_NOT_ASKED)
 		return cJSON_CreateNull();
 	cJSON *node =
-		json_add(cJSON_CreateObject(), JTEXT("state", states[best->state]),
+		json_new(JTEXT("state", states[best->state]),
 			 JTEXT("tag", best->state > BEST_NONE ? judge->arms[best->arm].tag : NULL),
 			 JNUM("pairs", best->n_pairs), JNUM("p_holm_pairs", best->p_pairs),
 			 JNUM("fresh_blocks", best->n_fresh));
@@ -262,10 +259,9 @@ cJSON *verdict_to_json(const struct judge *judge, const struct verdict_info *inf
 	const struct judge_rule *rule = &judge->rule;
 	const struct plan *plan = info->plan;
 
-	noise = rule->register_sd > 0.0
-			? json_add(cJSON_CreateObject(), JNUM("sd_pct", 100.0 * rule->register_sd),
-				   JNUM("df", rule->register_df))
-			: cJSON_CreateNull();
+	noise = rule->register_sd > 0.0 ? json_new(JNUM("sd_pct", 100.0 * rule->register_sd),
+						   JNUM("df", rule->register_df))
+					: cJSON_CreateNull();
 	json_add(root, JTEXT("schema", VERDICT_SCHEMA),
 		 JTEXT("name", plan != NULL ? plan->name : NULL),
 		 JTEXT("bench_sha256", plan != NULL ? plan->sha256 : NULL),
@@ -338,7 +334,7 @@ cJSON *verdict_summary_json(const struct judge *judge)
 			    guard_hard(&one->hits) == NULL)
 				tok[n++] = batch / one->y * 1000.0;
 		json_add(row, JNUM("n_runs", n), JNUM("throughput_mean", stats_mean(tok, n)),
-			 JNUM("throughput_median", stats_median(tok, n)),
+			 JNUM("throughput_median", values_median(tok, n)),
 			 JNUM("min_throughput", stats_min(tok, n)),
 			 JNUM("max_throughput", stats_max(tok, n)));
 	}

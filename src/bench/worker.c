@@ -405,7 +405,6 @@ static int64_t get_gap_ms(const struct worker *worker, const struct bench_run *r
 static void repeat_block(struct worker *worker, const struct bench_run *run, const char *why)
 {
 	struct session *s = worker->session;
-
 	int64_t gap_ms = get_gap_ms(worker, run);
 
 	worker->run = NULL;
@@ -859,10 +858,4 @@ void worker_stop(struct worker *worker)
 		transport->ops->cancel(worker->stream);
 	}
 	set_step(worker, WORKER_ABORT, 100);
-}
-
-void worker_release(struct worker *worker)
-{
-	loop_timer_close(worker->timer);
-	buf_release(&worker->out);
 }

@@ -57,10 +57,9 @@ static const char *const verdict_slugs[] = { VERDICT_LIST(SLUG) NULL };
 static void print_note(const char *line)
 {
 	char stamp[CLOCK_RFC3339_SIZE];
-	AUTO_TEXT text = NULL;
 
 	clock_rfc3339(clock_wall_ms(), stamp);
-	text = xasprintf("%.8s %s", strchr(stamp, 'T') + 1, line);
+	AUTO_TEXT text = xasprintf("%.8s %s", strchr(stamp, 'T') + 1, line);
 	say_line(text);
 }
 
@@ -114,7 +113,7 @@ static int print_verdict(const cJSON *verdict, enum out_format print, const char
 	static const char columns[] = "variant, control, verdict, text, n_blocks, control_mean, "
 				      "variant_mean, pct, ci_low_pct, ci_high_pct, p, p_holm, "
 				      "p_signflip, mde_pct";
-	struct facts facts;
+	AUTO_FACTS facts = { .n = 0 };
 	AUTO_BUF text = buf_new(MAX_REPORT);
 
 	if (print == OUT_JSON)
@@ -128,7 +127,6 @@ static int print_verdict(const cJSON *verdict, enum out_format print, const char
 					       JNUM("ci_high_pct", verdict_bound(c, "ci_pct", 1))));
 		return cmd_out_end(out, 0, err);
 	}
-	facts_init(&facts);
 	if (print == OUT_TABLE)
 		report_summary(&facts, verdict);
 	else
@@ -139,9 +137,7 @@ static int print_verdict(const cJSON *verdict, enum out_format print, const char
 		facts_print_text(&text, &facts);
 	buf_append_str(&text, appendix);
 	append_sentence(&text, verdict);
-	int rc = cmd_print(&text, err);
-	facts_release(&facts);
-	return rc;
+	return cmd_print(&text, err);
 }
 
 /* Print the verdict of a results folder and the state of the bench. */
@@ -277,16 +273,14 @@ static int drive_open(const struct bench_drive *drive, bool is_open, const enum 
 	int status = drive_bench(drive, print, fail_on, err);
 	struct bench_drive again = *drive;
 	struct folder_state state;
-	struct plan plan;
+	AUTO_PLAN plan = { .file = NULL };
 
 	if (!is_open || status >= 0 || !folder_read_state(drive->path, &state) ||
 	    strcmp(state.stopped, SESSION_NO_VALUE) != 0 || choose_metric(drive, err) != 0 ||
 	    bench_load_plan(&plan, drive->path, err) != 0)
 		return status;
 	again.plan = &plan;
-	status = drive_bench(&again, print, fail_on, err);
-	plan_release(&plan);
-	return status;
+	return drive_bench(&again, print, fail_on, err);
 }
 
 /* Print the plan, ask unless `yes` is set, then run the bench in a new results
@@ -493,33 +487,25 @@ static int exec_run(struct cmd_args *args, void *opaque, struct err *err)
 	const struct run_call *call = opaque;
 	struct context *context = args->context;
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
-	AUTO_JSON root = NULL;
-	struct noise_register reg;
-	struct plan plan;
-	int status;
+	AUTO_PLAN plan = { .file = NULL };
 
-	if (args->argc > 0) {
-		if (plan_load(&plan, args->argv[0], err) != 0)
-			return -1;
-		status = start_bench(context, &plan, NULL, &call->ask, false, err);
-		plan_release(&plan);
-		return status;
-	}
-	root = bench_make_line(&call->line, &context->conf, err);
+	if (args->argc > 0)
+		return plan_load(&plan, args->argv[0], err) == 0
+			       ? start_bench(context, &plan, NULL, &call->ask, false, err)
+			       : -1;
+	AUTO_JSON root = bench_make_line(&call->line, &context->conf, err);
 	if (root != NULL && !call->aa) {
+		AUTO_NOISE reg = { .n = 0 };
+
 		noise_register_peek(&reg, context);
 		bench_use_known_noise(root, &reg);
-		noise_register_release(&reg);
 	}
 	if (root == NULL || parse_definition(&plan, root, "bench.json", &text, err) != 0)
 		return -1;
-	status = start_bench(context, &plan, text.data, &call->ask,
-			     bench_line_has_default(&call->line), err);
+	int status = start_bench(context, &plan, text.data, &call->ask,
+				 bench_line_has_default(&call->line), err);
 	/* With --dry-run print the bench.json too. */
-	if (status == 0 && call->ask.dry)
-		status = cmd_print(&text, err);
-	plan_release(&plan);
-	return status;
+	return status == 0 && call->ask.dry ? cmd_print(&text, err) : status;
 }
 
 /* Print what the bench started or stopped waiting for since the last call. */
@@ -609,8 +595,7 @@ const struct cmd cmd_bench_run = {
 	.section = "benchmarks",
 	.example = "hgym-tui bench run --pod local --metric ms \\\n"
 		   "             --control 'python3 a.py' --variant b='python3 b.py'",
-	.options = run_options,
-	.size = sizeof(struct run_call),
+	CMD_OPTIONS(run_options, run_call),
 	.defaults = &run_defaults,
 	.most = 1,
 	.wants = "give one FILE (a bench.json)",
@@ -625,8 +610,7 @@ const struct cmd cmd_bench_attach = {
 	.usage = "[OPTIONS] ID",
 	.summary = "continue a bench that was left or interrupted",
 	FOLD_BENCHES,
-	.options = attach_options,
-	.size = sizeof(struct bench_ask),
+	CMD_OPTIONS(attach_options, bench_ask),
 	OF_ONE_BENCH,
 	.discovers = true,
 	.exec = exec_attach,
@@ -690,9 +674,8 @@ static int print_stored(void *user, const struct stored_bench *bench)
 	const struct history *h = user;
 	AUTO_JSON verdict = parse_stored_verdict(bench);
 
-	for (size_t i = 0; i < h->n; i++)
-		if (strcmp(h->ids[i], bench->id) == 0)
-			return 0;
+	if (any_of(i, h->n, strcmp(h->ids[i], bench->id) == 0))
+		return 0;
 	out_take(h->out, make_row(bench, NULL, json_get_string(verdict, "stopped", NULL),
 				  json_get_number(verdict, "cost_usd", (double)NAN), verdict));
 	return 0;
@@ -871,8 +854,7 @@ const struct cmd cmd_bench_show = {
 	.usage = "[OPTIONS] ID",
 	.summary = "show the verdict and the numbers of a bench",
 	FOLD_BENCHES,
-	.options = show_options,
-	.size = sizeof(struct show_call),
+	CMD_OPTIONS(show_options, show_call),
 	OF_ONE_BENCH,
 	.exec = exec_show,
 };
@@ -954,14 +936,14 @@ static int check_audit(const struct cmd_args *args, void *opaque, struct err *er
 static int print_audit(struct context *context, const struct audit_call *call,
 		       const struct plan *plan, struct err *err)
 {
-	struct noise_register reg;
+	AUTO_NOISE reg = { .n = 0 };
 	AUTO_BUF text = buf_new(1024U * 1024);
 	int status = 0;
 
 	if (noise_register_load(&reg, context, err) != 0)
 		return -1;
 	for (size_t i = 0; i < plan->n_pods; i++) {
-		const struct noise_entry *e = noise_register_find(&reg, plan, 0, i, "");
+		const struct noise_entry *e = noise_register_find(&reg, plan, i, "");
 
 		if (e == NULL) {
 			status = err_set(err, ERR_NODATA,
@@ -974,20 +956,15 @@ static int print_audit(struct context *context, const struct audit_call *call,
 			json_print(&text, row);
 			buf_append_char(&text, '\n');
 		} else {
-			struct facts facts;
+			AUTO_FACTS facts = { .n = 0 };
 
-			facts_init(&facts);
 			noise_entry_facts(&facts, e);
 			facts_print_text(&text, &facts);
-			facts_release(&facts);
 		}
 	}
 	if (call->file == NULL && !call->json && status == 0)
 		buf_appendf(&text, "\n%s\n", bench_probe_what(call->audit.probe));
-	if (cmd_print(&text, status == 0 ? err : NULL) != 0)
-		status = -1;
-	noise_register_release(&reg);
-	return status;
+	return cmd_print(&text, status == 0 ? err : NULL) == 0 ? status : -1;
 }
 
 static int exec_audit(struct cmd_args *args, void *opaque, struct err *err)
@@ -995,10 +972,9 @@ static int exec_audit(struct cmd_args *args, void *opaque, struct err *err)
 	const struct conf *conf = &args->context->conf;
 	struct audit_call *call = opaque;
 	AUTO_JSON definition = NULL;
-	AUTO_JSON root = NULL;
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	const char *name = call->file != NULL ? call->file : "audit";
-	struct plan plan;
+	AUTO_PLAN plan = { .file = NULL };
 
 	if (call->file != NULL) {
 		definition = json_parse_file(call->file, &text, err);
@@ -1011,7 +987,7 @@ static int exec_audit(struct cmd_args *args, void *opaque, struct err *err)
 	call->audit.probe = call->probe == NULL ? bench_probe_of(conf, call->audit.pods)
 			    : strcmp(call->probe, "gpu") == 0 ? PROBE_GPU
 							      : PROBE_CPU;
-	root = bench_make_audit(&call->audit, conf, err);
+	AUTO_JSON root = bench_make_audit(&call->audit, conf, err);
 	if (root == NULL || parse_definition(&plan, root, name, &text, err) != 0)
 		return -1;
 	if (call->file == NULL)
@@ -1019,7 +995,6 @@ static int exec_audit(struct cmd_args *args, void *opaque, struct err *err)
 	int status = start_bench(args->context, &plan, text.data, &call->ask, false, err);
 	if (status == 0 && !call->ask.dry && !call->ask.detach)
 		status = print_audit(args->context, call, &plan, err);
-	plan_release(&plan);
 	return status;
 }
 
@@ -1027,8 +1002,7 @@ const struct cmd cmd_bench_audit = {
 	.name = "bench audit",
 	.usage = "[OPTIONS] POD[,POD...] [FILE]",
 	.summary = "measure how much a pod's timings vary",
-	.options = audit_options,
-	.size = sizeof(struct audit_call),
+	CMD_OPTIONS(audit_options, audit_call),
 	.defaults = &audit_defaults,
 	.least = 1,
 	.most = 2,
@@ -1048,8 +1022,8 @@ static const char history_columns[] =
 	"kind=pods, class, bench, pod, when, value=control:3, sd_pct=sd %:2, driver, change";
 
 /* Print the entries of a register, only those of the given pods if there are
- * any, with a gap between classes. Releases the register. */
-static int print_register(struct out *out, struct noise_register *reg,
+ * any, with a gap between classes. */
+static int print_register(struct out *out, const struct noise_register *reg,
 			  cJSON *(*to_json)(const struct noise_entry *entry),
 			  const struct cmd_args *pods, const char *none, struct err *err)
 {
@@ -1065,16 +1039,13 @@ static int print_register(struct out *out, struct noise_register *reg,
 		out_take(out, to_json(e));
 	}
 	int status = cmd_out_end(out, 0, err);
-	if (status == 0 && last == NULL)
-		status = err_set(err, ERR_NODATA, "%s", none);
-	noise_register_release(reg);
-	return status;
+	return status == 0 && last == NULL ? err_set(err, ERR_NODATA, "%s", none) : status;
 }
 
 static int exec_noise(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct cmd_output *call = opaque;
-	struct noise_register reg;
+	AUTO_NOISE reg = { .n = 0 };
 
 	if (noise_register_load(&reg, args->context, err) != 0)
 		return -1;
@@ -1090,7 +1061,7 @@ static int exec_noise(struct cmd_args *args, void *opaque, struct err *err)
 static int exec_history(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct cmd_output *call = opaque;
-	struct noise_register reg;
+	AUTO_NOISE reg = { .n = 0 };
 
 	if (noise_history_load(&reg, args->context, args->argc > 0 ? args->argv[0] : NULL, err) !=
 	    0)
@@ -1219,16 +1190,15 @@ static int start_control(void *opaque, const char *word, struct err *err)
 static int start_variant(void *opaque, const char *word, struct err *err)
 {
 	struct request *q = opaque;
-	size_t n = tag_length(word), i;
+	size_t n = tag_length(word);
 
 	if (n == 0)
 		return err_set(err, ERR_USAGE,
 			       "--variant %s: expected TAG=LOG, where TAG has at most %d letters, "
 			       "digits, _ . -",
 			       word, MAX_TAG);
-	for (i = 1; i < q->ask.n_arms; i++)
-		if (str_eq_cstr((struct str){ word, n }, q->ask.tags[i]))
-			break;
+	const struct str tag = { word, n };
+	size_t i = 1 + index_of(k, q->ask.n_arms - 1, str_eq_cstr(tag, q->ask.tags[k + 1]));
 	if (i == SCHEDULE_MAX_ARMS)
 		return err_set(err, ERR_USAGE, "more than %d variants", SCHEDULE_MAX_ARMS - 1);
 	if (i == q->ask.n_arms) {
@@ -1243,10 +1213,8 @@ static int start_variant(void *opaque, const char *word, struct err *err)
 static int start_aa(void *opaque, const char *word, struct err *err)
 {
 	struct request *q = opaque;
-	size_t i = 1;
+	size_t i = 1 + index_of(k, q->ask.n_arms - 1, q->arms[k + 1].aa);
 
-	while (i < q->ask.n_arms && !q->arms[i].aa)
-		i++;
 	if (i == SCHEDULE_MAX_ARMS)
 		return err_set(err, ERR_USAGE, "more than %d variants", SCHEDULE_MAX_ARMS - 1);
 	if (i == q->ask.n_arms)
@@ -1448,8 +1416,7 @@ const struct cmd cmd_bench_judge = {
 	.name = "bench judge",
 	.usage = "[OPTIONS] --control LOG... --variant TAG=LOG...",
 	.summary = "compare logs of runs that already exist",
-	.options = judge_options,
-	.size = sizeof(struct request),
+	CMD_OPTIONS(judge_options, request),
 	.preset = sizeof(judge_defaults),
 	.defaults = &judge_defaults,
 	.word = take_log,

@@ -61,10 +61,9 @@ static void report(const struct judge *judge)
 {
 	struct verdict_info info = { .metric = "best_us", .cost_usd = (double)NAN };
 	cJSON *root = verdict_to_json(judge, &info);
-	struct facts facts;
+	struct facts facts = { .n = 0 };
 	struct buf out;
 
-	facts_init(&facts);
 	verdict_missing = NULL;
 	report_facts(&facts, root);
 	MUST(verdict_missing == NULL);
@@ -121,11 +120,10 @@ static void show_folder(const char *path)
 	struct folder_state state = { .name = "" };
 	cJSON *verdict = folder_read_json(path, "verdict.json"), *waits = cJSON_CreateObject();
 	struct bench_live *live;
-	struct facts facts;
+	struct facts facts = { .n = 0 };
 	struct plan plan;
 	struct buf out;
 
-	facts_init(&facts);
 	buf_init(&out, 1U << 20);
 	report_facts(&facts, verdict);
 	facts_print_md(&out, &facts);

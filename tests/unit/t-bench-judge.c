@@ -96,9 +96,8 @@ static const struct judge_contrast *judged(struct bench *b)
 
 static void print_report(struct buf *out, const cJSON *verdict)
 {
-	struct facts facts;
+	struct facts facts = { .n = 0 };
 
-	facts_init(&facts);
 	report_facts(&facts, verdict);
 	facts_print_text(out, &facts);
 	facts_release(&facts);

@@ -267,7 +267,7 @@ static void test_history_facts(void)
 	struct noise_entry v[3] = { 0 };
 	const struct noise_register history = { .v = v, .n = 3 };
 	const char *ids[] = { "one-1", "one-2", "two-1" };
-	struct facts facts;
+	struct facts facts = { .n = 0 };
 	AUTO_BUF text = buf_new(4096);
 
 	for (size_t i = 0; i < 3; i++) {
@@ -280,7 +280,6 @@ static void test_history_facts(void)
 	v[1].before = log(100.0);
 	v[1].after = log(103.0);
 	(void)snprintf(v[1].why, sizeof(v[1].why), "; driver 570 -> 580");
-	facts_init(&facts);
 	noise_history_facts(&facts, &history, "two-1");
 	is_int((long long)facts.n, 0, "no history for a single bench");
 	noise_history_facts(&facts, &history, "one-1");

@@ -391,10 +391,9 @@ static void test_facts(void)
 		{ .label = "case", .kind = FMT_TEXT },
 		{ .label = "s", .kind = FMT_NUMBER, .decimals = 1 },
 	};
-	struct facts facts;
+	struct facts facts = { .n = 0 };
 	char value[FACT_SIZE];
 
-	facts_init(&facts);
 	facts_text(&facts, "link", FACT_LIVE, "%s", "live");
 	facts_number(&facts, "cost", FMT_NUMBER, 1.5, 2, "USD");
 	facts_number(&facts, "left", FMT_AGE, NAN, 0, "s");

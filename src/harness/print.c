@@ -64,10 +64,9 @@ int harness_print_run(FILE *stream, enum out_format format, const struct harness
 {
 	const char *columns = run->table != NULL ? table_columns : run_columns;
 	AUTO_BUF runs = buf_new(TEXT_MAX);
-	struct facts facts;
+	struct facts facts = { .n = 0 };
 
 	if (format != OUT_CSV) {
-		facts_init(&facts);
 		facts_section(&facts, facts_keep(&facts,
 						 run->table != NULL ? "Experiments of %s"
 								    : "HarnessGym run %s",
@@ -99,10 +98,9 @@ static const char trial_columns[] =
 int harness_print_compare(FILE *stream, enum out_format format,
 			  const struct harness_compare *compare)
 {
-	struct facts facts;
+	struct facts facts = { .n = 0 };
 	AUTO_BUF text = buf_new(TEXT_MAX);
 
-	facts_init(&facts);
 	facts_section(&facts, "HarnessGym comparison");
 	harness_compare_facts(&facts, compare);
 	if (format != OUT_CSV)

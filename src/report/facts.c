@@ -6,11 +6,6 @@
 
 #define TEXT_BYTES 65536
 
-void facts_init(struct facts *facts)
-{
-	memset(facts, 0, sizeof(*facts));
-}
-
 void facts_release(struct facts *facts)
 {
 	for (size_t i = 0; i < facts->n; i++)
@@ -22,7 +17,7 @@ void facts_release(struct facts *facts)
 	free(facts->kept);
 	free(facts->v);
 	free(facts->sections);
-	facts_init(facts);
+	*facts = (struct facts){ .n = 0 };
 }
 
 struct facts_section *facts_table(struct facts *facts, const char *title,

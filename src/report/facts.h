@@ -68,7 +68,6 @@ struct facts {
 	size_t n_kept, cap_kept;
 };
 
-void facts_init(struct facts *facts);
 void facts_release(struct facts *facts);
 /* A local list that is released at the end of its block: AUTO_FACTS facts = { .n = 0 }; */
 #define AUTO_FACTS __attribute__((cleanup(facts_release))) struct facts

@@ -141,9 +141,8 @@ static size_t tail_pad(const struct layout *layout, size_t column, const char *t
 
 static bool have_same_columns(const struct facts_section *a, const struct facts_section *b)
 {
-	if (a->n_columns != b->n_columns)
-		return false;
-	return all_of(i, a->n_columns, strcmp(a->columns[i].label, b->columns[i].label) == 0);
+	return a->n_columns == b->n_columns &&
+	       all_of(i, a->n_columns, strcmp(a->columns[i].label, b->columns[i].label) == 0);
 }
 
 /* Add the sizes of a table's cells: first the decimals, then the widths. */
@@ -311,8 +310,9 @@ static void print_records(struct buf *out, const struct facts *facts, const stru
 static void print_table(struct buf *out, const struct facts *facts, const struct facts_section *s,
 			const struct facts_look *look)
 {
-	struct layout layout = { s, xcalloc(s->n_columns, sizeof(*layout.widths)),
-				 xcalloc(s->n_columns, sizeof(*layout.tails)) };
+	AUTO_FREE size_t *widths = xcalloc(s->n_columns, sizeof(*widths));
+	AUTO_FREE size_t *tails_of = xcalloc(s->n_columns, sizeof(*tails_of));
+	struct layout layout = { s, widths, tails_of };
 
 	for (int tails = 1; tails >= 0; tails--)
 		for (size_t i = 0; i < facts->n_sections; i++)
@@ -333,8 +333,6 @@ static void print_table(struct buf *out, const struct facts *facts, const struct
 		print_records(out, facts, s, look);
 	for (size_t row = 0; row < count_rows(s) && !as_records; row++)
 		print_row(out, facts, &layout, row, look);
-	free(layout.widths);
-	free(layout.tails);
 }
 
 void facts_print(struct buf *out, const struct facts *facts, const struct facts_look *look)

@@ -16,10 +16,7 @@ static struct fmt format_text(const char *fmt, ...)
 	return out;
 }
 
-static struct fmt fmt_absent(void)
-{
-	return (struct fmt){ FMT_ABSENT };
-}
+#define ABSENT ((struct fmt){ FMT_ABSENT })
 
 struct fmt fmt_raw(double value)
 {
@@ -37,13 +34,13 @@ static double without_minus_zero(double value, int decimals)
 struct fmt fmt_number(double value, int decimals)
 {
 	value = without_minus_zero(value, decimals);
-	return isnan(value) ? fmt_absent() : format_text("%.*f", decimals, value);
+	return isnan(value) ? ABSENT : format_text("%.*f", decimals, value);
 }
 
 struct fmt fmt_signed(double value, int decimals)
 {
 	value = without_minus_zero(value, decimals);
-	return isnan(value) ? fmt_absent()
+	return isnan(value) ? ABSENT
 			    : format_text("%s%.*f", value < 0 ? "−" : "+", decimals, fabs(value));
 }
 
@@ -60,7 +57,7 @@ struct fmt fmt_measure(double value, int decimals)
 	size_t len = 0, whole;
 
 	if (!isfinite(value) || fabs(value) > 1e15)
-		return fmt_absent();
+		return ABSENT;
 	if (value != 0.0 && fabs(value) < 0.5 * pow(10.0, -decimals))
 		return format_text("%.3g", value);
 	digits = format_text("%.*f", decimals, fabs(value));
@@ -77,7 +74,7 @@ struct fmt fmt_measure(double value, int decimals)
 
 static struct fmt fmt_digits(double value, int digits)
 {
-	struct fmt out = fmt_absent();
+	struct fmt out = ABSENT;
 
 	if (!isnan(value))
 		(void)str_number(value, digits, out.s);
@@ -89,7 +86,7 @@ struct fmt fmt_grouped(double value)
 	char digits[STR_NUMBER_SIZE];
 
 	if (isnan(value) || fabs(value) >= 1e15)
-		return fmt_absent();
+		return ABSENT;
 	return format_text("%s%s", value < 0 ? "−" : "",
 			   str_number(round(fabs(value)), 17, digits));
 }
@@ -111,7 +108,7 @@ struct fmt fmt_bytes(double bytes)
 	size_t unit = 0;
 
 	if (isnan(bytes))
-		return fmt_absent();
+		return ABSENT;
 	/* If rounding to two decimals gives 1000, use the next unit. */
 	while (fabs(bytes) >= (unit == 0 ? 1000 : 999.995) && unit < 4) {
 		bytes /= 1000;
@@ -122,7 +119,7 @@ struct fmt fmt_bytes(double bytes)
 
 struct fmt fmt_age(double seconds)
 {
-	return isnan(seconds)	  ? fmt_absent()
+	return isnan(seconds)	  ? ABSENT
 	       : seconds < 120	  ? format_text("%.0f s", seconds)
 	       : seconds < 7200	  ? format_text("%.0f min", seconds / 60)
 	       : seconds < 172800 ? format_text("%.1f h", seconds / 3600)
@@ -182,7 +179,7 @@ struct fmt fmt_clock(int64_t wall_ms)
 	struct tm tm;
 
 	if (wall_ms <= 0)
-		return fmt_absent();
+		return ABSENT;
 	(void)fmt_break_down(wall_ms, &tm);
 	return format_text("%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
 }

@@ -22,11 +22,9 @@ const char *harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE])
 /* "8 s", "1.1 s", "8m", "8m05s", "1h20m". */
 static const char *duration(double seconds, char out[FMT_SIZE])
 {
-	unsigned int s;
-
 	if (!(seconds >= 0) || seconds > 1e9)
 		return FMT_ABSENT;
-	s = (unsigned int)(seconds + 0.5);
+	unsigned int s = (unsigned int)(seconds + 0.5);
 	if (seconds > 0 && seconds < 0.005)
 		return "<0.01 s";
 	if (seconds < 9.95 && seconds != s)
@@ -724,32 +722,28 @@ void harness_add_compare_state(struct buf *text, const struct harness_compare *c
 
 void harness_compare_facts(struct facts *facts, const struct harness_compare *compare)
 {
-	AUTO_BUF text = buf_new(TEXT_BYTES);
+	struct page page = { .facts = facts, .text = buf_new(TEXT_BYTES) };
+	struct buf *text = &page.text;
 
-	buf_append_str(&text, compare->score_key != NULL && *compare->score_key != '\0'
-				      ? compare->score_key
-				      : FMT_ABSENT);
+	buf_append_str(text, or_absent(compare->score_key));
 	if (compare->command != NULL)
-		buf_appendf(&text, ", by %s", compare->command);
-	facts_text(facts, "score", FACT_PLAIN, "%s", text.data);
-	buf_clear(&text);
-	harness_add_compare_state(&text, compare);
-	facts_text(facts, "state", compare->process == HARNESS_NO ? FACT_WARN : FACT_PLAIN, "%s",
-		   text.data);
+		buf_appendf(text, ", by %s", compare->command);
+	end_fact(&page, "score", FACT_PLAIN);
+	harness_add_compare_state(text, compare);
+	end_fact(&page, "state", compare->process == HARNESS_NO ? FACT_WARN : FACT_PLAIN);
 	array_each (group, compare->groups, compare->n_groups) {
-		buf_clear(&text);
-		buf_appendf(&text, "%u of %u trials valid", group->valid, group->count);
+		buf_appendf(text, "%u of %u trials valid", group->valid, group->count);
 		if (group->invalid > 0)
-			buf_appendf(&text, ", %u INVALID", group->invalid);
+			buf_appendf(text, ", %u INVALID", group->invalid);
 		if (group->not_run > 0)
-			buf_appendf(&text, ", %u not measured", group->not_run);
+			buf_appendf(text, ", %u not measured", group->not_run);
 		if (group->median.present)
-			buf_appendf(&text, "; median of the valid %s, from %s to %s",
+			buf_appendf(text, "; median of the valid %s, from %s to %s",
 				    NUMBER(group->median.value), NUMBER(group->min.value),
 				    NUMBER(group->max.value));
-		facts_text(facts, group->name, group->invalid > 0 ? FACT_WARN : FACT_PLAIN, "%s",
-			   text.data);
+		end_fact(&page, group->name, group->invalid > 0 ? FACT_WARN : FACT_PLAIN);
 	}
+	buf_release(text);
 	/* A verdict needs repeated trials. */
 	const struct harness_group *a = &compare->groups[0], *b = a + 1;
 	facts_text(facts, "verdict", FACT_HINT, "%s",

@@ -78,7 +78,6 @@ struct out *out_new(FILE *stream, enum out_format format, const char *columns)
 		column->title = cut_at(text, '=', text);
 		column->key = text;
 	}
-	facts_init(&out->rows);
 	clear_rows(out);
 	return out;
 }

@@ -379,10 +379,9 @@ static void test_lies(void)
 /* Does the run have a fact with this label and text (NULL: any)? */
 static bool has_fact(const struct harness_run *of, const char *label, const char *text)
 {
-	struct facts facts;
+	struct facts facts = { .n = 0 };
 	bool is_there = false;
 
-	facts_init(&facts);
 	harness_facts(&facts, &ws, of, NULL);
 	for (size_t i = 0; i < facts.n; i++)
 		is_there = is_there || (strcmp(facts.v[i].label, label) == 0 &&

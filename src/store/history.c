@@ -106,10 +106,7 @@ struct history *history_new(struct loop *loop, const char *path, history_fn fn, 
 {
 	struct history *h = xcalloc(1, sizeof(*h));
 
-	h->loop = loop;
-	h->path = xstrdup(path);
-	h->fn = fn;
-	h->user = user;
+	*h = (struct history){ .loop = loop, .path = xstrdup(path), .fn = fn, .user = user };
 	return h;
 }
 

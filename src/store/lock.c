@@ -32,10 +32,8 @@ int lock_take(const char *db_path, long *holder, struct err *err)
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	*holder = 0;
-	if (fd < 0) {
-		err_set_errno(err, ERR_DB, "cannot create %s", path);
-		return -1;
-	}
+	if (fd < 0)
+		return err_set_errno(err, ERR_DB, "cannot create %s", path);
 	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
 		*holder = read_holder(fd);
 		if (i == WAIT_TIMES ||

@@ -425,7 +425,6 @@ static int become_writer(struct store *store, const char *rules, struct err *err
 	struct err bad = { ERR_NONE, "" };
 	sqlite3 *db = NULL;
 	long holder = 0;
-	int fd;
 
 	store->why_reader[0] = '\0';
 	store->lock_fd = lock_take(store->path, &holder, &bad);
@@ -438,7 +437,7 @@ static int become_writer(struct store *store, const char *rules, struct err *err
 		return 0;
 	}
 	/* SQLite would create the file readable for everybody. */
-	fd = open(store->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int fd = open(store->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_set_errno(err, ERR_DB, "cannot open %s", store->path);
 	(void)close(fd);

@@ -409,7 +409,6 @@ static int write_samples(struct writer *w, struct batch *batch, struct err *err)
 
 static int write_rows(struct writer *w, struct batch *batch, struct err *err)
 {
-	sqlite3_stmt *stmt;
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < batch->n_logs; i++)
@@ -422,7 +421,7 @@ static int write_rows(struct writer *w, struct batch *batch, struct err *err)
 		row_bind(w->stmts[STATEMENT_POD], 1, &pod_table, &batch->pods[i]);
 		rc = writer_run(w, STATEMENT_POD, err);
 	}
-	stmt = w->stmts[STATEMENT_TELEMETRY];
+	sqlite3_stmt *stmt = w->stmts[STATEMENT_TELEMETRY];
 	for (size_t i = 0; rc == 0 && i < batch->n_telemetry; i++) {
 		stmt_bind_text(stmt, 1, batch->telemetry[i].pod);
 		(void)sqlite3_bind_int(stmt, 2, batch->telemetry[i].keep);

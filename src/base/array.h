@@ -6,6 +6,8 @@
 
 /* The result of the function must not be ignored. */
 #define MUST_USE __attribute__((warn_unused_result))
+/* The function does not need this parameter. */
+#define UNUSED __attribute__((unused))
 /* The function has a format, and its arguments, at these places (from 1). */
 #define LIKE_PRINTF(format_at, first) __attribute__((format(printf, format_at, first)))
 
@@ -37,6 +39,13 @@
 #define array_each(item, array, n)                                                                 \
 	for (__typeof__(*(array)) *item = (array), *item##_end = item == NULL ? NULL : item + (n); \
 	     item != item##_end; item++)
+
+/* The same for n pointers: item is one after the other. */
+#define pointer_each(item, array, n)                                                        \
+	for (__typeof__(**(array)) *const *                                                 \
+		     item##_at = (array),                                                   \
+		    *const *item##_end = item##_at == NULL ? NULL : item##_at + (n), *item; \
+	     item##_at != item##_end && (item = *item##_at, true); item##_at++)
 
 /* The first element for which a condition on item is true, or NULL. */
 #define array_find(item, array, n, condition)              \

@@ -80,9 +80,7 @@ double dist_t_two_sided(double t, double df)
 	if (isinf(df))
 		return 2.0 * dist_normal_upper(fabs(t));
 	double sum = df + t * t;
-	if (isinf(sum))
-		return 0.0;
-	return beta_inc_xy(df / sum, t * t / sum, df / 2.0, 0.5);
+	return isinf(sum) ? 0.0 : beta_inc_xy(df / sum, t * t / sum, df / 2.0, 0.5);
 }
 
 double dist_t_upper(double t, double df)

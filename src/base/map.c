@@ -48,9 +48,7 @@ static void map_grow(struct map *map)
 
 void *map_get(const struct map *map, struct str key)
 {
-	if (map->room == 0)
-		return NULL;
-	return map->slots[map_place(map, key)].value;
+	return map->room == 0 ? NULL : map->slots[map_place(map, key)].value;
 }
 
 void *map_set(struct map *map, struct str key, void *value)

@@ -149,8 +149,7 @@ void plain_streams(void)
 	is_ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 }
 
-void plain_keep_bytes(FILE *stream)
+void plain_keep_bytes(UNUSED FILE *stream)
 {
-	(void)stream;
 }
 #endif

@@ -23,11 +23,9 @@
 #define TRIES	 20
 #define RETRY_US 50000
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+static int remove_one(const char *path, UNUSED const struct stat *st, UNUSED int kind,
+		      UNUSED struct FTW *at)
 {
-	(void)st;
-	(void)kind;
-	(void)at;
 	(void)remove(path);
 	return 0;
 }
@@ -123,6 +121,5 @@ void scratch_remove(struct scratch *scratch)
 	(void)close(scratch->fd);
 	while (scratch->sweeper > 0 && waitpid(scratch->sweeper, NULL, 0) < 0 && errno == EINTR)
 		;
-	free(scratch->path);
-	scratch->path = NULL;
+	xset_text(&scratch->path, NULL);
 }

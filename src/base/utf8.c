@@ -93,9 +93,7 @@ int utf8_cp_width(uint32_t cp)
 		return 0;
 	if (cp < 0x300)
 		return 1;
-	if (IN_RANGES(cp, zero_width))
-		return 0;
-	return IN_RANGES(cp, wide) ? 2 : 1;
+	return IN_RANGES(cp, zero_width) ? 0 : IN_RANGES(cp, wide) ? 2 : 1;
 }
 
 size_t utf8_width(struct str s)

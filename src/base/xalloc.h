@@ -50,3 +50,22 @@ void xalloc_init(void);
 /* Much memory was freed in small pieces: return it to the system if possible. Takes
  * milliseconds. */
 void xtrim(void);
+
+/* A new struct with these members, as in a designated initializer; the others are 0:
+ * xnew(struct job, .loop = loop, .kind = kind) */
+#define xnew(type, ...)                                  \
+	__extension__({                                  \
+		type *xnew_made = xmalloc(sizeof(type)); \
+                                                         \
+		*xnew_made = (type){ __VA_ARGS__ };      \
+		xnew_made;                               \
+	})
+
+/* Free *text and put another text, which it owns, or NULL in its place. */
+#define xset_text(text, value)                                \
+	do {                                                  \
+		char **xset_at = (text), *xset_new = (value); \
+                                                              \
+		free(*xset_at);                               \
+		*xset_at = xset_new;                          \
+	} while (0)

@@ -161,10 +161,10 @@ static void advance_timer(uv_handle_t *handle, void *moved_ms)
 static void on_test_clock(uv_timer_t *clock)
 {
 	struct loop *loop = clock->loop->data;
-	int64_t ahead, moved;
+	int64_t ahead;
 
 	(void)clock_test_ahead(&ahead);
-	moved = ahead - loop->ahead_ms;
+	int64_t moved = ahead - loop->ahead_ms;
 	loop->ahead_ms = ahead;
 	if (moved > 0)
 		uv_walk(clock->loop, advance_timer, &moved);
@@ -254,11 +254,9 @@ static void on_poll(uv_poll_t *poll, int status, int uv_events)
 
 struct loop_fd *loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user)
 {
-	struct loop_fd *watch = xcalloc(1, sizeof(*watch));
+	struct loop_fd *watch = xnew(struct loop_fd, .fn = fn, .user = user);
 	int flags = isatty(fd) ? fcntl(fd, F_GETFL) : -1;
 
-	watch->fn = fn;
-	watch->user = user;
 	watch->poll.data = watch;
 	int status = uv_poll_init(&loop->uv, &watch->poll, fd);
 	/* uv_poll_init() makes fd non-blocking.  The flags of a terminal belong to all programs
@@ -291,12 +289,10 @@ void loop_fd_close(struct loop_fd *watch)
 
 struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn, void *user)
 {
-	struct loop_timer *timer = xcalloc(1, sizeof(*timer));
+	struct loop_timer *timer = xnew(struct loop_timer, .fn = fn, .user = user);
 
 	uv_timer_init(&loop->uv, &timer->timer);
 	timer->timer.data = timer;
-	timer->fn = fn;
-	timer->user = user;
 	return timer;
 }
 
@@ -348,14 +344,10 @@ static struct post *find_post(const struct loop *loop, loop_post_fn fn, const vo
 
 void loop_post(struct loop *loop, loop_post_fn fn, void *user)
 {
-	struct post *post;
-
 	assert(fn != NULL);
 	if (find_post(loop, fn, user) != NULL)
 		return;
-	post = xcalloc(1, sizeof(*post));
-	post->fn = fn;
-	post->user = user;
+	struct post *post = xnew(struct post, .fn = fn, .user = user);
 	list_append(&loop->posts, &post->link);
 	uv_idle_start(&loop->idle, on_idle);
 }
@@ -379,10 +371,8 @@ static void on_uv_signal(uv_signal_t *handle, int signum)
 /* A signal watch alone does not keep the loop running. */
 void loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn, void *user)
 {
-	struct loop_signal *watch = xcalloc(1, sizeof(*watch));
+	struct loop_signal *watch = xnew(struct loop_signal, .fn = fn, .user = user);
 
-	watch->fn = fn;
-	watch->user = user;
 	uv_signal_init(&loop->uv, &watch->signal);
 	watch->signal.data = watch;
 	uv_signal_start(&watch->signal, on_uv_signal, signum);
@@ -413,7 +403,7 @@ struct loop_child *loop_child_new(struct loop *loop, const char *const *argv,
 				  const char *const *envp, const int fds[3], loop_child_fn on_exit,
 				  void *user, struct err *err)
 {
-	struct loop_child *child = xcalloc(1, sizeof(*child));
+	struct loop_child *child = xnew(struct loop_child, .fn = on_exit, .user = user);
 	uv_stdio_container_t stdio[3];
 	uv_process_options_t options = { .file = argv[0],
 					 .args = unconst_vector(argv),
@@ -427,8 +417,6 @@ struct loop_child *loop_child_new(struct loop *loop, const char *const *argv,
 		stdio[i].flags = fds[i] < 0 ? UV_IGNORE : UV_INHERIT_FD;
 		stdio[i].data.fd = fds[i];
 	}
-	child->fn = on_exit;
-	child->user = user;
 	child->process.data = child;
 	int rc = uv_spawn(&loop->uv, &child->process, &options);
 	if (rc == 0)
@@ -508,13 +496,9 @@ static void job_start_next(struct loop *loop, enum job_kind kind)
 
 struct job *loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done, void *user)
 {
-	struct job *job = xcalloc(1, sizeof(*job));
+	struct job *job = xnew(struct job, .loop = loop, .kind = kind, .run = work, .done = done,
+			       .user = user);
 
-	job->loop = loop;
-	job->kind = kind;
-	job->run = work;
-	job->done = done;
-	job->user = user;
 	job->work.data = job;
 	if (uv_sem_init(&job->is_worked, 0) != 0)
 		abort();

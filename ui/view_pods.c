@@ -157,8 +157,7 @@ static bool is_odd(const struct ui_shared *shared, const struct model_pod *pod, 
 	int64_t now_ms = shared->now_wall_ms;
 
 	if (column == PODS_CLOCK)
-		return value <
-		       0.95 * model_pod_peers(shared->model, pod, METRIC_GPU_SM_MHZ, now_ms);
+		return value < 0.95 * model_peers_mhz(shared->model, pod, now_ms);
 	if (column != PODS_TEMP)
 		return false;
 	const char *why = model_pod_throttle(pod, now_ms);
@@ -330,9 +329,8 @@ static const struct {
 
 #define N_CHARTS (LENGTH(charts))
 
-static void ago_text(int kind, double x, double apart, char *out, size_t size)
+static void ago_text(UNUSED int kind, double x, double apart, char *out, size_t size)
 {
-	(void)kind;
 	if (x > -0.5)
 		(void)snprintf(out, size, "now");
 	else if (apart >= 59 || x <= -600)

@@ -48,8 +48,7 @@ static size_t collect_ended(const struct model *model, const char *group,
 	struct ended sum = { 0, 0 };
 	size_t n = 0;
 
-	for (size_t i = 0; i < n_seeds; i++) {
-		const struct model_run *other = seeds[i];
+	pointer_each (other, seeds, n_seeds) {
 		struct ended *e = &out[n];
 
 		e->value = value_at_step(other->series[metric], step);

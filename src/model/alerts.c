@@ -176,8 +176,7 @@ static void update_pods(struct round *round)
 		    !(model_pod_age_s(pod, now_ms) <= MODEL_OLD_S))
 			alerts->pods[i].busy_ms = now_ms;
 	}
-	for (size_t i = 0; i < model->n_logs; i++) {
-		const struct model_log *log = model->logs[i];
+	pointer_each (log, model->logs, model->n_logs) {
 		int64_t *busy_ms = &alerts->pods[log->pod].busy_ms;
 
 		if (log->came.n > 0 && log->came.v[log->came.n - 1].wall_ms > *busy_ms)
@@ -189,7 +188,7 @@ static void update_pods(struct round *round)
 static void check_stall(struct round *round, const struct alert *alert)
 {
 	const struct model_run *mr = alert->mr;
-	double silent_s, limit_s = round->alerts->stall_s;
+	double limit_s = round->alerts->stall_s;
 	int64_t from_ms = mr->last_byte_wall_ms;
 
 	if (!mr->live || mr->run.status != RUN_RUNNING || limit_s == 0 ||
@@ -199,7 +198,7 @@ static void check_stall(struct round *round, const struct alert *alert)
 		limit_s = alerts_stall_limit_s(mr);
 	if (mr->pod < round->alerts->n_pods && round->alerts->pods[mr->pod].down_ms > from_ms)
 		from_ms = round->alerts->pods[mr->pod].down_ms;
-	silent_s = (double)(round->now_wall_ms - from_ms) / 1000;
+	double silent_s = (double)(round->now_wall_ms - from_ms) / 1000;
 	struct alert since = *alert;
 	since.since_wall_ms = from_ms;
 	if (silent_s > limit_s)
@@ -329,7 +328,7 @@ static void add_clock(const struct round *round, size_t pod, struct buf *out)
 	const struct model_pod *mp = &round->model->pods[pod];
 	double mhz = model_last_value(mp->telemetry, METRIC_GPU_SM_MHZ);
 	double temp_c = model_last_value(mp->telemetry, METRIC_GPU_TEMP_C);
-	double peers = model_pod_peers(round->model, mp, METRIC_GPU_SM_MHZ, round->now_wall_ms);
+	double peers = model_peers_mhz(round->model, mp, round->now_wall_ms);
 	const char *why = model_pod_throttle(mp, round->now_wall_ms);
 
 	if (!(model_pod_age_s(mp, round->now_wall_ms) <= MODEL_OLD_S))
@@ -446,8 +445,7 @@ void alerts_update(struct alerts *alerts, const struct model *model, const struc
 	update_pods(&round);
 	for (size_t i = 0; i < model->n_runs; i++)
 		check_run(&round, model->runs[i]);
-	for (size_t i = 0; i < model->n_logs; i++) {
-		const struct model_log *log = model->logs[i];
+	pointer_each (log, model->logs, model->n_logs) {
 		const struct model_run *mr = model_log_cut_run(model, log);
 		const struct alert alert = { .pod = log->pod,
 					     .mr = mr,
@@ -474,11 +472,7 @@ void alerts_acknowledge(struct alerts *alerts)
 
 size_t alerts_open(const struct alerts *alerts)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < alerts->n; i++)
-		n += !alerts->v[i].acknowledged;
-	return n;
+	return array_count(alert, alerts->v, alerts->n, !alert->acknowledged);
 }
 
 const struct alert *alerts_of_run(const struct alerts *alerts, const struct model_run *mr)
@@ -504,11 +498,9 @@ void alerts_save(const struct alerts *alerts, const struct model *model, struct 
 	if (alerts->muted)
 		buf_append_str(out, "muted\n");
 	for (size_t i = 0; i < alerts->n; i++) {
-		AUTO_TEXT key = NULL;
-
 		if (!alerts->v[i].acknowledged)
 			continue;
-		key = alert_key(&alerts->v[i], model);
+		AUTO_TEXT key = alert_key(&alerts->v[i], model);
 		/* The file has one key per line, so a key with a line end cannot be stored. */
 		if (strchr(key, '\n') == NULL)
 			buf_appendf(out, "%s\n", key);
@@ -517,7 +509,6 @@ void alerts_save(const struct alerts *alerts, const struct model *model, struct 
 
 void alerts_load(struct alerts *alerts, struct str text)
 {
-	free(alerts->acknowledged_before);
-	alerts->acknowledged_before = xstrndup(text.len > 0 ? text.p : "", text.len);
+	xset_text(&alerts->acknowledged_before, xstrndup(text.len > 0 ? text.p : "", text.len));
 	alerts->muted = has_line(alerts->acknowledged_before, "muted");
 }

@@ -6,12 +6,9 @@
 
 struct bench_live *bench_live_new(size_t n_arms, size_t n_pods, size_t n_runs, size_t n_contrasts)
 {
-	struct bench_live *live = xcalloc(1, sizeof(*live));
+	struct bench_live *live = xnew(struct bench_live, .n_arms = n_arms, .n_pods = n_pods,
+				       .n_runs = n_runs, .n_contrasts = n_contrasts);
 
-	live->n_arms = n_arms;
-	live->n_pods = n_pods;
-	live->n_runs = n_runs;
-	live->n_contrasts = n_contrasts;
 	live->arms = xcalloc(n_arms + 1, sizeof(*live->arms));
 	live->pods = xcalloc(n_pods + 1, sizeof(*live->pods));
 	live->waits = xcalloc(n_pods + 1, sizeof(*live->waits));

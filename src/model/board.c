@@ -46,9 +46,7 @@ static double last_value(const struct run *run, const char *name)
 
 static void read_chosen_metric(struct board *board)
 {
-	for (size_t i = 0; i < board->n_rows; i++) {
-		struct board_row *row = board->rows[i];
-
+	pointer_each (row, board->rows, board->n_rows) {
 		if (board->groups[row->group].is_values)
 			continue;
 		const struct run_series *series = run_series_find(&row->run, board->chosen_name);
@@ -103,12 +101,9 @@ static size_t get_group(struct board *board, const char *key, bool is_values)
 static struct board_row *add_row(struct board *board, size_t index, const char *path)
 {
 	struct board_group *group = &board->groups[index];
-	struct board_row *row = xcalloc(1, sizeof(*row));
+	struct board_row *row = xnew(struct board_row, .path = xstrdup(path), .usd = RUN_ABSENT,
+				     .group = index, .place = group->n_rows);
 
-	row->path = xstrdup(path);
-	row->usd = RUN_ABSENT;
-	row->group = index;
-	row->place = group->n_rows;
 	xpush(group->rows, group->n_rows, group->cap_rows, board->n_rows);
 	xpush(board->rows, board->n_rows, board->cap_rows, row);
 	return row;
@@ -272,9 +267,7 @@ static void name_all(struct board *board)
 	array_each (group, board->groups, board->n_groups)
 		group->title =
 			xstrdup(group->is_values ? group->key : short_title(group->key, prefix));
-	for (size_t i = 0; i < board->n_rows; i++) {
-		struct board_row *row = board->rows[i];
-
+	pointer_each (row, board->rows, board->n_rows) {
 		if (row->name != NULL)
 			continue;
 		/* The path below the group's folder, or the file name. */
@@ -436,9 +429,7 @@ static enum board_kept check_cap(double value, double cap)
 {
 	if (!run_has(cap))
 		return CAP_NONE;
-	if (!run_has(value))
-		return CAP_UNKNOWN;
-	return value <= cap ? CAP_KEPT : CAP_BROKEN;
+	return !run_has(value) ? CAP_UNKNOWN : value <= cap ? CAP_KEPT : CAP_BROKEN;
 }
 
 static void check_row(const struct track *track, struct board_row *row)

@@ -95,9 +95,7 @@ struct crossing crossing_of_run(const struct track *track, const struct model *m
 	if (mr->run.status != RUN_RUNNING || !run_has(track->target))
 		return (struct crossing){ RUN_ABSENT, RUN_ABSENT, 0 };
 	AUTO_FREE const struct run **others = xcalloc(model->n_runs, sizeof(*others));
-	for (size_t i = 0; i < model->n_runs; i++) {
-		const struct model_run *other = model->runs[i];
-
+	pointer_each (other, model->runs, model->n_runs) {
 		if (other != mr && other->run.status != RUN_RUNNING &&
 		    strcmp(other->group, mr->group) == 0)
 			others[n++] = &other->run;

@@ -80,7 +80,5 @@ int64_t logcame_at(const struct logcame *came, uint64_t place)
 {
 	size_t at = bisect(came->n, i, came->v[i].upto <= place);
 
-	if (came->n == 0)
-		return 0;
-	return came->v[at < came->n ? at : came->n - 1].wall_ms;
+	return came->n == 0 ? 0 : came->v[at < came->n ? at : came->n - 1].wall_ms;
 }

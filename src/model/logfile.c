@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/sort.h"
 #include "model/logtext.h"
 
@@ -62,35 +63,24 @@ static char *logfile_scan(struct logfile *file)
 /* Store the new size, and the bytes before it, which show later whether the file was rewritten. */
 static void store_size(struct logfile *file, const struct stat *st)
 {
-	size_t len = GUARD_BYTES;
-
 	file->size = (uint64_t)st->st_size;
 	file->changed_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 	file->block_len = 0;
-	if (len > file->size)
-		len = (size_t)file->size;
+	size_t len = file->size < GUARD_BYTES ? (size_t)file->size : GUARD_BYTES;
 	file->guard_len = logfile_pread(file, file->guard, len, file->size - len);
 }
 
 struct logfile *logfile_open_fd(int fd, struct err *err)
 {
-	struct logfile *file;
 	struct stat st;
+	bool is_open = fd >= 0 && fstat(fd, &st) == 0;
 
-	if (fd < 0 || fstat(fd, &st) != 0) {
-		err_set(err, ERR_IO, "%s", strerror(errno));
-		if (fd >= 0)
-			(void)close(fd);
+	if (!is_open || !S_ISREG(st.st_mode)) {
+		err_set(err, ERR_IO, "%s", is_open ? "not a regular file" : strerror(errno));
+		fd_close(&fd);
 		return NULL;
 	}
-	if (!S_ISREG(st.st_mode)) {
-		err_set(err, ERR_IO, "not a regular file");
-		(void)close(fd);
-		return NULL;
-	}
-	file = xcalloc(1, sizeof(*file));
-	file->fd = fd;
-	file->block = xmalloc(BLOCK_BYTES);
+	struct logfile *file = xnew(struct logfile, .fd = fd, .block = xmalloc(BLOCK_BYTES));
 	store_size(file, &st);
 	return file;
 }
@@ -120,11 +110,10 @@ bool logfile_refresh(struct logfile *file)
 	struct stat st;
 	char before[GUARD_BYTES];
 	size_t len = file->guard_len;
-	int64_t changed_ns;
 
 	if (fstat(file->fd, &st) != 0)
 		return false;
-	changed_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	int64_t changed_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
 	if ((uint64_t)st.st_size == file->size && changed_ns == file->changed_ns)
 		return false;
 	/* If the bytes before the old size changed, the file was rewritten. */

@@ -116,14 +116,12 @@ static uint64_t count_moves(const struct model *model)
 
 struct logtimed *logtimed_open(const struct model *model)
 {
-	struct logtimed *timed = xcalloc(1, sizeof(*timed));
+	struct logtimed *timed =
+		xnew(struct logtimed, .model = model, .n_logs = model->n_logs,
+		     .moves = count_moves(model), .block = xmalloc(LOGFILE_SCAN_BYTES));
 	size_t first = model->n_logs > LOGTIMED_MAX_LOGS ? model->n_logs - LOGTIMED_MAX_LOGS : 0;
 
-	timed->model = model;
-	timed->n_logs = model->n_logs;
-	timed->moves = count_moves(model);
 	timed->sources = xcalloc(model->n_logs + 1, sizeof(*timed->sources));
-	timed->block = xmalloc(LOGFILE_SCAN_BYTES);
 	for (size_t i = first; i < model->n_logs; i++)
 		timed->n_sources += open_source(&timed->sources[timed->n_sources], model->logs[i]);
 	(void)logtimed_more(timed);
@@ -369,14 +367,13 @@ bool logtimed_is_cut(const struct logtimed *timed)
 struct logtimed_line logtimed_at(const struct logtimed *timed, uint64_t place)
 {
 	const struct entry *entry;
-	const struct source *source;
 
 	assert(place >= logtimed_begin(timed) && place < logtimed_end(timed));
 	if (place >= BASE)
 		entry = &timed->below.v[place - BASE - timed->gone];
 	else
 		entry = &timed->above.v[BASE - 1 - place];
-	source = &timed->sources[entry->source];
+	const struct source *source = &timed->sources[entry->source];
 	return (struct logtimed_line){ source->log, source->file, entry->at };
 }
 

@@ -53,8 +53,7 @@ static void close_log_fd(struct model_log *log)
 {
 	if (log->fd < 0)
 		return;
-	(void)close(log->fd);
-	log->fd = -1;
+	fd_close(&log->fd);
 	log->moves++;
 }
 
@@ -88,10 +87,7 @@ struct model_log *model_log_get(struct model *model, size_t pod, const char *pat
 
 	if (log != NULL)
 		return log;
-	log = xcalloc(1, sizeof(*log));
-	log->pod = pod;
-	log->path = xstrdup(path);
-	log->fd = -1;
+	log = xnew(struct model_log, .pod = pod, .path = xstrdup(path), .fd = -1);
 	xpush(model->logs, model->n_logs, model->cap_logs, log);
 	(void)map_set(&model->log_index, str_from(key), log);
 	model_note_change(model, MODEL_LOGS);
@@ -100,8 +96,7 @@ struct model_log *model_log_get(struct model *model, size_t pod, const char *pat
 
 void model_log_set_file(struct model_log *log, const char *file)
 {
-	free(log->file);
-	log->file = xstrdup_null(file);
+	xset_text(&log->file, xstrdup_null(file));
 	log->inode = 0;
 	log->moves++;
 }
@@ -156,8 +151,7 @@ void model_log_set_trouble(struct model *model, size_t pod, const char *path, co
 {
 	struct model_log *log = model_log_get(model, pod, path);
 
-	free(log->trouble);
-	log->trouble = utf8_copy(str_from(why), WHY_BYTES);
+	xset_text(&log->trouble, utf8_copy(str_from(why), WHY_BYTES));
 	struct model_run *mr = model_run_get(model, pod, path, 0);
 	mr->log = log;
 	model_run_set_blank(model, mr, 0, 0, false);
@@ -165,11 +159,9 @@ void model_log_set_trouble(struct model *model, size_t pod, const char *path, co
 
 struct logfile *model_log_open(const struct model_log *log)
 {
-	struct logfile *file;
-
 	if (log->fd >= 0)
 		return logfile_open_fd(fcntl(log->fd, F_DUPFD_CLOEXEC, 3), NULL);
-	file = log->file != NULL ? logfile_open(log->file, NULL) : NULL;
+	struct logfile *file = log->file != NULL ? logfile_open(log->file, NULL) : NULL;
 	if (file != NULL && log->inode != 0 && logfile_inode(file) != log->inode) {
 		logfile_close(file);
 		file = NULL;
@@ -291,10 +283,9 @@ const char *model_pod_name(const struct model *model, size_t pod)
 
 size_t model_pod_find(const struct model *model, const char *name)
 {
-	for (size_t i = 0; i < model->n_pods; i++)
-		if (strcmp(model->pods[i].name, name) == 0)
-			return i;
-	return MODEL_NONE;
+	size_t at = index_of(i, model->n_pods, strcmp(model->pods[i].name, name) == 0);
+
+	return at < model->n_pods ? at : MODEL_NONE;
 }
 
 void model_pod_set_state(struct model *model, size_t pod, enum pod_state state, const char *why,
@@ -305,8 +296,7 @@ void model_pod_set_state(struct model *model, size_t pod, enum pod_state state, 
 	assert(pod < model->n_pods);
 	p->state = state;
 	p->retry_at_ms = retry_at_ms;
-	free(p->why);
-	p->why = why != NULL ? utf8_copy(str_from(why), WHY_BYTES) : NULL;
+	xset_text(&p->why, why != NULL ? utf8_copy(str_from(why), WHY_BYTES) : NULL);
 	model_note_change(model, MODEL_PODS);
 }
 
@@ -362,8 +352,7 @@ void model_pod_set_disk(struct model *model, size_t pod, double free_bytes)
 void model_pod_set_gpu(struct model *model, size_t pod, const char *name)
 {
 	assert(pod < model->n_pods);
-	free(model->pods[pod].gpu_name);
-	model->pods[pod].gpu_name = utf8_copy(str_from(name), WHY_BYTES);
+	xset_text(&model->pods[pod].gpu_name, utf8_copy(str_from(name), WHY_BYTES));
 	model_note_change(model, MODEL_PODS);
 }
 
@@ -405,9 +394,7 @@ struct model_run *model_run_get(struct model *model, size_t pod, const char *pat
 	if (mr == NULL && model->n_runs >= MODEL_MAX_RUNS)
 		mr = model->runs[model->n_runs - 1];
 	if (mr == NULL) {
-		mr = xcalloc(1, sizeof(*mr));
-		mr->pod = pod;
-		mr->path = xstrdup(path);
+		mr = xnew(struct model_run, .pod = pod, .path = xstrdup(path));
 		/* Runs of one folder are seeds of one recipe. */
 		mr->group = file_folder(path);
 		run_init(&mr->run);
@@ -554,8 +541,7 @@ static bool is_busy(const struct model_pod *pod, int64_t now_wall_ms)
 	       model_last_value(pod->telemetry, METRIC_GPU_UTIL) >= BUSY_PERCENT;
 }
 
-double model_pod_peers(const struct model *model, const struct model_pod *pod, enum metric metric,
-		       int64_t now_wall_ms)
+double model_peers_mhz(const struct model *model, const struct model_pod *pod, int64_t now_wall_ms)
 {
 	double values[MAX_PEERS];
 	size_t n = 0;
@@ -568,7 +554,7 @@ double model_pod_peers(const struct model *model, const struct model_pod *pod, e
 		if (peer == pod || peer->gpu_name == NULL ||
 		    strcmp(peer->gpu_name, pod->gpu_name) != 0 || !is_busy(peer, now_wall_ms))
 			continue;
-		values[n] = model_last_value(peer->telemetry, metric);
+		values[n] = model_last_value(peer->telemetry, METRIC_GPU_SM_MHZ);
 		n += run_has(values[n]);
 	}
 	return n >= 2 ? sort_median(values, n) : RUN_ABSENT;
@@ -765,9 +751,7 @@ void model_release(struct model *model)
 		free(pod->gpu_name);
 		model_check_release(&pod->check);
 	}
-	for (size_t i = 0; i < model->n_runs; i++) {
-		struct model_run *mr = model->runs[i];
-
+	pointer_each (mr, model->runs, model->n_runs) {
 		drop_points(mr);
 		run_release(&mr->run);
 		free(mr->path);

@@ -252,10 +252,9 @@ bool model_run_has_points(const struct model_run *mr);
 #define MODEL_OLD_S 60.0
 /* Seconds since the pod's last telemetry; absent: never. */
 double model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms);
-/* The median of a metric over the other pods with the same GPUs that work now; absent if there are
- * fewer than two, or if the pod itself does not work. */
-double model_pod_peers(const struct model *model, const struct model_pod *pod, enum metric metric,
-		       int64_t now_wall_ms);
+/* The median clock of the other pods with the same GPUs that work now; absent if there are fewer
+ * than two, or if the pod itself does not work. */
+double model_peers_mhz(const struct model *model, const struct model_pod *pod, int64_t now_wall_ms);
 /* Why the working GPUs are throttled, or NULL. */
 const char *model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms);
 /* The last value of a metric of a run or a pod, or RUN_ABSENT. */

@@ -137,9 +137,9 @@ static size_t print_differing(struct buf *out, const struct run_text *of,
 	size_t n = 0;
 
 	for (const cJSON *s = of->settings->child; s != NULL; s = s->next) {
-		const char *a = s->valuestring, *b;
+		const char *a = s->valuestring;
+		const char *b = json_get_string(other->settings, s->string, NULL);
 
-		b = json_get_string(other->settings, s->string, NULL);
 		if (b != NULL && (!both || strcmp(a, b) == 0))
 			continue;
 		b = b != NULL ? b : "-";
@@ -173,11 +173,10 @@ static struct str *split_lines(const struct buf *source, size_t *n)
 static uint16_t *count_common(const struct str *a, size_t n_a, const struct str *b, size_t n_b)
 {
 	size_t row = n_b + 1;
-	uint16_t *common;
 
 	if (n_a >= UINT16_MAX || n_b >= UINT16_MAX || (n_a + 1) * row > MAX_CELLS)
 		return NULL;
-	common = xcalloc((n_a + 1) * row, sizeof(*common));
+	uint16_t *common = xcalloc((n_a + 1) * row, sizeof(*common));
 	for (size_t i = n_a; i-- > 0;) {
 		uint16_t *own = common + i * row, *next = own + row;
 
@@ -194,7 +193,8 @@ static uint16_t *count_common(const struct str *a, size_t n_a, const struct str 
 static struct edit *find_edits(const struct buf *of_a, const struct buf *of_b, size_t *n)
 {
 	size_t n_a, n_b, i = 0, k = 0;
-	struct str *a = split_lines(of_a, &n_a), *b = split_lines(of_b, &n_b);
+	AUTO_FREE struct str *a = split_lines(of_a, &n_a);
+	AUTO_FREE struct str *b = split_lines(of_b, &n_b);
 	AUTO_FREE uint16_t *common = count_common(a, n_a, b, n_b);
 	struct edit *edits = xcalloc(n_a + n_b + 1, sizeof(*edits));
 
@@ -212,8 +212,6 @@ static struct edit *find_edits(const struct buf *of_a, const struct buf *of_b, s
 		i += e->sign != '+';
 		k += e->sign != '-';
 	}
-	free(a);
-	free(b);
 	return edits;
 }
 

@@ -184,8 +184,7 @@ static void name_alike(const struct model *model, struct named *v, size_t n, boo
 			buf_appendf(&name, " @%s", model_pod_name(model, v[i].mr->pod));
 		if (with == ALIKE_POD)
 			buf_appendf(&name, " #%u", v[i].mr->run.run_index + 1);
-		free(v[i].mr->name);
-		v[i].mr->name = buf_detach(&name);
+		xset_text(&v[i].mr->name, buf_detach(&name));
 	}
 }
 
@@ -202,12 +201,11 @@ static uint64_t hash_name_inputs(const struct model *model)
 void run_names_update(struct model *model)
 {
 	size_t n = model->n_runs, prefix;
-	struct named *v;
 
 	if (n == 0 || model->names_of == hash_name_inputs(model))
 		return;
 	model->names_of = hash_name_inputs(model);
-	v = xcalloc(n, sizeof(*v));
+	AUTO_FREE struct named *v = xcalloc(n, sizeof(*v));
 	for (size_t i = 0; i < n; i++) {
 		v[i].mr = model->runs[i];
 		v[i].folder = get_group_folder(v[i].mr);
@@ -237,5 +235,4 @@ void run_names_update(struct model *model)
 				(to == n || !str_eq(v[from].folder, v[to].folder));
 		name_alike(model, v + from, to - from, several, by_file && is_alone);
 	}
-	free(v);
 }

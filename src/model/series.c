@@ -24,13 +24,11 @@ struct series {
 
 struct series *series_new(size_t cap_points)
 {
-	struct series *series = xcalloc(1, sizeof(*series));
+	size_t cap_tail = cap_points / 4;
 
 	assert(cap_points >= 16);
-	series->cap_tail = cap_points / 4;
-	series->cap_old = (cap_points - series->cap_tail - 2) / 4 * 4;
-	series->stretch = 2;
-	return series;
+	return xnew(struct series, .cap_tail = cap_tail,
+		    .cap_old = (cap_points - cap_tail - 2) / 4 * 4, .stretch = 2);
 }
 
 void series_free(struct series *series)

@@ -100,13 +100,11 @@ static int read_alpha(const struct json_reader *r, const cJSON *node, const char
 	return 0;
 }
 
-static int check_record(const struct json_reader *r, const cJSON *node, const char *path,
-			void *base)
+static int check_record(const struct json_reader *r, UNUSED const cJSON *node,
+			UNUSED const char *path, void *base)
 {
 	struct track *track = base;
 
-	(void)node;
-	(void)path;
 	track->has_record = true;
 	if (track->n_tests == 0)
 		track->tests[track->n_tests++] = TRACK_TEST_A;

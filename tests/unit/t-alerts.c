@@ -355,7 +355,7 @@ static void test_slow_why(struct model *model, struct alerts *alerts)
 	ok(slow != NULL && strstr(slow->text, "; 199 ms since 20 s; SM 1122 MHz "
 					      "(others 1755), 82 °C (thermal)") != NULL,
 	   "it is explained: %s", slow->text);
-	ok(model_pod_peers(model, &model->pods[0], METRIC_GPU_SM_MHZ, T0) == (1755 + 1122) / 2.0,
+	ok(model_peers_mhz(model, &model->pods[0], T0) == (1755 + 1122) / 2.0,
 	   "the others do not include the pod itself");
 	for (int step = 410; step <= 430; step += 10) {
 		ms += 1000;
@@ -366,7 +366,7 @@ static void test_slow_why(struct model *model, struct alerts *alerts)
 		   model_pod_throttle(&model->pods[2], T0 + 61000) == NULL,
 	   "the alert adds nothing if the pace did not change: %s", slow->text);
 	tell_clock(model, 1, 0, 300, 1);
-	ok(isnan(model_pod_peers(model, &model->pods[0], METRIC_GPU_SM_MHZ, T0)),
+	ok(isnan(model_peers_mhz(model, &model->pods[0], T0)),
 	   "an idle pod is not a peer, and a single one is too few");
 }
 

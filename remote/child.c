@@ -285,17 +285,15 @@ static void push_stdin(struct child_run *run)
 		loop_fd_set(run->process.watches[0], in != NULL && in->len > 0 ? LOOP_WRITE : 0);
 }
 
-static void on_stdin(void *user, unsigned int events)
+static void on_stdin(void *user, UNUSED unsigned int events)
 {
-	(void)events;
 	push_stdin(user);
 }
 
-static void on_stderr(void *user, unsigned int events)
+static void on_stderr(void *user, UNUSED unsigned int events)
 {
 	struct child_run *run = user;
 
-	(void)events;
 	drain_stderr(run);
 	if (run->process.fds[2] >= 0)
 		loop_fd_set(run->process.watches[2], LOOP_READ);
@@ -332,14 +330,13 @@ static struct str split_stdout(struct child_run *run, struct str data)
 	return output;
 }
 
-static void on_stdout(void *user, unsigned int events)
+static void on_stdout(void *user, UNUSED unsigned int events)
 {
 	struct child_run *run = user;
 	char *data = run->link->fleet->block;
 	size_t n_held = run->marks.n_held;
 	ssize_t n = read(run->process.fds[1], data + n_held, STREAM_BUDGET - n_held);
 
-	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
 		watch_stdout(run);
 		return;
@@ -422,14 +419,11 @@ static void on_admit(void *user)
 
 static void child_start(struct remote_link *link, struct stream *s)
 {
-	struct child_run *run = xcalloc(1, sizeof(*run));
+	struct child_run *run =
+		xnew(struct child_run, .link = link, .s = s, .process = PROCESS_NONE,
+		     .diag = buf_new(DIAG_CAP), .head = buf_new(HEAD_CAP));
 
-	run->link = link;
-	run->s = s;
-	run->process = PROCESS_NONE;
 	run->timer = loop_timer_new(link->fleet->loop, on_timeout, run);
-	buf_init(&run->diag, DIAG_CAP);
-	buf_init(&run->head, HEAD_CAP);
 	if (is_shell(run)) {
 		shell_marks_init(&run->marks);
 		shell_marks_line(&run->marks, &run->head, s->command);

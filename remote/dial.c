@@ -44,11 +44,9 @@ static void resolve_done(void *user)
 struct resolve *resolve_new(struct loop *loop, const char *host, int port, resolve_fn fn,
 			    void *user)
 {
-	struct resolve *resolve = xcalloc(1, sizeof(*resolve));
+	struct resolve *resolve =
+		xnew(struct resolve, .fn = fn, .user = user, .host = xstrdup(host));
 
-	resolve->fn = fn;
-	resolve->user = user;
-	resolve->host = xstrdup(host);
 	snprintf(resolve->port, sizeof(resolve->port), "%d", port);
 	loop_job(loop, JOB_RESOLVE, resolve_work, resolve_done, resolve);
 	return resolve;
@@ -131,14 +129,13 @@ static void note_failure(struct dial *dial, int error)
 }
 
 /* A connection attempt has succeeded or failed. */
-static void on_connect(void *user, unsigned int events)
+static void on_connect(void *user, UNUSED unsigned int events)
 {
 	struct attempt *attempt = user;
 	struct dial *dial = attempt->dial;
 	socklen_t len = sizeof(int);
 	int error = 0, fd = attempt->fd;
 
-	(void)events;
 	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
 		error = errno;
 	if (error != 0) {
@@ -176,15 +173,12 @@ static void on_next(void *user)
 
 struct dial *dial_new(struct loop *loop, const struct addrinfo *addrs, dial_fn fn, void *user)
 {
-	struct dial *dial = xcalloc(1, sizeof(*dial));
+	struct dial *dial =
+		xnew(struct dial, .loop = loop, .fn = fn, .user = user, .error = EADDRNOTAVAIL);
 	const struct addrinfo *turns[2 * DIAL_MAX_ADDRS] = { NULL };
 	int family = addrs != NULL ? addrs->ai_family : AF_UNSPEC;
 	size_t n[2] = { 0, 0 };
 
-	dial->loop = loop;
-	dial->fn = fn;
-	dial->user = user;
-	dial->error = EADDRNOTAVAIL;
 	/* Copy the addresses, alternating between the family of the first one and the others. */
 	for (; addrs != NULL; addrs = addrs->ai_next) {
 		size_t other = addrs->ai_family != family;

@@ -424,13 +424,9 @@ static struct stream *fleet_exec(struct transport *t, size_t pod, const char *co
 		rc = err_set(err, ERR_CANCELLED, "all connections are being closed");
 	if (rc != 0)
 		return NULL;
-	struct stream *s = xcalloc(1, sizeof(*s));
-	s->link = link_with_room(&fleet->links[pod]);
-	s->cb = *cb;
-	s->user = user;
-	s->command = xstrdup(command);
-	buf_init(&s->in, STREAM_STDIN_CAP);
-	buf_init(&s->held, STREAM_BUDGET);
+	struct stream *s = xnew(struct stream, .link = link_with_room(&fleet->links[pod]),
+				.cb = *cb, .user = user, .command = xstrdup(command),
+				.in = buf_new(STREAM_STDIN_CAP), .held = buf_new(STREAM_BUDGET));
 	list_append(&s->link->streams, &s->in_link);
 	if (fleet->n_streams++ == 0) {
 		fleet->asleep_ms = asleep_ms(fleet);
@@ -511,12 +507,9 @@ static const char *keep_text(struct fleet *fleet, const char *text)
 struct fleet *fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
 			const struct fleet_options *options)
 {
-	struct fleet *fleet = xcalloc(1, sizeof(*fleet));
+	struct fleet *fleet = xnew(struct fleet, .transport.ops = &fleet_ops, .loop = loop,
+				   .clock = &clock_real, .denied_retry_ms = DENIED_RETRY_MS);
 
-	fleet->transport.ops = &fleet_ops;
-	fleet->loop = loop;
-	fleet->clock = &clock_real;
-	fleet->denied_retry_ms = DENIED_RETRY_MS;
 	if (options != NULL)
 		fleet->options = *options;
 	gate_init(&fleet->gate, loop);

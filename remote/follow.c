@@ -328,14 +328,13 @@ static void session_on_close(void *user, const struct stream_exit *exit)
 static void session_open(struct follow *follow)
 {
 	static const struct stream_cb cb = { session_on_data, session_on_stderr, session_on_close };
-	struct follow_session *session = xcalloc(1, sizeof(*session));
+	struct follow_session *session =
+		xnew(struct follow_session, .follow = follow, .out = buf_new(LIST_MAX_BYTES));
 	char nonce[FOLLOW_NONCE_SIZE];
 	uint64_t random;
 	AUTO_BUF command = buf_new(COMMAND_MAX_BYTES);
 	struct err err = { ERR_NONE, "" };
 
-	session->follow = follow;
-	buf_init(&session->out, LIST_MAX_BYTES);
 	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
 		abort();
 	print_into(nonce, "%016" PRIx64, random);
@@ -421,17 +420,12 @@ static void follow_on_tick(void *user)
 
 struct follow *follow_new(const struct follow_options *options)
 {
-	struct follow *follow = xcalloc(1, sizeof(*follow));
+	struct follow *follow = xnew(
+		struct follow, .loop = options->loop, .transport = options->transport,
+		.pod = options->pod, .poll_ms = options->poll_ms > 0 ? options->poll_ms : POLL_MS,
+		.variant = options->variant, .cb = options->cb, .user = options->user,
+		.status.lag_ms = -1, .new_ms = clock_mono_ms());
 
-	follow->loop = options->loop;
-	follow->transport = options->transport;
-	follow->pod = options->pod;
-	follow->poll_ms = options->poll_ms > 0 ? options->poll_ms : POLL_MS;
-	follow->variant = options->variant;
-	follow->cb = options->cb;
-	follow->user = options->user;
-	follow->status.lag_ms = -1;
-	follow->new_ms = clock_mono_ms();
 	list_init(&follow->files);
 	follow->tick = loop_timer_new(follow->loop, follow_on_tick, follow);
 	follow->retry = loop_timer_new(follow->loop, follow_on_retry, follow);

@@ -59,10 +59,9 @@ static void forget_ended(struct follow *follow)
 
 static struct follow_file *file_new(struct follow *follow, const char *path, const char *name)
 {
-	struct follow_file *file = xcalloc(1, sizeof(*file));
+	struct follow_file *file =
+		xnew(struct follow_file, .path = xstrdup(path), .name = xstrdup(name));
 
-	file->path = xstrdup(path);
-	file->name = xstrdup(name);
 	list_append(&follow->files, &file->in_follow);
 	follow->n_files++;
 	return file;
@@ -301,14 +300,12 @@ static char *frame_path(struct str path)
 
 static int on_new(struct follow_session *session, const struct frame *frame, struct err *err)
 {
-	struct follow_seen *seen;
-
 	if (frame->id != session->n_seen + 1)
 		return protocol_error(err, "sent file numbers out of order");
 	if (session->n_seen >= FOLLOW_IDS_MAX || session->n_live >= FOLLOW_LIVE_MAX)
 		return err_set(err, ERR_LIMIT, "the pod names more than %u logs at once",
 			       FOLLOW_LIVE_MAX);
-	seen = xplace(session->seen, session->n_seen, session->cap_seen);
+	struct follow_seen *seen = xplace(session->seen, session->n_seen, session->cap_seen);
 	*seen = (struct follow_seen){ .dev = frame->dev,
 				      .ino = frame->ino,
 				      .size = frame->size,
@@ -442,14 +439,13 @@ static int on_reset(struct follow_session *session, const struct frame *frame, s
 	struct follow_file *file = sent_file(session, frame->id);
 	struct follow *follow = session->follow;
 	int64_t s = (clock_mono_ms() - follow->opened_ms) / 1000;
-	struct follow_seen *seen;
 
 	if (file == NULL)
 		return protocol_error(err, "reset a file that is not open");
 	/* Each one creates a generation, which must be stored. */
 	if (session->resets++ > FOLLOW_RESETS_MAX + FOLLOW_RESETS_PER_S * s)
 		return err_set(err, ERR_LIMIT, "logs on the pod are truncated too often");
-	seen = &session->seen[frame->id - 1];
+	struct follow_seen *seen = &session->seen[frame->id - 1];
 	seen->path = xstrdup(file->path);
 	seen->real = xstrdup_null(file->real);
 	seen->size = frame->size;
@@ -466,7 +462,6 @@ static int on_moved(struct follow_session *session, const struct frame *frame, s
 {
 	struct follow_seen *seen = find_seen(session, frame->id);
 	char *path = frame_path(frame->data);
-	char **real;
 
 	if (seen == NULL || (path == NULL && frame->data.len > 0)) {
 		free(path);
@@ -480,7 +475,7 @@ static int on_moved(struct follow_session *session, const struct frame *frame, s
 		return 0;
 	}
 	char **to = seen->file != NULL ? &seen->file->path : &seen->path;
-	real = seen->file != NULL ? &seen->file->real : &seen->real;
+	char **real = seen->file != NULL ? &seen->file->real : &seen->real;
 	free(*to);
 	free(*real);
 	*to = path;
@@ -515,11 +510,11 @@ static int on_gone(struct follow_session *session, const struct frame *frame, st
 	return 0;
 }
 
-static int on_error(struct follow_session *session, const struct frame *frame, struct err *err)
+static int on_error(struct follow_session *session, const struct frame *frame,
+		    UNUSED struct err *err)
 {
 	const struct follow *follow = session->follow;
 
-	(void)err;
 	list_each (struct follow_file, file, &follow->files, in_follow) {
 		if (str_eq_cstr(frame->data, file->path))
 			file->is_unreadable = true;

@@ -14,9 +14,7 @@ static const char *local_user(void)
 	const struct passwd *pw = getpwuid(getuid());
 	const char *user = getenv("USER");
 
-	if (pw != NULL)
-		return pw->pw_name;
-	return user != NULL ? user : "root";
+	return pw != NULL ? pw->pw_name : user != NULL ? user : "root";
 }
 
 /* host, host:port, [host], [host]:port, or an IPv6 address. */
@@ -122,8 +120,7 @@ static void set_agent(struct ssh_target *target, const char *name, struct str va
 	AUTO_TEXT text = expand_path(target, name, value);
 	const char *env = NULL;
 
-	free(target->agent);
-	target->agent = NULL;
+	xset_text(&target->agent, NULL);
 	if (str_eq_cstr(value, "none"))
 		return;
 	if (text[0] == '$')
@@ -175,8 +172,7 @@ static void take_text(char **place, struct str text, const char *key)
 
 	if (!find_value(text, key, &value))
 		return;
-	free(*place);
-	*place = xstrndup(value.p, value.len);
+	xset_text(place, xstrndup(value.p, value.len));
 }
 
 /* The value of a key, unless it is "none". */
@@ -255,14 +251,11 @@ int ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod, st
 			 file_expand_home(pod->known_hosts));
 	}
 	if (pod->host_key_alias != NULL) {
-		free(target->alias);
-		target->alias = xstrdup(pod->host_key_alias);
+		xset_text(&target->alias, xstrdup(pod->host_key_alias));
 	}
 	if (pod->proxy_jump != NULL) {
-		free(target->proxy_jump);
-		target->proxy_jump = xstrdup(pod->proxy_jump);
-		free(target->proxy_command);
-		target->proxy_command = NULL;
+		xset_text(&target->proxy_jump, xstrdup(pod->proxy_jump));
+		xset_text(&target->proxy_command, NULL);
 	}
 	ssh_dest_release(&dest);
 	return 0;

@@ -22,11 +22,10 @@ static bool is_variable(const char *entry, const char *name)
 static const char **quiet_environment(void)
 {
 	size_t n = 0, used = 0;
-	const char **vector;
 
 	while (environ[n] != NULL)
 		n++;
-	vector = xcalloc(n + 2, sizeof(*vector));
+	const char **vector = xcalloc(n + 2, sizeof(*vector));
 	for (size_t i = 0; i < n; i++)
 		if (!is_variable(environ[i], "SSH_ASKPASS_REQUIRE") &&
 		    !is_variable(environ[i], "LC_ALL") && !is_variable(environ[i], "LC_MESSAGES"))
@@ -124,11 +123,10 @@ static void capture_finish(struct capture *capture)
 	capture_free(capture);
 }
 
-static void capture_on_output(void *user, unsigned int events)
+static void capture_on_output(void *user, UNUSED unsigned int events)
 {
 	struct capture *capture = user;
 
-	(void)events;
 	if (!process_read(&capture->process, 1, &capture->out) && capture->process.child == NULL)
 		capture_finish(capture);
 }
@@ -156,7 +154,8 @@ static void capture_on_timeout(void *user)
 struct capture *capture_new(struct loop *loop, const char *const *argv, int64_t timeout_ms,
 			    capture_fn fn, void *user)
 {
-	struct capture *capture = xcalloc(1, sizeof(*capture));
+	struct capture *capture =
+		xnew(struct capture, .out = buf_new(CAPTURE_CAP_BYTES), .fn = fn, .user = user);
 	const struct process_plan plan = {
 		.argv = argv,
 		.asks_nobody = true,
@@ -166,9 +165,6 @@ struct capture *capture_new(struct loop *loop, const char *const *argv, int64_t 
 		.user = capture,
 	};
 
-	buf_init(&capture->out, CAPTURE_CAP_BYTES);
-	capture->fn = fn;
-	capture->user = user;
 	if (process_start(&capture->process, loop, &plan, NULL) != 0) {
 		capture_free(capture);
 		return NULL;

@@ -49,14 +49,13 @@ static uint32_t sign_flags(struct str data)
 }
 
 /* libssh2's sign callback; the signature is allocated with malloc, libssh2 frees it. */
-static int on_sign(LIBSSH2_SESSION *session, unsigned char **sig, size_t *sig_len,
+static int on_sign(UNUSED LIBSSH2_SESSION *session, unsigned char **sig, size_t *sig_len,
 		   const unsigned char *data, size_t data_len, void **abstract)
 {
 	struct signer *signer = *abstract;
 	struct str text = { (const char *)data, data_len }, signature;
 	int64_t left = time_left_ms(signer->auth);
 
-	(void)session;
 	signer->asked = true;
 	if (signer->agent == NULL ||
 	    !ssh_agent_sign(signer->agent, signer->blob, text, sign_flags(text),

@@ -119,9 +119,7 @@ static int channel_open(struct ssh_channel *c)
 		return 1;
 	}
 	int rc = libssh2_session_last_errno(channels->session->ssh2);
-	if (rc == LIBSSH2_ERROR_CHANNEL_FAILURE)
-		return open_refused(c);
-	return blocked_or_lost(rc);
+	return rc == LIBSSH2_ERROR_CHANNEL_FAILURE ? open_refused(c) : blocked_or_lost(rc);
 }
 
 /* The slot taken by channel_open is held until the command runs: libssh2 1.10 sometimes fails to
@@ -415,11 +413,9 @@ void ssh_channels_release(struct ssh_channels *channels)
 
 void ssh_channels_add(struct ssh_channels *channels, struct stream *s)
 {
-	struct ssh_channel *c = xcalloc(1, sizeof(*c));
+	struct ssh_channel *c = xnew(struct ssh_channel, .channels = channels,
+				     .begun_ms = link_now_ms(channels->link), .s = s);
 
-	c->channels = channels;
-	c->begun_ms = link_now_ms(channels->link);
-	c->s = s;
 	if (s != NULL) {
 		c->command = xstrdup(s->command);
 		s->run = c;

@@ -134,23 +134,20 @@ static void end_conn(struct ssh_conn *conn,
 	link_fail_streams(link, &why);
 }
 
-static void on_proxy_words(void *user, unsigned int events)
+static void on_proxy_words(void *user, UNUSED unsigned int events)
 {
 	struct ssh_conn *conn = user;
 
-	(void)events;
 	if (conn->proxy_words.truncated)
 		buf_clear(&conn->proxy_words);
 	(void)process_read(&conn->proxy, 2, &conn->proxy_words);
 }
 
 /* The socket's end determines the reason. */
-static void on_proxy_exit(void *user, int exit_status, int term_signal)
+static void on_proxy_exit(void *user, UNUSED int exit_status, UNUSED int term_signal)
 {
 	struct ssh_conn *conn = user;
 
-	(void)exit_status;
-	(void)term_signal;
 	conn->proxy.child = NULL;
 }
 
@@ -539,11 +536,10 @@ static void on_admit(void *user)
 
 static void look_up_host_key(struct ssh_conn *conn);
 
-static void on_known(void *user, int status, struct str out)
+static void on_known(void *user, UNUSED int status, struct str out)
 {
 	struct ssh_conn *conn = user;
 
-	(void)status;
 	conn->capture = NULL;
 	known_keys_add(&conn->known, out, NULL);
 	look_up_host_key(conn);
@@ -619,14 +615,11 @@ static void ssh_start(struct remote_link *link, struct stream *s)
 			ssh_channels_add(&conn->channels, s);
 		return;
 	}
-	link->conn = conn = xcalloc(1, sizeof(*conn));
-	conn->link = link;
-	conn->loop = link->fleet->loop;
-	conn->proxy = PROCESS_NONE;
-	buf_init(&conn->proxy_words, 4096);
+	link->conn = conn = xnew(struct ssh_conn, .link = link, .loop = link->fleet->loop,
+				 .proxy = PROCESS_NONE, .proxy_words = buf_new(4096),
+				 .key_base64 = buf_new(SSH_KEY_MAX_BYTES));
 	conn->deadline = loop_timer_new(conn->loop, on_deadline, conn);
 	ssh_session_init(&conn->session);
-	buf_init(&conn->key_base64, SSH_KEY_MAX_BYTES);
 	list_init(&conn->in_asking);
 	conn->channels = (struct ssh_channels){
 		.link = link, .session = &conn->session, .on_lost = on_channels_lost, .user = conn

@@ -96,34 +96,28 @@ int ssh_session_flush(struct ssh_session *session)
 	return 0;
 }
 
-static ssize_t on_send(libssh2_socket_t fd, const void *buffer, size_t length, int flags,
-		       void **abstract)
+static ssize_t on_send(UNUSED libssh2_socket_t fd, const void *buffer, size_t length,
+		       UNUSED int flags, void **abstract)
 {
 	struct ssh_session *session = *abstract;
 
-	(void)fd;
-	(void)flags;
 	if (session->dead)
 		return -EPIPE;
 	if (length > session->out.cap - session->out.len)
 		return -ENOBUFS;
 	buf_append(&session->out, buffer, length);
-	if (ssh_session_flush(session) != 0)
-		return -EPIPE;
-	return (ssize_t)length;
+	return ssh_session_flush(session) != 0 ? -EPIPE : (ssize_t)length;
 }
 
 /* The server sent SSH_MSG_DISCONNECT.  OpenSSH has no separate reason code for too many failed
  * keys, so look at the text, too. */
-static void on_disconnect(LIBSSH2_SESSION *ssh2, int reason, const char *message, int message_len,
-			  const char *language, int language_len, void **abstract)
+static void on_disconnect(UNUSED LIBSSH2_SESSION *ssh2, int reason, const char *message,
+			  int message_len, UNUSED const char *language, UNUSED int language_len,
+			  void **abstract)
 {
 	struct ssh_session *session = *abstract;
 	struct str text = { message, message_len > 0 ? (size_t)message_len : 0 };
 
-	(void)ssh2;
-	(void)language;
-	(void)language_len;
 	end_session(session, 0);
 	session->has_denied = reason == SSH_DISCONNECT_NO_MORE_AUTH_METHODS_AVAILABLE ||
 			      str_find(text, "Too many authentication failures") != NULL;

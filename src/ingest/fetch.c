@@ -147,43 +147,6 @@ void fetch_replace_lost_copy(struct ingest_log *log)
 		fetch_again(log);
 }
 
-static void start_following(struct ingest_pod *pod);
-
-void fetch_after_turn(struct ingest_log *log)
-{
-	struct ingest_pod *pod = log->pod;
-	struct log_copy *copy = log->copy;
-	bool was_short = log->known.len < log->out.had;
-	bool has_shrunk = copy->sum.len < log->out.had;
-
-	if (!copy->is_open) {
-		pause_copy(log);
-		return;
-	}
-	log->sum = copy->sum;
-	log->fetched = log->sum.len;
-	if (log->known.len < log->sum.len)
-		log->known = log->sum;
-	drop_bytes(log, &log->sending, log->out.appended);
-	if (copy->lost != NULL && log->was_lost == NULL)
-		report_lost_copy(log);
-	log->was_lost = copy->lost;
-	if (copy->lost != NULL && log->parsed < log->fetched && log->out.err.code != ERR_NONE) {
-		fetch_replace_lost_copy(log);
-	} else if (has_shrunk && log->ff != NULL) {
-		fetch_again(log);
-	} else if (log->out.err.code != ERR_NONE) {
-		pause_copy(log);
-	} else if (log->out.appended > 0 && pod->is_disk_full) {
-		ingest_notify(pod->ingest, pod, MODEL_INFO, "%s: reading resumed", pod->name);
-		pod->is_disk_full = false;
-	}
-	if (was_short && --pod->n_opening == 0 && pod->follow != NULL)
-		start_following(pod);
-	if (log->reader == NULL && log->fetched > log->stored)
-		tail_start_reader(log);
-}
-
 /* ---- logs that disappear and come back */
 
 /* Only the pod knows its home: if the pattern has it, compare as many components as it has. */
@@ -469,6 +432,41 @@ static void start_following(struct ingest_pod *pod)
 		pass_known_logs(pod);
 	}
 	follow_start(pod->follow, (const char *const *)logs->v, logs->n);
+}
+
+void fetch_after_turn(struct ingest_log *log)
+{
+	struct ingest_pod *pod = log->pod;
+	struct log_copy *copy = log->copy;
+	bool was_short = log->known.len < log->out.had;
+	bool has_shrunk = copy->sum.len < log->out.had;
+
+	if (!copy->is_open) {
+		pause_copy(log);
+		return;
+	}
+	log->sum = copy->sum;
+	log->fetched = log->sum.len;
+	if (log->known.len < log->sum.len)
+		log->known = log->sum;
+	drop_bytes(log, &log->sending, log->out.appended);
+	if (copy->lost != NULL && log->was_lost == NULL)
+		report_lost_copy(log);
+	log->was_lost = copy->lost;
+	if (copy->lost != NULL && log->parsed < log->fetched && log->out.err.code != ERR_NONE) {
+		fetch_replace_lost_copy(log);
+	} else if (has_shrunk && log->ff != NULL) {
+		fetch_again(log);
+	} else if (log->out.err.code != ERR_NONE) {
+		pause_copy(log);
+	} else if (log->out.appended > 0 && pod->is_disk_full) {
+		ingest_notify(pod->ingest, pod, MODEL_INFO, "%s: reading resumed", pod->name);
+		pod->is_disk_full = false;
+	}
+	if (was_short && --pod->n_opening == 0 && pod->follow != NULL)
+		start_following(pod);
+	if (log->reader == NULL && log->fetched > log->stored)
+		tail_start_reader(log);
 }
 
 static void fetch_on_timer(void *user)

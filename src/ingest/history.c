@@ -64,11 +64,9 @@ static void free_request(struct series_request *request)
 
 static struct series_request *add_request(struct ingest *ingest, struct model_run *mr, size_t pod)
 {
-	struct series_request *request = xcalloc(1, sizeof(*request));
+	struct series_request *request =
+		xnew(struct series_request, .ingest = ingest, .mr = mr, .pod = pod);
 
-	request->ingest = ingest;
-	request->mr = mr;
-	request->pod = pod;
 	list_append(&ingest->requests, &request->link);
 	return request;
 }
@@ -209,8 +207,7 @@ static struct model_run *find_oldest(const struct model *model)
 	struct model_run *oldest = NULL;
 	size_t n = 0;
 
-	for (size_t i = 0; i < model->n_runs; i++) {
-		struct model_run *mr = model->runs[i];
+	pointer_each (mr, model->runs, model->n_runs) {
 		bool is_in_log = mr->run_id == 0 && mr->log != NULL && mr->log->file != NULL;
 
 		if (!(mr->run_id != 0 ? mr->live : is_in_log) || mr->history != MODEL_WHOLE)

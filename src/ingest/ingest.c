@@ -56,19 +56,13 @@ void ingest_notify(struct ingest *ingest, struct ingest_pod *pod, enum model_sev
 struct ingest_log *ingest_log_new(struct ingest *ingest, struct ingest_pod *pod, size_t model_pod,
 				  const char *name, unsigned int gen)
 {
-	struct ingest_log *log = xcalloc(1, sizeof(*log));
+	struct ingest_log *log =
+		xnew(struct ingest_log, .ingest = ingest, .pod = pod, .model_pod = model_pod,
+		     .name = xstrdup(name), .gen = gen, .end = UINT64_MAX, .status = RUN_RUNNING,
+		     .last_wall_ms = ingest_wall_ms(ingest), .inbox = buf_new(INGEST_WAITING_BYTES),
+		     .sending = buf_new(INGEST_WAITING_BYTES));
 
-	log->ingest = ingest;
-	log->pod = pod;
-	log->model_pod = model_pod;
-	log->name = xstrdup(name);
-	log->gen = gen;
-	log->end = UINT64_MAX;
-	log->status = RUN_RUNNING;
-	log->last_wall_ms = ingest_wall_ms(ingest);
 	list_init(&log->in_queue);
-	buf_init(&log->inbox, INGEST_WAITING_BYTES);
-	buf_init(&log->sending, INGEST_WAITING_BYTES);
 	run_init(&log->row);
 	if (pod != NULL)
 		log->entry = store_log_get(ingest->store, pod->name, name, gen);
@@ -278,10 +272,10 @@ void ingest_use_loop(struct ingest *ingest, struct loop *loop)
 
 struct ingest *ingest_new(const struct ingest_options *options, struct err *err)
 {
-	struct ingest *ingest = xcalloc(1, sizeof(*ingest));
+	struct ingest *ingest =
+		xnew(struct ingest, .o = *options,
+		     .clock = options->clock != NULL ? options->clock : &clock_real);
 
-	ingest->o = *options;
-	ingest->clock = options->clock != NULL ? options->clock : &clock_real;
 	list_init(&ingest->fleets);
 	list_init(&ingest->pods);
 	list_init(&ingest->logs);

@@ -89,12 +89,11 @@ static struct ingest_log *open_generation(struct ingest *ingest, size_t pod, con
 					  unsigned int gen, struct stat *st)
 {
 	struct ingest_log *log = ingest_log_new(ingest, NULL, pod, path, gen);
-	struct local *local = xcalloc(1, sizeof(*local));
+	/* Keep it open: the file may be renamed before the first turn. */
+	struct local *local = xnew(struct local, .path = xstrdup(path),
+				   .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 
 	log->local = local;
-	local->path = xstrdup(path);
-	/* Keep it open: the file may be renamed before the first turn. */
-	local->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (local->fd >= 0)
 		(void)fstat(local->fd, st);
 	local->dev = st->st_dev;

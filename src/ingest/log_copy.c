@@ -99,7 +99,6 @@ bool log_copies_exceed_cap(const struct log_copies *dir)
 
 struct log_copies *log_copies_open(const char *path, uint64_t cap_bytes, struct err *err)
 {
-	struct log_copies *dir;
 	struct pruned_copies prune;
 	struct rlimit limit = { OPEN_MAX_FILES, 0 };
 
@@ -107,9 +106,8 @@ struct log_copies *log_copies_open(const char *path, uint64_t cap_bytes, struct 
 		err_set_errno(err, ERR_IO, "cannot create %s", path);
 		return NULL;
 	}
-	dir = xcalloc(1, sizeof(*dir));
-	dir->path = xstrdup(path);
-	dir->cap_bytes = cap_bytes;
+	struct log_copies *dir =
+		xnew(struct log_copies, .path = xstrdup(path), .cap_bytes = cap_bytes);
 	list_init(&dir->open);
 	(void)getrlimit(RLIMIT_NOFILE, &limit);
 	dir->most_open = OPEN_MAX_FILES;
@@ -138,7 +136,6 @@ void log_copies_free(struct log_copies *dir)
 struct log_copy *log_copy_new(struct log_copies *dir, const char *pod, struct str path,
 			      unsigned int generation)
 {
-	struct log_copy *copy = xcalloc(1, sizeof(*copy));
 	AUTO_BUF text = buf_new(strlen(dir->path) + strlen(pod) + path.len + 128);
 	size_t from = path.len > NAME_TAIL_MAX ? path.len - NAME_TAIL_MAX : 0;
 
@@ -156,9 +153,8 @@ struct log_copy *log_copy_new(struct log_copies *dir, const char *pod, struct st
 	}
 	if (!str_ends_with(buf_str(&text), ".log"))
 		buf_append_str(&text, ".log");
-	copy->dir = dir;
-	copy->path = buf_detach(&text);
-	copy->fd = -1;
+	struct log_copy *copy =
+		xnew(struct log_copy, .dir = dir, .path = buf_detach(&text), .fd = -1);
 	list_init(&copy->in_dir);
 	return copy;
 }
@@ -219,9 +215,7 @@ static int open_path(struct log_copy *copy, int create, struct err *err)
 	/* Another program removed the directory. */
 	if (copy->fd < 0 && errno == ENOENT && create != 0 && mkdir(copy->dir->path, 0700) == 0)
 		copy->fd = open(copy->path, flags, 0600);
-	if (copy->fd >= 0)
-		return 0;
-	return err_set_errno(err, ERR_IO, "cannot open %s", copy->path);
+	return copy->fd >= 0 ? 0 : err_set_errno(err, ERR_IO, "cannot open %s", copy->path);
 }
 
 /* Continue in a file without a name, which holds only later bytes. */
@@ -327,11 +321,9 @@ size_t log_copy_append(struct log_copy *copy, struct str data, struct err *err)
 ssize_t log_copy_read(struct log_copy *copy, uint64_t offset, void *data, size_t len,
 		      struct err *err)
 {
-	ssize_t n = -1;
-
 	if (copy->fd < 0 && open_path(copy, 0, err))
 		return -1;
-	n = pread(copy->fd, data, len, (off_t)offset);
+	ssize_t n = pread(copy->fd, data, len, (off_t)offset);
 	if (n < 0)
 		err_set_errno(err, ERR_IO, "cannot read %s", copy->path);
 	return n;

@@ -359,10 +359,9 @@ static bool ends_like(const char *path, const char *const *ends)
 	return *ends != NULL;
 }
 
-static void count_row(void *user, const struct record *record, const struct log_line *line)
+static void count_row(void *user, UNUSED const struct record *record,
+		      UNUSED const struct log_line *line)
 {
-	(void)record;
-	(void)line;
 	++*(size_t *)user;
 }
 

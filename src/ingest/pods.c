@@ -174,8 +174,7 @@ static void follow_bench_log(struct ingest_pod *pod, const char *dir, const char
 		if (log != NULL)
 			model_log_get(ingest->o.model, pod->model_pod, log)->is_bench = true;
 	}
-	free(pod->bench_log);
-	pod->bench_log = log;
+	xset_text(&pod->bench_log, log);
 }
 
 /* Mark the pods that the bench's definition names. */
@@ -252,8 +251,7 @@ size_t pods_add_to_model(struct ingest *ingest, const struct conf_pod *conf)
 
 	if (pod == MODEL_NONE)
 		pod = model_pod_add(model, conf->name, "");
-	free(model->pods[pod].target);
-	model->pods[pod].target = xstrdup(conf_pod_target(conf));
+	xset_text(&model->pods[pod].target, xstrdup(conf_pod_target(conf)));
 	model->pods[pod].usd_per_hour = conf->usd_per_hour;
 	return pod;
 }
@@ -261,16 +259,12 @@ size_t pods_add_to_model(struct ingest *ingest, const struct conf_pod *conf)
 static void pod_new(struct ingest_fleet *fleet, size_t index, const struct conf_pod *conf)
 {
 	struct ingest *ingest = fleet->ingest;
-	struct ingest_pod *pod = xcalloc(1, sizeof(*pod));
+	struct ingest_pod *pod =
+		xnew(struct ingest_pod, .ingest = ingest, .name = xstrdup(conf->name), .conf = conf,
+		     .fleet = fleet, .index = index, .telemetry_line = buf_new(4096),
+		     .model_pod = pods_add_to_model(ingest, conf));
 
-	pod->ingest = ingest;
-	pod->name = xstrdup(conf->name);
-	pod->conf = conf;
-	pod->fleet = fleet;
-	pod->index = index;
 	list_init(&pod->logs);
-	buf_init(&pod->telemetry_line, 4096);
-	pod->model_pod = pods_add_to_model(ingest, conf);
 	list_append(&ingest->pods, &pod->link);
 	fleet->pods[index] = pod;
 	if (!ingest->o.no_follow)
@@ -350,15 +344,14 @@ void pods_add(struct ingest *ingest)
 	}
 	if (n == 0)
 		return;
-	struct ingest_fleet *fleet = xcalloc(1, sizeof(*fleet));
+	struct ingest_fleet *fleet = xnew(struct ingest_fleet, .ingest = ingest,
+					  .pods = xcalloc(n, sizeof(struct ingest_pod *)));
 	const struct fleet_options options = {
 		.on_ask = ingest->o.cb.on_ask != NULL ? fleet_on_ask : NULL,
 		.on_link = fleet_on_link,
 		.user = fleet,
 		.accept_new = ingest->o.accept_new,
 	};
-	fleet->ingest = ingest;
-	fleet->pods = xcalloc(n, sizeof(struct ingest_pod *));
 	fleet->fleet = fleet_new(ingest->o.loop, remotes, n, &options);
 	list_append(&ingest->fleets, &fleet->link);
 	for (size_t i = 0; i < n; i++)

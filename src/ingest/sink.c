@@ -55,12 +55,11 @@ static void keep_run(void *user, const struct run *run)
 	run_copy(item->run, run);
 }
 
-static void keep_line(void *user, uint64_t line, struct str text, enum line_class class)
+static void keep_line(void *user, uint64_t line, UNUSED struct str text, enum line_class class)
 {
 	struct ingest_log *log = user;
 	struct outbox *out = &log->out;
 
-	(void)text;
 	if (out->n_classes == 0)
 		out->first_line = line;
 	xpush(out->classes, out->n_classes, out->cap_classes, (unsigned char)class);
@@ -300,13 +299,13 @@ void sink_show_empty_row(struct ingest_log *log)
 	bool grows = log->pod == NULL || log->parsed > log->news || log->fetched == 0;
 	bool live = log->end == UINT64_MAX && grows;
 	bool is_over = log->end != UINT64_MAX && (log->reader == NULL || log->parsed >= log->end);
-	struct model_run *mr;
 
 	if (log->n_runs > 0 || log->log == NULL ||
 	    (!log->has_row && !(log->log->is_named && is_over) &&
 	     (!live || fetch_bytes_behind(log) > 0 || n >= INGEST_POD_RUNS)))
 		return;
-	mr = model_run_get(model, log->model_pod, log->name, sink_run_key(log->gen, 0));
+	struct model_run *mr =
+		model_run_get(model, log->model_pod, log->name, sink_run_key(log->gen, 0));
 	/* The row comes from the database. */
 	if (model->n_runs == n && !mr->blank)
 		return;

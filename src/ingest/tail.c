@@ -140,11 +140,11 @@ static void enter_turn(struct ingest_log *log, struct turn *turn)
 /* Take queued logs with work, until there is enough for one turn. */
 static struct turn *make_turn(struct ingest *ingest)
 {
-	struct turn *turn = xcalloc(1, sizeof(*turn));
+	struct turn *turn =
+		xnew(struct turn, .ingest = ingest,
+		     .may_read = ingest->store == NULL || !store_is_full(ingest->store));
 	uint64_t bytes = 0;
 
-	turn->ingest = ingest;
-	turn->may_read = ingest->store == NULL || !store_is_full(ingest->store);
 	while (!list_is_empty(&ingest->queue) && turn->n < TURN_LOGS && bytes < SLICE_BYTES) {
 		struct ingest_log *log =
 			list_entry(ingest->queue.next, struct ingest_log, in_queue);
@@ -193,9 +193,7 @@ void tail_queue(struct ingest_log *log)
 
 static void apply_turn(struct turn *turn)
 {
-	for (size_t i = 0; i < turn->n; i++) {
-		struct ingest_log *log = turn->logs[i];
-
+	pointer_each (log, turn->logs, turn->n) {
 		log->turn = NULL;
 		if (log->copy != NULL) {
 			log_copy_return(log->copy);

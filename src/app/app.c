@@ -106,64 +106,6 @@ static void quit_loop(struct app *app)
 	loop_stop(app->loop);
 }
 
-static void reload_conf(struct app *app);
-
-/* Return to the dashboard after the shell on a pod has exited. */
-static void return_from_shell(struct app *app, int status)
-{
-	term_return(app->term);
-	fit_canvas(app);
-	loop_timer_stop(app->away);
-	loop_fd_set(app->tty, LOOP_READ);
-	if (app->shell_pod != NULL)
-		ui_show_message(ui_shared(app->parts.ui), "%s on %s exited with status %d",
-				app->is_command ? "stop_cmd" : "shell", app->shell_pod, status);
-	else if (status != 0)
-		ui_show_message(ui_shared(app->parts.ui), "%s exited with status %d",
-				app->is_command ? app->shell.text : "hgym-tui init", status);
-	else if (!app->is_command)
-		reload_conf(app);
-	pod_shell_release(&app->shell);
-	ui_changed(app->parts.ui, UI_ALL);
-	schedule_frame(app);
-}
-
-static void on_away(void *user)
-{
-	struct app *app = user;
-	int status;
-
-	if (app->shell.pid != 0 && pod_shell_poll(&app->shell, &status))
-		return_from_shell(app, status);
-}
-
-static int open_shell(void *user, const struct conf_pod *pod, const char *command, struct err *err)
-{
-	struct app *app = user;
-
-	pod_shell_release(&app->shell);
-	if (pod == NULL)
-		pod_shell_init_local(&app->shell, app->setup->context, command);
-	else if (pod_shell_init(&app->shell, pod, command, err))
-		return -1;
-	free(app->shell_pod);
-	app->shell_pod = pod != NULL ? xstrdup(pod->name) : NULL;
-	app->is_command = command != NULL;
-	loop_fd_set(app->tty, 0);
-	term_leave(app->term);
-	if (pod != NULL) {
-		AUTO_TEXT line = xasprintf("%s: $ %s\r\n", pod->name, app->shell.text);
-		(void)term_write(app->term, line, strlen(line));
-	}
-	watch_output(app);
-	if (pod_shell_start(&app->shell, STDIN_FILENO, err)) {
-		return_from_shell(app, 127);
-		return -1;
-	}
-	loop_timer_start(app->away, AWAY_MS, AWAY_MS);
-	return 0;
-}
-
 /* Options of the terminal from the command line and the configuration. */
 static int make_term_options(const struct app *app, struct term_options *options, struct err *err)
 {
@@ -217,6 +159,61 @@ static void reload_conf(struct app *app)
 	ui_show_message(shared, "%s", text);
 }
 
+/* Return to the dashboard after the shell on a pod has exited. */
+static void return_from_shell(struct app *app, int status)
+{
+	term_return(app->term);
+	fit_canvas(app);
+	loop_timer_stop(app->away);
+	loop_fd_set(app->tty, LOOP_READ);
+	if (app->shell_pod != NULL)
+		ui_show_message(ui_shared(app->parts.ui), "%s on %s exited with status %d",
+				app->is_command ? "stop_cmd" : "shell", app->shell_pod, status);
+	else if (status != 0)
+		ui_show_message(ui_shared(app->parts.ui), "%s exited with status %d",
+				app->is_command ? app->shell.text : "hgym-tui init", status);
+	else if (!app->is_command)
+		reload_conf(app);
+	pod_shell_release(&app->shell);
+	ui_changed(app->parts.ui, UI_ALL);
+	schedule_frame(app);
+}
+
+static void on_away(void *user)
+{
+	struct app *app = user;
+	int status;
+
+	if (app->shell.pid != 0 && pod_shell_poll(&app->shell, &status))
+		return_from_shell(app, status);
+}
+
+static int open_shell(void *user, const struct conf_pod *pod, const char *command, struct err *err)
+{
+	struct app *app = user;
+
+	pod_shell_release(&app->shell);
+	if (pod == NULL)
+		pod_shell_init_local(&app->shell, app->setup->context, command);
+	else if (pod_shell_init(&app->shell, pod, command, err))
+		return -1;
+	xset_text(&app->shell_pod, pod != NULL ? xstrdup(pod->name) : NULL);
+	app->is_command = command != NULL;
+	loop_fd_set(app->tty, 0);
+	term_leave(app->term);
+	if (pod != NULL) {
+		AUTO_TEXT line = xasprintf("%s: $ %s\r\n", pod->name, app->shell.text);
+		(void)term_write(app->term, line, strlen(line));
+	}
+	watch_output(app);
+	if (pod_shell_start(&app->shell, STDIN_FILENO, err)) {
+		return_from_shell(app, 127);
+		return -1;
+	}
+	loop_timer_start(app->away, AWAY_MS, AWAY_MS);
+	return 0;
+}
+
 /* Do what the frame asked for; true if the program quits. */
 static bool handle_wants(struct app *app)
 {
@@ -264,12 +261,11 @@ static void start_work(struct app *app)
 	loop_post(app->loop, on_work, app);
 }
 
-static void on_tty(void *user, unsigned int events)
+static void on_tty(void *user, UNUSED unsigned int events)
 {
 	struct app *app = user;
 	struct key key;
 
-	(void)events;
 	app_parts_update(&app->parts, clock_mono_ms());
 	while (term_read(app->term, &key)) {
 		if (key.code == KEYCODE_RESIZE)
@@ -287,11 +283,10 @@ static void on_tty(void *user, unsigned int events)
 	schedule_frame(app);
 }
 
-static void on_out(void *user, unsigned int events)
+static void on_out(void *user, UNUSED unsigned int events)
 {
 	struct app *app = user;
 
-	(void)events;
 	if (term_flush(app->term) && app->owes && app->shell.pid == 0)
 		draw_frame(app);
 	schedule_frame(app);
@@ -304,11 +299,10 @@ static void on_poll(void *user)
 	const struct app_source *source = &app->setup->source;
 	bool more = source->poll != NULL && source->poll(source->user);
 	int64_t in_ms;
-	bool busy;
 
 	/* Drawing may ask the source for something. */
 	schedule_frame(app);
-	busy = source->busy != NULL && source->busy(source->user);
+	bool busy = source->busy != NULL && source->busy(source->user);
 	if (more)
 		in_ms = app->works ? YIELD_MS : 1;
 	else

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "bench/harness_ab.h"
 #include "bench/line.h"
 #include "bench/make.h"
@@ -38,11 +39,9 @@ struct app_bench {
 struct app_bench *app_bench_new(struct loop *loop, struct model *model,
 				const struct context *context)
 {
-	struct app_bench *bench = xcalloc(1, sizeof(*bench));
+	struct app_bench *bench =
+		xnew(struct app_bench, .loop = loop, .model = model, .context = context);
 
-	bench->loop = loop;
-	bench->model = model;
-	bench->context = context;
 	for (size_t i = 0; i < MAX_CHILDREN; i++)
 		bench->watched[i].log_fd = -1;
 	return bench;
@@ -50,14 +49,10 @@ struct app_bench *app_bench_new(struct loop *loop, struct model *model,
 
 static void release_watched(struct watched *watched)
 {
-	if (watched->child != NULL)
-		loop_child_close(watched->child);
+	loop_child_close(watched->child);
 	watched->child = NULL;
-	free(watched->log);
-	watched->log = NULL;
-	if (watched->log_fd >= 0)
-		(void)close(watched->log_fd);
-	watched->log_fd = -1;
+	xset_text(&watched->log, NULL);
+	fd_close(&watched->log_fd);
 }
 
 void app_bench_free(struct app_bench *bench)
@@ -283,8 +278,7 @@ static cJSON *make_harness(const struct bench_compose *with, const struct comman
 	const char *end = strstr(dir, "/.harnessgym");
 	workspace = end != NULL ? xstrndup(dir, (size_t)(end - dir)) : xstrdup(dir);
 	if (ab.pod == NULL && realpath(workspace, real) != NULL) {
-		free(workspace);
-		workspace = xstrdup(real);
+		xset_text(&workspace, xstrdup(real));
 	}
 	ab.workspace = workspace;
 	cJSON *root = harness_ab_json(&ab, err);

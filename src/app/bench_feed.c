@@ -33,11 +33,9 @@ struct bench_feed {
 struct bench_feed *bench_feed_new(struct model *model, struct context *context)
 {
 	const struct conf_strings *plans = &context->conf.benches;
-	struct bench_feed *feed = xcalloc(1, sizeof(*feed));
+	struct bench_feed *feed =
+		xnew(struct bench_feed, .model = model, .context = context, .base = bench_base());
 
-	feed->model = model;
-	feed->context = context;
-	feed->base = bench_base();
 	for (size_t i = 0; i < plans->n; i++) {
 		glob_t found = { 0 };
 

@@ -233,11 +233,10 @@ static void on_writer(void *user)
 }
 
 /* Follow HarnessGym directories among the paths of the command line. */
-static int start_paths(void *user, struct loop *loop, struct ui *ui, struct err *err)
+static int start_paths(void *user, struct loop *loop, struct ui *ui, UNUSED struct err *err)
 {
 	struct dash *dash = user;
 
-	(void)err;
 	dash->loop = loop;
 	dash->ui = ui;
 	ingest_use_loop(dash->ingest, loop);

@@ -127,14 +127,13 @@ static int open_home(struct demo *demo, struct err *err)
 
 struct demo *demo_new(struct model *model, struct context *context, struct err *err)
 {
-	struct demo *demo = xcalloc(1, sizeof(*demo));
+	struct demo *demo = xnew(
+		struct demo, .clock = (struct clock){ demo_mono_ms, demo_mono_ms, demo_wall_ms },
+		.model = model, .context = context);
 	struct ingest_options options = { .clock = &demo->clock,
 					  .model = model,
 					  .keep_view = true };
 
-	demo->clock = (struct clock){ demo_mono_ms, demo_mono_ms, demo_wall_ms };
-	demo->model = model;
-	demo->context = context;
 	if (scratch_make(&demo->folder, "hgym-demo", err) != 0) {
 		free(demo);
 		return NULL;

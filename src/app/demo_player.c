@@ -43,11 +43,9 @@ static void read_record(struct demo_player *p)
 
 struct demo_player *demo_player_new(const struct demo_stage *stage, const char *recording)
 {
-	struct demo_player *p = xcalloc(1, sizeof(*p));
+	struct demo_player *p = xnew(struct demo_player, .stage = *stage,
+				     .rest = str_from(recording), .pod = MODEL_NONE);
 
-	p->stage = *stage;
-	p->rest = str_from(recording);
-	p->pod = MODEL_NONE;
 	telemetry_init(&p->telemetry, NULL, 0);
 	read_record(p);
 	return p;
@@ -88,8 +86,7 @@ static void open_file(struct demo_player *p, const char *mode)
 	if (p->file != NULL)
 		(void)fclose(p->file);
 	p->file = NULL;
-	free(p->path);
-	p->path = xasprintf("%s/%.*s", p->stage.folder, (int)p->text.len, p->text.p);
+	xset_text(&p->path, xasprintf("%s/%.*s", p->stage.folder, (int)p->text.len, p->text.p));
 	char *slash = strrchr(p->path, '/');
 	*slash = '\0';
 	p->failed |= conf_make_dir(p->path, &p->err) != 0;

@@ -62,13 +62,11 @@ static int find_pod_command(const struct app_parts *parts, const struct command 
 	return err_set(err, ERR_USAGE, "%s has no stop_cmd in %s", pod->name, parts->conf_path);
 }
 
-static int open_shell(struct app_parts *parts, const struct command *command, char said[200],
-		      struct err *err)
+static int open_shell(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	const struct conf_pod *pod = find_pod(parts, command->pod, err);
 	const char *text;
 
-	(void)said;
 	if (pod == NULL || find_pod_command(parts, command, pod, &text, err) != 0)
 		return -1;
 	if (parts->shell == NULL)
@@ -96,12 +94,10 @@ static char *preview_shell(struct app_parts *parts, const struct command *comman
 }
 
 /* Run the user's editor, or `init`, in the terminal. */
-static int run_program(struct app_parts *parts, const struct command *command, char said[200],
-		       struct err *err)
+static int run_program(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	AUTO_BUF line = buf_new(PATH_MAX * 4 + 100);
 
-	(void)said;
 	if (parts->shell == NULL)
 		return err_set(err, ERR_USAGE, "another program needs a terminal");
 	if (command->id == COMMAND_INIT)
@@ -118,8 +114,7 @@ static int run_program(struct app_parts *parts, const struct command *command, c
 	return parts->shell(parts->user, NULL, line.data, err);
 }
 
-static int set_option(struct app_parts *parts, const struct command *command, char said[200],
-		      struct err *err)
+static int set_option(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	size_t dot = strcspn(command->name, ".");
 	AUTO_TEXT section = xstrndup(command->name, dot);
@@ -141,12 +136,11 @@ static int set_option(struct app_parts *parts, const struct command *command, ch
 	}
 	/* The written option replaces a theme that a key chose before. */
 	parts->theme_chosen = parts->theme_chosen && strcmp(key, "theme") != 0;
-	(void)snprintf(said, 200, "wrote %s", parts->conf_path);
+	print_into(parts->said, "wrote %s", parts->conf_path);
 	return conf_write(parts->conf_path, root, err);
 }
 
-static int copy_text(struct app_parts *parts, const struct command *command, char said[200],
-		     struct err *err)
+static int copy_text(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	char number[STR_NUMBER_SIZE];
 
@@ -154,51 +148,45 @@ static int copy_text(struct app_parts *parts, const struct command *command, cha
 		return err_set(err, ERR_USAGE, "the clipboard needs a terminal");
 	if (parts->copy(parts->user, command->text, err))
 		return -1;
-	(void)snprintf(said, 200, "copied %s bytes",
-		       str_number((double)strlen(command->text), 17, number));
+	print_into(parts->said, "copied %s bytes",
+		   str_number((double)strlen(command->text), 17, number));
 	return 0;
 }
 
-static int export_text(struct app_parts *parts, const struct command *command, char said[200],
-		       struct err *err)
+static int export_text(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	AUTO_TEXT path = file_expand_home(command->name);
 	AUTO_TEXT name = file_create(path, str_from(command->text), command->over, err);
 
-	(void)parts;
 	if (name == NULL)
 		return -1;
-	(void)snprintf(said, 200, "saved %.120s%s", name,
-		       command->is_cut ? " (truncated: too large to save whole)" : "");
+	print_into(parts->said, "saved %.120s%s", name,
+		   command->is_cut ? " (truncated: too large to save whole)" : "");
 	return 0;
 }
 
-static int answer_pod(struct app_parts *parts, const struct command *command, char said[200],
-		      struct err *err)
+static int answer_pod(struct app_parts *parts, const struct command *command,
+		      UNUSED struct err *err)
 {
 	const struct app_source *source = &parts->setup->source;
 
-	(void)said;
-	(void)err;
 	if (source->answer != NULL)
 		source->answer(source->user, command->pod, command->text);
 	return 0;
 }
 
-static int reconnect_pod(struct app_parts *parts, const struct command *command, char said[200],
-			 struct err *err)
+static int reconnect_pod(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	const struct app_source *source = &parts->setup->source;
 
 	if (source->reconnect == NULL)
 		return err_set(err, ERR_USAGE, "these pods have no connection");
 	source->reconnect(source->user, command->pod);
-	(void)snprintf(said, 200, "connecting to %s", parts->setup->model->pods[command->pod].name);
+	print_into(parts->said, "connecting to %s", parts->setup->model->pods[command->pod].name);
 	return 0;
 }
 
-static int check_pod(struct app_parts *parts, const struct command *command, char said[200],
-		     struct err *err)
+static int check_pod(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	const struct app_source *source = &parts->setup->source;
 
@@ -206,8 +194,8 @@ static int check_pod(struct app_parts *parts, const struct command *command, cha
 		return err_set(err, ERR_USAGE, "these pods are not in %s", parts->conf_path);
 	if (source->check(source->user, command->pod, err))
 		return -1;
-	(void)snprintf(said, 200, "%s is being checked",
-		       parts->setup->model->pods[command->pod].name);
+	print_into(parts->said, "%s is being checked",
+		   parts->setup->model->pods[command->pod].name);
 	return 0;
 }
 
@@ -217,8 +205,7 @@ static int set_unavailable(struct err *err)
 }
 
 /* Start the plan of the command or the one that the preview made, or stop a bench. */
-static int run_bench(struct app_parts *parts, const struct command *command, char said[200],
-		     struct err *err)
+static int run_bench(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	const char *stop_id = command->id == COMMAND_BENCH_STOP ? command->name : NULL;
 	const char *plan = command->id == COMMAND_BENCH_START ? command->name
@@ -231,11 +218,10 @@ static int run_bench(struct app_parts *parts, const struct command *command, cha
 		return err_set(err, ERR_USAGE, "benches can only be started from a terminal");
 	if (app_bench_launch(parts->bench, plan, stop_id, err) != 0)
 		return -1;
-	(void)snprintf(said, 200, "%s",
-		       plan == NULL ? "stopping the bench"
-		       : parts->setup->source.ends_benches
-			       ? "bench started"
-			       : "bench started; it continues if you quit");
+	print_into(parts->said, "%s",
+		   plan == NULL			       ? "stopping the bench"
+		   : parts->setup->source.ends_benches ? "bench started"
+						       : "bench started; it continues if you quit");
 	return 0;
 }
 
@@ -244,10 +230,9 @@ static char *preview_plan(struct app_parts *parts, const struct command *command
 	return bench_preview(parts->setup->context, command->name, err);
 }
 
-static char *preview_stop(struct app_parts *parts, const struct command *command, struct err *err)
+static char *preview_stop(UNUSED struct app_parts *parts, const struct command *command,
+			  UNUSED struct err *err)
 {
-	(void)parts;
-	(void)err;
 	return xasprintf(
 		bench_is_over(command->name)
 			? "$ hgym-tui bench stop %s\n\nRuns the stop_cmd of its pods that "
@@ -262,8 +247,8 @@ static char *preview_made(struct app_parts *parts, const struct command *command
 {
 	const struct app_source *source = &parts->setup->source;
 
-	free(parts->made);
-	parts->made = source->plan != NULL ? source->plan(source->user, command, err) : NULL;
+	xset_text(&parts->made,
+		  source->plan != NULL ? source->plan(source->user, command, err) : NULL);
 	if (parts->made != NULL)
 		return bench_preview(parts->setup->context, parts->made, err);
 	if (err->code == ERR_NONE)
@@ -315,8 +300,7 @@ static char *preview_learn(struct app_parts *parts, const struct command *comman
 	n = learn_print(lesson.learn, command->name, &file, &report);
 	run_reader_free(reader);
 	learn_free(lesson.learn);
-	free(parts->made);
-	parts->made = NULL;
+	xset_text(&parts->made, NULL);
 	if (!lesson.is_row || n == 0)
 		err_set(err, ERR_NODATA,
 			"cannot create a rule from this line: it is not a data row, is part of a "
@@ -330,8 +314,7 @@ static char *preview_learn(struct app_parts *parts, const struct command *comman
 		       : NULL;
 }
 
-static int learn_format(struct app_parts *parts, const struct command *command, char said[200],
-			struct err *err)
+static int learn_format(struct app_parts *parts, const struct command *command, struct err *err)
 {
 	AUTO_TEXT path = get_rules_path(command);
 
@@ -343,14 +326,13 @@ static int learn_format(struct app_parts *parts, const struct command *command, 
 
 	if (name == NULL)
 		return -1;
-	(void)snprintf(said, 200, "wrote %.120s; takes effect after a restart", name);
+	print_into(parts->said, "wrote %.120s; takes effect after a restart", name);
 	return 0;
 }
 
 /* How a command runs, and the preview that waits for a yes; run NULL: not available. */
 static const struct {
-	int (*run)(struct app_parts *parts, const struct command *command, char said[200],
-		   struct err *err);
+	int (*run)(struct app_parts *parts, const struct command *command, struct err *err);
 	char *(*preview)(struct app_parts *parts, const struct command *command, struct err *err);
 } actions[] = {
 	[COMMAND_COPY] = { copy_text, NULL },
@@ -377,11 +359,15 @@ static const struct {
 
 static int execute(void *user, const struct command *command, char said[200], struct err *err)
 {
+	struct app_parts *parts = user;
 	size_t id = (size_t)command->id;
 
 	if (id >= ACTION_COUNT || actions[id].run == NULL)
 		return set_unavailable(err);
-	return actions[id].run(user, command, said, err);
+	parts->said[0] = '\0';
+	int rc = actions[id].run(parts, command, err);
+	memcpy(said, parts->said, sizeof(parts->said));
+	return rc;
 }
 
 static char *preview(void *user, const struct command *command, struct err *err)

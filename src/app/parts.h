@@ -26,6 +26,7 @@ struct app_parts {
 	bool theme_chosen;
 	char *conf_path; /* owned; of the configuration, whether it exists or not */
 	char *made;	 /* owned; plan or rules that the last preview made */
+	char said[200];	 /* what the last command reports; empty: nothing */
 };
 
 /* -1 with err for keys and groups that do not exist. */

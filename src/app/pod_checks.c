@@ -29,11 +29,9 @@ struct pod_check {
 struct pod_checks *pod_checks_new(struct loop *loop, struct model *model,
 				  const struct context *context)
 {
-	struct pod_checks *checks = xcalloc(1, sizeof(*checks));
+	struct pod_checks *checks =
+		xnew(struct pod_checks, .loop = loop, .model = model, .context = context);
 
-	checks->loop = loop;
-	checks->model = model;
-	checks->context = context;
 	list_init(&checks->running);
 	return checks;
 }
@@ -155,23 +153,20 @@ static void finish_check(struct pod_check *check)
 	free_check(check);
 }
 
-static void on_output(void *user, unsigned int events)
+static void on_output(void *user, UNUSED unsigned int events)
 {
 	struct pod_check *check = user;
 
-	(void)events;
 	for (int i = 1; i <= 2; i++)
 		if (check->process.fds[i] >= 0)
 			(void)process_read(&check->process, i, &check->out);
 	finish_check(check);
 }
 
-static void on_exit_of_check(void *user, int exit_status, int term_signal)
+static void on_exit_of_check(void *user, UNUSED int exit_status, UNUSED int term_signal)
 {
 	struct pod_check *check = user;
 
-	(void)exit_status;
-	(void)term_signal;
 	check->process.child = NULL;
 	finish_check(check);
 }
@@ -198,10 +193,7 @@ int pod_checks_start(struct pod_checks *checks, size_t pod, struct err *err)
 	argv[n++] = "--json";
 	argv[n++] = checks->model->pods[pod].name;
 	argv[n] = NULL;
-	check = xcalloc(1, sizeof(*check));
-	check->checks = checks;
-	check->pod = pod;
-	buf_init(&check->out, OUT_BYTES);
+	check = xnew(struct pod_check, .checks = checks, .pod = pod, .out = buf_new(OUT_BYTES));
 	list_append(&checks->running, &check->link);
 	plan.user = check;
 	if (process_start(&check->process, checks->loop, &plan, err) != 0) {

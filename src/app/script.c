@@ -81,9 +81,8 @@ static int do_key(struct player *player, struct str text, struct err *err)
 	return 0;
 }
 
-static int do_type(struct player *player, struct str text, struct err *err)
+static int do_type(struct player *player, struct str text, UNUSED struct err *err)
 {
-	(void)err;
 	while (text.len > 0) {
 		uint32_t cp;
 
@@ -146,9 +145,7 @@ static int save_screen(struct player *player, bool styles, struct str text, stru
 	if (file == NULL)
 		return err_set_errno(err, ERR_IO, "%s", name);
 	print_screen(player, styles, file);
-	if (fclose(file) != 0)
-		return err_set_errno(err, ERR_IO, "%s", name);
-	return 0;
+	return fclose(file) != 0 ? err_set_errno(err, ERR_IO, "%s", name) : 0;
 }
 
 static int run_line(struct player *player, struct str line, struct err *err)

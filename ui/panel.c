@@ -475,12 +475,11 @@ void panel_budget(const struct ui_shared *shared, struct canvas *canvas, struct 
 		{ { "eval", "s", .kind = FMT_NUMBER }, eval_gauge },
 		{ { "size", "B", .kind = FMT_GROUPED }, size_gauge },
 	};
-	const struct run *run;
 	struct forecast f;
 
 	if (shared->selected == NULL)
 		return;
-	run = &shared->selected->run;
+	const struct run *run = &shared->selected->run;
 	forecast_run(shared->model, shared->selected,
 		     ui_caps(shared, shared->selected)->cap_train_s, &f);
 	for (size_t i = 0; i < 3 && r.h > 0; i++) {

@@ -299,10 +299,7 @@ void plot_add_alert(const struct alert *alert, const struct model *model, struct
 
 static void add_run(struct plot_request *request, const struct model_run *mr)
 {
-	for (size_t i = 0; i < request->n_runs; i++)
-		if (request->runs[i] == mr)
-			return;
-	if (mr != NULL)
+	if (mr != NULL && !any_of(i, request->n_runs, request->runs[i] == mr))
 		request->runs[request->n_runs++] = mr;
 }
 
@@ -386,10 +383,7 @@ struct chart_metric plot_metric_of(const struct model_run *mr, struct chart_metr
 
 static void add_choice(struct chart_metric *choices, size_t *n, const struct chart_metric *metric)
 {
-	for (size_t i = 0; i < *n; i++)
-		if (plot_is_metric(&choices[i], metric))
-			return;
-	if (*n < PLOT_CHOICES)
+	if (*n < PLOT_CHOICES && !any_of(i, *n, plot_is_metric(&choices[i], metric)))
 		choices[(*n)++] = *metric;
 }
 
@@ -673,11 +667,10 @@ double plot_value_at(const struct curve *rows, double x, bool *is_between)
 struct plot_spread plot_spread_of(const struct chart *chart, double from, double to, double share)
 {
 	struct plot_spread spread = { NAN, NAN, NAN, NAN }, ends = spread;
-	double *sample = xcalloc(SPREAD_SAMPLE * chart->n_series + 1, sizeof(*sample));
+	AUTO_FREE double *sample = xcalloc(SPREAD_SAMPLE * chart->n_series + 1, sizeof(*sample));
 	size_t n = 0;
 
-	for (size_t s = 0; s < chart->n_series; s++) {
-		const struct chart_series *series = &chart->series[s];
+	array_each (series, chart->series, chart->n_series) {
 		size_t stride = series->n / SPREAD_SAMPLE + 1;
 		double end = NAN;
 
@@ -702,7 +695,6 @@ struct plot_spread plot_spread_of(const struct chart *chart, double from, double
 		spread.low = fmin(sample[beyond], ends.low);
 		spread.high = fmax(sample[n - 1 - beyond], ends.high);
 	}
-	free(sample);
 	return spread;
 }
 
@@ -1020,14 +1012,13 @@ static void chart_step_metric(struct ui_shared *shared, bool forward)
 {
 	struct chart_metric choices[PLOT_CHOICES], *now = &shared->chart.metric;
 	struct plot_request request;
-	size_t n, at;
 
 	plot_request_runs(&request, shared);
-	n = plot_choices(shared->model, request.runs, request.n_runs, choices);
+	size_t n = plot_choices(shared->model, request.runs, request.n_runs, choices);
 	if (n == 0)
 		return;
 	*now = plot_metric_of(request.runs[0], *now);
-	at = index_of(i, n, plot_is_metric(&choices[i], now));
+	size_t at = index_of(i, n, plot_is_metric(&choices[i], now));
 	if (at == n)
 		at = forward ? n - 1 : 0;
 	*now = choices[(at + (forward ? 1 : n - 1)) % n];

@@ -154,10 +154,9 @@ int prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct rect 
 {
 	struct rect outer = canvas_clip(canvas, rect);
 	struct str head = { prompt->text, prompt->cursor };
-	int x;
 
 	canvas_fill(canvas, rect, STYLE_NORMAL, ' ');
-	x = rect.x + canvas_text(canvas, rect.x, rect.y, STYLE_KEY, label);
+	int x = rect.x + canvas_text(canvas, rect.x, rect.y, STYLE_KEY, label);
 	int room = rect.x + rect.w - 1 - x;
 	int columns = (int)utf8_width(head);
 	/* If the line is too long, drop its start so that the cursor is visible. */

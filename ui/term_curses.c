@@ -77,10 +77,8 @@ static int open_terminal(void)
 	/* After su the terminal may belong to another user; /dev/tty works for our session. */
 	if (fd < 0 && tcgetsid(STDOUT_FILENO) != (pid_t)-1)
 		fd = open("/dev/tty", flags);
-	if (fd >= 0 && !isatty(fd)) {
-		(void)close(fd);
-		fd = -1;
-	}
+	if (fd >= 0 && !isatty(fd))
+		fd_close(&fd);
 	return fd;
 }
 
@@ -91,18 +89,16 @@ static void outlet_free(struct outlet *outlet)
 		return;
 	if (outlet->file != NULL)
 		(void)fclose(outlet->file);
-	if (outlet->fd >= 0)
-		(void)close(outlet->fd);
+	fd_close(&outlet->fd);
 	buf_release(&outlet->queue);
 	free(outlet);
 }
 
 static struct outlet *outlet_new(struct err *err)
 {
-	struct outlet *outlet = xcalloc(1, sizeof(*outlet));
+	struct outlet *outlet = xnew(struct outlet, .queue = buf_new(QUEUE_BYTES));
 	int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 
-	buf_init(&outlet->queue, QUEUE_BYTES);
 	outlet->fd = open_terminal();
 	if (outlet->fd < 0)
 		outlet->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -500,10 +496,7 @@ struct term *term_open(const struct term_options *options, struct err *err)
 		err_set(err, ERR_IO, "cannot set up the terminal");
 		return NULL;
 	}
-	term = xcalloc(1, sizeof(*term));
-	term->screen = screen;
-	term->outlet = outlet;
-	term->options = *options;
+	term = xnew(struct term, .screen = screen, .outlet = outlet, .options = *options);
 	/* Curses changes modes only while its file is a terminal. */
 	(void)raw();
 	(void)noecho();
@@ -570,11 +563,10 @@ bool term_has_pending(const struct term *term)
 	return count_queued(term->outlet) > 0;
 }
 
-void term_size(const struct term *term, int *width, int *height)
+void term_size(UNUSED const struct term *term, int *width, int *height)
 {
 	struct winsize size = { 0 };
 
-	(void)term;
 	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	*width = int_min(size.ws_col > 0 ? size.ws_col : COLS, CANVAS_MAX_SIDE);
 	*height = int_min(size.ws_row > 0 ? size.ws_row : LINES, CANVAS_MAX_SIDE);

@@ -45,9 +45,7 @@ const struct theme_style *theme_style(enum theme theme, unsigned int style)
 
 unsigned int theme_delta(double value)
 {
-	if (isnan(value))
-		return STYLE_DIM;
-	return value < 0 ? STYLE_BETTER : STYLE_WORSE;
+	return isnan(value) ? STYLE_DIM : value < 0 ? STYLE_BETTER : STYLE_WORSE;
 }
 
 unsigned int theme_fact(enum fact_style style)

@@ -365,9 +365,7 @@ static void select_first_run(struct ui *ui)
 	    (shared->selected != NULL &&
 	     (shared->selected != ui->first || (ui->first->live && model->n_reading == 0))))
 		return;
-	for (size_t i = 0; i < model->n_runs; i++) {
-		const struct model_run *mr = model->runs[i];
-
+	pointer_each (mr, model->runs, model->n_runs) {
 		if (newest == NULL || newest->blank || !mr->blank)
 			newest = mr;
 		if (best == NULL && mr->live && !mr->blank && mr->run.status == RUN_RUNNING)
@@ -731,8 +729,7 @@ static void open_benches(struct ui *ui, const char *pods, const char *like)
 		ui_show_message(&ui->shared, "not available with --read-only");
 		return;
 	}
-	free(ui->bench_pods);
-	ui->bench_pods = xstrdup(pods);
+	xset_text(&ui->bench_pods, xstrdup(pods));
 	if (bench != NULL)
 		form_fill(&ui->form, bench->form);
 	clear_choices(ui, OVERLAY_CHOICES, "Choose a bench");
@@ -996,7 +993,7 @@ static void fill_events(struct ui *ui)
 	list_fill(&ui->list, &ops, ui, n);
 }
 
-static int draw_events(struct ui *ui, struct canvas *canvas, int *cursor_y)
+static int draw_events(struct ui *ui, struct canvas *canvas, UNUSED int *cursor_y)
 {
 	const struct {
 		enum action action;
@@ -1011,7 +1008,6 @@ static int draw_events(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	AUTO_BUF title = buf_new(256);
 	AUTO_BUF text = buf_new(EVENT_BYTES);
 
-	(void)cursor_y;
 	buf_append_str(&title, "Alerts and events");
 	for (size_t i = 0; i < LENGTH(keys); i++) {
 		char key[KEY_NAME_SIZE];
@@ -1290,14 +1286,12 @@ static void step_export(struct ui *ui, int by)
 	prompt_set(&ui->file, text);
 }
 
-static void open_export(struct ui *ui, enum action action)
+static void open_export(struct ui *ui, UNUSED enum action action)
 {
 	AUTO_TEXT name = xasprintf("hgym-%s", action_info(ui_view(ui)->open)->name);
 
-	(void)action;
 	ui->overlay = OVERLAY_EXPORT;
-	free(ui->taken_name);
-	ui->taken_name = NULL;
+	xset_text(&ui->taken_name, NULL);
 	ui->export = EXPORT_COUNT - 1;
 	prompt_set(&ui->file, name);
 	step_export(ui, 1);
@@ -1356,8 +1350,7 @@ static void handle_export_key(struct ui *ui, const struct key *key)
 	enum action action = find_list_action(key->code);
 
 	if (ui->taken_name != NULL) {
-		free(ui->taken_name);
-		ui->taken_name = NULL;
+		xset_text(&ui->taken_name, NULL);
 		if (key->code == 'y' || key->code == 'n')
 			write_export(ui, key->code == 'y');
 		return;
@@ -1476,7 +1469,6 @@ static int draw_question(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	struct rect r = draw_dialog(canvas, PICK_WIDTH, 12, "A pod asks");
 	struct rect last = rect_take_bottom(&r, 1);
 	struct str rest = str_from(q->text), line;
-	int x;
 
 	(void)rect_take_bottom(&r, 1);
 	while (r.h > 0 && str_next(&rest, '\n', &line))
@@ -1484,7 +1476,8 @@ static int draw_question(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	*cursor_y = last.y;
 	if (!q->secret)
 		return prompt_draw(&ui->answer, canvas, last, "answer (Esc: refuse): ");
-	x = last.x + canvas_text(canvas, last.x, last.y, STYLE_KEY, "passphrase (Esc: cancel): ");
+	int x = last.x +
+		canvas_text(canvas, last.x, last.y, STYLE_KEY, "passphrase (Esc: cancel): ");
 	for (size_t i = 0; i < ui->answer.len && i < 40; i++)
 		canvas_put(canvas, x++, last.y, STYLE_NORMAL, '*');
 	return x;
@@ -1559,34 +1552,31 @@ static void step_failed_run(struct ui *ui, enum action action)
 	ui_show_message(shared, "no run failed");
 }
 
-static void mark_run(struct ui *ui, enum action action)
+static void mark_run(struct ui *ui, UNUSED enum action action)
 {
 	struct ui_shared *shared = &ui->shared;
 	size_t before = shared->marks.n;
 
-	(void)action;
 	if (shared->selected != NULL)
 		ui_toggle_mark(shared, &shared->marks, shared->selected, UI_MAX_MARKS);
 	if (shared->marks.n != before || shared->selected == NULL)
 		report_on_run(ui, shared->marks.n > before ? "is marked" : "is no longer marked");
 }
 
-static void set_reference(struct ui *ui, enum action action)
+static void set_reference(struct ui *ui, UNUSED enum action action)
 {
 	struct ui_shared *shared = &ui->shared;
 
-	(void)action;
 	shared->reference = shared->reference == shared->selected ? NULL : shared->selected;
 	shared->configured++;
 	report_on_run(ui, shared->reference != NULL ? "is now the reference"
 						    : "is no longer the reference");
 }
 
-static void show_only_marked(struct ui *ui, enum action action)
+static void show_only_marked(struct ui *ui, UNUSED enum action action)
 {
 	struct ui_shared *shared = &ui->shared;
 
-	(void)action;
 	shared->only_marked = !shared->only_marked && shared->marks.n > 0;
 	shared->configured++;
 	if (shared->marks.n == 0)
@@ -1597,12 +1587,11 @@ static void show_only_marked(struct ui *ui, enum action action)
 		ui_show_message(shared, "all runs");
 }
 
-static void step_charset(struct ui *ui, enum action action)
+static void step_charset(struct ui *ui, UNUSED enum action action)
 {
 	static const char *const names[CHART_CHARSETS] = { "braille", "blocks", "ASCII", "pixels" };
 	struct chart_settings *chart = &ui->shared.chart;
 
-	(void)action;
 	chart->charset = (chart->charset + 1) % CHART_CHARSETS;
 	ui_show_message(&ui->shared, "charts are drawn in %s", names[chart->charset]);
 }
@@ -1621,9 +1610,8 @@ static void act_on_alerts(struct ui *ui, enum action action)
 						     : "bell and notifications are on");
 }
 
-static void toggle_pause(struct ui *ui, enum action action)
+static void toggle_pause(struct ui *ui, UNUSED enum action action)
 {
-	(void)action;
 	ui->is_paused = !ui->is_paused;
 	ui_show_message(&ui->shared, ui->is_paused ? "paused; P continues" : "continued");
 }
@@ -1840,7 +1828,6 @@ static void draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
 	size_t events = ui->shared.model->n_events + ui->shared.model->first_event;
 	const struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
-	const struct model_event *event;
 	char reading[64];
 
 	if (model->n_reading > 1) {
@@ -1856,7 +1843,8 @@ static void draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
 	if (events != ui->seen_events)
 		ui->seen_at_ms = shared->now_mono_ms;
 	ui->seen_events = events;
-	event = events > 0 ? model_event_at(model, model->n_events - 1) : NULL;
+	const struct model_event *event =
+		events > 0 ? model_event_at(model, model->n_events - 1) : NULL;
 	if (event != NULL && shared->now_mono_ms - ui->seen_at_ms < EVENT_MS)
 		canvas_print(canvas, line, event->severity == MODEL_INFO ? STYLE_HINT : STYLE_WARN,
 			     "%s %s", fmt_clock(event->wall_ms).s, event->text);
@@ -1925,10 +1913,7 @@ static void draw_footer(struct ui *ui, struct canvas *canvas)
 /* The chart at a position; NULL if there is none. */
 static const struct rect *find_chart(const struct ui *ui, int x, int y)
 {
-	for (size_t i = 0; i < ui->shared.n_areas; i++)
-		if (rect_has(&ui->shared.areas[i], x, y))
-			return &ui->shared.areas[i];
-	return NULL;
+	return array_find(area, ui->shared.areas, ui->shared.n_areas, rect_has(area, x, y));
 }
 
 /* A column of a chart as a fraction of its width. */
@@ -1957,7 +1942,6 @@ static bool click_view(struct ui *ui, const struct key *key)
 static void press_mouse(struct ui *ui, const struct key *key)
 {
 	const struct rect *area = find_chart(ui, key->x, key->y);
-	struct list *list;
 
 	ui->drag = (struct ui_drag){ .kind = DRAG_NONE, .y = key->y };
 	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
@@ -1979,7 +1963,7 @@ static void press_mouse(struct ui *ui, const struct key *key)
 			return;
 		}
 	}
-	list = ui_list(ui);
+	struct list *list = ui_list(ui);
 	if (list != NULL && list_click_header(list, key->x, key->y)) {
 		notify_view(ui);
 		report_order(ui, list);

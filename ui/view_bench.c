@@ -26,9 +26,7 @@ static unsigned int state_style(const char *state)
 		return STYLE_LIVE;
 	if (strcmp(state, "done") == 0)
 		return STYLE_DONE;
-	if (strcmp(state, "plan") == 0)
-		return STYLE_HINT;
-	return STYLE_WARN;
+	return strcmp(state, "plan") == 0 ? STYLE_HINT : STYLE_WARN;
 }
 
 /* The state of a bench in one word. A running bench without a driving process is paused; one that
@@ -41,10 +39,7 @@ static const char *state_word(const struct model_bench *bench)
 		return bench->state;
 	if (!live->driven)
 		return "paused";
-	for (size_t i = 0; i < live->n_pods; i++)
-		if (live->waits[i][0] != '\0')
-			return "waiting";
-	return bench->state;
+	return any_of(i, live->n_pods, live->waits[i][0] != '\0') ? "waiting" : bench->state;
 }
 
 static void verdict_cell(const struct model_bench *bench, struct list_cell *cell)

@@ -62,9 +62,7 @@ static void group_name(const struct board_view *view, const struct board_group *
 
 	(void)snprintf(out, LIST_CELL_BYTES, "%s",
 		       group->title != NULL ? group->title : group->key);
-	for (size_t i = 0; i < model->n_runs; i++) {
-		const struct model_run *mr = model->runs[i];
-
+	pointer_each (mr, model->runs, model->n_runs) {
 		if (mr->name == NULL || mr->name_folder == 0 || strcmp(mr->group, group->key) != 0)
 			continue;
 		(void)snprintf(out, LIST_CELL_BYTES, "%.*s", (int)mr->name_folder, mr->name);
@@ -494,9 +492,7 @@ static void build_board(struct board_view *view, const struct ui_shared *shared)
 		board_choose_metric(&view->board, metric);
 		view->board.higher = board_is_higher_better(metric);
 	}
-	for (size_t i = 0; i < model->n_runs; i++) {
-		const struct model_run *mr = model->runs[i];
-
+	pointer_each (mr, model->runs, model->n_runs) {
 		if (mr->blank || !ui_shows_run(shared, mr))
 			continue;
 		AUTO_TEXT key = ui_group_of(shared, mr);
@@ -513,8 +509,7 @@ static void build_board(struct board_view *view, const struct ui_shared *shared)
 	}
 	/* A reference set by key overrides the configured baseline. */
 	if (shared->reference != NULL) {
-		free(against);
-		against = ui_group_of(shared, shared->reference);
+		xset_text(&against, ui_group_of(shared, shared->reference));
 	}
 	/* Without a group of that name, nothing is judged. */
 	if (against != NULL && board_set_baseline(&view->board, against, &err))
@@ -635,8 +630,7 @@ static void mark_group(const struct board_view *view, struct ui_shared *shared)
 	size_t before = shared->marks.n;
 
 	for (int pass = 0; pass < 2 && shared->marks.n == before; pass++) {
-		for (size_t i = 0; i < shared->model->n_runs; i++) {
-			const struct model_run *mr = shared->model->runs[i];
+		pointer_each (mr, shared->model->runs, shared->model->n_runs) {
 			AUTO_TEXT key = ui_group_of(shared, mr);
 
 			if (strcmp(key, group->key) == 0 &&
@@ -659,8 +653,7 @@ static void open_line(struct board_view *view, struct ui_shared *shared)
 		shared->go = ACTION_VIEW_RUN;
 		return;
 	}
-	free(view->unfolded);
-	view->unfolded = was_unfolded ? NULL : xstrdup(group->key);
+	xset_text(&view->unfolded, was_unfolded ? NULL : xstrdup(group->key));
 	fill_lines(view);
 }
 
@@ -670,8 +663,7 @@ static void set_reference(const struct board_view *view, struct ui_shared *share
 {
 	const struct board_group *group = &view->board.groups[selected_group(view)];
 
-	for (size_t i = 0; i < shared->model->n_runs; i++) {
-		const struct model_run *mr = shared->model->runs[i];
+	pointer_each (mr, shared->model->runs, shared->model->n_runs) {
 		AUTO_TEXT key = ui_group_of(shared, mr);
 
 		if (strcmp(key, group->key) != 0)
@@ -692,11 +684,10 @@ static void board_moved(void *state, struct ui_shared *shared)
 }
 
 static bool board_act(void *state, struct ui_shared *shared, enum action action,
-		      struct command *out)
+		      UNUSED struct command *out)
 {
 	struct board_view *view = state;
 
-	(void)out;
 	if (selected_group(view) == SIZE_MAX)
 		return false;
 	if (action == ACTION_OPEN || action == ACTION_RIGHT)

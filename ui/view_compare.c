@@ -247,9 +247,7 @@ static bool subtract_base(const struct compare *compare, struct plot_points *poi
 {
 	bool any = false;
 
-	for (size_t i = 0; i < compare->request.n_runs; i++) {
-		struct plot_points *p = &points[i];
-
+	array_each (p, points, compare->request.n_runs) {
 		if (p->x == base->x)
 			continue;
 		for (size_t k = 0; k < p->n; k++)
@@ -269,7 +267,6 @@ static void draw_gaps(struct compare *compare, struct canvas *canvas, struct rec
 	int better = plot_infos[request.metric.id].better;
 	struct chart chart;
 	size_t n = 0, of_base = 0;
-	bool any;
 
 	request.rect = r;
 	for (size_t i = 0; i < request.n_runs; i++) {
@@ -304,7 +301,7 @@ static void draw_gaps(struct compare *compare, struct canvas *canvas, struct rec
 			 better < 0   ? ", − is better"
 			 : better > 0 ? ", + is better"
 				      : "");
-	any = subtract_base(compare, points, &base.curve);
+	bool any = subtract_base(compare, points, &base.curve);
 	fit_gaps(&chart, &shared->chart);
 	/* The reference is a horizontal line at 0. */
 	x[0] = chart.x_lo;
@@ -372,13 +369,12 @@ static void update_diff(struct compare *compare)
 	run_text_release(&texts[1]);
 }
 
-static void diff_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+static void diff_cell(void *user, size_t row, UNUSED size_t column, struct list_cell *cell)
 {
 	const struct compare *compare = user;
 	struct str line = compare->lines[row];
 	char sign = line.len > 0 ? line.p[0] : ' ';
 
-	(void)column;
 	list_cellf(cell,
 		   sign == '+'	 ? STYLE_BETTER
 		   : sign == '-' ? STYLE_WORSE
@@ -484,13 +480,12 @@ static void compare_draw(void *state, struct ui_shared *shared, struct canvas *c
 }
 
 static bool compare_act(void *state, struct ui_shared *shared, enum action action,
-			struct command *out)
+			UNUSED struct command *out)
 {
 	struct compare *compare = state;
 	size_t row = list_row(state);
 	bool closes = action == ACTION_BACK || action == ACTION_QUIT;
 
-	(void)out;
 	if (action == ACTION_DIFF ||
 	    (compare->is_diff && closes && compare->list.filter[0] == '\0')) {
 		if (compare->n_lines == 0) {

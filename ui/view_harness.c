@@ -346,9 +346,7 @@ static size_t find_best_line(const struct harness_point *points, size_t n, enum 
 {
 	size_t k = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct harness_point *p = &points[i];
-
+	array_each (p, points, n) {
 		if (!is_filled(p) ||
 		    (k > 0 && !(higher ? p->value > y[k - 1] : p->value < y[k - 1])))
 			continue;
@@ -447,16 +445,14 @@ static void add_number(struct facts *facts, struct harness_number number, enum f
 static void add_case(struct facts *facts, const struct harness_run *run,
 		     const struct harness_case *c)
 {
-	const struct harness_case *base = NULL;
+	const struct harness_case *base =
+		array_find(one, run->baseline.cases, run->baseline.n_cases,
+			   one->name != NULL && c->name != NULL && strcmp(one->name, c->name) == 0);
 	struct harness_number gain = { false, 0 };
 	char change[HARNESS_PCT_SIZE];
 	bool failed = c->status != NULL && strcmp(c->status, "passed") != 0;
 	enum fact_style style = failed ? FACT_ALARM : FACT_PLAIN;
 
-	for (size_t i = 0; c->name != NULL && i < run->baseline.n_cases && base == NULL; i++)
-		if (run->baseline.cases[i].name != NULL &&
-		    strcmp(run->baseline.cases[i].name, c->name) == 0)
-			base = &run->baseline.cases[i];
 	if (base != NULL && harness_is_finite(base->best) && harness_is_finite(c->best))
 		gain = harness_gain_pct(base->best.value, c->best.value,
 					run->higher_is_better == HARNESS_YES);
@@ -687,7 +683,6 @@ static void draw_run(struct harness *h, struct canvas *canvas, struct rect r, bo
 {
 	int room = r.h > 20 ? r.h - MIN_CHART_HEIGHT : r.h;
 	int rows = int_min((int)h->iterations.all + (framed ? 3 : 1), room / 2);
-	struct rect words;
 	AUTO_FACTS facts = { .n = 0 };
 
 	if (h->focus == FOCUS_TEXT) {
@@ -696,7 +691,7 @@ static void draw_run(struct harness *h, struct canvas *canvas, struct rect r, bo
 	}
 	add_facts(&facts, &h->pick);
 	int lines = int_min((int)facts.n + (framed ? 2 : 0), room - rows - !framed);
-	words = rect_take_top(&r, lines > 2 ? lines : 0);
+	struct rect words = rect_take_top(&r, lines > 2 ? lines : 0);
 	if (framed && words.h > 0)
 		words = canvas_box(canvas, words, "%s", h->pick.run->id);
 	panel_facts(canvas, &words, &facts,
@@ -772,7 +767,7 @@ static void reset_scroll(struct harness *h)
 	h->up = h->detail == DETAIL_WORDS || is_diff ? TO_TOP : 0;
 }
 
-static bool harness_act(void *state, struct ui_shared *shared, enum action action,
+static bool harness_act(void *state, UNUSED struct ui_shared *shared, enum action action,
 			struct command *out)
 {
 	struct harness *h = state;
@@ -780,7 +775,6 @@ static bool harness_act(void *state, struct ui_shared *shared, enum action actio
 	bool is_step = action == ACTION_METRIC_NEXT || action == ACTION_METRIC_PREV;
 	unsigned int n;
 
-	(void)shared;
 	if (is_step && has_run) {
 		n = detail_count(&h->pick);
 		h->detail = (h->detail + (action == ACTION_METRIC_NEXT ? 1 : n - 1)) % n;
@@ -812,11 +806,10 @@ static bool harness_act(void *state, struct ui_shared *shared, enum action actio
 }
 
 /* A click moves the focus to the list under it. */
-static bool harness_click(void *state, struct ui_shared *shared, int x, int y)
+static bool harness_click(void *state, UNUSED struct ui_shared *shared, int x, int y)
 {
 	struct harness *h = state;
 
-	(void)shared;
 	if (list_click(&h->runs, x, y))
 		h->focus = FOCUS_RUNS;
 	else if (h->focus != FOCUS_TEXT && list_click(&h->iterations, x, y))

@@ -88,12 +88,11 @@ static uint64_t count_rows(struct logs *logs, uint64_t place)
 {
 	AUTO_LINE line = logsrc_line_new(TEXT_BYTES);
 	uint64_t rows = 0;
-	struct str text;
 
 	if (!logs->wrap)
 		return 1;
 	logsrc_read(&logs->src, place, LOGS_MAX_COLUMNS, &line);
-	text = buf_str(&line.text);
+	struct str text = buf_str(&line.text);
 	do {
 		(void)take_row(&text, logs->width);
 		rows++;
@@ -993,13 +992,12 @@ static bool logs_work(void *state, struct ui_shared *shared)
 }
 
 /* Append the lines from the top of the screen to the end. */
-static void logs_text(void *state, struct ui_shared *shared, struct buf *out)
+static void logs_text(void *state, UNUSED struct ui_shared *shared, struct buf *out)
 {
 	struct logs *logs = state;
 	uint64_t place = logsrc_at(&logs->src, logs->top.place);
 	AUTO_LINE line = logsrc_line_new(WHOLE_BYTES);
 
-	(void)shared;
 	while (place < logsrc_end(&logs->src)) {
 		logsrc_read(&logs->src, place, WHOLE_COLUMNS, &line);
 		if (out->len + line.text.len + 1 > out->cap) {
@@ -1012,13 +1010,11 @@ static void logs_text(void *state, struct ui_shared *shared, struct buf *out)
 }
 
 /* A click makes a line the current one. */
-static bool logs_click(void *state, struct ui_shared *shared, int x, int y)
+static bool logs_click(void *state, UNUSED struct ui_shared *shared, UNUSED int x, int y)
 {
 	struct logs *logs = state;
 	struct logs_row row = logs->top;
 
-	(void)shared;
-	(void)x;
 	if (!logs->is_open || y < logs->y || y >= logs->y + logs->height)
 		return false;
 	row.place = logsrc_at(&logs->src, row.place);

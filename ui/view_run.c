@@ -214,14 +214,14 @@ static void run_draw(void *state, struct ui_shared *shared, struct canvas *canva
 				canvas_box(canvas, events, "Events of %s", label.s));
 }
 
-static bool run_act(void *state, struct ui_shared *shared, enum action action, struct command *out)
+static bool run_act(void *state, struct ui_shared *shared, enum action action,
+		    UNUSED struct command *out)
 {
 	struct view_run_state *view = state;
 	enum action step = action == ACTION_DOWN ? ACTION_NEXT_RUN
 			   : action == ACTION_UP ? ACTION_PREV_RUN
 						 : ACTION_NONE;
 
-	(void)out;
 	if (step != ACTION_NONE)
 		shared->go = step;
 	else if (action == ACTION_OPEN)

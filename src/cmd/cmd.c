@@ -4,7 +4,6 @@
 
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

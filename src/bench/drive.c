@@ -151,17 +151,15 @@ static void driver_on_end(void *user, enum session_end end, const struct err *er
 	loop_stop(driver->loop);
 }
 
-static void driver_on_signal(void *user, int signum)
+static void driver_on_signal(void *user, UNUSED int signum)
 {
 	struct driver *driver = user;
 
-	(void)signum;
 	session_leave(driver->session);
 }
 
-static void driver_on_flush(void *user)
+static void driver_on_flush(UNUSED void *user)
 {
-	(void)user;
 	(void)say_send();
 }
 

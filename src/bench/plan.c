@@ -226,13 +226,12 @@ static const struct json_field window_keys[] = {
 	END,
 };
 
-static int check_window(const struct json_reader *r, const cJSON *object, const char *path,
+static int check_window(const struct json_reader *r, UNUSED const cJSON *object, const char *path,
 			void *to)
 {
 	const struct plan *plan = to;
 	char at[JSON_PATH_SIZE];
 
-	(void)object;
 	if (plan->rule.hi > plan->rule.lo)
 		return 0;
 	return json_refuse(r, json_join(at, path, "hi"), "expected more than lo");
@@ -358,13 +357,12 @@ static int check_metric(const struct json_reader *r, const cJSON *object, const 
 	return 0;
 }
 
-static int check_design(const struct json_reader *r, const cJSON *object, const char *path,
+static int check_design(const struct json_reader *r, UNUSED const cJSON *object, const char *path,
 			void *to)
 {
 	const struct plan *plan = to;
 	char at[JSON_PATH_SIZE];
 
-	(void)object;
 	(void)json_join(at, path, "confirm_blocks");
 	if (plan->confirm == 0)
 		return 0;

@@ -624,9 +624,8 @@ static void on_abort(struct worker *worker, const struct launch_reply *reply)
 	set_step(worker, WORKER_FINISH, 0);
 }
 
-static void on_finish(struct worker *worker, const struct launch_reply *reply)
+static void on_finish(struct worker *worker, UNUSED const struct launch_reply *reply)
 {
-	(void)reply;
 	if (must_stop_pod(worker))
 		set_step(worker, WORKER_STOP, 0);
 	else

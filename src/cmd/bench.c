@@ -812,14 +812,13 @@ static const struct action {
 };
 
 /* Run one of the actions while holding the lock of the bench. */
-static int exec_action(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_action(struct cmd_args *args, UNUSED void *opaque, struct err *err)
 {
 	const struct action *action = actions;
 	struct bench_named named;
 	struct bench_drive drive = make_drive(args, &named);
 	int lock = -1, status = -1;
 
-	(void)opaque;
 	while (action->cmd != args->cmd)
 		action++;
 	drive.mode = action->mode;
@@ -1253,11 +1252,10 @@ static int take_log(void *opaque, const char *word, struct err *err)
 	return add_log(opaque, word, err);
 }
 
-static int check_judge(const struct cmd_args *args, void *opaque, struct err *err)
+static int check_judge(UNUSED const struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct request *q = opaque;
 
-	(void)args;
 	if (q->ask.n_arms < 2 || !array_any(run, q->runs, q->n_runs, run->arm == 0))
 		return err_set(err, ERR_USAGE,
 			       "bench judge: give --control LOG... and at least one "

@@ -230,9 +230,8 @@ static const struct board_group *choose_group(const struct board *board, const c
 	return NULL;
 }
 
-static void print_open_question(void *user, const char *sentence)
+static void print_open_question(UNUSED void *user, const char *sentence)
 {
-	(void)user;
 	say_error("submission: %s", sentence);
 }
 
@@ -536,13 +535,12 @@ static int read_side(struct diff_side *side, const char *path, const struct form
 	return 0;
 }
 
-static int exec_diff(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_diff(struct cmd_args *args, UNUSED void *opaque, struct err *err)
 {
 	AUTO_BUF out = buf_new(SIZE_MAX / 2);
 	struct diff_side sides[2] = { { .first_line = 0 } };
 	int status = 0;
 
-	(void)opaque;
 	for (int i = 0; i < 2; i++)
 		run_text_init(&sides[i].text);
 	for (int i = 0; i < 2 && status == 0; i++)

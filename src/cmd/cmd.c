@@ -86,11 +86,10 @@ bool cmd_has_place(const struct cmd_args *args)
 	return any_of(i, args->argc, conf_place(args->argv[i]) > 0);
 }
 
-static int exec_dash(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_dash(struct cmd_args *args, UNUSED void *opaque, struct err *err)
 {
 	size_t n = (size_t)args->argc;
 
-	(void)opaque;
 	if (cmd_has_place(args)) {
 		if (context_open_places(args->context, args->argv, n, err) != 0)
 			return -1;
@@ -420,9 +419,8 @@ static int parse_line(struct cmd_line *line, int argc, char **argv, struct err *
 	return 0;
 }
 
-static void print_trouble(void *user, bool is_trouble, const char *text)
+static void print_trouble(UNUSED void *user, bool is_trouble, const char *text)
 {
-	(void)user;
 	if (is_trouble)
 		say_error("%s", text);
 }

@@ -209,11 +209,10 @@ static int show_path(struct harness_call *call, struct context *context, const c
 }
 
 /* Show each path; if one fails, print why and show the others. */
-static int exec_harness(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_harness(struct cmd_args *args, void *opaque, UNUSED struct err *err)
 {
 	int status = 0;
 
-	(void)err;
 	for (int i = 0; i < args->argc; i++) {
 		struct err why = { ERR_NONE, "" };
 

@@ -169,13 +169,12 @@ void cmd_print_help(const struct cmd *cmd)
 		print_subcommands(cmd->name);
 }
 
-static int exec_help(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_help(struct cmd_args *args, UNUSED void *opaque, struct err *err)
 {
 	char **argv = args->argv;
 	const struct cmd *cmd = &cmd_dash;
 	int words = 0;
 
-	(void)opaque;
 	if (args->argc > 0)
 		cmd = cmd_find(args->argc, argv, &words);
 	if (cmd == NULL)

@@ -31,13 +31,11 @@ struct session {
 };
 
 /* Print a message to stderr, with control characters removed. */
-static void print_message(void *user, enum model_severity severity, const char *text)
+static void print_message(UNUSED void *user, UNUSED enum model_severity severity, const char *text)
 {
 	AUTO_TEXT line = xasprintf("hgym-tui: %s", text);
 	AUTO_TEXT clean = utf8_copy(str_from(line), 4096);
 
-	(void)user;
-	(void)severity;
 	say_line(clean);
 }
 
@@ -62,13 +60,12 @@ static void on_signal(void *user, int signum)
 }
 
 /* Reload the configuration; keep the old one if the file has an error. */
-static void on_hangup(void *user, int signum)
+static void on_hangup(void *user, UNUSED int signum)
 {
 	struct session *s = user;
 	struct err err = { ERR_NONE, "" };
 	char changes[200];
 
-	(void)signum;
 	if (context_reload(s->context, changes, &err) != 0) {
 		print_message(NULL, MODEL_WARNING, err.text);
 		return;

@@ -30,12 +30,11 @@ const struct cmd cmd_tracks_list = {
 	.exec = exec_list,
 };
 
-static int exec_show(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_show(struct cmd_args *args, UNUSED void *opaque, struct err *err)
 {
 	const struct track *track = track_set_find(&args->context->tracks, args->argv[0]);
 	AUTO_BUF text = buf_new(1U << 20);
 
-	(void)opaque;
 	if (track == NULL)
 		return err_set(err, ERR_USAGE, "unknown track \"%s\"; see hgym-tui tracks list",
 			       args->argv[0]);

@@ -62,10 +62,8 @@ void version_print(void)
 							       : ", JIT off");
 }
 
-static int exec_version(struct cmd_args *args, void *opaque, struct err *err)
+static int exec_version(UNUSED struct cmd_args *args, UNUSED void *opaque, struct err *err)
 {
-	(void)args;
-	(void)opaque;
 	version_print();
 	return cmd_flush(err);
 }

@@ -50,11 +50,9 @@ static bool is_host(const char *text)
 	return text[0] != '\0' && text[0] != '-' && text[strcspn(text, " \t\r\n/@\"'\\,")] == '\0';
 }
 
-static int take_slurm(const struct json_reader *r, const cJSON *object, const char *path, void *to)
+static int take_slurm(UNUSED const struct json_reader *r, UNUSED const cJSON *object,
+		      UNUSED const char *path, void *to)
 {
-	(void)r;
-	(void)object;
-	(void)path;
 	((struct conf_slurm *)to)->is_given = true;
 	return 0;
 }
@@ -461,12 +459,11 @@ static const struct json_field baseline_fields[] = {
 	{ .name = NULL },
 };
 
-static int check_baseline(const struct json_reader *r, const cJSON *node, const char *path,
+static int check_baseline(const struct json_reader *r, UNUSED const cJSON *node, const char *path,
 			  void *base)
 {
 	const struct conf_baseline *b = base;
 
-	(void)node;
 	return b->n_bpb > 0 || b->n_val_loss > 0 || b->file != NULL
 		       ? 0
 		       : json_refuse(r, path, "needs \"bpb\", \"val_loss\" or \"file\"");

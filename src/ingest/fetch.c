@@ -69,12 +69,11 @@ static size_t fetch_on_bytes(void *user, struct follow_file *ff, struct str data
 	return data.len;
 }
 
-static struct cksum fetch_sum(void *user, const struct follow_file *ff)
+static struct cksum fetch_sum(UNUSED void *user, const struct follow_file *ff)
 {
 	const struct ingest_log *log = ff->user;
 	struct cksum sum = log->sum;
 
-	(void)user;
 	cksum_add(&sum, log->sending.data, log->sending.len);
 	cksum_add(&sum, log->inbox.data, log->inbox.len);
 	return sum.len >= log->known.len ? sum : log->known;

@@ -458,14 +458,13 @@ static void job_free(struct job *job)
 
 static void job_start_next(struct loop *loop, enum job_kind kind);
 
-static void job_on_done(uv_work_t *work, int status)
+static void job_on_done(uv_work_t *work, UNUSED int status)
 {
 	struct job *job = work->data;
 	struct loop *loop = job->loop;
 	enum job_kind kind = job->kind;
 
 	assert(status == 0);
-	(void)status;
 	loop->jobs[kind].running--;
 	job_start_next(loop, kind);
 	if (!job->is_done)

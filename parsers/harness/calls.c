@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Read the files that HarnessGym appends to: tool calls, and samples of its tools. */
+#include "base/sort.h"
 #include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 
 #define MAX_TOOLS 512
 
-/* Parse the next line that is a JSON object, counting other lines in *broken; NULL at the end. */
-static cJSON *next_object(struct str *rest, unsigned int *broken)
+/* Parse the next line that is a JSON object, in place of *object, and count other lines in *broken;
+ * false at the end. */
+static bool next_object(struct str *rest, unsigned int *broken, cJSON **object)
 {
 	struct str line;
 
@@ -14,23 +16,22 @@ static cJSON *next_object(struct str *rest, unsigned int *broken)
 		line = str_trim(line);
 		if (line.len == 0)
 			continue;
-		cJSON *root = json_parse(line, JSON_BARE_TEXT, NULL);
-		if (cJSON_IsObject(root))
-			return root;
-		cJSON_Delete(root);
+		cJSON_Delete(*object);
+		*object = json_parse(line, JSON_BARE_TEXT, NULL);
+		if (cJSON_IsObject(*object))
+			return true;
 		*broken += 1;
 	}
-	return NULL;
+	return false;
 }
 
 /* Find or create the count for a name; NULL if there are too many. */
 static struct harness_tool *get_count(struct harness_tool *counts, size_t *n, const char *name)
 {
-	for (size_t i = 0; i < *n; i++)
-		if (strcmp(counts[i].name, name) == 0)
-			return &counts[i];
-	if (*n == MAX_TOOLS)
-		return NULL;
+	struct harness_tool *known = array_find(one, counts, *n, strcmp(one->name, name) == 0);
+
+	if (known != NULL || *n == MAX_TOOLS)
+		return known;
 	counts[*n] = (struct harness_tool){ .name = name };
 	return &counts[(*n)++];
 }
@@ -67,34 +68,31 @@ void harness_calls_read(struct harness_pool *pool, struct harness_calls *calls,
 	calls->statuses = harness_pool_alloc(pool, MAX_TOOLS, sizeof(*calls->statuses));
 	harness_each (file, files) {
 		struct str rest = { file->text, file->len };
-		cJSON *line;
+		AUTO_JSON line = NULL;
 
 		if (file->kind != HARNESS_CALLS && file->kind != HARNESS_CALLS_BESIDE)
 			continue;
 		calls->known = calls->known && !file->cut;
-		while ((line = next_object(&rest, &calls->broken)) != NULL) {
+		while (next_object(&rest, &calls->broken, &line))
 			count_call(pool, calls, line);
-			cJSON_Delete(line);
-		}
 	}
-	qsort(calls->tools, calls->n_tools, sizeof(*calls->tools), harness_by_name);
-	qsort(calls->statuses, calls->n_statuses, sizeof(*calls->statuses), harness_by_name);
+	qsort(calls->tools, calls->n_tools, sizeof(*calls->tools), sort_by_text);
+	qsort(calls->statuses, calls->n_statuses, sizeof(*calls->statuses), sort_by_text);
 }
 
 unsigned int harness_calls_before(const struct harness_files *files, int64_t start_ms)
 {
 	const struct harness_file *file = harness_files_get(files, "mcp_calls.jsonl");
 	unsigned int n = 0, broken = 0;
-	cJSON *line;
+	AUTO_JSON line = NULL;
 
 	if (file == NULL || start_ms == 0)
 		return 0;
 	struct str rest = { file->text, file->len };
-	while ((line = next_object(&rest, &broken)) != NULL) {
+	while (next_object(&rest, &broken, &line)) {
 		int64_t at_ms = harness_time_at(line, "created_at");
 
 		n += at_ms > 0 && at_ms < start_ms;
-		cJSON_Delete(line);
 	}
 	return n;
 }
@@ -106,8 +104,7 @@ static void read_sample(struct harness_build *b, const cJSON *line)
 	const cJSON *json = json_get(line, "json");
 	const char *mode = json_get_string(line, "mode", json_get_string(json, "mode", ""));
 	int64_t at_ms = harness_time_at(line, "timestamp");
-	struct harness_number score =
-		harness_score_of(json, run->score_key != NULL ? run->score_key : "score", true);
+	struct harness_number score = harness_score_of(json, run->score_key, true);
 	struct harness_iteration *it = NULL;
 
 	/* The tool's own verifier passed it in the mode that counts. */
@@ -133,13 +130,11 @@ void harness_history_read(struct harness_build *b)
 
 	harness_each (file, b->files) {
 		struct str rest = { file->text, file->len };
-		cJSON *line;
+		AUTO_JSON line = NULL;
 
 		if (file->kind != HARNESS_HISTORY)
 			continue;
-		while ((line = next_object(&rest, &broken)) != NULL) {
+		while (next_object(&rest, &broken, &line))
 			read_sample(b, line);
-			cJSON_Delete(line);
-		}
 	}
 }

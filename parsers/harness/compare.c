@@ -249,10 +249,9 @@ static void count_group(struct harness_compare *compare, const cJSON *report, si
 	group->valid = (unsigned int)n;
 	if (n == 0)
 		return;
-	sort_doubles(values, n);
+	group->median = harness_number(sort_median(values, n));
 	group->min = harness_number(values[0]);
 	group->max = harness_number(values[n - 1]);
-	group->median = harness_number((values[(n - 1) / 2] + values[n / 2]) / 2);
 	set_best(compare, group, report);
 }
 

@@ -56,13 +56,11 @@ static bool parse_folders(struct str rest, struct harness_path *out)
 
 bool harness_path_read(const char *path, struct harness_path *out)
 {
-	for (size_t i = 0; i < HARNESS_KIND_COUNT; i++) {
-		if (fnmatch(kinds[i].pattern, path, FNM_PATHNAME | FNM_PERIOD) != 0)
-			continue;
-		*out = (struct harness_path){ .kind = (enum harness_kind)i };
-		return parse_folders(str_from(path), out);
-	}
-	return false;
+	int kind = index_of(i, (int)HARNESS_KIND_COUNT,
+			    fnmatch(kinds[i].pattern, path, FNM_PATHNAME | FNM_PERIOD) == 0);
+
+	*out = (struct harness_path){ .kind = (enum harness_kind)kind };
+	return kind < HARNESS_KIND_COUNT && parse_folders(str_from(path), out);
 }
 
 void harness_files_init(struct harness_files *files)
@@ -263,37 +261,32 @@ const cJSON *harness_files_json(const struct harness_files *files, const char *p
 	return file != NULL ? file->json : NULL;
 }
 
-/* Fill the pattern of a kind: the run for "*", the numbers for "[0-9]*". False: too long. */
-static bool make_path(char *out, size_t size, enum harness_kind kind, const char *run,
-		      const unsigned int numbers[2])
-{
-	const char *p = kinds[kind].pattern;
-	size_t used = 0, next = 0;
-
-	while (*p != '\0' && used < size) {
-		if (strncmp(p, "[0-9]*", 6) == 0 && next < 2) {
-			used += (size_t)snprintf(out + used, size - used, "%u", numbers[next++]);
-			p += 6;
-		} else if (*p == '*') {
-			used += (size_t)snprintf(out + used, size - used, "%s", run);
-			p++;
-		} else {
-			out[used++] = *p++;
-		}
-	}
-	if (used >= size)
-		return false;
-	out[used] = '\0';
-	return true;
-}
-
 const struct harness_file *harness_files_find(const struct harness_files *files,
 					      enum harness_kind kind, const char *run,
 					      unsigned int number, unsigned int try)
 {
 	const unsigned int numbers[2] = { number, try };
+	const char *p = kinds[kind].pattern;
+	size_t used = 0, next = 0;
 	char path[PATH_SIZE];
 
-	return make_path(path, sizeof(path), kind, run, numbers) ? harness_files_get(files, path)
-								 : NULL;
+	/* Fill the pattern: the run for "*", the numbers for "[0-9]*". */
+	while (*p != '\0' && used < sizeof(path)) {
+		char *to = path + used;
+		size_t room = sizeof(path) - used;
+
+		if (strncmp(p, "[0-9]*", 6) == 0 && next < 2) {
+			used += (size_t)snprintf(to, room, "%u", numbers[next++]);
+			p += 6;
+		} else if (*p == '*') {
+			used += (size_t)snprintf(to, room, "%s", run);
+			p++;
+		} else {
+			path[used++] = *p++;
+		}
+	}
+	if (used >= sizeof(path)) /* too long */
+		return NULL;
+	path[used] = '\0';
+	return harness_files_get(files, path);
 }

@@ -201,8 +201,7 @@ void harness_post_read(struct harness_build *b, struct harness_post *post, const
 {
 	struct str text = { NULL, 0 };
 	struct score_json stray;
-	const char *key = b->run->post_score_key;
-	cJSON *printed = NULL;
+	AUTO_JSON printed = NULL;
 
 	*post = (struct harness_post){ .present = cJSON_IsObject(node) || out != NULL,
 				       .has_output = out != NULL,
@@ -225,7 +224,7 @@ void harness_post_read(struct harness_build *b, struct harness_post *post, const
 			printed = json_parse(str_trim(text), JSON_BARE_TEXT, NULL);
 		read_json(b, post, printed);
 		read_config(b, post, printed);
-		post->score = harness_score_of(printed, key != NULL ? key : "score", false);
+		post->score = harness_score_of(printed, b->run->post_score_key, false);
 	} else {
 		read_json(b, post, json_get(node, "json"));
 		post->score = post->said_score;
@@ -249,5 +248,4 @@ void harness_post_read(struct harness_build *b, struct harness_post *post, const
 		harness_post_doubt(b, post, "not a possible measurement");
 	post->failure = classify_failure(post, printed != NULL ? printed : json_get(node, "json"),
 					 text, errors);
-	cJSON_Delete(printed);
 }

@@ -105,8 +105,7 @@ static bool is_in_turn(const struct harness_build *b, size_t i)
 	const struct harness_run *run = b->run;
 	const struct harness_iteration *it = &run->iterations[i];
 	const cJSON *rows = json_get(b->summary, "iterations");
-	bool listed = cJSON_GetArraySize(rows) == 0 ||
-		      harness_find_row(rows, "iteration", it->number) != NULL;
+	bool listed = cJSON_GetArraySize(rows) == 0 || harness_find_row(rows, it->number) != NULL;
 
 	return listed && (!run->planned.present || it->number <= run->planned.value) &&
 	       (i == 0 || has_ended(b, it - 1));
@@ -560,15 +559,12 @@ static void check_lines(struct harness_build *b, struct harness_iteration *it)
 {
 	struct str rest = harness_text_file(b, HARNESS_POST_OUT, it->number);
 	struct harness_number first = { .present = false };
-	const char *key = b->run->post_score_key;
 	struct str line;
 
 	while (!it->post.has_json && str_next(&rest, '\n', &line)) {
-		cJSON *json = json_parse(str_trim(line), JSON_BARE_TEXT, NULL);
-		struct harness_number score =
-			harness_score_of(json, key != NULL ? key : "score", false);
+		AUTO_JSON json = json_parse(str_trim(line), JSON_BARE_TEXT, NULL);
+		struct harness_number score = harness_score_of(json, b->run->post_score_key, false);
 
-		cJSON_Delete(json);
 		if (!first.present)
 			first = score;
 		if (!are_different(first, score))
@@ -729,12 +725,10 @@ void harness_proof_read(struct harness_build *b)
 void harness_proof_alone(struct harness_build *b, const struct harness_workspace *ws)
 {
 	struct harness_run *run = b->run;
-	bool overlaps = false;
 
-	array_each (other, ws->runs, ws->n_runs)
-		overlaps |= other->ordered && other->first_ms < run->first_ms &&
-			    other->last_ms > run->first_ms;
-	if (!overlaps)
+	if (!array_any(other, ws->runs, ws->n_runs,
+		       other->ordered && other->first_ms < run->first_ms &&
+			       other->last_ms > run->first_ms))
 		return;
 	harness_post_doubt(b, &run->baseline, "another run was active");
 	for (size_t i = 0; i < run->n_iterations; i++) {

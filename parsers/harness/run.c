@@ -4,6 +4,7 @@
 
 #include <sys/param.h>
 
+#include "base/sort.h"
 #include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 
@@ -64,7 +65,7 @@ static void read_phases(struct harness_build *b, struct harness_iteration *it, c
 		phase->limit_s = HARNESS_ABSENT;
 	}
 	if (it->n_phases > 1)
-		qsort(it->phases, it->n_phases, sizeof(*it->phases), harness_by_name);
+		qsort(it->phases, it->n_phases, sizeof(*it->phases), sort_by_text);
 	array_each (phase, it->phases, it->n_phases) {
 		if (strcmp(phase->name, "attempt") == 0) {
 			it->attempt = phase;
@@ -104,7 +105,7 @@ static struct harness_names read_names(struct harness_build *b, const cJSON *arr
 	struct harness_names names = harness_names_of(b->pool, array);
 
 	if (names.n > 1)
-		qsort(names.v, names.n, sizeof(*names.v), harness_by_name);
+		qsort(names.v, names.n, sizeof(*names.v), sort_by_text);
 	return names;
 }
 
@@ -172,7 +173,6 @@ static void read_result(struct harness_build *b, struct harness_iteration *it, c
 	const cJSON *usage = json_get(result, "harness_usage");
 	const cJSON *gate =
 		json_get(harness_json_file(b, HARNESS_STARTED, it->number), "quality_gate");
-	const char *key = b->run->score_key != NULL ? b->run->score_key : "score";
 
 	it->status = harness_text_at(b->pool, result != NULL ? result : row, "status");
 	it->verified = harness_bool_at(result, "verified");
@@ -194,7 +194,7 @@ static void read_result(struct harness_build *b, struct harness_iteration *it, c
 			  harness_run_file(b, HARNESS_POST_OUT, it->number),
 			  harness_text_file(b, HARNESS_POST_ERR, it->number));
 	if (!it->post.score.present)
-		it->claimed_score = harness_score_of(result, key, true);
+		it->claimed_score = harness_score_of(result, b->run->score_key, true);
 	it->note = read_note(b, result);
 }
 
@@ -233,8 +233,7 @@ static void read_iterations(struct harness_build *b)
 		it->number = k;
 		it->within_noise = HARNESS_UNKNOWN;
 		const cJSON *result = harness_json_file(b, HARNESS_RESULT, k);
-		read_result(b, it, result,
-			    harness_find_row(json_get(b->summary, "iterations"), "iteration", k));
+		read_result(b, it, result, harness_find_row(json_get(b->summary, "iterations"), k));
 		read_qualification(b, it, result);
 		it->blockers = read_names(b, json_get(result, "blockers"));
 		harness_usage_read(b, &it->usage, k);
@@ -310,22 +309,19 @@ static const char *read_settings(const struct harness_build *b, enum harness_kin
 			    : NULL;
 }
 
-/* Is it the baseline (0) or an iteration that has started? */
-static bool is_iteration(const struct harness_run *run, struct harness_number number)
-{
-	return number.present &&
-	       (number.value == 0 ||
-		array_any(it, run->iterations, run->n_iterations, it->number == number.value));
-}
-
 static void read_checkpoint(struct harness_build *b)
 {
 	const cJSON *manifest = harness_json_file(b, HARNESS_MANIFEST, 0);
+	const struct harness_run *run = b->run;
 	struct harness_checkpoint *point = &b->run->checkpoint;
+	struct harness_number of = harness_number_at(manifest, "iteration");
 
-	point->iteration = harness_number_at(manifest, "iteration");
-	/* A conversion of NaN or of a huge number is undefined: check it first. */
-	point->is_refused = manifest != NULL && !is_iteration(b->run, point->iteration);
+	point->iteration = of;
+	/* It is the baseline (0) or an iteration that has started. A conversion of NaN or of a huge
+	 * number is undefined: check it first. */
+	point->is_refused =
+		manifest != NULL && of.value != 0 &&
+		!array_any(it, run->iterations, run->n_iterations, it->number == of.value);
 	point->present = manifest != NULL && !point->is_refused;
 	if (point->is_refused) {
 		harness_dispute(b, "best_manifest.json names no iteration of this run");

@@ -35,44 +35,35 @@ struct table {
 
 /* Words in column names and cells; for a score also which direction is better. */
 static const char *const column_words[] = {
-	[COMMIT] = " commit hash sha ",
-	[STATUS] = " status decision outcome verdict ",
-	[NOTE] = " description desc note notes comment idea ",
+	[COMMIT] = "commit hash sha",
+	[STATUS] = "status decision outcome verdict",
+	[NOTE] = "description desc note notes comment idea",
 };
 static const char *const outcome_words[] = {
-	[KEPT] = " keep kept accept accepted pass passed correct true yes baseline ",
-	[DISCARDED] = " discard discarded reject rejected revert reverted no not ",
-	[CRASHED] = " crash crashed fail failed failure error oom timeout false incorrect ",
+	[KEPT] = "keep kept accept accepted pass passed correct true yes baseline",
+	[DISCARDED] = "discard discarded reject rejected revert reverted no not",
+	[CRASHED] = "crash crashed fail failed failure error oom timeout false incorrect",
 };
 /* The kind of what a row measures; scores of different kinds are not compared. */
 static const char kind_columns[] = "kernel_type op op_type problem problem_id task";
-static const char lower_words[] = " bpb loss ppl perplexity error err wer cer "
-				  "rmse mse mae latency us ms ns cycles ";
-static const char higher_words[] = " acc accuracy f1 auc bleu reward tflops "
-				   "gbps throughput speedup ";
+static const char lower_words[] = "bpb loss ppl perplexity error err wer cer "
+				  "rmse mse mae latency us ms ns cycles";
+static const char higher_words[] = "acc accuracy f1 auc bleu reward tflops "
+				   "gbps throughput speedup";
 static const char other_words[] =
-	" train memory mem vram peak gb mb time seconds sec minutes hours step "
+	"train memory mem vram peak gb mb time seconds sec minutes hours step "
 	"steps params tokens mfu date timestamp iter iteration experiment exp "
-	"run id no seed depth lr ";
+	"run id no seed depth lr";
 
 /* Is a part of the name one of the words? */
 static bool has_word(struct str name, const char *words)
 {
-	char part[32] = " ";
-	size_t n = 1;
+	while (name.len > 0) {
+		size_t n = index_of(i, name.len, !isalnum((unsigned char)name.p[i]));
 
-	for (size_t i = 0; i <= name.len; i++) {
-		int c = i < name.len ? (unsigned char)name.p[i] : 0;
-
-		if (isalnum(c)) {
-			if (n < sizeof(part) - 2)
-				part[n++] = (char)tolower(c);
-			continue;
-		}
-		memcpy(part + n, " ", 2);
-		if (n > 1 && strstr(words, part) != NULL)
+		if (n > 0 && str_is_like((struct str){ name.p, n }, words))
 			return true;
-		n = 1;
+		name = str_skip(name, n < name.len ? n + 1 : n);
 	}
 	return false;
 }
@@ -113,7 +104,7 @@ static bool read_header(struct table *t, const struct harness_files *files)
 				   ? KIND
 				   : find_word_list(name, column_words, SCORE);
 		/* Some loops only record whether the result was correct, or kept. */
-		if (has_word(name, " correctness correct valid kept keep accepted ")) {
+		if (has_word(name, "correctness correct valid kept keep accepted")) {
 			t->correct = i;
 			continue;
 		}
@@ -168,7 +159,7 @@ static bool read_row(const struct table *t, struct row *row, struct str line)
 		return false;
 	row->outcome = (enum outcome)find_word_list(row->cells[STATUS], outcome_words, UNKNOWN);
 	line = row->cells[STATUS];
-	if (str_next(&line, ' ', &cell) && has_word(cell, " no not "))
+	if (str_next(&line, ' ', &cell) && has_word(cell, "no not"))
 		row->outcome = DISCARDED; /* "not kept" */
 	read_score(t, row);
 	return true;

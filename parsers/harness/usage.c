@@ -50,9 +50,7 @@ static void add_grouped(struct harness_number *sum, struct str text)
 	struct harness_number number = { false, 0 };
 
 	for (size_t i = 0; i < text.len; i++) {
-		bool is_digit = text.p[i] >= '0' && text.p[i] <= '9';
-
-		if (is_digit)
+		if (str_is_digit(text.p[i]))
 			number = harness_number(number.value * 10 + text.p[i] - '0');
 		else if (strchr(":, ", text.p[i]) == NULL)
 			break;
@@ -60,30 +58,32 @@ static void add_grouped(struct harness_number *sum, struct str text)
 	add_known(sum, number);
 }
 
+/* Add what a file reports; NULL: nothing. */
 static void add_file(union harness_usage *usage, const struct harness_file *file)
 {
-	struct str rest = { file->text, file->len }, line;
+	struct str rest, line;
+
+	if (file == NULL)
+		return;
+	rest = (struct str){ file->text, file->len };
 	AUTO_JSON object = json_parse(str_trim(rest), JSON_BARE_TEXT, NULL);
 
 	if (cJSON_IsObject(object))
 		add_object(usage, object, file->cut);
 	while (object == NULL && str_next(&rest, '\n', &line)) {
-		cJSON *node = NULL;
 		const char *used = str_find(line, "tokens used");
 
 		/* Codex without --json: "tokens used: 12,345", or the number on the next line. */
 		if (used != NULL) {
-			struct str text = str_trim(
-				(struct str){ used + 11, (size_t)(line.p + line.len - used) - 11 });
+			struct str text = str_trim(str_between(used + 11, line.p + line.len));
 			if (text.len == 0)
 				(void)str_next(&rest, '\n', &text);
 			add_grouped(&usage->all_tokens, text);
 		}
-
-		if (str_find(line, "\"type\"") != NULL)
-			node = json_parse(str_trim(line), JSON_BARE_TEXT, NULL);
+		if (str_find(line, "\"type\"") == NULL)
+			continue;
+		AUTO_JSON node = json_parse(str_trim(line), JSON_BARE_TEXT, NULL);
 		add_object(usage, node, file->cut);
-		cJSON_Delete(node);
 	}
 }
 
@@ -92,18 +92,11 @@ void harness_usage_read(struct harness_build *b, union harness_usage *usage, uns
 	static const enum harness_kind kinds[] = { HARNESS_ATTEMPT_OUT,	   HARNESS_REFLECTION_OUT,
 						   HARNESS_BUILD_OUT,	   HARNESS_ATTEMPT_ERR,
 						   HARNESS_REFLECTION_ERR, HARNESS_BUILD_ERR };
-	const struct harness_file *file;
 
-	for (size_t i = 0; i < LENGTH(kinds); i++) {
-		file = harness_run_file(b, kinds[i], number);
-		if (file != NULL)
-			add_file(usage, file);
-	}
-	for (unsigned int k = 1; k <= HARNESS_MAX_ATTEMPTS; k++) {
-		file = harness_try_file(b, HARNESS_REPAIR_OUT, number, k);
-		if (file != NULL)
-			add_file(usage, file);
-	}
+	for (size_t i = 0; i < LENGTH(kinds); i++)
+		add_file(usage, harness_run_file(b, kinds[i], number));
+	for (unsigned int k = 1; k <= HARNESS_MAX_ATTEMPTS; k++)
+		add_file(usage, harness_try_file(b, HARNESS_REPAIR_OUT, number, k));
 }
 
 void harness_usage_sum(union harness_usage *sum, const union harness_usage *more)

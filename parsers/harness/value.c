@@ -79,10 +79,10 @@ const char *harness_text_at(struct harness_pool *pool, const cJSON *object, cons
 	return harness_text_of(pool, json_get(object, key));
 }
 
-const cJSON *harness_find_row(const cJSON *list, const char *key, unsigned int number)
+const cJSON *harness_find_row(const cJSON *list, unsigned int number)
 {
 	json_each (node, list) {
-		struct harness_number of = harness_number_at(node, key);
+		struct harness_number of = harness_number_at(node, "iteration");
 
 		if (of.present && of.value == number)
 			return node;
@@ -93,7 +93,7 @@ const cJSON *harness_find_row(const cJSON *list, const char *key, unsigned int n
 struct harness_number harness_score_of(const cJSON *object, const char *key, bool quoted)
 {
 	static const char *const places[] = { NULL, "metrics", "objective", "verification" };
-	const char *const keys[] = { key, "score" };
+	const char *const keys[] = { key != NULL ? key : "score", "score" };
 	struct harness_number number = HARNESS_ABSENT;
 
 	for (size_t i = 0; !number.present && i < LENGTH(places) * LENGTH(keys); i++) {
@@ -127,11 +127,6 @@ int64_t harness_time_at(const cJSON *object, const char *key)
 	if (cJSON_IsNumber(node) && node->valuedouble > 0 && node->valuedouble < 1e11)
 		return (int64_t)(node->valuedouble * 1000.0);
 	return 0;
-}
-
-int harness_by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 struct harness_number harness_gain_pct(double from, double to, enum harness_tri higher_is_better)

@@ -52,11 +52,11 @@ static inline struct harness_number harness_number(double value)
 /* A member for json_new(): the number, or null. */
 #define JVAL(key, n) JNUM(key, (n).present ? (n).value : (double)NAN)
 
-/* The first object in list whose member `key` is this number, or NULL. */
-const cJSON *harness_find_row(const cJSON *list, const char *key, unsigned int number);
+/* The first object in list whose "iteration" is this number, or NULL. */
+const cJSON *harness_find_row(const cJSON *list, unsigned int number);
 
-/* Look up a score in HarnessGym's order: key, then "score", at the top, then in "metrics",
- * "objective", "verification". A number in quotes is NaN unless `quoted`. */
+/* Look up a score in HarnessGym's order: key (NULL: none), then "score", at the top, then in
+ * "metrics", "objective", "verification". A number in quotes is NaN unless `quoted`. */
 struct harness_number harness_score_of(const cJSON *object, const char *key, bool quoted);
 
 /* Parse "2026-11-20T16:09:36+00:00", the same with "Z" and up to 9 decimals, or
@@ -64,9 +64,6 @@ struct harness_number harness_score_of(const cJSON *object, const char *key, boo
 int64_t harness_time_of(struct str text);
 /* The same for a member of an object, which may also be a number of seconds. */
 int64_t harness_time_at(const cJSON *object, const char *key);
-
-/* For qsort; the first member of the structs is a name. */
-int harness_by_name(const void *a, const void *b);
 
 static inline bool harness_is_better(enum harness_tri higher_is_better, double a, double b)
 {

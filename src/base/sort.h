@@ -14,6 +14,12 @@ static inline int sort_by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* For texts, or for structs whose first member is one. */
+static inline int sort_by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 /* Ascending, in place; x must not contain NaN. */
 static inline void sort_doubles(double *x, size_t n)
 {

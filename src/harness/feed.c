@@ -173,11 +173,10 @@ static void follow_matches(struct source *source)
 
 	for (size_t i = 0; i < source->wire.n_dirs; i++) {
 		const char *dir = source->wire.dirs[i];
-		bool known = false;
+		bool known =
+			array_any(one, feed->sources, feed->n,
+				  (*one)->pod == source->pod && strcmp((*one)->path, dir) == 0);
 
-		for (size_t k = 0; k < feed->n; k++)
-			known |= feed->sources[k]->pod == source->pod &&
-				 strcmp(feed->sources[k]->path, dir) == 0;
 		if (!known && source->pod == LOCAL)
 			harness_feed_local(feed, dir);
 		else if (!known)
@@ -192,7 +191,6 @@ static void set_due(struct source *source)
 	source->due_ms = clock_mono_ms() + every_ms[source->pod == LOCAL][is_active(source)];
 }
 
-/* Handle a complete answer. */
 static void handle_answer(struct source *source)
 {
 	if (source->wire.none) {
@@ -246,7 +244,6 @@ static void ask_pod(struct source *source)
 	static const struct stream_cb cb = { .on_data = on_data, .on_close = on_close };
 	const struct harness_feed *feed = source->feed;
 	struct err err = { ERR_NONE, "" };
-	size_t n_open = 0;
 
 	set_due(source);
 	source->asked_ms = clock_mono_ms();
@@ -259,10 +256,10 @@ static void ask_pod(struct source *source)
 	harness_wire_next(&source->wire);
 	harness_files_walked(&source->files);
 	source->is_complete = false;
-	for (size_t i = 0; i < feed->n; i++)
-		n_open += feed->sources[i]->stream != NULL &&
-			  feed->sources[i]->transport == source->transport &&
-			  feed->sources[i]->index == source->index;
+	size_t n_open =
+		array_count(one, feed->sources, feed->n,
+			    (*one)->stream != NULL && (*one)->transport == source->transport &&
+				    (*one)->index == source->index);
 	source->stream =
 		harness_wire_start(source->transport, source->index, source->path,
 				   n_open >= MAX_OPEN, source->pod == LOCAL, &cb, source, &err);

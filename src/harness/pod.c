@@ -96,12 +96,9 @@ static int check_fetch(const struct fetch *fetch, const char *where, const char 
 /* Was a file being written while it was read? One that has been torn for longer stays so. */
 static bool was_changing(const struct harness_wire *wire)
 {
-	bool is_torn = wire->changed;
-
-	for (size_t i = 0; i < wire->files->n; i++)
-		is_torn |= wire->files->all[i]->torn &&
-			   wire->now_ms - wire->files->all[i]->mtime_ms < YOUNG_MS;
-	return is_torn;
+	return wire->changed ||
+	       array_any(file, wire->files->all, wire->files->n,
+			 (*file)->torn && wire->now_ms - (*file)->mtime_ms < YOUNG_MS);
 }
 
 int harness_pod_fetch(const struct conf_pod *pod, const char *dir, struct harness_wire *wire,

@@ -66,9 +66,8 @@ void harness_wire_release(struct harness_wire *wire)
 static void end_file(struct harness_wire *wire)
 {
 	const struct harness_file *file = harness_files_get(wire->files, wire->path);
-	struct buf text;
+	AUTO_BUF text = buf_new(HARNESS_LINES_MAX);
 
-	buf_init(&text, HARNESS_LINES_MAX);
 	/* Added bytes are useful only after the part that was sent before. */
 	if (wire->added_to > 0 && file != NULL && file->len == wire->added_to)
 		buf_append(&text, file->text, file->len);
@@ -77,7 +76,6 @@ static void end_file(struct harness_wire *wire)
 				wire->text.truncated || text.truncated || wire->size > text.len,
 				wire->mtime_ms);
 	harness_files_changed(wire->files, wire->path, wire->ctime_ms);
-	buf_release(&text);
 	wire->ctime_ms = 0;
 	wire->path[0] = '\0';
 }
@@ -132,18 +130,6 @@ static void read_judge(struct harness_wire *wire, struct str rest)
 	harness_files_judge(wire->files, path, name, copies);
 }
 
-static void read_header(struct harness_wire *wire, struct str line)
-{
-	int64_t now_s;
-
-	if (str_starts_with(line, "HGH1 ") &&
-	    str_to_i64((struct str){ line.p + 5, line.len - 5 }, &now_s) && now_s > 0 &&
-	    now_s <= CLOCK_MAX_S) {
-		wire->now_ms = now_s * 1000;
-		wire->files->process = HARNESS_UNKNOWN;
-	}
-}
-
 /* Parse a line that is not part of a file. */
 static void read_fact(struct harness_wire *wire, struct str line)
 {
@@ -177,8 +163,14 @@ static void read_fact(struct harness_wire *wire, struct str line)
 
 static void read_line(struct harness_wire *wire, struct str line)
 {
-	if (wire->now_ms == 0) {
-		read_header(wire, line);
+	int64_t now_s;
+
+	if (wire->now_ms == 0) { /* the header */
+		if (!str_starts_with(line, "HGH1 ") || !str_to_i64(str_skip(line, 5), &now_s) ||
+		    now_s <= 0 || now_s > CLOCK_MAX_S)
+			return;
+		wire->now_ms = now_s * 1000;
+		wire->files->process = HARNESS_UNKNOWN;
 	} else if (wire->path[0] == '\0') {
 		read_fact(wire, line);
 	} else if (str_eq_cstr(line, ".")) {

@@ -6,16 +6,15 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/sort.h"
 #include "base/utf8.h"
 
 /* The line (1..) of the byte at offset. */
 static unsigned int find_line(struct str text, size_t offset)
 {
-	unsigned int line = 1;
+	size_t n = offset < text.len ? offset : text.len;
 
-	for (size_t i = 0; i < offset && i < text.len; i++)
-		line += text.p[i] == '\n';
-	return line;
+	return 1 + (unsigned int)array_count(c, text.p, n, *c == '\n');
 }
 
 /* Offset of the closing quote of the string at i, or the end of the text. */
@@ -29,23 +28,19 @@ static size_t skip_string(struct str text, size_t i)
 
 /* What the text contains outside of strings. */
 struct shape {
-	size_t depth;	    /* deepest nesting */
+	size_t depth, open; /* deepest nesting; that of the end */
 	bool has_bare;	    /* NaN or Infinity */
 	bool has_surrogate; /* \ud800 .. \udfff in a string, in a pair or not */
 	size_t bad;	    /* offset of a NUL byte, or SIZE_MAX */
 };
 
-static bool is_bare_token(struct str text, size_t i, size_t *len)
+/* Length of the bare token at i; 0: there is none. */
+static size_t bare_length(struct str text, size_t i)
 {
-	static const char *const tokens[] = { "-Infinity", "Infinity", "NaN" };
+	static const char *const tokens[] = { "-Infinity", "Infinity", "NaN", "" };
 
-	for (size_t k = 0; k < LENGTH(tokens); k++) {
-		if (str_starts_with(str_skip(text, i), tokens[k])) {
-			*len = strlen(tokens[k]);
-			return true;
-		}
-	}
-	return false;
+	return strlen(tokens[index_of(k, LENGTH(tokens) - 1,
+				      str_starts_with(str_skip(text, i), tokens[k]))]);
 }
 
 /* The value of "\uXXXX" at i, or -1 if there is no such escape. */
@@ -77,7 +72,6 @@ static struct shape find_shape(struct str text)
 {
 	const char *nul = text.len > 0 ? memchr(text.p, '\0', text.len) : NULL;
 	struct shape shape = { .bad = SIZE_MAX };
-	size_t depth = 0, len;
 
 	/* A NUL byte would end a key or a string early. */
 	if (nul != NULL)
@@ -93,11 +87,11 @@ static struct shape find_shape(struct str text)
 			shape.has_surrogate |=
 				has_surrogate(text, start, i < text.len ? i : text.len);
 		} else if (c == '{' || c == '[') {
-			if (++depth > shape.depth)
-				shape.depth = depth;
-		} else if ((c == '}' || c == ']') && depth > 0) {
-			depth--;
-		} else if ((c == 'N' || c == 'I' || c == '-') && is_bare_token(text, i, &len)) {
+			if (++shape.open > shape.depth)
+				shape.depth = shape.open;
+		} else if ((c == '}' || c == ']') && shape.open > 0) {
+			shape.open--;
+		} else if ((c == 'N' || c == 'I' || c == '-') && bare_length(text, i) > 0) {
 			shape.has_bare = true;
 		}
 	}
@@ -137,7 +131,7 @@ static void copy_lenient(struct buf *out, struct str text, enum json_bare bare)
 	for (size_t i = 0; i < text.len; i++) {
 		if (text.p[i] == '"') {
 			i = copy_string(out, text, i);
-		} else if (is_bare_token(text, i, &len)) {
+		} else if ((len = bare_length(text, i)) > 0) {
 			if (bare == JSON_BARE_TEXT)
 				buf_appendf(out, "\"%.*s\"", (int)len, text.p + i);
 			else
@@ -149,11 +143,13 @@ static void copy_lenient(struct buf *out, struct str text, enum json_bare bare)
 	}
 }
 
-/* Set the error for the mistake at an offset of the text: line, reason and column.
+/* Set the error for the mistake at an offset of the text: line, reason and column. `is_open`: a
+ * bracket is not closed.
  * NOLINTNEXTLINE(readability-function-cognitive-complexity): a tokenizer */
-static void set_syntax_error(struct err *err, struct str text, size_t at, bool is_after)
+static void set_syntax_error(struct err *err, struct str text, size_t at, bool is_after,
+			     bool is_open)
 {
-	size_t before, column = 1, open = 0;
+	size_t before, column = 1;
 
 	/* The parser stops after a brace that it has read instead of a key. */
 	if (at > 0 && at <= text.len && text.p[at - 1] == '}' &&
@@ -165,14 +161,6 @@ static void set_syntax_error(struct err *err, struct str text, size_t at, bool i
 		;
 	char c = at < text.len ? text.p[at] : '\0', last = before > 0 ? text.p[before - 1] : '\0';
 	bool is_comma = last == ',' && (c == '}' || c == ']');
-	for (size_t i = 0; i < text.len; i++) {
-		if (text.p[i] == '"')
-			i = skip_string(text, i);
-		else if (text.p[i] == '{' || text.p[i] == '[')
-			open++;
-		else if ((text.p[i] == '}' || text.p[i] == ']') && open > 0)
-			open--;
-	}
 	/* The comma is the mistake, not what comes after it. */
 	at = is_comma ? before - 1 : at;
 	for (size_t i = at < text.len ? at : text.len; i > 0 && text.p[i - 1] != '\n'; i--)
@@ -184,7 +172,7 @@ static void set_syntax_error(struct err *err, struct str text, size_t at, bool i
 		: c == '\''	 ? "a string needs double quotes"
 		: c == '/'	 ? "comments are not allowed"
 		: c == ','	 ? "a comma without a value before it"
-		: open > 0	 ? "unexpected text, or a missing } or ],"
+		: is_open	 ? "unexpected text, or a missing } or ],"
 				 : "unexpected text",
 		column);
 }
@@ -220,7 +208,7 @@ cJSON *json_parse(struct str text, enum json_bare bare, struct err *err)
 	cJSON_Delete(root);
 	at = root != NULL ? rest : at;
 	at = at < shape.bad ? at : shape.bad;
-	set_syntax_error(err, text, at, root != NULL && at == rest);
+	set_syntax_error(err, text, at, root != NULL && at == rest, shape.open > 0);
 	return NULL;
 }
 
@@ -430,13 +418,6 @@ bool json_has_type(const cJSON *node, unsigned int types)
 	       ((types & JSON_NULL) && cJSON_IsNull(node));
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return strcmp(*x, *y);
-}
-
 /* A name that two members of an object have, or NULL. */
 static const char *find_duplicate(const cJSON *object)
 {
@@ -445,7 +426,7 @@ static const char *find_duplicate(const cJSON *object)
 
 	json_each (member, object)
 		names[n++] = member->string;
-	qsort((void *)names, n, sizeof(*names), compare_keys);
+	qsort((void *)names, n, sizeof(*names), sort_by_text);
 	for (size_t i = 1; i < n && twin == NULL; i++)
 		if (strcmp(names[i - 1], names[i]) == 0)
 			twin = names[i];

@@ -62,18 +62,16 @@ static int find_word(const struct json_reader *r, const struct json_field *f, co
 {
 	const char *const *words = f->words, *glue = "";
 	int index = value[0] != '\0' ? str_index(words, value) : -1;
-	char list[200];
-	size_t used = 0;
+	char list[200] = "";
 
 	if (index >= 0)
 		return index;
 	if (f->what != NULL)
 		return json_refuse(r, path, "unknown %s \"%s\"", f->what, value);
-	for (; *words != NULL && used < sizeof(list); words++) {
+	for (; *words != NULL; words++) {
 		if (**words == '\0')
 			continue;
-		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s\"%s\"", glue,
-					 *words);
+		append_into(list, "%s\"%s\"", glue, *words);
 		glue = words[1] != NULL && words[2] != NULL ? ", " : " or ";
 	}
 	return json_refuse(r, path, "expected %s", list);
@@ -91,7 +89,6 @@ static char *copy_text(const struct json_reader *r, const struct json_field *f, 
 								   : xstrdup(text);
 }
 
-/* Read an entry of a list into v[i]. */
 static int read_entry(const struct json_reader *r, const struct json_field *f, const cJSON *item,
 		      const char *path, void *v, size_t i)
 {
@@ -113,9 +110,8 @@ static int read_entry(const struct json_reader *r, const struct json_field *f, c
 		return json_refuse(r, path, "expected the index of a %s, 0 to %.0f", f->what,
 				   f->high);
 	indexes[i] = (int)number;
-	for (size_t k = 0; k < i; k++)
-		if (indexes[k] == indexes[i])
-			return json_refuse(r, path, "duplicate %s %d", f->what, indexes[i]);
+	if (any_of(k, i, indexes[k] == indexes[i]))
+		return json_refuse(r, path, "duplicate %s %d", f->what, indexes[i]);
 	return 0;
 }
 
@@ -142,7 +138,6 @@ static int read_list(const struct json_reader *r, const struct json_field *f, co
 	return 0;
 }
 
-/* Read a value into its member of base. */
 static int read_value(const struct json_reader *r, const struct json_field *f, const cJSON *node,
 		      const char *path, void *base)
 {
@@ -205,26 +200,15 @@ static int read_value(const struct json_reader *r, const struct json_field *f, c
 	return 0;
 }
 
-/* Write "a string or null" for a set of types. */
-static void describe_types(unsigned int types, char *out, size_t size)
-{
-	static const struct {
-		unsigned int type;
-		const char *word;
-	} words[] = {
-		{ JSON_STRING, "a string" },	{ JSON_NUMBER, "a number" },
-		{ JSON_INTEGER, "an integer" }, { JSON_BOOL, "true or false" },
-		{ JSON_OBJECT, "an object" },	{ JSON_ARRAY, "an array" },
-		{ JSON_NULL, "null" },
-	};
-	size_t used = 0;
-
-	out[0] = '\0';
-	for (size_t i = 0; i < LENGTH(words); i++)
-		if ((types & words[i].type) && used < size)
-			used += (size_t)snprintf(out + used, size - used, "%s%s",
-						 used > 0 ? " or " : "", words[i].word);
-}
+static const struct {
+	unsigned int type;
+	const char *word;
+} type_words[] = {
+	{ JSON_STRING, "a string" },	{ JSON_NUMBER, "a number" },
+	{ JSON_INTEGER, "an integer" }, { JSON_BOOL, "true or false" },
+	{ JSON_OBJECT, "an object" },	{ JSON_ARRAY, "an array" },
+	{ JSON_NULL, "null" },
+};
 
 /* The types that the value of a field may have. */
 static unsigned int get_types(const struct json_reader *r, const struct json_field *f)
@@ -244,7 +228,7 @@ static int check_member(const struct json_reader *r, const struct json_field *fi
 {
 	struct nearest near = { .word = str_from(member->string) };
 	const struct json_field *known = fields;
-	char full[JSON_PATH_SIZE], words[128];
+	char full[JSON_PATH_SIZE], words[128] = "";
 
 	while (known->name != NULL && strcmp(known->name, member->string) != 0)
 		known++;
@@ -255,7 +239,9 @@ static int check_member(const struct json_reader *r, const struct json_field *fi
 	if (known->name != NULL && json_get(object, member->string) != member)
 		return json_refuse(r, full, "duplicate key");
 	if (known->name != NULL) {
-		describe_types(get_types(r, known), words, sizeof(words));
+		array_each (one, type_words, LENGTH(type_words))
+			if ((get_types(r, known) & one->type) != 0)
+				append_into(words, "%s%s", *words != '\0' ? " or " : "", one->word);
 		return json_refuse(r, full, "expected %s", words);
 	}
 	/* it may be a typo of a known key */

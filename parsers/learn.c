@@ -76,7 +76,6 @@ static void update_names(struct learned *row, const struct record *record, const
 			 size_t n)
 {
 	double scale;
-	bool named = false;
 
 	for (size_t i = 0; i < n && i < PAIRS_MAX; i++) {
 		struct learned_name *name = &row->names[i];
@@ -93,8 +92,7 @@ static void update_names(struct learned *row, const struct record *record, const
 			given = METRIC_COUNT;
 		name->given = given;
 	}
-	for (size_t i = 0; i < row->n_names; i++)
-		named = named || row->names[i].given == METRIC_STEP;
+	bool named = any_of(i, row->n_names, row->names[i].given == METRIC_STEP);
 	row->lead = !named && record_has(record, METRIC_STEP) && n > 0 && pairs[0].name.len == 0 &&
 		    pairs[0].value == record->values[METRIC_STEP];
 	row->bar = !named && !row->lead && record_has(record, METRIC_PLANNED);
@@ -137,16 +135,14 @@ static bool is_word_byte(char c)
 static void add_literal(struct buf *out, struct str s)
 {
 	for (size_t i = 0; i < s.len; i++) {
-		bool blank = s.p[i] == ' ' || s.p[i] == '\t';
-
-		if (blank && i > 0 && (s.p[i - 1] == ' ' || s.p[i - 1] == '\t'))
+		if (str_is_blank(s.p[i]) && i > 0 && str_is_blank(s.p[i - 1]))
 			continue;
-		if (blank) {
+		if (str_is_blank(s.p[i])) {
 			buf_append_str(out, "\\s*+");
 			continue;
 		}
 		if ((signed char)s.p[i] <
-		    ' ') { /* a control character, or a byte of a longer character */
+		    ' ') { /* a control character, or a byte of a longer one */
 			buf_append_char(out, '.');
 			continue;
 		}
@@ -228,7 +224,6 @@ static void add_pattern(struct buf *out, const struct learned *row)
 
 static void print_rule(struct buf *file, const struct learned *row, size_t number)
 {
-	AUTO_JSON rule = cJSON_CreateObject();
 	cJSON *names = NULL;
 	AUTO_BUF text = buf_new(PATTERN_BYTES);
 	char name[32];
@@ -245,9 +240,8 @@ static void print_rule(struct buf *file, const struct learned *row, size_t numbe
 	}
 	add_pattern(&text, row);
 	print_into(name, "row-%zu", number);
-	json_add_string(rule, "name", name);
-	json_add_string(rule, "kind", rule_kind_names[row->kind]);
-	cJSON_AddBoolToObject(rule, "pairs", true);
+	AUTO_JSON rule = json_new(JTEXT("name", name), JTEXT("kind", rule_kind_names[row->kind]),
+				  JBOOL("pairs", true));
 	if (names != NULL)
 		cJSON_AddItemToObject(rule, "names", names);
 	json_add_string(rule, "match", text.data);

@@ -37,10 +37,7 @@ static int fail(struct reader *r, const char *key, const char *what)
 /* Report a key that runs do not have, once. */
 static void report_unknown(struct reader *r, const char *key)
 {
-	for (size_t i = 0; i < r->n_unknown; i++)
-		if (strcmp(r->unknown[i], key) == 0)
-			return;
-	if (r->n_unknown == MAX_UNKNOWN)
+	if (r->n_unknown == MAX_UNKNOWN || any_of(i, r->n_unknown, strcmp(r->unknown[i], key) == 0))
 		return;
 	r->unknown[r->n_unknown++] = xstrdup(key);
 	if (r->cb->on_unknown != NULL)
@@ -241,36 +238,29 @@ static int read_submission(struct reader *r, const cJSON *root)
 static int read_json(struct reader *r, struct str text)
 {
 	struct str rest = text, line;
-	cJSON *root = json_parse(text, JSON_BARE_NULL, NULL);
+	AUTO_JSON root = json_parse(text, JSON_BARE_NULL, NULL);
 	const cJSON *seeds = json_get(root, "seed_results");
 	int status = 0;
 
-	if (cJSON_IsArray(root)) {
-		json_each (item, root) {
-			r->line++;
-			if (status == 0)
-				status = read_object(r, item);
-		}
-	} else if (cJSON_IsObject(seeds) || cJSON_IsArray(seeds) ||
-		   cJSON_IsArray(json_get(root, "bpb"))) {
-		status = read_submission(r, root);
-	} else if (root != NULL) {
+	if (cJSON_IsObject(seeds) || cJSON_IsArray(seeds) || cJSON_IsArray(json_get(root, "bpb")))
+		return read_submission(r, root);
+	if (root != NULL && !cJSON_IsArray(root)) {
 		r->line++;
-		status = read_object(r, root);
+		return read_object(r, root);
 	}
-	if (root != NULL) {
-		cJSON_Delete(root);
-		return status;
+	json_each (item, root) {
+		r->line++;
+		if (read_object(r, item) != 0)
+			return -1;
 	}
-	while (status == 0 && str_next(&rest, '\n', &line)) {
+	while (root == NULL && status == 0 && str_next(&rest, '\n', &line)) {
 		r->line++;
 		if (str_trim(line).len == 0)
 			continue;
-		root = json_parse(line, JSON_BARE_NULL, r->err);
-		if (root == NULL)
+		AUTO_JSON row = json_parse(line, JSON_BARE_NULL, r->err);
+		if (row == NULL)
 			return err_prefix(r->err, "%s:%zu", r->name, r->line);
-		status = read_object(r, root);
-		cJSON_Delete(root);
+		status = read_object(r, row);
 	}
 	return status;
 }
@@ -290,9 +280,8 @@ static int read_header(struct reader *r, struct str *rest, char *names[MAX_COLUM
 			"%s:1: the header has more than %d columns; leave out those not needed",
 			r->name, MAX_COLUMNS);
 	} else {
-		for (int i = 0; i < n; i++)
-			if (find_number(names[i]) != NULL)
-				return n;
+		if (any_of(i, n, find_number(names[i]) != NULL))
+			return n;
 		err_set(r->err, ERR_PARSE,
 			"%s:1: no column has the name of a number of a run (seed, final_bpb, ..)",
 			r->name);

@@ -51,13 +51,8 @@ static struct run_series *add_series(struct run *run, struct str name, struct st
 	if (run->n_series % 8 == 0)
 		run->series = xreallocarray(run->series, run->n_series + 8, sizeof(*run->series));
 	series = &run->series[run->n_series++];
-	*series = (struct run_series){ .metric = metric,
-				       .first = RUN_ABSENT,
-				       .last = RUN_ABSENT,
-				       .min = RUN_ABSENT,
-				       .max = RUN_ABSENT,
-				       .min_step = RUN_ABSENT,
-				       .scale = 1 };
+	*series = (struct run_series){ .metric = metric, .scale = 1 };
+	series->first = series->last = series->min = series->max = series->min_step = RUN_ABSENT;
 	memcpy(series->name, name.p, name.len);
 	unit = str_trim(unit);
 	if (unit.len < SERIES_UNIT_BYTES &&
@@ -165,19 +160,13 @@ cJSON *run_series_to_json(const struct run *run)
 	cJSON *array = cJSON_CreateArray();
 
 	array_each (s, run->series, run->n_series) {
-		cJSON *o = cJSON_CreateObject();
+		bool has_metric = s->metric < METRIC_COUNT;
 
-		json_add_string(o, "name", s->name);
-		json_add_string(o, "unit", s->unit[0] != '\0' ? s->unit : NULL);
-		json_add_string(o, "metric",
-				s->metric < METRIC_COUNT ? metric_info(s->metric)->name : NULL);
-		json_add_number(o, "points", (double)s->points);
-		json_add_number(o, "first", s->first);
-		json_add_number(o, "last", s->last);
-		json_add_number(o, "min", s->min);
-		json_add_number(o, "max", s->max);
-		json_add_number(o, "min_step", s->min_step);
-		cJSON_AddItemToArray(array, o);
+		json_add(json_add_row(array), JTEXT("name", s->name),
+			 JTEXT("unit", s->unit[0] != '\0' ? s->unit : NULL),
+			 JTEXT("metric", has_metric ? metric_info(s->metric)->name : NULL),
+			 JNUM("points", s->points), JNUM("first", s->first), JNUM("last", s->last),
+			 JNUM("min", s->min), JNUM("max", s->max), JNUM("min_step", s->min_step));
 	}
 	return array;
 }

@@ -77,9 +77,9 @@ struct scan {
 	size_t open; /* unclosed objects so far */
 };
 
-/* The next object, or NULL at the end. The search for the end of an unclosed object reads the rest
- * of the text, so after MAX_OPEN of them an object must end in its line. */
-static cJSON *next_object(struct scan *scan)
+/* Find the next object, in place of *root; false at the end. The search for the end of an unclosed
+ * object reads the rest of the text, so after MAX_OPEN of them an object must end in its line. */
+static bool next_object(struct scan *scan, cJSON **root)
 {
 	struct str line;
 
@@ -95,30 +95,30 @@ static cJSON *next_object(struct scan *scan)
 			scan->open++;
 			continue;
 		}
-		cJSON *root = json_parse(at, JSON_BARE_NULL, NULL);
-		if (!cJSON_IsObject(root)) {
-			cJSON_Delete(root);
+		cJSON *object = json_parse(at, JSON_BARE_NULL, NULL);
+		if (!cJSON_IsObject(object)) {
+			cJSON_Delete(object);
 			continue;
 		}
-		scan->rest = str_trim((struct str){ at.p + at.len, scan->rest.len - at.len });
-		return root;
+		scan->rest = str_trim(str_skip(scan->rest, at.len));
+		cJSON_Delete(*root);
+		*root = object;
+		return true;
 	}
-	return NULL;
+	return false;
 }
 
 static cJSON *parse_object(struct str text, struct err *err)
 {
 	struct scan scan = { .rest = str_trim(text) };
-	cJSON *root = NULL, *next;
+	cJSON *root = NULL;
 
 	if (scan.rest.len > 0 && scan.rest.p[0] == '{')
 		root = json_parse(scan.rest, JSON_BARE_NULL, NULL);
 	if (root != NULL)
 		return root;
-	while ((next = next_object(&scan)) != NULL) {
-		cJSON_Delete(root);
-		root = next;
-	}
+	while (next_object(&scan, &root))
+		continue;
 	if (root == NULL)
 		err_set(err, ERR_NODATA, "the output contains no JSON object");
 	return root;
@@ -129,14 +129,13 @@ static bool is_contradicted(const struct score_json *score, struct str text)
 {
 	const cJSON *value = json_get(score->root, score->key);
 	struct scan scan = { .rest = str_trim(text) };
+	AUTO_JSON root = NULL;
 	bool other = false;
-	cJSON *root;
 
-	while (!other && (root = next_object(&scan)) != NULL) {
+	while (!other && next_object(&scan, &root)) {
 		const cJSON *rival = json_get(root, score->key);
 
 		other = rival != NULL && !cJSON_Compare(rival, value, 1);
-		cJSON_Delete(root);
 	}
 	return other;
 }
@@ -146,10 +145,9 @@ static bool reports_failure(const cJSON *node)
 {
 	static const char *const words[] = { "fail", "error", "timeout", "invalid", "crash" };
 
-	for (size_t i = 0; cJSON_IsString(node) && i < LENGTH(words); i++)
-		if (strncasecmp(node->valuestring, words[i], strlen(words[i])) == 0)
-			return true;
-	return false;
+	return cJSON_IsString(node) &&
+	       any_of(i, LENGTH(words),
+		      strncasecmp(node->valuestring, words[i], strlen(words[i])) == 0);
 }
 
 const char *score_json_denial(const cJSON *root)
@@ -220,7 +218,6 @@ static void explain(struct score_json *score, const char *key)
 		print_into(score->why, "\"%.100s\" is not above 0", score->key);
 }
 
-/* Reject an ambiguous score with a reason. */
 static bool reject_ambiguous(struct score_json *score, struct str text)
 {
 	const char *twin = json_duplicate_key(score->root);
@@ -369,15 +366,12 @@ static void name_group(struct score_row *row)
 	(void)utf8_clean(mode, sizeof(mode), str_from(row->json.mode));
 	(void)utf8_clean(key, sizeof(key),
 			 str_from(row->json.key != NULL ? row->json.key : "score"));
-	int n = snprintf(row->group, sizeof(row->group), "%s %s %s",
-			 row->task[0] != '\0' ? row->task : "unknown task",
-			 mode[0] != '\0' ? mode : "unknown mode", key);
-	if (isfinite(row->warmup) && n > 0 && (size_t)n < sizeof(row->group))
-		n += snprintf(row->group + n, sizeof(row->group) - (size_t)n, ", warm-up %.10g",
-			      row->warmup);
-	if (isfinite(row->repeats) && n > 0 && (size_t)n < sizeof(row->group))
-		(void)snprintf(row->group + n, sizeof(row->group) - (size_t)n, ", repeats %.10g",
-			       row->repeats);
+	print_into(row->group, "%s %s %s", row->task[0] != '\0' ? row->task : "unknown task",
+		   mode[0] != '\0' ? mode : "unknown mode", key);
+	if (isfinite(row->warmup))
+		append_into(row->group, ", warm-up %.10g", row->warmup);
+	if (isfinite(row->repeats))
+		append_into(row->group, ", repeats %.10g", row->repeats);
 }
 
 int score_row_read(struct score_row *row, struct str text, struct err *err)
@@ -425,47 +419,42 @@ void score_row_release(struct score_row *row)
 	score_json_release(&row->json);
 }
 
-static void add_clean(cJSON *object, const char *key, const char *text)
+/* Text of the verifier; NULL if there is none. */
+static cJSON *make_text(const char *text)
 {
 	char clean[256];
 
 	(void)utf8_clean(clean, sizeof(clean), str_from(text != NULL ? text : ""));
-	json_add_string(object, key, clean[0] != '\0' ? clean : NULL);
+	return clean[0] != '\0' ? cJSON_CreateString(clean) : NULL;
 }
+
+#define CLEAN(key, text)    JNODE(key, make_text(text))
+#define CLEAN_OF(node, key) CLEAN(key, json_get_string(node, key, NULL))
 
 cJSON *score_row_json(const struct score_row *row)
 {
 	const struct score_json *json = &row->json;
-	const cJSON *cases = json_get(json->root, "cases");
-	cJSON *object = cJSON_CreateObject(), *array;
+	bool counts = score_json_counts(json);
+	cJSON *array = cJSON_CreateArray();
 
-	json_add_string(object, "kind", "score");
-	add_clean(object, "status", json->has_status ? json->status : NULL);
-	add_clean(object, "task", row->task);
-	add_clean(object, "mode", json->mode);
-	add_clean(object, "score_key", json->key);
-	json_add_number(object, "score", score_json_counts(json) ? json->value : (double)NAN);
-	json_add_number(object, "score_printed", json->value);
-	cJSON_AddBoolToObject(object, "score_valid", score_json_counts(json));
-	add_clean(object, "score_why", json->why);
-	json_add_number(object, "warmup", row->warmup);
-	json_add_number(object, "repeats", row->repeats);
-	add_clean(object, "device", json_get_string(json->root, "device", NULL));
-	add_clean(object, "group", row->group);
-	array = cJSON_AddArrayToObject(object, "cases");
-	json_each (node, cases) {
+	json_each (node, json_get(json->root, "cases")) {
 		const cJSON *best, *median;
 
 		if (!cJSON_IsObject(node))
 			continue;
-		cJSON *row_case = json_add_row(array);
-		add_clean(row_case, "name", json_get_string(node, "name", NULL));
-		json_add_number(row_case, "seed", json_get_number(node, "seed", (double)NAN));
-		add_clean(row_case, "status", json_get_string(node, "status", NULL));
 		best = score_case_best(node, json->key, &median);
-		json_add_number(row_case, "best", cJSON_GetNumberValue(best));
-		json_add_number(row_case, "median", cJSON_GetNumberValue(median));
-		json_add_number(row_case, "max_abs", json_get_number(node, "max_abs", (double)NAN));
+		json_add(json_add_row(array), CLEAN_OF(node, "name"),
+			 JNUM("seed", json_get_number(node, "seed", (double)NAN)),
+			 CLEAN_OF(node, "status"), JNUM("best", cJSON_GetNumberValue(best)),
+			 JNUM("median", cJSON_GetNumberValue(median)),
+			 JNUM("max_abs", json_get_number(node, "max_abs", (double)NAN)));
 	}
-	return object;
+	return json_new(
+		JTEXT("kind", "score"), CLEAN("status", json->has_status ? json->status : NULL),
+		CLEAN("task", row->task), CLEAN("mode", json->mode), CLEAN("score_key", json->key),
+		JNUM("score", counts ? json->value : (double)NAN),
+		JNUM("score_printed", json->value), JBOOL("score_valid", counts),
+		CLEAN("score_why", json->why), JNUM("warmup", row->warmup),
+		JNUM("repeats", row->repeats), CLEAN_OF(json->root, "device"),
+		CLEAN("group", row->group), JNODE("cases", array));
 }

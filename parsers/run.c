@@ -26,16 +26,6 @@ const char *const run_class_names[] = { "roundtrip", "sliding", "ttt", "preq", "
 
 const char *const run_event_names[] = { RUN_EVENT_LIST(LIST_NAME) NULL };
 
-const char *run_status_name(enum run_status status)
-{
-	return run_status_names[status];
-}
-
-const char *run_event_name(enum run_event_kind kind)
-{
-	return run_event_names[kind];
-}
-
 void run_init(struct run *run)
 {
 	*run = (struct run){ .status = RUN_RUNNING };
@@ -92,15 +82,10 @@ static cJSON *events_to_json(const struct run *run)
 {
 	cJSON *array = cJSON_CreateArray();
 
-	for (size_t i = 0; i < run->n_events; i++) {
-		cJSON *event = cJSON_CreateObject();
-
-		json_add_number(event, "line", (double)run->events[i].line);
-		json_add_string(event, "kind", run_event_name(run->events[i].kind));
-		json_add_number(event, "step", run->events[i].step);
-		json_add_clean(event, "text", run->events[i].text);
-		cJSON_AddItemToArray(array, event);
-	}
+	array_each (event, run->events, run->n_events)
+		json_add(json_add_row(array), JNUM("line", event->line),
+			 JTEXT("kind", run_event_names[event->kind]), JNUM("step", event->step),
+			 JCLEAN("text", event->text));
 	return array;
 }
 
@@ -120,29 +105,23 @@ static cJSON *list_to_json(const char *list)
 
 cJSON *run_to_json(const struct run *run)
 {
-	cJSON *o = cJSON_CreateObject();
+	const char *status = run->status == RUN_UNKNOWN ? NULL : run_status_names[run->status];
+	bool has_source = run->source_sha256 != NULL;
 
-	json_add_number(o, "run_index", run->run_index);
-	json_add_string(o, "status",
-			run->status == RUN_UNKNOWN ? NULL : run_status_name(run->status));
-	json_add_clean(o, "status_reason", run->status_reason);
-#define X(member, decimals) json_add_number(o, #member, run->member);
-	RUN_NUMBER_LIST(X)
+#define X(member, decimals) JNUM(#member, run->member),
+	return json_new(JNUM("run_index", run->run_index), JTEXT("status", status),
+			JCLEAN("status_reason", run->status_reason),
+			RUN_NUMBER_LIST(X) JCLEAN("final_stage", run->final_stage),
+			JTEXT("final_class", run->final_class),
+			JNODE("events", events_to_json(run)),
+			JNUM("events_dropped", run->events_dropped),
+			JNODE("metrics", run_series_to_json(run)),
+			JNUM("metrics_dropped", run->series_dropped),
+			JTEXT("source_sha256", run->source_sha256),
+			JNUM("source_lines", has_source ? (double)run->source_lines : RUN_ABSENT),
+			JNUM("first_line", run->first_line), JNUM("lines", run->lines),
+			JNUM("bytes", run->bytes), JNUM("matched", run->matched),
+			JNODE("formats", list_to_json(run->formats)),
+			JNODE("tracks", list_to_json(run->tracks)));
 #undef X
-	json_add_clean(o, "final_stage", run->final_stage);
-	json_add_string(o, "final_class", run->final_class);
-	cJSON_AddItemToObject(o, "events", events_to_json(run));
-	json_add_number(o, "events_dropped", (double)run->events_dropped);
-	cJSON_AddItemToObject(o, "metrics", run_series_to_json(run));
-	json_add_number(o, "metrics_dropped", (double)run->series_dropped);
-	json_add_string(o, "source_sha256", run->source_sha256);
-	json_add_number(o, "source_lines",
-			run->source_sha256 != NULL ? (double)run->source_lines : RUN_ABSENT);
-	json_add_number(o, "first_line", (double)run->first_line);
-	json_add_number(o, "lines", (double)run->lines);
-	json_add_number(o, "bytes", (double)run->bytes);
-	json_add_number(o, "matched", (double)run->matched);
-	cJSON_AddItemToObject(o, "formats", list_to_json(run->formats));
-	cJSON_AddItemToObject(o, "tracks", list_to_json(run->tracks));
-	return o;
 }

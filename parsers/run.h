@@ -181,8 +181,6 @@ void run_release(struct run *run);
 /* Deep copy into an uninitialized *to. */
 void run_copy(struct run *to, const struct run *from);
 
-const char *run_status_name(enum run_status status);
-const char *run_event_name(enum run_event_kind kind);
 /* Ended by NULL; run_class_names are the values of final_class. */
 extern const char *const run_status_names[], *const run_event_names[], *const run_class_names[];
 #define RUN_CLASSES 5

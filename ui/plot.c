@@ -525,7 +525,7 @@ static void add_marks(struct work *work, const struct model_run *mr, enum chart_
 		if (!run_has(event->step) || !run_has(x) || work->n_marks == CHART_MAX_MARKS)
 			continue;
 		work->marks[work->n_marks++] =
-			(struct chart_mark){ x, run_event_name(event->kind),
+			(struct chart_mark){ x, run_event_names[event->kind],
 					     event->kind == RUN_EVENT_EARLY_STOP ? STYLE_DIM
 										 : STYLE_WARN };
 	}

@@ -1546,7 +1546,7 @@ static void step_failed_run(struct ui *ui, enum action action)
 			continue;
 		shared->selected = model->runs[at];
 		ui_show_message(shared, "%s %s; 5 shows its log",
-				plot_run_label(shared->selected).s, run_status_name(status));
+				plot_run_label(shared->selected).s, run_status_names[status]);
 		return;
 	}
 	ui_show_message(shared, "no run failed");

@@ -195,7 +195,7 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 	} else if (column == FLEET_STATE) {
 		state = run_state_of(shared, mr);
 		list_cellf(cell, theme_fact(state.style), "%s", state.text);
-		cell->also = run_status_name(run->status);
+		cell->also = run_status_names[run->status];
 	} else {
 		const double numbers[FLEET_COLUMNS] = {
 			[FLEET_SEED] = run->seed,

@@ -129,7 +129,7 @@ static void draw_run_events(const struct model_run *mr, struct canvas *canvas, s
 			     (unsigned long long)event->line);
 		canvas_print(canvas, rect_take_left(&line, 14),
 			     event->kind == RUN_EVENT_EARLY_STOP ? STYLE_NORMAL : STYLE_WARN, "%s",
-			     run_event_name(event->kind));
+			     run_event_names[event->kind]);
 		canvas_print(canvas, line, STYLE_NORMAL, "%s", event->text);
 	}
 	if (run->n_events == 0)

@@ -554,7 +554,7 @@ static void check_events(const struct run_log *log, bool hard, struct guard_hits
 
 		if (event != NULL)
 			guard_add(hits, GUARD_EXIT, hard, "%s in line %llu of the log",
-				  run_event_name(fatal[i]), (unsigned long long)event->line);
+				  run_event_names[fatal[i]], (unsigned long long)event->line);
 	}
 }
 
@@ -577,7 +577,7 @@ static void check_training(const struct run_log *log, struct guard_hits *hits)
 	if (log->n_rows == 0)
 		guard_add(hits, GUARD_EXIT, true, "its output has no training row and no score");
 	else if (run->status != RUN_FINISHED && !is_end_unknown(run))
-		guard_add(hits, GUARD_EXIT, true, "the run is %s", run_status_name(run->status));
+		guard_add(hits, GUARD_EXIT, true, "the run is %s", run_status_names[run->status]);
 }
 
 void run_log_guards(const struct run_log *log, struct guard_hits *hits)

@@ -712,7 +712,7 @@ cJSON *board_row_json(const struct board *board, const struct board_row *row)
 
 const char *board_stored_status(const struct stored_run *run, long writer)
 {
-	return run_status_name(run->is_live && writer != 0 ? RUN_RUNNING : run->run.status);
+	return run_status_names[run->is_live && writer != 0 ? RUN_RUNNING : run->run.status];
 }
 
 cJSON *board_stored_json(const struct stored_run *run, long writer)

@@ -73,7 +73,7 @@ static void print_run(void *user, const struct run *run)
 	check->is_other |= names == NULL || strcmp(names, check->name) != 0;
 	out_take(check->out,
 		 json_new(JCLEAN("file", check->path), JNUM("run_index", run->run_index),
-			  JTEXT("track", names), JTEXT("status", run_status_name(run->status))));
+			  JTEXT("track", names), JTEXT("status", run_status_names[run->status])));
 }
 
 static int exec_check(struct cmd_args *args, void *opaque, struct err *err)

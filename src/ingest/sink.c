@@ -191,7 +191,7 @@ static void set_status(struct ingest_log *log, const struct run *run, bool news)
 		what = xasprintf("finished: %.6f BPB (%s)", run->final_bpb,
 				 run->final_class != NULL ? run->final_class : "?");
 	else
-		what = xstrdup(run_status_name(run->status));
+		what = xstrdup(run_status_names[run->status]);
 	announce(log, run->run_index, is_good ? MODEL_INFO : MODEL_ALARM, what);
 }
 
@@ -219,7 +219,7 @@ static void apply_event(struct ingest_log *log, unsigned int run_index,
 			const struct run_event *event)
 {
 	AUTO_TEXT at = run_has(event->step) ? xasprintf(" at step %.0f", event->step) : xstrdup("");
-	AUTO_TEXT what = xasprintf("%s%s: %s", run_event_name(event->kind), at, event->text);
+	AUTO_TEXT what = xasprintf("%s%s: %s", run_event_names[event->kind], at, event->text);
 	bool is_harmless = event->kind == RUN_EVENT_EARLY_STOP || event->kind == RUN_EVENT_OTHER;
 
 	announce(log, run_index,

@@ -712,7 +712,7 @@ static const char *describe_status(const struct run *run)
 {
 	return run->status == RUN_RUNNING   ? "still running"
 	       : run->status == RUN_UNKNOWN ? "end unknown"
-					    : run_status_name(run->status);
+					    : run_status_names[run->status];
 }
 
 /* Decide whether the row counts, as far as the row alone shows. */

@@ -381,7 +381,7 @@ static int load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 		log->is_whole =
 			sqlite3_column_int(stmt, 4) != 0 && (log->n_runs == 1 || log->is_whole);
 		log->is_over = log->is_whole && status != NULL &&
-			       strcmp(status, run_status_name(RUN_FINISHED)) == 0;
+			       strcmp(status, run_status_names[RUN_FINISHED]) == 0;
 		log->last_wall_ms = sqlite3_column_int64(stmt, 5);
 	}
 	return stmt_end_walk(db, store->path, stmt, 0, err);

@@ -23,7 +23,7 @@ static void note_sample(void *user, const struct run *run, const struct sample *
 
 static void note_event(void *user, const struct run *run, const struct run_event *event)
 {
-	buf_appendf(user, "%u event %s %d %s\n", run->run_index, run_event_name(event->kind),
+	buf_appendf(user, "%u event %s %d %s\n", run->run_index, run_event_names[event->kind],
 		    (int)event->line, event->text);
 }
 
@@ -357,8 +357,8 @@ static void test_last_line(void)
 		buf_appendf(&text, "%s%s\n", c->prefix, c->line);
 		run_reader_feed(reader, text.data, text.len);
 		const struct run *run = run_reader_current(reader);
-		is_str(run == NULL ? "no run" : run_status_name(run->status),
-		       run_status_name(c->status), c->name);
+		is_str(run == NULL ? "no run" : run_status_names[run->status],
+		       run_status_names[c->status], c->name);
 		buf_release(&text);
 		run_reader_free(reader);
 	}

@@ -425,7 +425,7 @@ static int see_series(void *user, const struct stored_run *row)
 	is_near(run_series_last(last, "train_loss"), 4250, 0, "a value in the metric's unit");
 
 	json_print(user, series);
-	buf_appendf(user, " %s %llu", run_status_name(row->run.status),
+	buf_appendf(user, " %s %llu", run_status_names[row->run.status],
 		    (unsigned long long)row->run.series_dropped);
 	cJSON_Delete(series);
 	return 0;

@@ -280,7 +280,7 @@ static void test_live_rows(void)
 	is_near(seen.run.eval_done, 12, 0, "progress of its evaluation");
 	ok(!run_has(seen.run.eval_total), "absent stays absent");
 	is_near(seen.run.last_step, 11, 0, "its last row's step");
-	is_str(run_status_name(seen.run.status), "finished", "its status");
+	is_str(run_status_names[seen.run.status], "finished", "its status");
 	rev = seen.rev;
 	ok(rev > 0, "the row has a revision");
 	run_release(&seen.run);

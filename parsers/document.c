@@ -4,10 +4,8 @@
 
 static bool is_heading(struct str line)
 {
-	size_t n = 0;
+	size_t n = index_of(i, line.len < 6 ? line.len : 6, line.p[i] != '#');
 
-	while (n < line.len && n < 6 && line.p[n] == '#')
-		n++;
 	return n > 0 && n + 1 < line.len && line.p[n] == ' ' && line.p[n + 1] != ' ';
 }
 
@@ -38,10 +36,8 @@ static bool is_sentence(const struct document *d, struct str line)
 {
 	bool has_end = strchr(".:!?", line.p[line.len - 1]) != NULL;
 	bool has_value = str_has_digit(line) || memchr(line.p, '=', line.len) != NULL;
-	size_t n_blanks = 0;
+	size_t n_blanks = array_count(c, line.p, line.len, *c == ' ');
 
-	for (size_t i = 0; i < line.len; i++)
-		n_blanks += line.p[i] == ' ';
 	if (line.p[0] == ' ' || line.p[0] == '[')
 		return false;
 	if (d->has_heading)

@@ -50,9 +50,6 @@ static void sort_rules(struct format_set *set)
 	scan_index_build(&set->index, set->order, n);
 }
 
-static int read_rules(const struct json_reader *r, const cJSON *rules, const char *path, void *to);
-static int read_names(const struct json_reader *r, const cJSON *names, const char *path, void *to);
-
 /* Read "needs": "loss", or a list of texts. */
 static int read_needs(const struct json_reader *r, const cJSON *needs, const char *path, void *to)
 {
@@ -72,47 +69,10 @@ static int read_needs(const struct json_reader *r, const cJSON *needs, const cha
 	return 0;
 }
 
-static const char *const schemas[] = { "hgym-tui.format/1", NULL };
-
-static const struct json_field format_fields[] = {
-	{ .name = "schema", .kind = JSON_AS_FIXED, .types = JSON_REQUIRED, .words = schemas },
-	JSON_ROW("name", TEXT, format, name, .types = JSON_REQUIRED),
-	JSON_ROW("about", TEXT, format, about),
-	{ .name = "rules",
-	  .kind = JSON_AS_OTHER,
-	  .types = JSON_ARRAY | JSON_REQUIRED,
-	  .take = read_rules },
-	{ .name = NULL },
-};
-
-static const struct json_field rule_fields[] = {
-	JSON_ROW("name", TEXT, rule, name, .types = JSON_REQUIRED),
-	JSON_ROW("match", TEXT, rule, pattern, .types = JSON_REQUIRED),
-	JSON_ROW("kind", CHOICE, rule, kind, .types = JSON_REQUIRED, .words = rule_kind_names,
-		 .what = "kind"),
-	{ .name = "needs",
-	  .kind = JSON_AS_OTHER,
-	  .types = JSON_STRING | JSON_ARRAY,
-	  .take = read_needs },
-	JSON_ROW("stage", CHOICE, rule, stage, .words = rule_stage_names, .what = "stage"),
-	JSON_ROW("event", CHOICE, rule, event, .words = run_event_names, .what = "event"),
-	JSON_ROW("fatal", BOOL, rule, fatal),
-	JSON_ROW("last", CHOICE, rule, last, .words = rule_last_names, .what = "last row"),
-	JSON_ROW("any_rank", BOOL, rule, any_rank),
-	JSON_ROW("cumulative", BOOL, rule, cumulative),
-	JSON_ROW("rounded", BOOL, rule, rounded),
-	JSON_ROW("pairs", BOOL, rule, pairs),
-	{ .name = "names", .kind = JSON_AS_OTHER, .types = JSON_OBJECT, .take = read_names },
-	/* for people and tests: lines that match, and lines that do not */
-	{ .name = "samples", .kind = JSON_AS_OTHER, .types = JSON_ARRAY },
-	{ .name = "others", .kind = JSON_AS_OTHER, .types = JSON_ARRAY },
-	{ .name = NULL },
-};
-
 /* Read "names": { "dt": "step_ms", "v_num": null }. */
 static int read_names(const struct json_reader *r, const cJSON *names, const char *path, void *to)
 {
-	struct rule *rule = (struct rule *)to;
+	struct rule *rule = to;
 	int n = cJSON_GetArraySize(names);
 
 	if (n > MAX_NAMES)
@@ -138,6 +98,30 @@ static int read_names(const struct json_reader *r, const cJSON *names, const cha
 	return 0;
 }
 
+static const struct json_field rule_fields[] = {
+	JSON_ROW("name", TEXT, rule, name, .types = JSON_REQUIRED),
+	JSON_ROW("match", TEXT, rule, pattern, .types = JSON_REQUIRED),
+	JSON_ROW("kind", CHOICE, rule, kind, .types = JSON_REQUIRED, .words = rule_kind_names,
+		 .what = "kind"),
+	{ .name = "needs",
+	  .kind = JSON_AS_OTHER,
+	  .types = JSON_STRING | JSON_ARRAY,
+	  .take = read_needs },
+	JSON_ROW("stage", CHOICE, rule, stage, .words = rule_stage_names, .what = "stage"),
+	JSON_ROW("event", CHOICE, rule, event, .words = run_event_names, .what = "event"),
+	JSON_ROW("fatal", BOOL, rule, fatal),
+	JSON_ROW("last", CHOICE, rule, last, .words = rule_last_names, .what = "last row"),
+	JSON_ROW("any_rank", BOOL, rule, any_rank),
+	JSON_ROW("cumulative", BOOL, rule, cumulative),
+	JSON_ROW("rounded", BOOL, rule, rounded),
+	JSON_ROW("pairs", BOOL, rule, pairs),
+	{ .name = "names", .kind = JSON_AS_OTHER, .types = JSON_OBJECT, .take = read_names },
+	/* for people and tests: lines that match, and lines that do not */
+	{ .name = "samples", .kind = JSON_AS_OTHER, .types = JSON_ARRAY },
+	{ .name = "others", .kind = JSON_AS_OTHER, .types = JSON_ARRAY },
+	{ .name = NULL },
+};
+
 static int read_rules(const struct json_reader *r, const cJSON *rules, const char *path, void *to)
 {
 	struct format *format = to;
@@ -161,6 +145,19 @@ static int read_rules(const struct json_reader *r, const cJSON *rules, const cha
 	}
 	return 0;
 }
+
+static const char *const schemas[] = { "hgym-tui.format/1", NULL };
+
+static const struct json_field format_fields[] = {
+	{ .name = "schema", .kind = JSON_AS_FIXED, .types = JSON_REQUIRED, .words = schemas },
+	JSON_ROW("name", TEXT, format, name, .types = JSON_REQUIRED),
+	JSON_ROW("about", TEXT, format, about),
+	{ .name = "rules",
+	  .kind = JSON_AS_OTHER,
+	  .types = JSON_ARRAY | JSON_REQUIRED,
+	  .take = read_rules },
+	{ .name = NULL },
+};
 
 /* Insert format before all others, or replace the one of the same name. */
 static int add_format(struct format_set *set, struct format *format, struct err *err)

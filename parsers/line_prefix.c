@@ -8,13 +8,10 @@
 /* No prefix of a logger is longer. */
 #define ARROW_BYTES 160
 
+/* Number of digits at `at`, which is not after the end of s. */
 static size_t count_digits(struct str s, size_t at)
 {
-	size_t n = 0;
-
-	while (at + n < s.len && str_is_digit(s.p[at + n]))
-		n++;
-	return n;
+	return index_of(n, s.len - at, !str_is_digit(s.p[at + n]));
 }
 
 /* The n digits at `at` as a number; the caller has checked that they are digits. */
@@ -64,7 +61,6 @@ static int fraction_ms(struct str s, size_t at, size_t *len)
 static bool strip_epoch(struct log_line *out)
 {
 	struct str s = out->text;
-	int64_t seconds = 0;
 	size_t frac;
 
 	if (s.len < 12 || s.p[0] != '1' || count_digits(s, 0) != 10)
@@ -72,9 +68,7 @@ static bool strip_epoch(struct log_line *out)
 	int ms = fraction_ms(s, 10, &frac);
 	if (frac == 0 || 10 + frac >= s.len || s.p[10 + frac] != ' ')
 		return false;
-	for (size_t i = 0; i < 10; i++)
-		seconds = seconds * 10 + (s.p[i] - '0');
-	out->wall_ms = seconds * 1000 + ms;
+	out->wall_ms = (int64_t)parse_digits(s, 0, 10) * 1000 + ms;
 	out->text = str_skip(s, 10 + frac + 1);
 	return true;
 }
@@ -97,7 +91,6 @@ static bool has_shape(struct str s, const char *shape)
 static int zone_minutes(struct str s, size_t at, size_t *len)
 {
 	struct str z = at < s.len ? str_skip(s, at) : (struct str){ NULL, 0 };
-	int minutes = 0;
 
 	*len = 0;
 	if (z.len > 0 && z.p[0] == 'Z') {
@@ -106,14 +99,14 @@ static int zone_minutes(struct str s, size_t at, size_t *len)
 	}
 	if (z.len == 0 || (z.p[0] != '+' && z.p[0] != '-'))
 		return 0;
-	if (has_shape(str_skip(z, 1), "00:00")) {
+	if (has_shape(str_skip(z, 1), "00:00"))
 		*len = 6;
-		minutes = parse_digits(z, 1, 2) * 60 + parse_digits(z, 4, 2);
-	} else if (has_shape(str_skip(z, 1), "0000")) {
+	else if (has_shape(str_skip(z, 1), "0000"))
 		*len = 5;
-		minutes = parse_digits(z, 1, 2) * 60 + parse_digits(z, 3, 2);
-	}
-	return *len > 0 && z.p[0] == '-' ? -minutes : minutes;
+	else
+		return 0;
+	int minutes = parse_digits(z, 1, 2) * 60 + parse_digits(z, *len - 2, 2);
+	return z.p[0] == '-' ? -minutes : minutes;
 }
 
 int64_t line_prefix_time(struct str s, size_t *len, bool *has_zone)
@@ -180,31 +173,23 @@ static bool strip_arrow(struct log_line *out)
 	static const char *const words[] = { "[INFO|", "[WARNING|", "[ERROR|" };
 	struct str s = out->text;
 
-	if (s.len == 0 || s.p[0] != '[') /* nearly all lines */
+	if (s.len == 0 || s.p[0] != '[' || /* nearly all lines */
+	    !any_of(i, LENGTH(words), str_starts_with(s, words[i])))
 		return false;
-	for (size_t i = 0; i < LENGTH(words); i++) {
-		if (!str_starts_with(s, words[i]))
-			continue;
-		const char *arrow =
-			memmem(s.p, s.len < ARROW_BYTES ? s.len : ARROW_BYTES, " >> ", 4);
-		if (arrow == NULL)
-			return false;
-		out->text = str_skip(s, (size_t)(arrow + 4 - s.p));
-		return true;
-	}
-	return false;
+	const char *arrow = memmem(s.p, s.len < ARROW_BYTES ? s.len : ARROW_BYTES, " >> ", 4);
+	if (arrow != NULL)
+		out->text = str_between(arrow + 4, s.p + s.len);
+	return arrow != NULL;
 }
 
 /* The tag of "[titan] 2026-03-18 14:38:12,123 - ..", which precedes a time. */
 static bool strip_tag(struct log_line *out)
 {
 	struct str s = out->text;
-	size_t n = 1;
 
 	if (s.len == 0 || s.p[0] != '[')
 		return false;
-	while (n < s.len && s.p[n] >= 'a' && s.p[n] <= 'z')
-		n++;
+	size_t n = 1 + index_of(i, s.len - 1, s.p[i + 1] < 'a' || s.p[i + 1] > 'z');
 	if (n == 1 || n + 1 >= s.len || s.p[n] != ']' || s.p[n + 1] != ' ' ||
 	    !has_shape(str_skip(s, n + 2), "0000-00-00"))
 		return false;

@@ -48,14 +48,8 @@ double median_get(const struct median *m)
 
 	if (m->n == 0)
 		return (double)NAN;
-	if (m->bins == NULL) {
-		size_t n = (size_t)m->n;
-		AUTO_FREE double *sorted = xcalloc(n, sizeof(*sorted));
-
-		memcpy(sorted, m->values, n * sizeof(*sorted));
-		sort_doubles(sorted, n);
-		return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
-	}
+	if (m->bins == NULL)
+		return values_median(m->values, (size_t)m->n);
 	while (bin < N_BINS - 1 && (seen += m->bins[bin]) <= (m->n - 1) / 2)
 		bin++;
 	return LOWEST * pow(BIN_RATIO, (double)bin + 0.5); /* its middle */

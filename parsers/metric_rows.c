@@ -69,19 +69,11 @@ static void free_cached(struct cached_row *cached)
 	free(cached);
 }
 
-/* Forget the cached rows of CSV or JSON. */
-static void forget_cached(struct metric_rows *rows, enum metric_file file)
+static void forget_cached(struct metric_rows *rows)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < MOST_CACHED; i++) {
-		struct cached_row *cached = rows->cached[i];
-
-		rows->cached[i] = NULL;
-		if (cached != NULL && cached->file != file)
-			rows->cached[n++] = cached;
-		else
-			free_cached(cached);
+	array_each (cached, rows->cached, MOST_CACHED) {
+		free_cached(*cached);
+		*cached = NULL;
 	}
 }
 
@@ -105,8 +97,7 @@ void metric_rows_reset(struct metric_rows *rows)
 	rows->n_names = rows->seen[METRIC_FILE_CSV].n = rows->seen[METRIC_FILE_JSON].n = 0;
 	buf_clear(&rows->scores);
 	rows->tries = 0;
-	forget_cached(rows, METRIC_FILE_CSV);
-	forget_cached(rows, METRIC_FILE_JSON);
+	forget_cached(rows);
 }
 
 bool metric_rows_is_idle(const struct metric_rows *rows)
@@ -179,12 +170,11 @@ static bool fill_record(const struct row *row, enum metric_file file, struct rec
 	};
 
 	*record = (struct record){ .rule = &rules[file][row->line.is_summary] };
-	if (row->kind != COUNTS_EPOCHS)
-		record->present |= (uint64_t)1 << METRIC_STEP;
+	record_set(record, METRIC_STEP, row->step);
+	if (row->kind == COUNTS_EPOCHS)
+		record->present = 0;
 	if (run_has(row->planned))
-		record->present |= (uint64_t)1 << METRIC_PLANNED;
-	record->values[METRIC_STEP] = row->step;
-	record->values[METRIC_PLANNED] = row->planned;
+		record_set(record, METRIC_PLANNED, row->planned);
 	return row_fill(record, row->pairs, row->n, pairs);
 }
 
@@ -319,7 +309,7 @@ static void read_header(struct metric_rows *rows, struct str text)
 	int best = 0;
 
 	if (rows->n_names > 0)
-		forget_cached(rows, METRIC_FILE_CSV);
+		forget_cached(rows);
 	text = str_trim(text);
 	rows->n_names = 0;
 	rows->separator = find_separator(text);
@@ -625,7 +615,7 @@ static bool read_csv_line(struct metric_rows *rows, const struct log_line *line,
 	}
 	if (is_scores) { /* the next row has its own header */
 		rows->n_names = 0;
-		forget_cached(rows, METRIC_FILE_CSV);
+		forget_cached(rows);
 	}
 	return true;
 }

@@ -68,9 +68,9 @@ static const char *skip_digits(const char *p, const char *end)
 }
 
 /* The closing character c within MOST_ASIDE_BYTES of p; else NULL. */
-static const char *find_close(const struct pairs_reader *r, const char *p, char c)
+static const char *find_close(const char *p, const char *end, char c)
 {
-	size_t n = (size_t)(r->end - p);
+	size_t n = (size_t)(end - p);
 
 	return memchr(p, c, n < MOST_ASIDE_BYTES ? n : MOST_ASIDE_BYTES);
 }
@@ -596,7 +596,7 @@ static bool read_wrapped(struct pairs_reader *r, struct str word)
 			return false;
 		r->has_slots = false;
 	}
-	close = find_close(r, to, ')');
+	close = find_close(to, r->end, ')');
 	if (close == NULL || (*to != ',' && *to != ')'))
 		return false;
 	add_slot(r, SLOT_VALUE, from, to);
@@ -667,7 +667,7 @@ static bool read_word(struct pairs_reader *r)
 /* A quoted text before ":" is a name; any other is the value of a name. */
 static bool read_quoted(struct pairs_reader *r)
 {
-	const char *start = r->p + 1, *end = find_close(r, start, *r->p), *q;
+	const char *start = r->p + 1, *end = find_close(start, r->end, *r->p), *q;
 	double value = (double)NAN, total = NO_TOTAL;
 	bool is_time = false;
 
@@ -702,11 +702,8 @@ static bool read_quoted(struct pairs_reader *r)
 
 const char *pairs_aside(const char *p, const char *end)
 {
-	size_t n = (size_t)(end - p);
+	const char *close = p < end && *p == '(' ? find_close(p, end, ')') : NULL;
 
-	if (n == 0 || *p != '(')
-		return p;
-	const char *close = memchr(p, ')', n < MOST_ASIDE_BYTES ? n : MOST_ASIDE_BYTES);
 	if (close == NULL || memchr(p, ':', (size_t)(close - p)) != NULL ||
 	    memchr(p, '=', (size_t)(close - p)) != NULL)
 		return p;
@@ -716,7 +713,7 @@ const char *pairs_aside(const char *p, const char *end)
 /* "(5.80)" and "(  8%)" after a number are asides; "(ms)" is a unit. */
 static bool read_parenthesis(struct pairs_reader *r)
 {
-	const char *close = find_close(r, r->p, ')');
+	const char *close = find_close(r->p, r->end, ')');
 
 	if (close == NULL)
 		return false;
@@ -766,7 +763,7 @@ static bool read_parenthesis(struct pairs_reader *r)
 /* "[===>..]" is a bar, "=[0.1, 0.2]" a list, "Epoch: [3]" a number. */
 static bool read_bracket(struct pairs_reader *r)
 {
-	const char *close = find_close(r, r->p, ']');
+	const char *close = find_close(r->p, r->end, ']');
 
 	if (skip_bar(r))
 		return true;
@@ -927,7 +924,6 @@ size_t pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX], struct pa
 				  .about = about,
 				  .slots = slots,
 				  .has_slots = true };
-	size_t with_slot = 0;
 
 	*about = (struct pairs_line){ .is_bar = false };
 	while (r.p < r.end)
@@ -940,8 +936,8 @@ size_t pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX], struct pa
 		about->evaluates = true;
 	if (slots == NULL)
 		return r.n;
-	for (size_t i = 0; i < r.n_slots; i++)
-		with_slot += slots[i].kind == SLOT_VALUE || slots[i].kind == SLOT_CLOCK;
+	size_t with_slot = array_count(slot, slots, r.n_slots,
+				       slot->kind == SLOT_VALUE || slot->kind == SLOT_CLOCK);
 	*n_slots = r.n_slots;
 	return r.has_slots && with_slot == r.n ? r.n : 0;
 }

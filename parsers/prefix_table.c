@@ -66,7 +66,7 @@ static uint16_t pair_of(unsigned char first, unsigned char second)
 
 static void read_kinds(void)
 {
-	cJSON *root = json_parse(str_from(prefix_builtin[0].text), JSON_BARE_REFUSED, NULL);
+	AUTO_JSON root = json_parse(str_from(prefix_builtin[0].text), JSON_BARE_REFUSED, NULL);
 
 	json_each (node, root) {
 		struct prefix_kind *kind = &kinds[n_kinds];
@@ -91,7 +91,6 @@ static void read_kinds(void)
 		}
 		n_kinds++;
 	}
-	cJSON_Delete(root);
 }
 
 static void load_kinds(void)
@@ -334,7 +333,6 @@ static void pass_held(struct prefix_state *t)
 	for (size_t i = 0; i < t->n_held; i++) {
 		struct held_line *held = &t->held[i];
 
-		held->segment.text.p = held->text;
 		pass_line(t, &held->segment, held->consumed, held->is_inside);
 		free(held->text);
 	}
@@ -348,8 +346,10 @@ static void hold_line(struct prefix_state *t, const struct segment *segment, uin
 {
 	if (t->held == NULL)
 		t->held = xcalloc(MOST_HELD, sizeof(*t->held));
-	t->held[t->n_held++] = (struct held_line){ xstrndup(segment->text.p, segment->text.len),
-						   *segment, consumed, is_inside };
+	char *text = xstrndup(segment->text.p, segment->text.len);
+	struct held_line *held = &t->held[t->n_held++];
+	*held = (struct held_line){ text, *segment, consumed, is_inside };
+	held->segment.text.p = text;
 	t->n_lines += !is_inside;
 }
 
@@ -365,13 +365,10 @@ static bool starts_with_number(struct str text)
 static bool may_name_figure(struct str name)
 {
 	struct pair pair = { .name = name, .value = 1 };
-	bool has_lower = false, has_sign = false;
+	bool has_lower = any_of(i, name.len, name.p[i] >= 'a' && name.p[i] <= 'z');
+	bool has_sign = any_of(i, name.len, str_is_digit(name.p[i]) || name.p[i] == '-');
 	double scale;
 
-	for (size_t i = 0; i < name.len; i++) {
-		has_lower |= name.p[i] >= 'a' && name.p[i] <= 'z';
-		has_sign |= str_is_digit(name.p[i]) || name.p[i] == '-';
-	}
 	return (has_lower && !has_sign) || meaning_of(&pair, &scale) != METRIC_COUNT;
 }
 
@@ -386,7 +383,7 @@ static bool is_prefix(struct prefix_state *t, size_t i)
 	double number, before = 0;
 
 	for (size_t k = 0; k < t->n_held; k++) {
-		struct str text = { t->held[k].text, t->held[k].segment.text.len };
+		struct str text = t->held[k].segment.text;
 		size_t n = t->held[k].is_inside ? 0 : match_kind(t->match, i, text);
 
 		if (n == 0)
@@ -421,7 +418,7 @@ static int lowest_rank(struct prefix_state *t, size_t i)
 	double rank, lowest = kinds[i].rank == 0 || t->n_held == 0 ? 0 : INT_MAX;
 
 	for (size_t k = 0; k < t->n_held; k++) {
-		struct str text = { t->held[k].text, t->held[k].segment.text.len };
+		struct str text = t->held[k].segment.text;
 
 		if (!t->held[k].is_inside && match_kind(t->match, i, text) > 0 &&
 		    str_to_double(group_text(t->match, kinds[i].rank, text), &rank))

@@ -28,8 +28,7 @@ static void fill_metric(struct pair_fill *f, enum metric metric, double value)
 		return;
 	if (record_has(record, metric) && !run_same(record->values[metric], value))
 		f->unsure |= bit;
-	record->present |= bit;
-	record->values[metric] = value;
+	record_set(record, metric, value);
 }
 
 static void fill_counter(struct pair_fill *f, const struct pair *pair)

@@ -25,14 +25,11 @@ static const struct {
 
 enum metric rule_metric(const char *word, double *scale)
 {
-	*scale = 1;
-	for (size_t i = 0; i < LENGTH(scaled_groups); i++) {
-		if (strcmp(word, scaled_groups[i].name) == 0) {
-			*scale = scaled_groups[i].scale;
-			return scaled_groups[i].metric;
-		}
-	}
-	return metric_by_name(str_from(word));
+	const size_t n = LENGTH(scaled_groups);
+	size_t i = index_of(k, n, strcmp(word, scaled_groups[k].name) == 0);
+
+	*scale = i < n ? scaled_groups[i].scale : 1;
+	return i < n ? scaled_groups[i].metric : metric_by_name(str_from(word));
 }
 
 enum { CODE_NONE, CODE_JIT, CODE_PLAIN };

@@ -157,6 +157,12 @@ static inline bool record_has(const struct record *record, enum metric m)
 	return record->present >> m & 1;
 }
 
+static inline void record_set(struct record *record, enum metric m, double value)
+{
+	record->present |= (uint64_t)1 << m;
+	record->values[m] = value;
+}
+
 /* Return the value, or RUN_ABSENT. */
 static inline double record_get(const struct record *record, enum metric m)
 {

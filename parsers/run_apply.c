@@ -614,10 +614,8 @@ static bool is_exception(struct str text)
 		return false;
 	if (dots > 0 && n < text.len)
 		return true;
-	for (size_t i = 0; i < LENGTH(ends); i++)
-		if (str_ends_with((struct str){ text.p, n }, ends[i]))
-			return true;
-	return false;
+	text.len = n;
+	return any_of(i, LENGTH(ends), str_ends_with(text, ends[i]));
 }
 
 void run_state_name_exception(struct run_state *s, uint64_t line, struct str text)
@@ -749,7 +747,6 @@ static bool is_clock_whole(const struct run_state *s)
 		 first.ms < rate * first.step / 5);
 }
 
-/* Derive steps, times and rates from the rows. */
 static void derive_times(struct run_state *s)
 {
 	struct run *run = &s->run;
@@ -779,9 +776,9 @@ static void derive_times(struct run_state *s)
 }
 
 /* Has the counter reached its total, also if it starts at 0? */
-static bool is_full(struct row_count count, double first)
+static bool is_full(struct row_count count)
 {
-	return count.value >= count.total - (first == 0);
+	return count.value >= count.total - 1;
 }
 
 /* Is a counter short of its total? The last rows may be missing if not every step is printed. */
@@ -790,12 +787,12 @@ static bool misses_plan(const struct run_state *s)
 	const struct run *run = &s->run;
 	double left = run->planned_steps - run->steps;
 
-	if (run_has(s->counts.epoch.total) && !is_full(s->counts.epoch, 0))
+	if (run_has(s->counts.epoch.total) && !is_full(s->counts.epoch))
 		return true;
 	if (run_has(run->planned_steps))
 		return !(left <= 0 || left < s->row_gap ||
 			 (left <= s->row_gap && s->first_step == 0));
-	return run_has(s->counts.unit.total) && !is_full(s->counts.unit, 0);
+	return run_has(s->counts.unit.total) && !is_full(s->counts.unit);
 }
 
 /* Do the rows reach the last one, as far as that is known? */
@@ -812,7 +809,7 @@ static bool has_reached_last(const struct run_state *s)
 		return is_planned && run->steps >= run->planned_steps;
 	case LAST_BEFORE_PLAN:
 		if (is_planned && run->steps + 1 >= run->planned_steps)
-			return !run_has(s->counts.epoch.total) || is_full(s->counts.epoch, 0);
+			return !run_has(s->counts.epoch.total) || is_full(s->counts.epoch);
 		return (is_planned || run_has(s->counts.epoch.total)) && !misses_plan(s);
 	case LAST_PLAN_AND_VAL:
 		break;
@@ -849,7 +846,7 @@ static enum run_status conclude_plan(struct run_state *s, enum run_status status
 	const struct row_count *epoch = &s->counts.epoch, *unit = &s->counts.unit;
 	const struct run *run = &s->run;
 
-	if (run_has(epoch->total) && !(run_has(run->planned_steps) && is_full(*epoch, 0)))
+	if (run_has(epoch->total) && !(run_has(run->planned_steps) && is_full(*epoch)))
 		return conclude(s, status, "epoch %g of %g", epoch->value, epoch->total);
 	if (run_has(run->planned_steps) && !run_has(run->steps))
 		return conclude(s, status, "%.0f steps are planned, but no row has a step",

@@ -48,29 +48,6 @@ struct run_reader {
 	const char *last_format; /* added last */
 };
 
-static void strip_launcher(void *user, const struct segment *segment);
-static void read_stripped(void *user, const struct prefix_line *line);
-static bool is_known_line(void *user, struct str text, bool is_news);
-static void read_unwrapped(void *user, const struct segment *segment);
-static void apply_generic(void *user, const struct record *record, const struct log_line *line);
-
-struct run_reader *run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
-				  void *user)
-{
-	struct run_reader *r = xcalloc(1, sizeof(*r));
-
-	r->scanner = scanner_new(formats);
-	if (cb != NULL)
-		r->cb = *cb;
-	r->sink = (struct run_sink){ r->cb.on_sample, r->cb.on_event, user };
-	source_fold_init(&r->fold, 0);
-	r->rows = metric_rows_new();
-	r->mark_set = format_set_marks(formats);
-	buf_init(&r->formats, 1024);
-	run_reader_reset(r, user);
-	return r;
-}
-
 void run_reader_free(struct run_reader *r)
 {
 	if (r == NULL)
@@ -107,36 +84,6 @@ static void reset_run(struct run_reader *r, uint64_t line, uint64_t byte)
 	r->run_first_byte = byte;
 }
 
-static const struct prefix_calls prefix_calls = { read_stripped, is_known_line };
-
-void run_reader_reset(struct run_reader *r, void *user)
-{
-	linebuf_release(&r->linebuf);
-	linebuf_init(&r->linebuf, strip_launcher, r);
-	prefix_table_release(&r->prefixes);
-	prefix_table_init(&r->prefixes, &prefix_calls, r);
-	r->now = (struct prefix_line){ .rank = -1 };
-	for (size_t i = 0; i < LENGTH(r->wrapped); i++) {
-		linebuf_release(&r->wrapped[i]);
-		linebuf_init(&r->wrapped[i], read_unwrapped, r);
-	}
-	source_fold_reset(&r->fold);
-	r->document = (struct document){ .state = DOCUMENT_START };
-	metric_rows_reset(r->rows);
-	r->has_metric_rows = false;
-	r->table = (struct score_table){ .has_title = false };
-	marks_init(&r->marks, r->mark_set, r->scanner);
-	templates_free(r->templates);
-	r->templates = templates_new(apply_generic, r);
-	r->user = r->sink.user = user;
-	r->has_run = false;
-	r->n_runs = 0;
-	r->row_rank = -1;
-	r->early_end = 0;
-	reset_run(r, 1, 0);
-}
-
-/* Store the counters of the reader in the run. */
 static void fill_counts(struct run_reader *r, uint64_t last_line, uint64_t last_byte)
 {
 	struct run *run = &r->state.run;
@@ -345,7 +292,6 @@ static void apply_generic(void *user, const struct record *record, const struct 
 	r->has_generic = true;
 }
 
-/* Apply a row of a metrics file. */
 static void apply_metric_row(void *user, const struct record *record, const struct log_line *line)
 {
 	struct run_reader *r = user;
@@ -411,7 +357,6 @@ static bool scan_line(struct run_reader *r, const struct log_line *line, struct 
 			 : scanner_scan(r->scanner, line->text, record);
 }
 
-/* Apply the record of a line that a rule matched. */
 static void apply_match(struct run_reader *r, const struct record *record,
 			const struct log_line *line)
 {
@@ -824,6 +769,52 @@ static void strip_launcher(void *user, const struct segment *segment)
 	r->now.whole = segment->text;
 	r->now.consumed = r->linebuf.consumed;
 	read_line(r);
+}
+
+static const struct prefix_calls prefix_calls = { read_stripped, is_known_line };
+
+void run_reader_reset(struct run_reader *r, void *user)
+{
+	linebuf_release(&r->linebuf);
+	linebuf_init(&r->linebuf, strip_launcher, r);
+	prefix_table_release(&r->prefixes);
+	prefix_table_init(&r->prefixes, &prefix_calls, r);
+	r->now = (struct prefix_line){ .rank = -1 };
+	for (size_t i = 0; i < LENGTH(r->wrapped); i++) {
+		linebuf_release(&r->wrapped[i]);
+		linebuf_init(&r->wrapped[i], read_unwrapped, r);
+	}
+	source_fold_reset(&r->fold);
+	r->document = (struct document){ .state = DOCUMENT_START };
+	metric_rows_reset(r->rows);
+	r->has_metric_rows = false;
+	r->table = (struct score_table){ .has_title = false };
+	marks_init(&r->marks, r->mark_set, r->scanner);
+	templates_free(r->templates);
+	r->templates = templates_new(apply_generic, r);
+	r->user = r->sink.user = user;
+	r->has_run = false;
+	r->n_runs = 0;
+	r->row_rank = -1;
+	r->early_end = 0;
+	reset_run(r, 1, 0);
+}
+
+struct run_reader *run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
+				  void *user)
+{
+	struct run_reader *r = xcalloc(1, sizeof(*r));
+
+	r->scanner = scanner_new(formats);
+	if (cb != NULL)
+		r->cb = *cb;
+	r->sink = (struct run_sink){ r->cb.on_sample, r->cb.on_event, user };
+	source_fold_init(&r->fold, 0);
+	r->rows = metric_rows_new();
+	r->mark_set = format_set_marks(formats);
+	buf_init(&r->formats, 1024);
+	run_reader_reset(r, user);
+	return r;
 }
 
 void run_reader_feed(struct run_reader *r, const void *data, size_t len)

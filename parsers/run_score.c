@@ -66,7 +66,6 @@ static bool are_twins(const struct result *a, const struct result *b)
 	       is_same_figure(a->bpb, b->bpb);
 }
 
-/* Does the result have an "_exact" twin? */
 static bool has_exact_twin(const struct run_results *results, const struct result *r)
 {
 	if (r->label[base_length(r->label)] != '\0')
@@ -96,12 +95,9 @@ static bool has_same_label(const struct result *a, const struct result *b)
  * again? */
 static bool is_superseded(const struct run_results *results, const struct result *r)
 {
-	const struct result *end = results->items + results->n;
-
-	for (const struct result *later = r + 1; later < end; later++)
-		if (has_same_label(later, r) && (later->packs > r->packs || later->bpb == r->bpb))
-			return true;
-	return false;
+	return array_any(later, results->items, results->n,
+			 later > r && has_same_label(later, r) &&
+				 (later->packs > r->packs || later->bpb == r->bpb));
 }
 
 static bool is_counted(const struct run_results *results, const struct result *r)
@@ -126,15 +122,10 @@ static const struct result *find_result(const struct run_results *results, unsig
  * submitted. */
 static bool is_unclear(const struct run_results *results, const struct result *found)
 {
-	for (size_t i = 0; found != NULL && i < results->n; i++) {
-		const struct result *r = &results->items[i];
-
-		if (r->stage == found->stage && is_counted(results, r) &&
-		    (r->stage == STAGE_ROUNDTRIP || has_same_label(r, found)) &&
-		    !is_same_figure(r->bpb, found->bpb))
-			return true;
-	}
-	return false;
+	return array_any(r, results->items, results->n,
+			 r->stage == found->stage && is_counted(results, r) &&
+				 (r->stage == STAGE_ROUNDTRIP || has_same_label(r, found)) &&
+				 !is_same_figure(r->bpb, found->bpb));
 }
 
 /* The figure of a stage: the best one, or the last one of roundtrips and pre-quants. */
@@ -149,13 +140,11 @@ static double stage_bpb(const struct run_results *results, enum rule_stage stage
 /* The evaluation time of a result, from its own line or from its twin's. */
 static double find_eval_ms(const struct run_results *results, const struct result *r)
 {
-	if (run_has(r->eval_ms))
-		return r->eval_ms;
-	array_each (other, results->items, results->n) {
-		if (run_has(other->eval_ms) && other->stage == r->stage && are_twins(other, r))
-			return other->eval_ms;
-	}
-	return RUN_ABSENT;
+	if (!run_has(r->eval_ms))
+		r = array_find(other, results->items, results->n,
+			       run_has(other->eval_ms) && other->stage == r->stage &&
+				       are_twins(other, r));
+	return r != NULL ? r->eval_ms : RUN_ABSENT;
 }
 
 void run_results_withhold(struct run *run)

@@ -160,12 +160,6 @@ static struct str group_text(struct str line, const PCRE2_SIZE *ovector, uint32_
 	return (struct str){ line.p + ovector[2 * n], ovector[2 * n + 1] - ovector[2 * n] };
 }
 
-static void set_number(struct record *record, const struct rule_group *group, double value)
-{
-	record->present |= (uint64_t)1 << group->metric;
-	record->values[group->metric] = value * group->scale;
-}
-
 /* Match with PCRE2; also false if the text of a group is not a number. */
 static bool match_pattern(struct scanner *scanner, size_t i, struct str line, struct record *record)
 {
@@ -191,7 +185,7 @@ static bool match_pattern(struct scanner *scanner, size_t i, struct str line, st
 			continue;
 		if (!steps_number(number, &value))
 			return false;
-		set_number(record, group, value);
+		record_set(record, group->metric, value * group->scale);
 	}
 	if (rule->stage_group != 0)
 		record->stage = group_text(line, ovector, rule->stage_group);
@@ -220,8 +214,8 @@ static bool try_rule(struct scanner *scanner, size_t i, struct str line, struct 
 	if (!(is_simple ? steps_match(&rule->steps, line, numbers)
 			: match_pattern(scanner, i, line, record)))
 		return false;
-	for (size_t k = 0; is_simple && k < rule->n_groups; k++)
-		set_number(record, &rule->groups[k], numbers[rule->groups[k].number - 1]);
+	array_each (group, rule->groups, is_simple ? rule->n_groups : 0)
+		record_set(record, group->metric, numbers[group->number - 1] * group->scale);
 	if (rule->pairs) { /* from where the pattern matches */
 		struct pair pairs[PAIRS_MAX];
 		size_t at = is_simple ? 0 : scanner->ovector[0];
@@ -276,7 +270,6 @@ static void find_literals_at(const struct scan_index *index, struct line_facts *
 	}
 }
 
-/* Find all literals of the index in the line. */
 static void find_literals(const struct scan_index *index, struct line_facts *facts)
 {
 	const uint8_t *slots = index->slots;
@@ -402,10 +395,9 @@ static bool is_complete(struct scanner *scanner, struct str line, const struct r
 	buf_append_char(&text, '7');
 	bool same = scanner_scan(scanner, buf_str(&text), &longer) && longer.rule == record->rule &&
 		    longer.present == record->present;
-	for (size_t m = 0; same && m < METRIC_COUNT; m++)
-		same = !record_has(record, (enum metric)m) ||
-		       longer.values[m] == record->values[m] || isnan(record->values[m]);
-	return same;
+	return same && all_of(m, (int)METRIC_COUNT,
+			      !record_has(record, (enum metric)m) || isnan(record->values[m]) ||
+				      longer.values[m] == record->values[m]);
 }
 
 bool scanner_scan_cut(struct scanner *scanner, struct str line, struct record *record)

@@ -136,9 +136,7 @@ static bool is_import(struct str s)
 {
 	size_t i = strlen("import ");
 
-	if (!str_starts_with(s, "import "))
-		return false;
-	if (i >= s.len || !is_name_byte(s.p[i]))
+	if (!str_starts_with(s, "import ") || i == s.len || !is_name_byte(s.p[i]))
 		return false;
 	while (i < s.len && is_name_byte(s.p[i]))
 		i++;

@@ -242,10 +242,8 @@ void steps_release(struct steps *steps)
 /* Are there three digits after s.p[at], and no fourth? */
 static bool is_thousand(struct str s, size_t at)
 {
-	for (size_t i = 1; i <= 3; i++)
-		if (at + i >= s.len || !isdigit((unsigned char)s.p[at + i]))
-			return false;
-	return at + 4 == s.len || !isdigit((unsigned char)s.p[at + 4]);
+	return at + 4 <= s.len && all_of(i, 3, str_is_digit(s.p[at + 1 + i])) &&
+	       (at + 4 == s.len || !str_is_digit(s.p[at + 4]));
 }
 
 bool steps_number(struct str s, double *value)

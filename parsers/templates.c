@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Find training rows in logs that no rule set knows. Lines with the same words and different
- * numbers share a template; a template becomes rows when it has appeared three times, its counter
- * does not decrease and its figures change. The first two lines are held back and reported late, in
- * order. */
+/* Find training rows in logs that no rule set knows. */
 #include "parsers/templates.h"
 
 #include <strings.h>
@@ -481,12 +478,9 @@ static void set_step(struct record *record, double step, double planned)
 	record->present &= ~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED));
 	if (!run_has(step))
 		return;
-	record->present |= METRIC_BIT(METRIC_STEP);
-	record->values[METRIC_STEP] = step;
-	if (!isfinite(planned))
-		return;
-	record->present |= METRIC_BIT(METRIC_PLANNED);
-	record->values[METRIC_PLANNED] = planned;
+	record_set(record, METRIC_STEP, step);
+	if (isfinite(planned))
+		record_set(record, METRIC_PLANNED, planned);
 }
 
 /* Only one name sets the run's training loss; the others remain series. */
@@ -520,10 +514,8 @@ static bool fill_record(struct templates *ts, const struct row *row, struct reco
 		for (size_t i = 0; i < record->n_pairs && !run_has(loss); i++)
 			if (meaning_is_mean_loss(rows[i].name))
 				loss = rows[i].value;
-		if (run_has(loss) && !record_has(record, METRIC_VAL_LOSS)) {
-			record->present |= METRIC_BIT(METRIC_VAL_LOSS);
-			record->values[METRIC_VAL_LOSS] = loss;
-		}
+		if (run_has(loss) && !record_has(record, METRIC_VAL_LOSS))
+			record_set(record, METRIC_VAL_LOSS, loss);
 		record->present &= VAL_BITS;
 		record->n_pairs = 0;
 	} else {

@@ -11,7 +11,7 @@ if [ $# -gt 0 ]; then
     cjson="$PWD/cJSON.o -lm"
 fi
 uv=$(pkg-config --static --libs libuv)
-# Debian's static libuv has another name than its shared one.
+# On Debian, the static libuv has a different name from the shared one.
 if [ -e "$(pkg-config --variable=libdir libuv)/libuv_a.a" ]; then
     uv=$(echo "$uv" | sed 's/-luv\>/-luv_a/')
 fi

@@ -27,7 +27,7 @@ struct rows_seen {
 struct cached_row {
 	struct known_row row;
 	enum metric_file file;
-	size_t planned; /* index of a pair of the shape; PAIRS_MAX: none */
+	size_t planned; /* index of the pair that has the planned steps; PAIRS_MAX: none */
 };
 
 /* Number of cached rows, and of attempts in a row that no line matched. */

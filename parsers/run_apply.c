@@ -328,7 +328,7 @@ static void apply_step(const struct apply *a)
 			move_to_step(s, s->bar_step);
 		return;
 	}
-	if (!s->has_steps) /* the optimizer's count, if the trainer prints none */
+	if (!s->has_steps) /* the trainer prints no steps: use the bar's count */
 		move_to_step(s, s->bar_step);
 	report_pairs(a);
 }

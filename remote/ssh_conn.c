@@ -221,8 +221,8 @@ static void refuse_passphrase(struct ssh_conn *conn)
 	err_set(&conn->why, ERR_AUTH,
 		conn->auth.wrong ? "the passphrase of the key %s is wrong (or libssh2 "
 				   "cannot read the key: then use \"transport\": \"openssh\")"
-				 : "the key %s needs its passphrase: give it in the "
-				   "program, or add the key to ssh-agent",
+				 : "the key %s needs a passphrase: enter it in the "
+				   "dashboard, or add the key to ssh-agent",
 		needed_path(conn));
 	/* A person who gave no passphrase, or a wrong one, is not asked again. */
 	end_conn(conn, conn->link->fleet->options.on_ask == NULL ? link_denied : link_refused);

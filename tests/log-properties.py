@@ -23,7 +23,7 @@ PREFIXES = [sample for kind in json.load(
     "[2026-11-27 23:55:23] ",
     "12:00:00 ", "1776143914.261 ", "Nov 20 12:00:00 node-3 python3[123]: "]
 
-# What may differ: where a line is, and how long it is; a prefix can add a time.
+# What may differ between a log and its copy with prefixes: places and sizes.
 PLACES = {"file", "bytes", "lines", "first_line"}
 
 

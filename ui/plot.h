@@ -133,8 +133,8 @@ struct plot_spread {
 	double lo, hi, low, high;
 };
 
-/* Compute it for all series except bands, between two x; `share` of the rows is below low and above
- * high. */
+/* Compute it for all series except bands, between two x; `share` of the rows are below low, and as
+ * many above high. */
 struct plot_spread plot_spread_of(const struct chart *chart, double from, double to, double share);
 
 /* Draw a chart with the shared settings in a box with a title. Without points, the box gives the

@@ -93,9 +93,8 @@ static uint64_t bench_id(void *user, size_t row)
 	return str_hash(str_from(view->model->benches[row].id));
 }
 
-/* New benches are inserted at the top. The selection stays on its bench, with two exceptions: a
- * selected newest bench is followed by its successor, and a selected plan by the bench just started
- * from it. */
+/* New benches are inserted at the top. The selection stays on its bench, with two exceptions: from
+ * the newest bench it moves to a newer one, and from a plan to the bench just started from it. */
 static struct list *bench_list(void *state, struct ui_shared *shared)
 {
 	static const struct list_column columns[] = {

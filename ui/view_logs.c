@@ -821,7 +821,7 @@ static void learn_line(struct logs *logs, struct ui_shared *shared, struct comma
 	AUTO_LINE line = logsrc_line_new(LEARN_BYTES);
 
 	if (here >= logsrc_end(&logs->src)) {
-		ui_show_message(shared, "no line to learn from");
+		ui_show_message(shared, "no line here to create a rule from");
 		return;
 	}
 	logsrc_read(&logs->src, here, LEARN_BYTES, &line);

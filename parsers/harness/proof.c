@@ -152,7 +152,8 @@ static enum harness_proof find_proof(struct harness_build *b, size_t i)
 	if (b->run->ordered)
 		proof = check_order(b, i, out);
 	if (proof == HARNESS_PROOF_DOUBT)
-		harness_post_doubt(b, &it->post, "output changed after it was printed");
+		harness_post_doubt(b, &it->post,
+				   "its output file was changed after it was written");
 	if (!is_in_turn(b, i)) {
 		harness_post_doubt(b, &it->post, "HarnessGym has not started this iteration");
 		return HARNESS_PROOF_DOUBT;
@@ -681,7 +682,7 @@ static void check_baseline(struct harness_build *b)
 	if (b->run->command == NULL)
 		harness_post_doubt(b, base, "the run has no measuring command");
 	if (b->run->ordered && out->ctime_ms > EARLIEST(b, starts, 1))
-		harness_post_doubt(b, base, "output changed after it was printed");
+		harness_post_doubt(b, base, "its output file was changed after it was written");
 	if (base->has_output && are_different(base->said_score, base->score))
 		harness_dispute(b, "baseline: summary.json has %s, the verifier printed %s",
 				NUMBER(base->said_score.value), NUMBER(base->score.value));

@@ -246,7 +246,7 @@ double health_time_of(const struct health *health, double log_bytes, double *aft
 	/* An unknown size counts as smaller. */
 	at = bisect(n, i, !(health->host[i].log_bytes >= log_bytes));
 	*after_s = health->host[at > 0 ? at - 1 : 0].up_s;
-	/* If written after the last sample, that sample is the bound. */
+	/* No sample has reached this size: the time of the last one. */
 	return health->host[at < n ? at : n - 1].up_s;
 }
 

@@ -36,7 +36,8 @@ static int add_setting(cJSON *owner, const char *key, const char *word, struct e
 	double number;
 
 	if (owner == NULL)
-		return err_set(err, ERR_USAGE, "--%s %s: name its arm before it", key, word);
+		return err_set(err, ERR_USAGE, "--%s %s must follow --control or --variant", key,
+			       word);
 	if (word[n] == '\0')
 		return err_set(err, ERR_USAGE, "--%s %s: expected NAME=VALUE", key, word);
 	cJSON *all = cJSON_GetObjectItemCaseSensitive(owner, key);
@@ -139,8 +140,8 @@ static int add_arms(cJSON *workload, cJSON *arms, const struct bench_line *line,
 		case LINE_PATCH:
 			if (arm == NULL || line->folder == NULL)
 				return err_set(err, ERR_USAGE,
-					       "--patch %s: name its arm before it, and with --in "
-					       "the folder to copy",
+					       "--patch %s must follow --control or --variant, and "
+					       "needs --in FOLDER, the folder to copy",
 					       text);
 			json_add_string(arm, "patch", text);
 			break;

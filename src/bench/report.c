@@ -165,8 +165,8 @@ static void add_widened(struct report *r)
 		append(r, "more than %d blocks.", MOST_BLOCKS);
 	add_fact(r, "", FACT_HINT);
 	facts_text(r->facts, "", FACT_HINT,
-		   "With several runs per arm in a block (runs_per_block 3), set in the plan, a "
-		   "block counts by their medians, which one outlier does not change.");
+		   "\"runs_per_block\": 3 in the plan makes each block compare the medians of "
+		   "three runs, so that a single outlier has little effect.");
 }
 
 /* A row of the table of numbers: label, control, variant, speed-up, note. */

@@ -337,7 +337,7 @@ static bool number_after(struct str text, const char *key, double *value, char *
 	return str_to_double(word, value);
 }
 
-/* Append "key value", once per key.  Source code that prints the value is not a value. */
+/* Append "key value", once per key.  Source code that would print it is ignored. */
 static void add_runtime(struct run_log *log, const char *key, struct str value)
 {
 	size_t len = strlen(log->runtime);

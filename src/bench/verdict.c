@@ -97,7 +97,7 @@ static void write_not_judged(struct verdict *v, const struct verdict_input *in)
 		v->refused = true;
 		return;
 	}
-	append_into(v->text, " (%zu of %zu blocks; this early p < %.2g is needed); so far ",
+	append_into(v->text, " (%zu of %zu blocks; a stop this early needs p < %.2g); so far ",
 		    in->n_blocks, in->planned, in->level);
 	append_estimate(v, stats_pct(p->mean), stats_pct(p->lo), stats_pct(p->hi));
 }

@@ -647,7 +647,7 @@ static void print_board(FILE *stream, const struct board *board, bool markdown,
 			continue;
 		buf_append_str(&p.text, "caps: ");
 		track_list_caps(track, &p.text);
-		buf_append_str(&p.text, ": ✓ kept, ");
+		buf_append_str(&p.text, ": ✓ met, ");
 		if (track->train_grace_steps > 0)
 			buf_appendf(&p.text, "~ over by at most %g steps, ",
 				    track->train_grace_steps);

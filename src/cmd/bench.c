@@ -284,8 +284,8 @@ static int drive_open(const struct bench_drive *drive, bool is_open, const enum 
 }
 
 /* Print the plan, ask unless `yes` is set, then run the bench in a new results
- * folder, which keeps the definition `given` (NULL: the file of the plan). Its metric is open if
- * the user did not name it.
+ * folder, which keeps the definition `given` (NULL: the file of the plan). If the user named no
+ * metric, the first run decides which one it is.
  * Return the exit status, or -1 with err. */
 static int start_bench(struct context *context, const struct plan *plan, const char *given,
 		       const struct bench_ask *q, bool is_open, struct err *err)
@@ -909,8 +909,8 @@ static const struct cmd_option audit_options[] = {
 	  .high = 1e6 },
 	{ 0, "variant", "TAG", "run this variant of FILE instead of its control", CMD_TEXT,
 	  CMD_AT(audit_call, audit.variant) },
-	{ 0, "probe", "KIND", "without FILE: cpu, or gpu (needs torch on the pod)", CMD_WORD,
-	  CMD_AT(audit_call, probe), .words = audit_probes },
+	{ 0, "probe", "KIND", "without FILE, run this: cpu, or gpu (needs torch on the pod)",
+	  CMD_WORD, CMD_AT(audit_call, probe), .words = audit_probes },
 	BENCH_ASK_OPTIONS,
 	{ 0, "json", NULL, "print the pod's rows of `bench noise` as JSON", CMD_FLAG,
 	  CMD_AT(audit_call, json) },

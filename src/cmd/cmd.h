@@ -70,8 +70,8 @@ struct cmd_args {
 struct cmd {
 	const char *name;    /* "parse"; "bench run" for a subcommand */
 	const char *usage;   /* "[OPTIONS] PATH..."; one line per form */
-	const char *summary; /* for the list of commands; no full stop; help.txt has the text of
-			      * --help and the manual, or else it is the summary */
+	const char *summary; /* for the list of commands; no full stop; also the text of --help and
+			      * the manual if help.txt has none */
 	const char *example; /* after the options; NULL: none */
 	const char *section; /* of the command list, which starts here */
 	/* Adjacent commands with the same text share one entry in the list of commands. */

@@ -254,8 +254,9 @@ static int exec_learn(struct cmd_args *args, void *opaque, struct err *err)
 	}
 	if (status == 0 &&
 	    learn_print(learn, call->name != NULL ? call->name : "learned", &file, &report) == 0)
-		status = err_set(err, ERR_NODATA,
-				 "no training rows in these logs except those that the rules read");
+		status = err_set(
+			err, ERR_NODATA,
+			"no training rows in these logs that the rules do not match already");
 	(void)fputs(report.data, stderr);
 	if (status == 0)
 		(void)fputs(file.data, stdout);

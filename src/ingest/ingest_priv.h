@@ -168,7 +168,7 @@ struct ingest_log {
 	struct cksum sum;	/* of the local copy, while no turn runs */
 	struct buf inbox;	/* bytes after `sending` */
 	struct buf sending;	/* bytes to append; belongs to the turn while one runs */
-	int64_t away_ms;	/* since when no path leads to it; mono; 0: a path does */
+	int64_t away_ms;	/* when its last path disappeared; mono; 0: it has one */
 	int64_t gone_ms;	/* reported as gone; wall clock; 0: not gone */
 	int64_t retry_ms;	/* no turn before; mono; after a full disk */
 	const char *was_lost;	/* the `lost` of its copy that was reported */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Is a target shown, and at which step? */
+/* Do the runs of a group reach the target of their track with significance, and at which step? */
 #include "model/board_target.h"
 
 #include "base/dist.h"

@@ -274,7 +274,7 @@ double model_run_train_ms(const struct model_run *mr);
 double model_eval_elapsed_s(const struct run *run);
 /* Seconds that the rest of this stage takes at its pace so far; absent if unknown. */
 double model_eval_left_s(const struct run *run);
-/* The step of the newest value of a metric, if the run has gone on by more than a fifth since then:
+/* The step of the newest value of a metric, if more than a fifth of the run's steps came after it:
  * the value is not current. Otherwise absent. */
 double model_run_old_step(const struct model_run *mr, enum metric metric);
 /* Seconds of all evaluations, or of the one in the log. */

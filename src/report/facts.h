@@ -41,12 +41,11 @@ struct facts_column {
 	enum fmt_kind kind;
 	int decimals;
 	const char *key; /* key for machine-readable output; NULL: the label */
-	/* Layout on a screen of limited width: the fixed width (0: as its cells need), the order in
-	 * which columns are dropped (highest first; 0: never), whether it gets the remaining width,
-	 * and which columns are dropped before its texts are cut (those with a higher drop; 0:
-	 * none). */
-	int width, drop, cut_drop;
-	bool grow;
+	/* Layout on a screen of limited width. */
+	int width;    /* fixed; 0: what its cells need */
+	int drop;     /* columns are dropped in this order, highest first; 0: never */
+	int cut_drop; /* columns with a higher drop go before its texts are cut; 0: none */
+	bool grow;    /* gets the remaining width */
 };
 
 struct facts_section {

@@ -204,7 +204,7 @@ class Soak:
         self.start()
 
     def trouble(self):
-        """Kill at random times; runs in its own thread."""
+        """Kill the tool or an sshd at random times; runs in its own thread."""
         pause, connected = PAUSE, 0
         while not self.calm.wait(random.uniform(0.3, pause)):
             # A slow machine needs longer to connect.

@@ -780,7 +780,7 @@ static void test_band(void)
 	band_release(&band);
 }
 
-/* Which runs are seeds of a group, each once. */
+/* One finished run per seed of a group is found, the newest first. */
 static void test_seeds(void)
 {
 	const struct model_run *found[SEEDS_MOST];

@@ -286,7 +286,7 @@ static double get_promise(const struct row *row)
 		.reps = row->reps,
 		.variants = row->variants,
 		.aa = row->aa,
-		/* A block's value of an arm is the median of its runs. */
+		/* The value of an arm in a block is the median of its runs. */
 		.sd = 0.003 * sqrt(2.0 / (double)row->reps),
 		.pods_sd = log1p(rule.paired.margin),
 	});

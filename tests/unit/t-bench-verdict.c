@@ -74,7 +74,7 @@ static void test_looks(void)
 	struct verdict_input in = { .register_sd = NAN, .planned = 6, .level = 0.001 };
 
 	is_str(judge(weak, 4, in),
-	       "NOT JUDGED (4 of 6 blocks; this early p < 0.001 is needed); so far 1.69% "
+	       "NOT JUDGED (4 of 6 blocks; a stop this early needs p < 0.001); so far 1.69% "
 	       "[0.56, 2.83]",
 	       "p < 0.05 before the last block is not enough");
 	is_str(judge(strong, 4, in), "FASTER by 2.12% [1.99, 2.25]", "p < 0.001 is");

@@ -131,7 +131,7 @@ static int feed(struct frame_reader *reader, struct str in, size_t most, struct 
 	return found;
 }
 
-/* The good stream in pieces that end at a and b. */
+/* Does the good stream, cut at bytes a and b, give the same frames? */
 static bool cut_is_same(size_t a, size_t b, size_t most)
 {
 	const size_t len = sizeof(good) - 1;

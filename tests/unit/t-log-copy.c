@@ -236,7 +236,7 @@ static void test_full(void)
 	log_copies_free(dir);
 }
 
-/* Many copies in turn, more than descriptors are kept. */
+/* Append to more copies, in turn, than can be kept open. */
 static void test_many(void)
 {
 	struct log_copies *dir;

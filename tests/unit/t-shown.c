@@ -333,7 +333,7 @@ static void test_target(void)
 	ui_shared(ui)->chart.metric.id = 0;
 }
 
-/* The labels of a chart start at the left; the last one ends with its x. */
+/* The label of an x starts there; that of the last one ends there. */
 static void test_axis(void)
 {
 	struct model_run *mr = add_run("/x/v/d.log", 3);

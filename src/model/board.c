@@ -609,7 +609,7 @@ static const struct run_number *choose_score(const struct board *board, struct b
 		return track->score;
 	if (track->metric != NULL)
 		return read_metric(board, group, track->metric);
-	/* A single foreign run must not decide. */
+	/* One run of another kind must not decide the score of the group. */
 	board_each_row (row, board, group) {
 		const struct run *run = &row->run;
 		bool is_finished = run->status == RUN_FINISHED;
@@ -974,13 +974,15 @@ static void compare_seeds(const struct board *board, struct board_group *group,
 	size_t n_b = seed_values(board, base, b, b_seeds);
 	struct board_verdict *v = &group->verdict;
 
-	/* An unknown seed equals none. */
+	/* An unknown seed equals none. Of runs that share a seed in the baseline, one counts. */
 	v->common = xcalloc(n_a + 1, sizeof(*v->common));
-	for (size_t i = 0; i < n_a; i++)
-		for (size_t k = 0; k < n_b; k++)
-			if (a_seeds[i] == b_seeds[k])
-				v->common[v->n_common++] =
-					(struct board_common_seed){ a_seeds[i], a[i] - b[k] };
+	for (size_t i = 0; i < n_a; i++) {
+		size_t at = index_of(k, n_b, a_seeds[i] == b_seeds[k]);
+
+		if (at < n_b)
+			v->common[v->n_common++] =
+				(struct board_common_seed){ a_seeds[i], a[i] - b[at] };
+	}
 }
 
 static void compare_times(struct board_group *group, const struct board_group *other)

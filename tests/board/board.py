@@ -625,6 +625,18 @@ def test_steps():
     ok(fast["compared_with"] == slow["group"] and not fast["pair_shown"] and
        slow["steps_to_target"] == 2550 and slow["compared_with"] is None,
        "by the pairwise rule of the track", (fast, slow))
+    seeded = []
+    for name in "seeded", "again":
+        for i, loss in enumerate(losses):
+            file = write_steps(f"{name}/run{i}.txt",
+                               {**loss, 3000: 3.27 + i / 1000})
+            with open(file) as old:
+                text = old.read()
+            write(f"{name}/run{i}.txt", "seed:7\n" + text)
+        seeded.append(os.path.join(home, name))
+    first = groups(*seeded, "--summary", "--baseline", "again")[0]
+    ok([pair["seed"] for pair in first["common_seeds"]] == [7, 7, 7],
+       "each run of a repeated seed is compared once", first)
     two = step_group(folder, "--exclude", "run2.txt")
     ok(two["target_n"] == 2 and two["n_rows"] == 3 and
        two["notes"][0].startswith("with the 1 excluded run the target is "

@@ -9,11 +9,17 @@ static bool is_heading(struct str line)
 	return n > 0 && n + 1 < line.len && line.p[n] == ' ' && line.p[n + 1] != ' ';
 }
 
+/* The longest block. After more lines it is not one: a log may print a single ```. */
+#define MOST_FENCED 1000
+
 /* The start or the end of a block: "```text", "~~~", "<pre>", "</pre>". */
 static bool is_fence(struct str text)
 {
-	return str_starts_with(text, "```") || str_starts_with(text, "~~~") ||
-	       str_starts_with(text, "<pre") || str_starts_with(text, "</pre");
+	bool is_ruler = text.len > 4 && str_has_only(text, "~");
+
+	return str_starts_with(text, "```") || (str_starts_with(text, "~~~") && !is_ruler) ||
+	       (str_starts_with(text, "<pre") && str_find(text, "</pre") == NULL) ||
+	       str_starts_with(text, "</pre");
 }
 
 /* Is the line quoted if it is in a document? A fence is handled by itself. */
@@ -52,9 +58,13 @@ bool document_quotes(struct document *d, struct str line)
 	struct str text = str_trim(line);
 
 	if (d->fence != '\0') {
-		if (is_fence(text) && text.p[0] == d->fence)
+		bool is_end = ++d->n_fenced > MOST_FENCED;
+
+		if (is_end)
+			d->state = DOCUMENT_NONE;
+		if (is_end || (is_fence(text) && text.p[0] == d->fence))
 			d->fence = '\0';
-		return true;
+		return !is_end;
 	}
 	if (text.len == 0) {
 		d->is_in_sentence = false;
@@ -70,12 +80,12 @@ bool document_quotes(struct document *d, struct str line)
 	}
 	if (d->state == DOCUMENT_TEXT && is_fence(text)) {
 		d->fence = text.p[0];
+		d->n_fenced = 0;
 		return true;
 	}
 	if (d->state == DOCUMENT_TEXT && is_quote(line))
-		return d->has_heading && d->has_blank &&
-		       (d->has_sentence || !str_is_blank(line.p[0]));
-	bool is_ruled = d->is_in_sentence && text.len > 2 && str_has_only(text, "=-");
+		return d->has_heading && d->has_blank && (d->has_sentence || line.p[0] == '>');
+	bool is_ruled = d->is_in_sentence && text.len > 2 && str_has_only(text, "=-~");
 	bool is_title = is_ruled || is_heading(line);
 	d->is_in_sentence = !is_title && !is_markup(text) && is_sentence(d, line);
 	d->has_heading = d->has_heading || is_title;

@@ -17,8 +17,9 @@ struct document {
 		DOCUMENT_NONE, /* no document */
 	} state;
 	bool has_heading, has_sentence, has_blank;
-	bool is_in_sentence; /* the last line belongs to one, or is a title */
-	char fence;	     /* of the current block; NUL: none */
+	bool is_in_sentence;   /* the last line belongs to one, or is a title */
+	char fence;	       /* of the current block; NUL: none */
+	unsigned int n_fenced; /* lines of that block */
 };
 
 /* Process the next line. Is it quoted? */

@@ -38,6 +38,7 @@ struct metric_rows {
 	struct cached_row *cached[MOST_CACHED]; /* owned; the last used one is first */
 	unsigned int tries;
 	struct buf header;	  /* of the current CSV table */
+	bool has_new_header;	  /* no row was read below it yet */
 	struct buf scores;	  /* header of the scores of its last epoch; empty: none */
 	struct buf framed;	  /* buffer for unframe */
 	struct str *names;	  /* owned, MAX_CELLS; NULL: no CSV yet */
@@ -319,6 +320,7 @@ static void read_header(struct metric_rows *rows, struct str text)
 		rows->seen[METRIC_FILE_CSV].n = 0;
 	if (rows->names == NULL)
 		rows->names = xcalloc(MAX_CELLS, sizeof(*rows->names));
+	rows->has_new_header = true;
 	buf_clear(&rows->header);
 	buf_append(&rows->header, text.p, text.len);
 	rows->n_names = rows->separator == ' '
@@ -340,7 +342,7 @@ static void read_header(struct metric_rows *rows, struct str text)
 			rows->counter = i;
 			best = rank;
 		}
-		has_figure |= counter_rank(name) == 0 && !meaning_is_setting(name);
+		has_figure |= name.len > 0 && counter_rank(name) == 0 && !meaning_is_setting(name);
 	}
 	if (best == 0 || !has_figure)
 		rows->n_names = 0;
@@ -592,6 +594,7 @@ static bool read_csv_line(struct metric_rows *rows, const struct log_line *line,
 	if (is_open && seen->n > 0 && str_starts_with(str_trim(line->text), "Class ")) {
 		struct str header = cut_bar(line->text);
 
+		buf_clear(&rows->scores);
 		buf_append(&rows->scores, header.p, header.len);
 		return false;
 	}
@@ -602,11 +605,15 @@ static bool read_csv_line(struct metric_rows *rows, const struct log_line *line,
 	}
 	if (row.n == 0 || !run_has(row.step) || line->cut)
 		return true;
+	/* After a run that ended with its first row, the next one may start below. */
+	if (rows->has_new_header && seen->n == 1 && row.step < seen->counter)
+		seen->n = 0;
+	rows->has_new_header = false;
 	if (!accept_row(seen, line, row.step)) {
 		rows->n_names = 0;
 		return false;
 	}
-	if (is_second && read_cells(rows, &seen->first, &first))
+	if (is_second && seen->n == 2 && read_cells(rows, &seen->first, &first))
 		report_row(&first, METRIC_FILE_CSV, fn, user);
 	if (seen->n == 2) {
 		report_row(&row, METRIC_FILE_CSV, fn, user);

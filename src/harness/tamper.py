@@ -113,7 +113,7 @@ STARTS = {"torch.cuda.Stream": {"wait_stream", "synchronize", "wait_event", "wai
     "threading.Thread": {"join"}, "multiprocessing.Process": {"join"}}
 STORES = {"functools.lru_cache", "functools.cache"}
 ANSWERS = "__torch_function__", "__torch_dispatch__"
-DEPTH, NODES = 60, 30000 # more of a source is not read
+DEPTH, NODES, MOST_TEXT = 60, 30000, 1 << 16 # more of a source is not read
 # Judges that find by itself what they call.
 SEARCHES = re.compile(r"getmembers|__dict__|\b(dir|vars)\(|getattr\([^)\"']*,[^)\"']*\)")
 
@@ -130,6 +130,7 @@ class Candidate:
         self.found, self.hints, self.stdout = [], [], []
         self.kills, self.ends, self.says = [], [], []
         self.names, self.texts = {"__builtins__": "builtins"}, {}
+        self.executed = set()
         tree = ast.parse(data)
         for node in cut_below(tree):
             self.add(self.hints, node, "is nested too deeply to be read")
@@ -220,7 +221,8 @@ class Candidate:
             return self.texts.get(node.id)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             parts = self.text_of(node.left), self.text_of(node.right)
-            return None if None in parts else "".join(parts)
+            is_known = None not in parts and sum(map(len, parts)) <= MOST_TEXT
+            return "".join(parts) if is_known else None
         return None
 
     def name_of(self, node):
@@ -236,6 +238,8 @@ class Candidate:
             key = getattr(node.slice, "value", node.slice) \
                 if type(node.slice).__name__ == "Index" else node.slice
             return self.member_of(node.value, key)
+        if getattr(getattr(node, "func", None), "attr", "") == "get" and node.args:
+            return self.member_of(node.func.value, node.args[0])
         if isinstance(node, ast.Call) and node.args:
             name, text = self.name_of(node.func), self.text_of(node.args[0])
             if name in ("vars", "globals"):
@@ -244,8 +248,6 @@ class Candidate:
                 return text
             if name == "getattr" and len(node.args) > 1:
                 return self.member_of(*node.args[:2])
-            if getattr(node.func, "attr", "") == "get":
-                return self.member_of(node.func.value, node.args[0])
         return None
 
     def member_of(self, node, key):
@@ -376,7 +378,10 @@ class Candidate:
                     for a in rest[:1] for k in getattr(a, "keys", [a])]:
                 self.replace(node, "%s.%s" % (self.name_of(base), key), base)
         elif name == "exec" and args and args[0]:
-            for inner in nodes_of(args[0]):
+            # Each text once: it may execute itself.
+            nodes = nodes_of(args[0]) if args[0] not in self.executed else []
+            self.executed.add(args[0])
+            for inner in nodes:
                 inner.lineno = node.lineno
                 self.note(inner)
                 self.look(inner)

@@ -403,6 +403,8 @@ def data_of(root, path, size=JUDGE):
 # agent writes newer files.
 def is_in_git(work, name, ns):
 	data = data_of(work, name)
+	if not data:
+		return False
 	sum = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
 	for _ in range(5):
 		objects = os.path.join(work, ".git", "objects")
@@ -504,6 +506,10 @@ def send_report(run, own, template, best, work, judge, parts, decide, forged,
 	emit_report("runs/%s/judge.report" % run, report, begun)
 
 
+def text_of(folder, name):
+	return data_of(folder, name).decode("utf-8", "replace")
+
+
 # What the candidate's changed sources do to the verifier: all files that the
 # command leads to in the folder that was measured.
 def forgeries_of(own, template, best, work, command, said, parts, decide):
@@ -512,6 +518,9 @@ def forgeries_of(own, template, best, work, command, said, parts, decide):
 	judge, found, hints = judge_of(best, work, command, said), [], []
 	mine = sorted({*judge.uses, *(name for name, part in parts.items()
 		if part == "candidate")} - {*decide})
+	judged = "\n".join(text_of(template, own) for own in decide)
+	bodies = {own: text_of(best, own) for own in mine}
+	words = "".join(" '%s'" % word for word in command.split())
 	for name in mine:
 		sum = copy_of(best, name, False)[1]
 		is_test = judge.uses.get(name) == {"run"} and re.match(
@@ -519,18 +528,16 @@ def forgeries_of(own, template, best, work, command, said, parts, decide):
 		if is_test or not name.endswith(SOURCES) or \
 				sum == copy_of(template, name, False)[1]:
 			continue
-		if (name, key, sum) not in tampers:
-			texts = [data_of(template, own) for own in decide] + [
-				data_of(best, own) for own in mine if own != name]
-			texts = b"\n".join(texts).decode("utf-8", "replace")
-			runs = "run" in judge.uses.get(name, ())
-			tampers[name, key, sum] = tampers_of(name, data_of(best,
-				name), None if runs else key, texts + "".join(
-				" '%s'" % word for word in command.split()), [*decide,
+		runs = "run" in judge.uses.get(name, ())
+		texts = "\n".join([judged, *(bodies[own] for own in mine if own != name)])
+		at = name, sum, runs, key, command, hash(texts)
+		if at not in tampers:
+			tampers[at] = tampers_of(name, data_of(best, name),
+				None if runs else key, texts + words, [*decide,
 				*(own for own in re.findall(r"[\"']([\w./-]+\.\w+)[\"']",
-				texts) if parts.get(own) != "candidate" and not (
+				judged + words) if parts.get(own) != "candidate" and not (
 				own in mine and own.endswith(SOURCES)))])
-		more = tampers[name, key, sum]
+		more = tampers[at]
 		found, hints = found + more[0], hints + more[1]
 	return found[:8], hints[:8]
 

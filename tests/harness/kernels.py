@@ -1278,4 +1278,12 @@ ok(not tampers_of("kernel.py", OWN.encode(), None, JUDGE, FILES)[0],
    "not accused: the line of a program that the command runs itself")
 ok(tampers("a = %s\nimport time\ntime.time = None\n" % "+".join(["'x'"] * 900))[0],
    "accused: a clock replaced after a very deep expression")
+CLOCK = "\nimport time\ntime.time = None\n"
+for name, text in (
+        ("a long chain of calls", "d = {}\nx = d%s" % (".get('a')" * 28)),
+        ("a text that doubles", "a = 'xx'\n" + "\n".join(
+            "%s = %s + %s" % (chr(b), chr(a), chr(a))
+            for a, b in zip(range(97, 121), range(98, 122)))),
+        ("code that executes itself", 'a = "exec(a)\\nexec(a)"\nexec(a)')):
+    ok(tampers(text + CLOCK)[0], "accused: a clock replaced after " + name)
 sys.exit(finish())

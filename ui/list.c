@@ -413,6 +413,7 @@ static void measure_texts(struct list *list)
 			is_empty[i] = is_empty[i] && isnan(cell.number);
 			least[i] = isfinite(cell.number) ? fmin(least[i], cell.number) : least[i];
 			most[i] = isfinite(cell.number) ? fmax(most[i], cell.number) : most[i];
+			is_same[i] = false;
 			continue;
 		}
 		if (row == 0)

@@ -47,7 +47,7 @@ struct health {
 	bool stamping;			   /* the launcher wrote stamps */
 	double cores;			   /* NAN: unknown */
 	char foreign[HEALTH_FOREIGN_SIZE]; /* pids of other programs on its GPUs */
-	double unfinished;		   /* 1: the end of the run had to stop processes */
+	double unfinished;		   /* 1: its processes went on when the run had ended */
 	size_t n_left;			   /* processes that outlived the run .. */
 	char left[HEALTH_FOREIGN_SIZE];	   /* .. "12 python3, 13 sh" */
 };

@@ -652,8 +652,8 @@ static void compare_score_runs(const struct judge *judge, struct judge_contrast 
 			  b, a);
 }
 
-/* A run that ends before the processes it started has no time of its work.  If both arms do so,
- * such as by a compiler's server, only the reader can know. */
+/* If a run ends before the processes that it started, its time is not that of its work. If both
+ * arms do so (a compiler's server, for example), only the reader can judge it. */
 static void check_unfinished(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_run *first = judge_next(judge, c->arm, NULL);

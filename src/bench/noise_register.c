@@ -198,7 +198,7 @@ int noise_history_load(struct noise_register *reg, struct context *context, cons
 void noise_register_peek(struct noise_register *reg, struct context *context)
 {
 	if (noise_register_load(reg, context, NULL) != 0)
-		*reg = (struct noise_register){ 0 };
+		noise_register_release(reg);
 	context_close_db(context);
 }
 

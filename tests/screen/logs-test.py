@@ -372,7 +372,7 @@ def test_none():
                     home_dirs(home), home)
         p.wait_for("starting, 0 lines")
         p.send(keys)
-        is_seen(p, "no line to ", "an empty log of a pod has no line to copy")
+        is_seen(p, "no line ", "an empty log of a pod has no line to copy")
         end(p, "none of a pod")
 
 

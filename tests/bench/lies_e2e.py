@@ -365,6 +365,8 @@ def shared_files(rig):
     rig.clean("shared", "both", "flag")
 
 
+# The window of 30 steps takes 1.5 s.  The lies about time hide 0.75 s of it, far above the 0.22 s
+# that the guard allows and the delays of a busy machine.
 LIAR = """\
 import math, os, sys, time
 lie, step_s = os.environ.get("LIE", ""), 0.05
@@ -379,11 +381,11 @@ for step in range(1, 41):
     if not (lie == "unrun" and step > 20):
         time.sleep(step_s / 2 if lie == "less" else step_s)
     counted += time.time() - row
-    if lie == "uncounted" and step % 4 == 0:
+    if lie == "uncounted" and step % 2 == 0:
         time.sleep(step_s)
     ms = 1000 * (counted if lie == "uncounted" else time.time() - began)
     if lie == "early":  # it stops its clock before the device is done
-        ms *= 0.8
+        ms *= 0.5
     loss = 9 / math.sqrt(step) * (1 if seed == 42 else 1.01)
     loss += 0.01 * step if lie == "less" else 0
     say("step:%d/40 train_loss:%.4f train_time:%.1fms step_avg:%.3fms" %

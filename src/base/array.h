@@ -8,7 +8,7 @@
 #define MUST_USE __attribute__((warn_unused_result))
 /* The function does not need this parameter. */
 #define UNUSED __attribute__((unused))
-/* The function has a format, and its arguments, at these places (from 1). */
+/* The function takes a printf format and its arguments at these positions, counted from 1. */
 #define LIKE_PRINTF(format_at, first) __attribute__((format(printf, format_at, first)))
 
 /* Evaluates to 1; does not compile for a pointer. */
@@ -19,13 +19,13 @@
 /* Number of elements of an array. */
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The ids, or the names, of a list of X(id, name, ..): enum kind { KIND_LIST(LIST_ID) },
- * { KIND_LIST(LIST_NAME) NULL }. */
+/* Extract the ids or the names from a list of rows X(id, name, ..), as in: enum kind {
+ * KIND_LIST(LIST_ID) }, { KIND_LIST(LIST_NAME) NULL }. */
 #define LIST_ID(...)		LIST_ID_OF(__VA_ARGS__, )
 #define LIST_ID_OF(id, ...)	id,
 #define LIST_NAME(id, ...)	LIST_NAME_OF(__VA_ARGS__, )
 #define LIST_NAME_OF(name, ...) name,
-/* A function that returns the name of an id: LIST_NAMES(kind_name, kind, KIND_LIST) */
+/* Define a function that returns the name of an id: LIST_NAMES(kind_name, kind, KIND_LIST) */
 #define LIST_NAMES(function, type, list)                                \
 	const char *function(enum type value)                           \
 	{                                                               \
@@ -34,13 +34,13 @@
 		return names[value];                                    \
 	}
 
-/* Visit each of the n elements of an array (NULL if n is 0), which must not move: item points to
- * one after the other. */
+/* Visit the n elements of an array: item points to each in turn. The array may be NULL if n is 0.
+ * The body must not reallocate it. */
 #define array_each(item, array, n)                                                                 \
 	for (__typeof__(*(array)) *item = (array), *item##_end = item == NULL ? NULL : item + (n); \
 	     item != item##_end; item++)
 
-/* The same for n pointers: item is one after the other. */
+/* The same for an array of n pointers: item is each pointer in turn. */
 #define pointer_each(item, array, n)                                                        \
 	for (__typeof__(**(array)) *const *                                                 \
 		     item##_at = (array),                                                   \
@@ -78,7 +78,7 @@
 #define any_of(i, n, condition) (index_of(i, n, condition) < (n))
 #define all_of(i, n, condition) (!any_of(i, n, !(condition)))
 
-/* How many elements the condition is true for. */
+/* Count the elements for which the condition is true. */
 #define array_count(item, array, n, condition)               \
 	__extension__({                                      \
 		size_t item##_count = 0;                     \

@@ -27,7 +27,7 @@ void buf_append_str(struct buf *buf, const char *s);
 void buf_append_char(struct buf *buf, char c);
 void buf_appendf(struct buf *buf, const char *fmt, ...) LIKE_PRINTF(2, 3);
 void buf_vappendf(struct buf *buf, const char *fmt, va_list ap) LIKE_PRINTF(2, 0);
-/* The same with the arguments after the last parameter, fmt, of a function. */
+/* buf_vappendf for a variadic function whose last named parameter is fmt. */
 #define buf_append_args(buf, fmt)                 \
 	do {                                      \
 		va_list args;                     \

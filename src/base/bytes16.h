@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* 16 bytes at once, in the vector syntax of gcc and clang, which compile it to SSE2, NEON or plain
- * words. A comparison gives 0xff for true and 0 for false, per byte. */
+/* 16 bytes that are processed together, in the vector syntax of gcc and clang, which compile it to
+ * SSE2, NEON or plain words. A comparison gives 0xff for true and 0 for false, per byte. */
 typedef unsigned char bytes16 __attribute__((vector_size(16)));
 /* The calling convention never matters, because everything is inline. */
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -38,7 +38,7 @@ static inline size_t bytes16_count(const char *p, size_t len, char c)
 	while (end - p >= 32) {
 		bytes16 counts = { 0 };
 
-		/* At most this often, so that no byte of counts overflows. */
+		/* At most 127 times: after that a byte of counts could overflow. */
 		for (int k = 0; k < 127 && end - p >= 32; k++, p += 32)
 			counts -= (bytes16)(bytes16_load(p) == (uint8_t)c) +
 				  (bytes16)(bytes16_load(p + 16) == (uint8_t)c);

@@ -94,9 +94,9 @@ static void add_cut(struct cuts *cuts, size_t at)
 	cuts->at[i] = at;
 }
 
-/* The correlation of neighboring values, given that split and the next best one: a change that has
- * not been found yet would look like correlation. Kendall (1954): the estimate is too low by (1 + 3
- * rho) / n per section; choosing the splits by their effect costs about BIAS more. */
+/* Estimate the correlation of neighboring values after splitting at `split` and at the next best
+ * split: an undetected change would look like correlation. Kendall (1954): the estimate is too low
+ * by (1 + 3 rho) / n per section; choosing the splits by their effect costs about BIAS more. */
 static double estimate_correlation(struct search *s, struct split split)
 {
 	double own = 0, next = 0, rho;
@@ -124,7 +124,8 @@ static double estimate_correlation(struct search *s, struct split split)
 	return fmin(fmax(rho, 0), MOST_RHO);
 }
 
-/* Generate a series like y without changes other than those found. */
+/* Generate a random series with the spread and the correlation of y, but without undetected
+ * changes. */
 static void draw_like(struct search *s, double rho)
 {
 	double first = sqrt(1 - rho * rho);
@@ -150,7 +151,8 @@ static void draw_like(struct search *s, double rho)
 	}
 }
 
-/* How often a random series splits as well; stops early if that is too often. */
+/* Estimate p: the share of random series that split at least as well as y. Stops early if it is too
+ * large. */
 static double estimate_p(struct search *s, struct split split)
 {
 	double rho = estimate_correlation(s, split);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The checksum of cksum(1), and how a local file is recognized again; for followed logs. */
+/* The checksum of cksum(1), and the check that a followed log is still the same file. */
 #include "base/cksum.h"
 
 #include <pthread.h>

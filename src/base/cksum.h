@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The checksum of POSIX cksum(1), updated as bytes arrive; it identifies a log. Zeroed, it is the
- * state for no bytes. Plain memory: both numbers can be stored and restored together. */
+/* The checksum of POSIX cksum(1), updated as bytes arrive; it identifies a log. A zeroed struct is
+ * the state before the first byte. Both numbers can be stored and restored together. */
 struct cksum {
 	uint64_t len;
 	uint32_t crc; /* the remainder, without the length step */
@@ -20,8 +20,9 @@ uint32_t cksum_value(const struct cksum *sum);
 #define CKSUM_HEAD_BYTES (256U * 1024)
 #define CKSUM_TAIL_BYTES 4096U
 
-/* Recognizes whether a file is still the one that was read up to len, with two short reads: its
- * first bytes and the last ones before len. Zeroed: nothing was read. */
+/* Recognizes with two short reads whether a file is still the one that was read up to len: its
+ * first bytes and the last bytes before len must be the same. A zeroed guard stands for a file of
+ * which nothing was read. */
 struct cksum_guard {
 	uint64_t len;
 	struct cksum head;
@@ -30,5 +31,5 @@ struct cksum_guard {
 
 /* Add the next bytes of the file. */
 void cksum_guard_add(struct cksum_guard *guard, const void *data, size_t len);
-/* Also false if the file cannot be read. */
+/* Is fd still the file that was read? Also false if it cannot be read. */
 bool cksum_guard_holds(const struct cksum_guard *guard, int fd);

@@ -21,16 +21,16 @@ int64_t clock_mono_ms(void);
 int64_t clock_boot_ms(void);
 int64_t clock_wall_ms(void);
 
-/* Only for tests: HGYM_TUI_TEST_CLOCK names a file with the milliseconds, as int64_t, by which all
- * clocks are ahead of the real ones.  False without such a file. */
+/* Only for tests: get the milliseconds by which all clocks are ahead of the real ones, an int64_t
+ * in the file that HGYM_TUI_TEST_CLOCK names. Returns false without such a file. */
 bool clock_test_ahead(int64_t *ms);
 
 #define CLOCK_RFC3339_SIZE 32
 
-/* wall_ms as RFC 3339 UTC with seconds ("2026-11-20T21:30:00Z") in out. */
+/* Format wall_ms as RFC 3339 UTC with seconds ("2026-11-20T21:30:00Z"). */
 void clock_rfc3339(int64_t wall_ms, char out[CLOCK_RFC3339_SIZE]);
 
-/* Days and seconds since 1970 from a civil UTC date; proleptic Gregorian. */
+/* Seconds since 1970 of a UTC date and time in the proleptic Gregorian calendar. */
 int64_t clock_from_civil_s(int year, int month, int day, int hour, int min, int sec);
 
 /* Parse a UTC time at the start of a text, as seconds since 1970: digits as in

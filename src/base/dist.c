@@ -12,7 +12,7 @@
 #define EPSILON	    1e-16
 #define TINY	    1e-300
 
-/* log Gamma(x), x > 0; lgamma itself writes to a global. */
+/* log Gamma(x), x > 0. Unlike lgamma, it writes no global variable. */
 static double log_gamma(double x)
 {
 	int sign;
@@ -25,7 +25,7 @@ static double not_tiny(double x)
 	return fabs(x) < TINY ? TINY : x;
 }
 
-/* The continued fraction of I_x(a, b), good for x < (a+1)/(a+b+2). */
+/* The continued fraction of I_x(a, b), which converges fast for x < (a+1)/(a+b+2). */
 static double beta_fraction(double x, double a, double b)
 {
 	double c = 1.0, d = 1.0 / not_tiny(1.0 - (a + b) * x / (a + 1.0));
@@ -49,8 +49,8 @@ static double beta_fraction(double x, double a, double b)
 	return value;
 }
 
-/* I_x(a, b) with y = 1 - x as a separate argument: if one of them is close to 1, the other has more
- * digits than 1 minus it. */
+/* I_x(a, b) with y = 1 - x as a separate argument, because subtracting a value close to 1 from 1
+ * loses digits. */
 static double beta_inc_xy(double x, double y, double a, double b)
 {
 	if (x <= 0.0)
@@ -104,8 +104,8 @@ static double t_density(double t, double df)
 	       sqrt(df * M_PI);
 }
 
-/* By symmetry, the t >= 0 with P(T > t) = tail, tail < 1/2: double to a bracket, then use Newton
- * steps within it, or bisect. */
+/* By symmetry, find the t >= 0 with P(T > t) = tail < 1/2: double `high` until it exceeds t, then
+ * take Newton steps, or bisect if a step leaves the bracket. */
 double dist_t_quantile(double p, double df)
 {
 	double tail = p < 0.5 ? p : 1.0 - p, low = 0.0, high = 1.0, next;
@@ -135,8 +135,8 @@ double dist_t_quantile(double p, double df)
 	return p < 0.5 ? -next : next;
 }
 
-/* The probability that a normal variable with mean delta exceeds the bar times s, the measured
- * spread in units of the true one: Simpson's rule over the range of s. */
+/* The probability that a normal variable with mean delta exceeds bar * s, where s is the measured
+ * standard deviation divided by the true one; integrated over s with Simpson's rule. */
 double dist_t_power(double delta, double df, double alpha)
 {
 	double bar = dist_t_quantile(1.0 - alpha, df), width = 8.0 / sqrt(df);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Distribution functions that need only libm. Relative accuracy is about 1e-12 in the body and in
- * both tails that statistics of a few runs reach. Every function returns NAN for arguments outside
- * its stated range (or NAN), so that absent numbers stay absent.
+/* Distribution functions that need only libm. Relative accuracy is about 1e-12 in the body and as
+ * far into both tails as statistics of a few runs go. Every function returns NAN if an argument is
+ * NAN or outside its stated range.
  *
  * Formulas: Abramowitz & Stegun 26.5.8 (continued fraction of the incomplete beta function, by the
  * modified Lentz method), 26.6.2 and 26.7.1 (F and Student's t from the beta function). */
@@ -21,7 +21,7 @@ double dist_t_two_sided(double t, double df);
 double dist_t_quantile(double p, double df);
 
 /* The power of a one-sided t test: the probability that it passes at level alpha if the true t is
- * delta > 0 (noncentral t). Within 1e-8; df >= 1. */
+ * delta > 0 (noncentral t). Accurate to 1e-8; df >= 1. */
 double dist_t_power(double delta, double df, double alpha);
 
 /* P(X > f) of the F distribution; df_a, df_b > 0, f >= 0. */

@@ -6,12 +6,12 @@
 #include "base/array.h"
 
 /* An error as a value owned by the caller. A function that can fail takes `struct err *err` as its
- * last parameter, returns -1 and fills it; on success it leaves it untouched, so that calls can be
- * chained with ||. err may be NULL if the caller does not need the text. */
+ * last parameter, returns -1 and fills it; on success it leaves *err untouched, so that calls can
+ * be chained with ||. err may be NULL if the caller does not need the text. */
 
-/* The kind of error; each one has an exit status (err_exit_status): 1 this program or the data, 2
- * the user, 3 a check, 4 the pod, 5 no data, 141 (as for SIGPIPE) the reader of our output is gone,
- * which is not reported. */
+/* The kind of error and its exit status (err_exit_status): 1 is an error in this program or in the
+ * data, 2 an error of the user, 3 a failed check, 4 an error on the pod, 5 means no data. 141 (as
+ * for SIGPIPE) means that the reader of our output is gone; it is not reported. */
 #define ERR_CODE_LIST(X)    \
 	X(ERR_NONE, 0)      \
 	X(ERR_IO, 1)        \
@@ -40,7 +40,7 @@ struct err {
 /* Fill *err (may be NULL) with a formatted sentence, return -1. */
 int err_set(struct err *err, enum err_code code, const char *fmt, ...) LIKE_PRINTF(3, 4);
 
-/* The same, with ": " and the text of errno at the end. */
+/* The same, and append ": " and the text of errno. */
 int err_set_errno(struct err *err, enum err_code code, const char *fmt, ...) LIKE_PRINTF(3, 4);
 
 /* Prepend "<formatted>: " to the text while returning; returns -1. An empty text means that

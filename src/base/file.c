@@ -71,7 +71,7 @@ int file_replace(const char *path, struct str text, struct err *err)
 {
 	AUTO_TEXT temp = xasprintf("%s.tmp", path);
 
-	/* A file left behind after a kill is reused. */
+	/* Reuse the file if a killed process left it behind. */
 	int rc = write_and_close(open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), temp,
 				 text, 0600);
 	if (rc == 0 && (rc = rename(temp, path)) != 0)
@@ -93,7 +93,8 @@ static char *make_name(const char *path, int n)
 	return xasprintf("%.*s-%d%s", base, path, n, dot != NULL ? dot : "");
 }
 
-/* Give it an unused name; without hard links, reserve the name first. */
+/* Rename temp to path unless path exists. If hard links do not work, create path first to reserve
+ * it. */
 static int claim_name(const char *temp, const char *path)
 {
 	if (link(temp, path) == 0)
@@ -125,7 +126,7 @@ char *file_create(const char *path, struct str text, bool over, struct err *err)
 	char *given = NULL;
 	mode_t mask = umask(0);
 
-	/* With the permissions that open() would give for mode 0666. */
+	/* Set the permissions that open() would give for mode 0666. */
 	(void)umask(mask);
 	if (write_and_close(mkostemp(temp, O_CLOEXEC), temp, text, 0666 & ~mask) != 0) {
 		err_set_errno(err, ERR_IO, "cannot write %s", path);

@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Keys, the actions of the dashboard, and which key runs which action.  The lists of names are
- * used by the configuration too, so they know nothing of the screen. */
+/* Keys, the actions of the dashboard, and which key runs which action. The configuration uses these
+ * lists of names too, so nothing here depends on the screen. */
 
 /* Keys that are not a character, with their names in the configuration and in the help. */
 #define KEYCODE_LIST(X)                           \
@@ -46,7 +46,7 @@ enum keycode { KEYCODE_BASE = 0x110000, KEYCODE_LIST(LIST_ID) KEYCODE_END_OF_LIS
 
 struct key {
 	uint32_t code; /* a Unicode character (Ctrl-a is 1 and so on) or enum keycode */
-	int x, y;      /* of the mouse */
+	int x, y;      /* position of the mouse */
 };
 
 /* Code of a key's name ("j", "Ctrl-d", "PgUp", "Space"); 0 for an unknown name. */
@@ -85,10 +85,10 @@ struct action_info {
 	const char *help;
 };
 
-/* Static row of the table of actions; not of ACTION_NONE. */
+/* The row of the action in a static table; all zero for ACTION_NONE. */
 const struct action_info *action_info(enum action action);
 
-/* Whether the action changes something on a pod: --read-only hides it. */
+/* Does the action change something on a pod? --read-only hides these actions. */
 bool action_is_acting(enum action action);
 
 /* ACTION_NONE for an unknown name. */

@@ -12,7 +12,7 @@ struct list {
 
 #define list_entry(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
-/* Each element: struct type, its name, the list, and the member that is their link. */
+/* Visit each element: `item` is a `type` from the list `head`, and its link is `member`. */
 #define list_each(type, item, head, member)                                                \
 	for (type *item = list_entry((head)->next, type, member); &item->member != (head); \
 	     item = list_entry(item->member.next, type, member))

@@ -11,6 +11,6 @@ struct log_identity {
 	uint64_t dev, inode;
 	uint64_t stamp; /* time of the file's last change, if sum covers the whole file; 0: unknown
 			 */
-	struct cksum sum; /* of the bytes that were fetched; of none: unknown */
+	struct cksum sum; /* of the fetched bytes; unknown if it covers none */
 	bool ended;	  /* nothing more will be written to it */
 };

@@ -6,8 +6,9 @@
 /* Search for the name that a mistyped word was meant to be. */
 struct nearest {
 	struct str word, name;	 /* name.p is NULL if no name is similar */
-	size_t typos, max_typos; /* in name; allowed */
+	size_t typos, max_typos; /* typos in name; the most that are allowed */
 };
 
-/* Keep name if it has fewer typos than the best one before; an unfinished word counts as one. */
+/* Remember name if the word is fewer typos away from it than from the best name so far. A word that
+ * is the beginning of name is one typo away. */
 void nearest_add(struct nearest *near, const char *name, size_t len);

@@ -9,8 +9,8 @@
 /* From here on stdout and stderr accept UTF-8 and write what the locale supports. Call once, after
  * setlocale and before any output. */
 void plain_streams(void);
-/* Set whether the stream gets CSV, whose bytes are not changed. Text that starts with a brace is
- * JSON, whose characters are escaped. */
+/* Write the stream's bytes unchanged from now on; for CSV. Output that starts with a brace is JSON
+ * and gets \u escapes. */
 void plain_keep_bytes(FILE *stream);
 /* Append s as this process writes it for people: unchanged or as ASCII. */
 void plain_append(struct buf *out, struct str s);

@@ -4,9 +4,9 @@
 #include "base/buf.h"
 
 /* argv to shell text: the only place where command lines for a pod's shell are made. A POSIX shell
- * reads exactly the given bytes; words that need no quotes get none. csh and fish read it alike
- * unless a word contains a newline, a backslash or a '!'. A word cannot contain a NUL; callers pass
- * C strings, or slices without one. */
+ * reads exactly the given bytes; so do csh and fish unless a word contains a newline, a backslash
+ * or a '!'. Words that need no quotes get none. A word cannot contain a NUL; callers pass C
+ * strings, or slices without one. */
 
 /* Append one word, quoted if necessary. */
 void quote_word(struct buf *out, struct str word);

@@ -3,9 +3,9 @@
 
 #include "base/array.h"
 
-/* Lines to stderr for people, from a program that must not block: a terminal that accepts no output
- * (Ctrl-s, an SSH client in suspend) gets them later, with the number of dropped lines if too many
- * were waiting. Other files are written at once. */
+/* Print lines to stderr without blocking: a terminal that accepts no output (Ctrl-s, a suspended
+ * SSH client) gets them later, with the number of dropped lines if too many were waiting. If stderr
+ * is not a terminal, lines are written at once. */
 
 /* Write a line, given without its newline; plain text. */
 void say_line(const char *line);

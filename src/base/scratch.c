@@ -36,14 +36,15 @@ struct answer {
 	char end[sizeof(PLACE)];
 };
 
-/* Where the random suffix ends in the path of the directory. */
+/* Return the random suffix at the end of the directory's path. */
 static char *path_end(char *path)
 {
 	return path + strlen(path) - strlen(PLACE);
 }
 
-/* The child creates the directory, so that killing the parent at any moment cannot leave one behind
- * unknown. It blocks all signals and closes terminals and pipes, so that no reader waits for it. */
+/* Create the directory in the child, so that it gets removed at whatever moment the parent is
+ * killed. The child blocks all signals, and it closes terminals and pipes, so that no reader waits
+ * for it. */
 static void run_sweeper(char *path, int end, int tell)
 {
 	struct answer answer = { 0 };
@@ -69,7 +70,8 @@ static void run_sweeper(char *path, int end, int tell)
 	_exit(0);
 }
 
-/* Start the child with signals blocked, so that none arrives before it is ready. */
+/* Start the child with all signals blocked: no signal may end it before the directory is
+ * removed. */
 static int start_sweeper(struct scratch *scratch, struct err *err)
 {
 	int end[2], told[2] = { -1, -1 }, bad = -1;
@@ -77,12 +79,12 @@ static int start_sweeper(struct scratch *scratch, struct err *err)
 	sigset_t all, before;
 
 	if (pipe2(end, O_CLOEXEC) != 0)
-		return err_set_errno(err, ERR_IO, "pipe");
+		return err_set_errno(err, ERR_IO, "cannot create a pipe");
 	scratch->fd = end[1];
 	(void)sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &before);
 	if (pipe2(told, O_CLOEXEC) != 0 || (scratch->sweeper = fork()) < 0)
-		err_set_errno(err, ERR_IO, "fork");
+		err_set_errno(err, ERR_IO, "cannot start a process");
 	else if (scratch->sweeper == 0)
 		run_sweeper(scratch->path, end[0], told[1]);
 	(void)close(end[0]);
@@ -90,7 +92,8 @@ static int start_sweeper(struct scratch *scratch, struct err *err)
 	if (scratch->sweeper > 0) {
 		if (read(told[0], &answer, sizeof(answer)) >= 0)
 			errno = answer.error;
-		bad = errno != 0 ? err_set_errno(err, ERR_IO, "%s", scratch->path) : 0;
+		bad = errno != 0 ? err_set_errno(err, ERR_IO, "cannot create %s", scratch->path)
+				 : 0;
 	}
 	if (bad == 0) /* the child created the directory: complete its name */
 		memcpy(path_end(scratch->path), answer.end, sizeof(answer.end));

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* SHA-256 with libcrypto: identifies logs, scripts and artifacts. */
+/* SHA-256 with libcrypto, to identify logs, scripts and artifacts. */
 struct sha256 {
 	struct evp_md_ctx_st *ctx; /* owned */
 };

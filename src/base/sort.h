@@ -14,7 +14,7 @@ static inline int sort_by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* For texts, or for structs whose first member is one. */
+/* Compare two texts, or two structs whose first member is a text. */
 static inline int sort_by_text(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);

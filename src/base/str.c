@@ -8,7 +8,7 @@
 
 #include "base/bytes16.h"
 
-/* Is s the word at p, among words up to end? */
+/* Is s the whole word at p, in the list of words that ends at `end`? */
 static bool is_word_at(struct str s, const char *p, const char *words, const char *end,
 		       int (*compare)(const char *a, const char *b, size_t n))
 {
@@ -93,7 +93,7 @@ const char *str_find(struct str s, const char *needle)
 	return str_find_str(s, str_from(needle));
 }
 
-/* Compare its first and last byte at 16 positions at once. */
+/* Compare the first and the last byte of needle at 16 positions at once. */
 const char *str_find_str(struct str s, struct str needle)
 {
 	size_t n = needle.len;
@@ -194,14 +194,14 @@ const double str_pow10[] = { 1e0,  1e1,	 1e2,  1e3,  1e4,  1e5,	 1e6,  1e7,  1e8
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define EVERY_BYTE(b) (UINT64_C(0x0101010101010101) * (b))
 
-/* str_take_decimal for a number that ends within 8 bytes, which are computed as one word; NULL: it
- * may be longer. */
+/* str_take_decimal for a number that ends within 8 bytes, computed in one word. Returns NULL if the
+ * number may be longer. */
 static inline const char *take_short(const char *p, bool point, double *out)
 {
 	uint64_t word, others;
 
 	memcpy(&word, p, sizeof(word));
-	word ^= EVERY_BYTE('0'); /* each digit is its value */
+	word ^= EVERY_BYTE('0'); /* each digit becomes its value */
 	others = (((word & EVERY_BYTE(0x7f)) + EVERY_BYTE(0x76)) | word) & EVERY_BYTE(0x80);
 	if (others == 0)
 		return NULL;
@@ -233,7 +233,7 @@ static inline const char *take_short(const char *p, bool point, double *out)
  * path). */
 const char *str_take_decimal(const char *p, const char *end, bool point, double *out)
 {
-	const char *start = p, *behind = NULL; /* the point */
+	const char *start = p, *behind = NULL; /* after the point */
 	uint64_t digits = 0;
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -260,7 +260,7 @@ const char *str_take_decimal(const char *p, const char *end, bool point, double 
 	return p;
 }
 
-/* Skip the digits at p and add their number to the previous ones. */
+/* Skip the digits at p and append them to the number *digits. */
 static inline const char *add_digits(const char *p, const char *end, uint64_t *digits)
 {
 	for (; p < end && str_is_digit(*p); p++)
@@ -288,7 +288,8 @@ static inline const char *read_exponent(const char *p, const char *end, int *exp
 }
 
 /* digits * 10^exponent, correctly rounded, for values that are not exact in a double: the quotient
- * has 63 bits and one for the remainder. A separate function because it is rarely needed. */
+ * has more bits than a double, and its last bit is set if there is a remainder. A separate function
+ * because it is rarely needed. */
 static bool __attribute__((noinline)) scale_many(uint64_t digits, int exponent, double *out)
 {
 #ifdef __SIZEOF_INT128__
@@ -345,7 +346,8 @@ const char *str_take_number(const char *p, const char *end, double *out)
 	return q;
 }
 
-/* Everything else that strtod accepts; a separate function because it is rarely needed. */
+/* Parse numbers that str_take_number rejects, such as "nan" and very long ones. A separate function
+ * because it is rarely needed. */
 static bool __attribute__((noinline)) other_to_double(struct str s, double *out)
 {
 	char copy[64];
@@ -355,7 +357,7 @@ static bool __attribute__((noinline)) other_to_double(struct str s, double *out)
 		return false;
 	memcpy(copy, s.p, s.len);
 	copy[s.len] = '\0';
-	/* No spaces, no hexadecimal numbers, no "nan(..)". */
+	/* Reject spaces, hexadecimal numbers and "nan(..)". */
 	if (strspn(copy, "0123456789+-.eEaAfFiInNtTyY") != s.len)
 		return false;
 	double value = strtod(copy, &end); /* LC_NUMERIC is always "C" */

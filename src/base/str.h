@@ -38,7 +38,7 @@ static inline bool str_starts_with(struct str s, const char *prefix)
 	return s.len >= n && memcmp(s.p, prefix, n) == 0;
 }
 
-/* For ASCII, in every locale; the second accepts letters, digits and "_", the third also a tab. */
+/* ASCII characters, whatever the locale: a digit; a letter, a digit or "_"; a space or a tab. */
 static inline bool str_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -56,7 +56,7 @@ static inline bool str_is_blank(char c)
 
 /* Print into a char array, truncated to its size; format as for printf. */
 #define print_into(array, ...) ((void)snprintf(array, sizeof(array) / IS_ARRAY(array), __VA_ARGS__))
-/* The same with the arguments after the last parameter, fmt, of a function. */
+/* The same for a variadic function whose last named parameter is fmt. */
 #define print_args(array, fmt)                                                        \
 	do {                                                                          \
 		va_list args;                                                         \
@@ -65,7 +65,7 @@ static inline bool str_is_blank(char c)
 		va_end(args);                                                         \
 	} while (0)
 
-/* The same after the text that the array has already; no argument may contain that text. */
+/* Append to the text in a char array in the same way; no argument may point into that array. */
 #define append_into(array, ...)                                                                   \
 	((void)snprintf((array) + strlen(array), sizeof(array) / IS_ARRAY(array) - strlen(array), \
 			__VA_ARGS__))
@@ -86,7 +86,7 @@ static inline struct str str_between(const char *from, const char *to)
 bool str_is_among(struct str s, const char *words);
 /* The same, ignoring case. */
 bool str_is_like(struct str s, const char *words);
-/* Index of s in a NULL-terminated list of words; -1 if it is not in it. */
+/* Index of word in a NULL-terminated list; -1 if it is not in it. */
 int str_index(const char *const *words, const char *word);
 bool str_ends_with(struct str s, const char *suffix);
 bool str_has_digit(struct str s);
@@ -100,11 +100,11 @@ struct str str_trim(struct str s);
 /* Cut the next part up to `sep` off *rest; false when nothing is left. "a,,b" gives "a", "",
  * "b". */
 bool str_next(struct str *rest, char sep, struct str *piece);
-/* Cut the next cell of CSV (RFC 4180) off *rest, trimmed and without its quotes; two quotes in it
- * stand for one. *end is the byte after it: sep, '\n', or '\0' at the end of the text. False: the
- * quotes are not closed, or text follows them. */
+/* Cut the next cell of CSV (RFC 4180) off *rest, trimmed and without the quotes around it; a quote
+ * inside stays doubled. *end is the byte after it: sep, '\n', or '\0' at the end of the text.
+ * Returns false if the quotes are not closed or text follows them. */
 bool str_next_cell(struct str *rest, char sep, struct str *cell, char *end);
-/* The last line that is not blank, trimmed; p NULL: there is none. */
+/* The last line that is not blank, trimmed; its p is NULL if there is none. */
 struct str str_last_line(struct str text);
 
 /* Strict numbers: the whole slice must be one number in the C locale, without spaces; otherwise
@@ -122,8 +122,9 @@ const char *str_take_number(const char *p, const char *end, double *out);
 bool str_to_i64(struct str s, int64_t *out);
 bool str_to_u64(struct str s, uint64_t *out);
 
-/* A number for people, with its integer part in groups: "16,037,109", "1,234.5", "-20,000".
- * Integers below 1e15 keep all their digits, other numbers as many as "%.*g" gives (1..17). */
+/* Format a number for people, with its integer digits in groups of three: "16,037,109", "1,234.5",
+ * "-20,000". Integers below 1e15 keep all their digits, other numbers as many as "%.*g" gives
+ * (1..17). */
 #define STR_NUMBER_SIZE 48
 const char *str_number(double value, int digits, char out[STR_NUMBER_SIZE]);
 

@@ -14,14 +14,14 @@ size_t utf8_decode(struct str s, uint32_t *cp);
 size_t utf8_encode(uint32_t cp, char out[4]);
 
 /* Number of terminal columns of cp: 0 for combining and zero-width characters, 2 for wide ones and
- * emoji, otherwise 1. Uses its own tables, so that it does not depend on the locale. Control
- * characters: 0. */
+ * emoji, otherwise 1. Also 0 for control characters. Uses its own tables, so that it does not
+ * depend on the locale. */
 int utf8_cp_width(uint32_t cp);
 
 /* Columns of s; invalid bytes count as one. */
 size_t utf8_width(struct str s);
 
-/* Start of the character that contains byte `at` of the text. */
+/* Offset of the first byte of the character that contains text[at]. */
 size_t utf8_begin(const char *text, size_t at);
 
 /* Length in bytes of the longest prefix of s of at most `columns` columns. */
@@ -36,5 +36,5 @@ void utf8_sanitize(struct buf *out, struct str s);
 void utf8_add_xml(struct buf *out, const char *text);
 /* A sanitized copy, at most cap_bytes long; owned. */
 char *utf8_copy(struct str s, size_t cap_bytes);
-/* A sanitized text in out, truncated to its size; returns out. */
+/* Write s, sanitized and truncated to `size`, to out; returns out. */
 const char *utf8_clean(char *out, size_t size, struct str s);

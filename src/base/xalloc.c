@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocators that abort; all allocations use them. */
+/* Allocators that abort if memory is exhausted; all allocations use them. */
 #include "base/xalloc.h"
 
 #include <stdarg.h>

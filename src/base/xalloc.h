@@ -30,7 +30,7 @@ void xfree_text(char **text);
 void xfree_local(void *at);
 #define AUTO_FREE __attribute__((cleanup(xfree_local)))
 
-/* Called once before aborting for lack of memory; NULL for none. */
+/* Set the function that is called once before aborting for lack of memory; NULL for none. */
 void xalloc_set_abort_hook(void (*hook)(void));
 
 /* Make room for one more element in a growing array: doubles *cap, starting at 8. Returns the array
@@ -44,11 +44,10 @@ void *xgrow(void *array, size_t n, size_t *cap, size_t size);
 #define xplace(array, n, cap) \
 	((array) = xgrow((array), (n), &(cap), sizeof(*(array))), &(array)[(n)++])
 
-/* For the whole process, before it starts threads: freed memory returns to the system, except 2 MiB
- * per thread. */
+/* Make freed memory return to the system, except 2 MiB per thread. Call it once, before threads
+ * start. */
 void xalloc_init(void);
-/* Much memory was freed in small pieces: return it to the system if possible. Takes
- * milliseconds. */
+/* Return memory to the system after much of it was freed in small pieces. Takes milliseconds. */
 void xtrim(void);
 
 /* A new struct with these members, as in a designated initializer; the others are 0:
@@ -61,7 +60,7 @@ void xtrim(void);
 		xnew_made;                               \
 	})
 
-/* Free *text and put another text, which it owns, or NULL in its place. */
+/* Free *text and replace it by value: another text, which *text then owns, or NULL. */
 #define xset_text(text, value)                                \
 	do {                                                  \
 		char **xset_at = (text), *xset_new = (value); \

@@ -161,7 +161,7 @@ static int check_pod_link(const struct json_reader *r, const struct conf_pod *po
 	return 0;
 }
 
-/* The paths on a local pod are local paths. */
+/* The paths of a local pod are on this machine: make them absolute. */
 static void resolve_local(const struct json_reader *r, struct conf_pod *pod)
 {
 	const struct {
@@ -267,7 +267,7 @@ static int take_discover(const struct json_reader *r, const cJSON *array, const 
 	return 0;
 }
 
-/* A pod as a program prints it. */
+/* A pod as printed by a program of "discover". */
 struct found {
 	struct conf_pod pod;
 	char *host, *user, *gpu, *state;
@@ -469,7 +469,7 @@ static int check_baseline(const struct json_reader *r, UNUSED const cJSON *node,
 		       : json_refuse(r, path, "needs \"bpb\", \"val_loss\" or \"file\"");
 }
 
-/* "auto"; false or null: off; or seconds. */
+/* Read "stall": "auto", a number of seconds, or false or null for off. */
 static int take_stall(const struct json_reader *r, const cJSON *node, const char *path, void *base)
 {
 	struct conf_alerts *a = base;
@@ -498,7 +498,6 @@ static const struct json_field rule_fields[] = {
 	{ .name = NULL },
 };
 
-/* Metrics with their limits. */
 static int take_metrics(const struct json_reader *r, const cJSON *node, const char *path,
 			void *base)
 {
@@ -715,7 +714,7 @@ static const char *env_text(const char *name)
 	return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* Add the pod of the variables that HarnessGym uses. */
+/* Add the pod that HarnessGym's environment variables describe. */
 static int add_environment_pod(struct conf *conf, struct err *err)
 {
 	const char *host = env_text("HARNESSGYM_GPU_HOST");
@@ -807,7 +806,7 @@ void conf_keep_answers(struct conf *conf, const struct conf *old)
 int conf_renew(struct conf *conf, struct conf *old, size_t i, struct str answer, struct err *err)
 {
 	const struct conf before = *conf;
-	/* It has the same programs, because it has the same text. */
+	/* old gets the same programs as conf, because it has the same text. */
 	int rc = conf_parse(old, conf->path, str_from(conf->text), err);
 
 	if (rc != 0)
@@ -822,7 +821,7 @@ int conf_renew(struct conf *conf, struct conf *old, size_t i, struct str answer,
 		conf_release(old);
 		return -1;
 	}
-	/* Other members are borrowed elsewhere, and are unchanged. */
+	/* Other code borrows the other members, which are the same in both. */
 	conf->pods = old->pods;
 	conf->n_pods = old->n_pods;
 	conf->discover = old->discover;

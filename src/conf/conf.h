@@ -29,9 +29,9 @@ void conf_strings_add(struct conf_strings *strings, char *text);
 
 /* Allocation for benches on a login node; values as for sbatch. */
 struct conf_slurm {
-	bool is_given; /* the members below may be NULL */
+	bool is_given; /* the pod has "slurm"; members may be NULL */
 	char *partition, *gres, *time, *account;
-	struct conf_strings extra; /* more options */
+	struct conf_strings extra; /* more options of sbatch */
 };
 
 struct conf_pod {
@@ -126,7 +126,7 @@ struct conf {
 	char *track;		    /* name of the track; NULL: the default */
 	struct conf_strings tracks; /* the user's own track files */
 	char *text;		    /* content of the file */
-	struct conf_pod *pods;	    /* of the file, then discovered ones */
+	struct conf_pod *pods;	    /* those of the file, then discovered ones */
 	size_t n_pods;
 	struct conf_discover *discover;
 	size_t n_discover;
@@ -149,26 +149,26 @@ void conf_init(struct conf *conf);
 void conf_release(struct conf *conf);
 
 /* Read the configuration from path (--config), or from $HGYM_TUI_CONFIG, which must exist, or from
- * hgym-tui/config.json in the XDG configuration directory if that exists.  Then add the pod
- * `harnessgym` of the HARNESSGYM_GPU_* variables.  *conf is uninitialized before, and after a
- * failure.  Errors (ERR_CONFIG) start with "file:line: key path: ". */
+ * hgym-tui/config.json in the XDG configuration directory if that exists. Then add the pod
+ * `harnessgym` of the HARNESSGYM_GPU_* variables. *conf need not be initialized, and must not be
+ * used after a failure. Errors (ERR_CONFIG) start with "file:line: key path: ". */
 int conf_load(struct conf *conf, const char *path, struct err *err) MUST_USE;
 
-/* The same from a text.  file is the name for errors, and relative paths start at its directory.
- * The variables are ignored. */
+/* The same from a text. file is the name for errors, and relative paths start at its directory.
+ * HARNESSGYM_GPU_* variables are ignored. */
 int conf_parse(struct conf *conf, const char *file, struct str text, struct err *err) MUST_USE;
 
 /* Add the pods that discover[i] printed: an array of objects with "name" and "host" or "command".
- * Pods that are not running, and names that other pods have already, are skipped.  -1 with err, and
- * without any change, if the answer is invalid. */
+ * Pods that are not running are skipped, and so are pods whose name is already used. -1 with err,
+ * and without any change, if the answer is invalid. */
 int conf_take_answer(struct conf *conf, size_t i, struct str answer, struct err *err) MUST_USE;
 
-/* Replace the pods of conf by those of its text and of the answers, of which discover[i] gives a
- * new one.  *old gets the previous pods; it is uninitialized before, and after a failure. */
+/* Store a new answer of discover[i], and rebuild the pods of conf from its text and all answers.
+ * *old gets the previous pods; it need not be initialized, and must not be used after a failure. */
 int conf_renew(struct conf *conf, struct conf *old, size_t i, struct str answer,
 	       struct err *err) MUST_USE;
 
-/* Copy the answers of old, for programs that both have. */
+/* Copy the answers from old for the programs in conf.discover that old has too. */
 void conf_keep_answers(struct conf *conf, const struct conf *old);
 
 /* Index of the pod with this name; -1: none. */
@@ -181,10 +181,10 @@ size_t conf_place(const char *word);
 /* Keep only the pods of these HOST:PATH words, and follow only their PATHs. */
 void conf_follow_places(struct conf *conf, char *const *words, size_t n);
 
-/* Address of the pod for people: `ssh`, the program, or "local". */
+/* Address of the pod for people: `ssh`, the program of `command`, or "local". */
 const char *conf_pod_target(const struct conf_pod *pod);
 
-/* Would a connection to a be the same as one to b?  Logs and price do not matter. */
+/* Do both pods have the same connection settings? Logs and price may differ. */
 bool conf_pod_same_link(const struct conf_pod *a, const struct conf_pod *b);
 
 bool conf_same_text(const char *a, const char *b); /* NULL equals NULL */
@@ -193,9 +193,9 @@ bool conf_same_strings(const struct conf_strings *a, const struct conf_strings *
 const char *conf_transport_name(enum conf_transport transport);
 /* The transport with this name; fallback if it is NULL or unknown. */
 enum conf_transport conf_transport_of(const char *name, enum conf_transport fallback);
-/* The meaning of a word for groups.by; CONF_BY_PATTERN: any other text, a pattern. */
+/* The value of groups.by with this name; CONF_BY_PATTERN for any other text, which is a pattern. */
 enum conf_group_by conf_group_of(const char *word);
-/* Also the words for --charset and --color; end with NULL. */
+/* The values of ui.charset and --charset, and of ui.color and --color; NULL-terminated. */
 extern const char *const conf_charsets[], *const conf_colors[];
 
 /* Directories of hgym-tui, "<XDG directory>/hgym-tui"; owned by the caller.  Relative XDG values

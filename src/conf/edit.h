@@ -3,7 +3,8 @@
 
 #include "parsers/json.h"
 
-/* The configuration in a file, to be changed; without a file an empty one. NULL with err. */
+/* Read the configuration in a file, to change it; owned. It is empty if the file does not exist.
+ * NULL with err. */
 cJSON *conf_edit(const char *path, struct err *err) MUST_USE;
-/* Write it if it is valid; -1 with err. */
+/* Replace the file by root if that is a valid configuration; -1 with err. */
 int conf_write(const char *path, const cJSON *root, struct err *err) MUST_USE;

@@ -12,26 +12,26 @@ enum command_id {
 	COMMAND_COPY,	/* text to the clipboard */
 	COMMAND_EXPORT, /* text to the file `name` */
 	COMMAND_LEARN,	/* rules from the first line of text and those around it, for log `name` */
-	COMMAND_ANSWER, /* to a question of the pod; text NULL: refused */
-	COMMAND_RECONNECT, /* to the pod now */
-	COMMAND_CHECK,	   /* whether the pod is ready for a run */
-	COMMAND_EDIT,	   /* the file `name`, at `line`, in the user's editor or pager */
+	COMMAND_ANSWER, /* answer a question of the pod with text; NULL refuses */
+	COMMAND_RECONNECT, /* connect to the pod now */
+	COMMAND_CHECK,	   /* check whether the pod is ready for a run */
+	COMMAND_EDIT,	   /* open the file `name`, at `line`, in the user's editor or pager */
 	COMMAND_INIT,	   /* add a pod to the configuration */
-	COMMAND_OPTION,	   /* write `text` as the value of `name` ("ui.theme") there */
+	COMMAND_OPTION,	   /* set the option `name` ("ui.theme") to `text` in the configuration */
 
-	/* From here on a yes is needed, and --read-only disables the command. */
-	COMMAND_SHELL, /* on the pod */
+	/* The user must confirm each of the following, and --read-only disables them. */
+	COMMAND_SHELL, /* open a shell on the pod */
 	COMMAND_ACTING = COMMAND_SHELL,
 	COMMAND_POD_STOP,    /* run the pod's stop_cmd */
-	COMMAND_BENCH_START, /* plan `name` */
-	COMMAND_BENCH_STOP,  /* bench `name` */
+	COMMAND_BENCH_START, /* run plan `name` */
+	COMMAND_BENCH_STOP,  /* stop bench `name` */
 	COMMAND_BENCH_PICK,  /* let the user choose a plan for the pods `text` (frame only) */
-	COMMAND_BENCH_ARMS,  /* let the user choose one of the two last ones (frame only) */
+	COMMAND_BENCH_ARMS,  /* let the user choose _RUN or _SETTINGS (frame only) */
 
 	/* Benches whose plan the program writes. */
 	COMMAND_BENCH_AUDIT, /* pods `text`, control of plan `name` or the probe */
 	COMMAND_BENCH_PODS,  /* plan `name` on the pods `text` */
-	COMMAND_BENCH_FORM,  /* as in the form `text` (JSON) */
+	COMMAND_BENCH_FORM,  /* as filled in the form `text` (JSON) */
 	COMMAND_BENCH_RUN,   /* checkpoint of HarnessGym run `text` ("": trials) at place `name` */
 	COMMAND_BENCH_SETTINGS, /* launch settings of the kernels of that run */
 };
@@ -49,10 +49,11 @@ struct command {
 void command_release(struct command *command);
 
 struct command_sink {
-	/* Execute; -1 with err, else a message for the status line in said[200]. */
+	/* Execute the command: 0 with a message for the status line in said[200], or -1 with
+	 * err. */
 	int (*execute)(void *user, const struct command *command, char said[200], struct err *err);
-	/* Describe what would run, for the question before it; owned by the caller.  NULL without
-	 * err: no question is needed.  NULL with err: it cannot run. */
+	/* Describe what would run, for the question to the user; owned by the caller. NULL without
+	 * err if no question is needed; NULL with err if the command cannot run. */
 	char *(*preview)(void *user, const struct command *command, struct err *err);
 	void *user;
 };

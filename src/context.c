@@ -136,7 +136,7 @@ static int open_db(struct context *context, struct err *err)
 
 int context_open(struct context *context, unsigned int parts, struct err *err)
 {
-	/* Each may use the ones opened before it. */
+	/* Each part may use the parts opened before it. */
 	static const struct {
 		enum context_part part;
 		int (*open)(struct context *context, struct err *err);

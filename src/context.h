@@ -7,7 +7,7 @@
 #include "parsers/format.h"
 #include "store/store.h"
 
-/* The environment of a command. main opens the parts that the command needs, once, and passes it
+/* The environment of a command. main opens the parts that the command needs, once, and passes them
  * down; nothing else reads the configuration, compiles rules, resolves the track or opens the
  * database for reading. */
 
@@ -32,7 +32,7 @@ enum context_part {
 struct context {
 	struct context_options options;
 	unsigned int opened;	    /* enum context_part */
-	const struct clock *clock;  /* of this machine */
+	const struct clock *clock;  /* the clock of this machine */
 	struct conf conf;	    /* empty until opened */
 	char *db_path;		    /* owned; NULL until CONF or DB is opened */
 	struct format_set *formats; /* owned; NULL until opened */
@@ -40,10 +40,10 @@ struct context {
 	struct track track;	    /* empty until opened */
 	struct store *store;	    /* owned, read-only; NULL: not opened */
 	long writer; /* process that was writing to the database when it was opened; 0: none */
-	struct conf before;  /* replaced by context_reload */
+	struct conf before;  /* the configuration before the last reload */
 	char *const *places; /* borrowed; set by context_open_places */
 	size_t n_places;
-	struct scratch folder; /* of their database and local copies */
+	struct scratch folder; /* holds the database and local copies of these places */
 };
 
 /* Nothing is opened yet; options are copied. */
@@ -67,11 +67,11 @@ void context_close_db(struct context *context);
 /* Add a rule file from the command line; its rules are tried first. */
 int context_add_format(struct context *context, const char *path, struct err *err) MUST_USE;
 
-/* The name of the selected track; NULL: chosen by the runs. */
+/* The name of the selected track; NULL if the logs of each run decide it. */
 const char *context_track_name(const struct context *context);
 
-/* Load the track of that name into *track (owned by the caller): from one of the configuration's
- * files, a built-in one, or the name of a file. */
+/* Load a track into *track (owned by the caller). name is that of a track in a configured file,
+ * that of a built-in track, or the path of a file. */
 int context_find_track(const struct context *context, const char *name, struct track *track,
 		       struct err *err) MUST_USE;
 

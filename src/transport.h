@@ -6,9 +6,9 @@
 #include "base/err.h"
 #include "base/link_state.h"
 
-/* "Run a command on a pod and get its bytes": what followers, checks and benches know of the way to
- * a pod. Implemented by remote/fleet.c over libssh2, a child ssh or a child sh. All on the loop
- * thread, no call blocks; callbacks never run inside a call of the caller's. */
+/* Run commands on a pod and get their output, for followers, checks and benches. Implemented by
+ * remote/fleet.c over libssh2, a child ssh or a child sh. Use it only on the loop thread; no call
+ * blocks, and no callback runs inside a call. */
 struct stream; /* one command that runs on a pod */
 
 /* How a command ended. */
@@ -30,12 +30,12 @@ struct stream_cb {
 	void (*on_close)(void *user, const struct stream_exit *exit);
 };
 
-/* What is known of the way to a pod; copied out. */
+/* A copy of the state of the connection to a pod. */
 struct link_info {
 	enum link_state state;
-	struct err why;		  /* of WAITING and REFUSED; ERR_NONE else */
+	struct err why;		  /* why it is WAITING or REFUSED; otherwise ERR_NONE */
 	int64_t since_ms;	  /* mono clock */
-	int64_t retry_at_ms;	  /* mono clock; of WAITING, and REFUSED; 0: never */
+	int64_t retry_at_ms;	  /* mono clock; if WAITING or REFUSED; 0: never */
 	int64_t last_byte_ms;	  /* mono clock, 0: none yet */
 	unsigned int tries;	  /* since it was last live */
 	char host_key_sha256[64]; /* "SHA256:..." once seen */
@@ -46,25 +46,25 @@ struct transport {
 };
 
 struct transport_ops {
-	/* Start command (a line for the pod's login shell, at most 30000 bytes; made by
-	 * base/quote.h) on the pod of that index in the configuration. Connects first where needed;
-	 * while the link is WAITING it waits for the next try. A try that fails ends all streams of
-	 * the pod with its error: exec again to try again, the link keeps the back-off. On a
-	 * REFUSED link a stream ends after half a second. The link tries again after about five
-	 * minutes where the server took none of our keys; where it was refused for another reason,
-	 * only reconnect or the answer to a question tries again. NULL with err only for wrong use,
-	 * or when all is being closed. */
+	/* Start a command on the pod with this index in the configuration. command is one line for
+	 * the pod's login shell, at most 30000 bytes, made with base/quote.h. Connects first if
+	 * necessary; while the link is WAITING, the command waits for the next attempt. A failed
+	 * attempt ends all streams of the pod with its error; call exec again to retry, after the
+	 * link's usual delay. On a REFUSED link a stream ends after half a second. If the server
+	 * accepted none of our keys, the link retries after about five minutes; after another
+	 * refusal it retries only on reconnect or when the user answers the question. Returns NULL
+	 * with err only for wrong arguments or during shutdown. */
 	struct stream *(*exec)(struct transport *t, size_t pod, const char *command,
 			       const struct stream_cb *cb, void *user, struct err *err);
-	/* Queue bytes for stdin; -1 when more than the cap are waiting. */
+	/* Queue bytes for stdin; -1 if more than the cap would wait. */
 	int (*write)(struct stream *s, const void *data, size_t len, struct err *err);
 	/* Close stdin. */
 	void (*close_stdin)(struct stream *s);
 	/* Continue after on_data took fewer bytes than it was given. */
 	void (*resume)(struct stream *s);
-	/* End it; on_close follows. */
+	/* End the stream; on_close follows. */
 	void (*cancel)(struct stream *s);
 	void (*link_info)(struct transport *t, size_t pod, struct link_info *info);
-	/* Try again now (WAITING or REFUSED). */
+	/* Connect now instead of waiting, if the link is WAITING or REFUSED. */
 	void (*reconnect)(struct transport *t, size_t pod);
 };

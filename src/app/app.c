@@ -16,7 +16,7 @@
 #define YIELD_MS  60 /* between two polls while a view works for the user */
 #define RESIZE_MS 40
 #define AWAY_MS	  50 /* between two checks whether a shell has exited */
-#define NOTICES	  16 /* at most, while the terminal accepts nothing */
+#define NOTICES	  16 /* most notifications to send while the terminal accepts no output */
 
 struct app {
 	const struct app_setup *setup;
@@ -32,9 +32,9 @@ struct app {
 	struct term_options options;
 	bool in_tmux;
 	bool works;	   /* on_work is posted */
-	bool owes;	   /* a frame, when the terminal has accepted the last */
+	bool owes;	   /* draw a frame when the terminal has accepted the last one */
 	bool mouse_chosen; /* by a key: a reload keeps it */
-	int notices;	   /* since the terminal accepted everything */
+	int notices;	   /* sent since the terminal accepted all output */
 	int status;	   /* 128 + signal */
 };
 
@@ -106,7 +106,7 @@ static void quit_loop(struct app *app)
 	loop_stop(app->loop);
 }
 
-/* Options of the terminal from the command line and the configuration. */
+/* Take the options of the terminal from the command line and the configuration. */
 static int make_term_options(const struct app *app, struct term_options *options, struct err *err)
 {
 	const struct conf *conf = &app->setup->context->conf;
@@ -252,7 +252,7 @@ static bool handle_wants(struct app *app)
 	return false;
 }
 
-/* Do a piece of a view's background work; the next one follows in the next turn of the loop. */
+/* Do a piece of a view's background work, and the next piece in the next turn of the loop. */
 static void start_work(struct app *app)
 {
 	if (!ui_work(app->parts.ui) || app->works)
@@ -300,7 +300,7 @@ static void on_poll(void *user)
 	bool more = source->poll != NULL && source->poll(source->user);
 	int64_t in_ms;
 
-	/* Drawing may ask the source for something. */
+	/* Draw first: a view may request data, which makes the source busy. */
 	schedule_frame(app);
 	bool busy = source->busy != NULL && source->busy(source->user);
 	if (more)
@@ -353,7 +353,7 @@ static void on_signal(void *user, int signum)
 
 	if (app->tty == NULL)
 		return;
-	/* Many changes of the size in a row are drawn once. */
+	/* Draw once after a series of size changes. */
 	if (signum == SIGWINCH) {
 		loop_timer_start(app->resize, RESIZE_MS, 0);
 		return;
@@ -447,7 +447,7 @@ static int run_loop(struct app *app, struct err *err)
 	loop_timer_start(app->tick, 1000, 1000);
 	for (size_t i = 0; i < LENGTH(signals); i++)
 		loop_on_signal(app->loop, signals[i], on_signal, app);
-	/* A change of the size before SIGWINCH was watched is noticed here. */
+	/* The size may have changed before SIGWINCH was handled. */
 	term_resize(app->term);
 	fit_canvas(app);
 	schedule_frame(app);

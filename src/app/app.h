@@ -12,7 +12,7 @@ struct ui;
 /* Functions that fill the model; each may be NULL. */
 struct app_source {
 	int (*start)(void *user, struct loop *loop, struct ui *ui, struct err *err);
-	/* Called about five times per second; true: call again at once. */
+	/* Called about five times per second; returns true to be called again at once. */
 	bool (*poll)(void *user);
 	/* Is a result that the user waits for about to arrive? */
 	bool (*busy)(void *user);
@@ -24,7 +24,7 @@ struct app_source {
 	void (*reconnect)(void *user, size_t pod);
 	/* Start the check of a pod. */
 	int (*check)(void *user, size_t pod, struct err *err);
-	/* The user's answer to ui_ask; answer NULL: refused. */
+	/* Pass on the user's answer to ui_ask; NULL if the user refused. */
 	void (*answer)(void *user, size_t pod, const char *answer);
 	/* Read the configuration again into the context; -1 with err leaves it unchanged. */
 	int (*reload)(void *user, char said[200], struct err *err);
@@ -55,8 +55,8 @@ int app_parse_size(struct str text, int size[2], struct err *err) MUST_USE;
  * script saved none.  The script has one command per line:
  *
  *	wait SECONDS	key NAME...	type TEXT	size WxH
- *	save FILE	(- is out)
- *	styles FILE	the styles of its cells
+ *	save FILE	save the screen as text (FILE -: out)
+ *	styles FILE	save the styles of the cells instead
  */
 int app_script(const struct app_setup *setup, const char *script, const int size[2], FILE *out,
 	       struct err *err) MUST_USE;

@@ -19,7 +19,7 @@
 #define MAX_CHILDREN 16
 #define MAX_LOGS     (4 * MAX_CHILDREN)
 #define TAIL_BYTES   4096
-#define EXIT_CHECK   3 /* of a bench whose verdict is not a success */
+#define EXIT_CHECK   3 /* exit status of a bench whose verdict is not a success */
 
 struct watched {
 	struct app_bench *owner;
@@ -71,7 +71,7 @@ void app_bench_kill(struct app_bench *bench)
 			loop_child_kill(bench->watched[i].child, SIGKILL);
 }
 
-/* The last line of a file that is not blank; p NULL: there is none. */
+/* Read the last line of a file that is not blank; its p is NULL if there is none. */
 static struct str read_last_line(const char *path, char tail[TAIL_BYTES])
 {
 	FILE *file = path != NULL ? fopen(path, "re") : NULL;
@@ -170,7 +170,7 @@ static cJSON *read_definition(const char *name, char folder[PATH_MAX], struct er
 		if (bench_find(name, id, path, err) != 0 || bench_load_plan(&plan, path, err) != 0)
 			return NULL;
 		file = xasprintf("%s/bench.json", path);
-		/* Paths in it are relative to the file that it was started from. */
+		/* Its paths are relative to the file that the bench was started from. */
 		print_into(real, "%s", plan.file);
 		plan_release(&plan);
 	}
@@ -232,7 +232,7 @@ static cJSON *make_from_form(const struct bench_compose *with, const struct comm
 	cJSON *root = form != NULL ? bench_make_form(form, &with->context->conf, err) : NULL;
 	struct noise_register reg;
 
-	/* "auto"; after "no" there is no A/A arm to leave out. */
+	/* With "auto", drop the A/A arm if the noise is known. With "no" there is none to drop. */
 	if (root != NULL && json_get_string(form, "aa", "")[0] != 'y' &&
 	    noise_register_load(&reg, with->context, NULL) == 0) {
 		bench_use_known_noise(root, &reg);

@@ -5,9 +5,9 @@
 #include "context.h"
 #include "model/model.h"
 
-/* Benches that the dashboard starts and stops.  Each is a process of this program in a separate
- * session and continues when the dashboard quits.  If one fails while it is watched, an event
- * reports that. */
+/* Benches that the dashboard starts and stops. Each is a process of this program in a separate
+ * session and continues when the dashboard quits. If a bench fails while the dashboard watches it,
+ * an event reports the failure. */
 struct app_bench;
 
 /* The arguments are borrowed until app_bench_free. */
@@ -15,7 +15,7 @@ struct app_bench *app_bench_new(struct loop *loop, struct model *model,
 				const struct context *context);
 /* Running benches continue unwatched. */
 void app_bench_free(struct app_bench *bench);
-/* Kill the benches that were started here. */
+/* Kill the benches that this dashboard started. */
 void app_bench_kill(struct app_bench *bench);
 
 /* Start a plan; if plan is NULL, stop the bench with this id. */
@@ -25,7 +25,7 @@ int app_bench_launch(struct app_bench *bench, const char *plan, const char *stop
 /* Inputs for a plan that the dashboard writes itself: an audit, a form, a plan on other pods, a
  * HarnessGym run. */
 struct bench_compose {
-	struct context *context; /* with the configuration */
+	struct context *context; /* CONTEXT_CONF is open */
 	const struct model *model;
 	const char *lock_root; /* directory for the locks of the pods; NULL: /tmp */
 };

@@ -25,9 +25,9 @@ struct bench_feed {
 	char *plans[MAX_PLANS]; /* owned paths */
 	size_t n_plans;
 	struct noise_register noise, history;
-	uint64_t db_mark;    /* of the database, when it was read last */
-	uint64_t noise_mark; /* of the content of the register */
-	uint64_t listed;     /* number of folders and mark of the register; 0: not read */
+	uint64_t db_mark;    /* mark of the database when it was last read */
+	uint64_t noise_mark; /* mark of the content of `noise` */
+	uint64_t listed;     /* number of folders and noise_mark; 0: no list was read yet */
 };
 
 struct bench_feed *bench_feed_new(struct model *model, struct context *context)
@@ -173,7 +173,8 @@ static int compare_age(const void *a, const void *b)
 	return x->when_ms > y->when_ms ? -1 : x->when_ms < y->when_ms;
 }
 
-/* Mark of the register: the database of a collector changes all the time, the register rarely. */
+/* Compute the mark of a register from its rows: a collector changes the database file all the time,
+ * but the register rarely. */
 static uint64_t mark_register(const struct noise_register *reg)
 {
 	uint64_t mark = reg->n + 1;
@@ -219,7 +220,7 @@ static bool is_unchanged(const struct model_bench *bench, const char *id, uint64
 	return bench->mark == mark && strcmp(bench->id, id) == 0;
 }
 
-/* Is the list of the model still correct?  bench_feed_poll compares the number of folders. */
+/* Is the model's list still correct? bench_feed_poll has already compared the number of folders. */
 static bool is_list_current(const struct bench_feed *feed, char **ids, size_t shown)
 {
 	const struct model *model = feed->model;
@@ -252,8 +253,8 @@ static void load_bench(struct bench_feed *feed, struct model_bench *bench, const
 	else
 		read_bench(feed, bench, id);
 	bench->mark = mark;
-	/* Pods that stay up cost money.  Benches that ended before the first list are not reported.
-	 */
+	/* Warn about pods that a bench left running, because they cost money. Benches that ended
+	 * before the first list are not reported. */
 	if (feed->listed == 0 || bench->still_up == NULL || (old != NULL && old->still_up != NULL))
 		return;
 	model_event_addf(feed->model, clock_wall_ms(), MODEL_WARNING, MODEL_NONE,

@@ -30,8 +30,8 @@ struct dash {
 	char *const *named;	      /* paths of the command line */
 	size_t n_named;
 	struct scratch folder;	    /* for a log on standard input */
-	char *input;		    /* owned; its file; NULL: none */
-	pid_t copier;		    /* process that writes the file */
+	char *input;		    /* owned; file of that log; NULL: none */
+	pid_t copier;		    /* process that writes to `input` */
 	struct bench_feed *benches; /* owned */
 	struct pod_checks *checks;  /* owned; NULL until the first check */
 	struct discover *discover;  /* owned; NULL with logs on the command line */
@@ -65,7 +65,7 @@ static bool poll_sources(void *user)
 	return false;
 }
 
-/* Write the plan that the screen asks for: an audit, a form and so on. */
+/* Write the plan for a command of the screen: an audit, a filled form and so on. */
 static char *compose_bench(void *user, const struct command *command, struct err *err)
 {
 	struct dash *dash = user;
@@ -98,7 +98,7 @@ static int open_input(struct dash *dash, struct err *err)
 		char block[65536];
 		ssize_t n;
 
-		/* The lock on the folder must end with the dashboard. */
+		/* The folder is removed when the dashboard ends, not when this process does. */
 		(void)close(dash->folder.fd);
 		/* Keep reading when the disk is full: the writer must not block. */
 		while ((n = read(STDIN_FILENO, block, sizeof(block))) > 0)
@@ -108,7 +108,7 @@ static int open_input(struct dash *dash, struct err *err)
 	if (dash->copier > 0)
 		(void)dup2(keys, STDIN_FILENO);
 	else
-		(void)err_set_errno(err, ERR_IO, "%s", dash->input);
+		(void)err_set_errno(err, ERR_IO, "cannot write %s", dash->input);
 	fd_close(&out);
 	(void)close(keys);
 	return dash->copier > 0 ? 0 : -1;
@@ -136,7 +136,8 @@ static int open_paths(struct dash *dash, char *const *argv, size_t n, struct err
 	dash->named = argv;
 	dash->n_named = n;
 	log_paths_find(&paths, argv, n);
-	/* A log that cannot be read is a row with its error. Without any other, it is an error. */
+	/* Show a log that cannot be read as a row with its error; fail only if no log can be
+	 * read. */
 	for (size_t i = 0; i < paths.n; i++) {
 		const char *path = paths.v[i].path;
 		struct err why = { ERR_NONE, "" };
@@ -226,7 +227,7 @@ static void start_harness(struct dash *dash)
 		follow_harness(dash, false);
 }
 
-/* This process follows the pods from now on. */
+/* Called when this process takes over the pods from another dashboard or collector. */
 static void on_writer(void *user)
 {
 	follow_harness(user, false);

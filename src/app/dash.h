@@ -8,5 +8,5 @@
  * with err. */
 int dash_run(struct context *context, char *const *paths, size_t n, struct err *err) MUST_USE;
 
-/* Is this word, which stands where a command is expected, the path of a log? */
+/* Is this word, given in place of a command, the path of a log? */
 bool dash_is_path(const char *word);

@@ -23,7 +23,7 @@
 extern const struct embed_file demo_recordings[];
 
 struct demo {
-	struct clock clock; /* first: the clock's functions find the demo */
+	struct clock clock; /* first member: its functions cast it to the demo */
 	int64_t now_ms;	    /* since BEGIN_MS */
 	struct scratch folder;
 	struct model *model;
@@ -31,7 +31,7 @@ struct demo {
 	struct demo_player **players; /* owned */
 	size_t n_players;
 
-	struct context *context; /* its pods are all this machine */
+	struct context *context; /* all its pods are this machine */
 	struct bench_feed *benches;
 
 	struct harness_view harness;
@@ -102,8 +102,9 @@ static void add_player(struct demo *demo, const char *recording)
 	demo->players[demo->n_players++] = demo_player_new(&stage, recording);
 }
 
-/* Play the first recording, a home directory with a configuration, and use it: this process and its
- * children read and write nothing of the user's.  The configured pods become pods of the model. */
+/* Play the first recording, which creates a home directory with a configuration. Use that
+ * directory, so that this process and its children do not touch the user's files. Its pods become
+ * pods of the model. */
 static int open_home(struct demo *demo, struct err *err)
 {
 	static const char *const variables[] = { "XDG_CONFIG_HOME", "XDG_DATA_HOME",
@@ -153,7 +154,8 @@ struct demo *demo_new(struct model *model, struct context *context, struct err *
 		if (strcmp(demo_recordings[i].name, "harness") == 0)
 			demo->harness_player = demo->players[i];
 	}
-	/* Play the past in steps, so that the logs are read at their times. */
+	/* Play the history in steps, so that lines are read at about the time at which they were
+	 * written. */
 	while (demo->now_ms < NOW_S * 1000) {
 		if (play_for(demo, HISTORY_STEP_S * 1000, err) != 0) {
 			demo_free(demo);
@@ -207,8 +209,8 @@ static bool demo_poll(void *user)
 	return ingest_poll(demo->ingest);
 }
 
-/* All pods are this machine.  An audit measures the demo's workload, which is faster than a probe,
- * and each pod gets a separate lock. */
+/* All pods of the demo are this machine, so each gets a separate lock. An audit measures the demo's
+ * own workload, which is faster than the probe. */
 static char *demo_compose(void *user, const struct command *command, struct err *err)
 {
 	struct demo *demo = user;

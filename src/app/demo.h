@@ -4,14 +4,14 @@
 #include "app/app.h"
 
 /* A recorded fleet: logs, telemetry, a bench and a HarnessGym run (demo_player.h) are played into a
- * temporary directory and read there like any other.  The demo has its own clock, which starts in
- * the middle of the recordings and advances with the source's poll and advance. */
+ * temporary directory and read from there like real ones. The demo has its own clock, which starts
+ * in the middle of the recordings and advances with the source's poll and advance. */
 struct demo;
 
 /* Create the directory below TMPDIR; pods and runs go to the model.  The context is borrowed until
  * demo_free, and opened with the configuration of the recording. */
 struct demo *demo_new(struct model *model, struct context *context, struct err *err) MUST_USE;
-/* Removes the directory; that also happens however the process ends. */
+/* Removes the directory. It is also removed if the process ends without this call. */
 void demo_free(struct demo *demo);
 
 /* Clock of the demo. */

@@ -9,15 +9,15 @@
 
 struct demo_player {
 	struct demo_stage stage;
-	struct str rest; /* after the next record */
-	char kind;	 /* of the next record; '\0': end of the recording */
+	struct str rest; /* the records after the next one */
+	char kind;	 /* kind of the next record; '\0': end of the recording */
 	struct str text;
 	int64_t due_ms;
 	size_t played; /* records */
 	size_t pod;    /* MODEL_NONE: none named yet */
-	char *path;    /* owned; of the file */
+	char *path;    /* owned; path of `file` */
 	FILE *file;    /* owned; NULL: none named yet */
-	bool wrote;    /* not flushed yet; the last write was at wrote_ms */
+	bool wrote;    /* unflushed text, last written at wrote_ms */
 	int64_t wrote_ms;
 	bool failed; /* with err */
 	struct err err;
@@ -63,7 +63,7 @@ void demo_player_free(struct demo_player *p)
 static void set_failed(struct demo_player *p)
 {
 	p->failed = true;
-	err_set_errno(&p->err, ERR_IO, "%s", p->path);
+	err_set_errno(&p->err, ERR_IO, "cannot write %s", p->path);
 }
 
 /* Flush the file and set its modification time to the recorded one. */

@@ -4,11 +4,11 @@
 #include "ingest/ingest.h"
 
 /*
- * Plays a recording: files below a folder grow, and pods have telemetry and connections, at the
- *pace at which they were recorded.
+ * Plays a recording: files below a folder grow, and pods get telemetry and connection states, at
+ * the pace at which they were recorded.
  *
  * A recording (demo/NAME.rec) is a text with one record per line: milliseconds since the previous
- * record (none: 0; for the first since the start), a character for its kind, and its text.
+ * record or the start (nothing for 0), a character for its kind, and its text.
  *
  *	>PATH	create or truncate a file below the folder
  *	+PATH	continue a file
@@ -16,10 +16,10 @@
  *	 TEXT	append a line to the file
  *	@TEXT	the same; each @ in it is replaced by the folder
  *	_TEXT	append text without a line end
- *	^TEXT	append text and a carriage return, as of a progress bar
+ *	^TEXT	append text and a carriage return, as a progress bar does
  *	=POD	the following records belong to that pod
- *	!STATE WHY	state of its connection: "live", or "reconnecting" and the reason
- *	:LINE	a line of its telemetry, in the format of parsers/telemetry.h
+ *	!STATE WHY	state of the pod's connection: "live", or "reconnecting" and the reason
+ *	:LINE	a line of the pod's telemetry, in the format of parsers/telemetry.h
  *
  * tests/tools/record-demo writes recordings.
  */

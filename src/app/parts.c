@@ -52,7 +52,7 @@ static const struct conf_pod *find_pod(const struct app_parts *parts, size_t pod
 	return &conf->pods[i];
 }
 
-/* *text is the command to run on the pod; NULL for a shell. */
+/* Set *text to the command to run on the pod, or to NULL for a shell. */
 static int find_pod_command(const struct app_parts *parts, const struct command *command,
 			    const struct conf_pod *pod, const char **text, struct err *err)
 {
@@ -103,7 +103,7 @@ static int run_program(struct app_parts *parts, const struct command *command, s
 	if (command->id == COMMAND_INIT)
 		return parts->shell(parts->user, NULL, NULL, err);
 	buf_append_str(&line, "set -- ${VISUAL:-${EDITOR:-${PAGER:-less}}}; ");
-	/* Other programs would take +12 for a file. */
+	/* A program that is not in this list would take +12 for a file name. */
 	if (command->line > 0)
 		buf_appendf(&line,
 			    "case ${1##*/} in *vi|*vim|view|emacs*|nano|pico|micro|kak|joe|ne|"
@@ -262,7 +262,7 @@ static char *preview_made(struct app_parts *parts, const struct command *command
 struct lesson {
 	struct learn *learn;
 	struct str line;
-	bool is_row; /* the line is one */
+	bool is_row; /* the line is a data row */
 };
 
 static void on_learned_row(void *user, const struct record *record, const struct log_line *place)
@@ -330,7 +330,8 @@ static int learn_format(struct app_parts *parts, const struct command *command, 
 	return 0;
 }
 
-/* How a command runs, and the preview that waits for a yes; run NULL: not available. */
+/* The function that runs each command (NULL if it is not available here), and the one that
+ * describes it before the user confirms it. */
 static const struct {
 	int (*run)(struct app_parts *parts, const struct command *command, struct err *err);
 	char *(*preview)(struct app_parts *parts, const struct command *command, struct err *err);

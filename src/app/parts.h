@@ -6,7 +6,7 @@
 #include "ui/theme.h"
 #include "ui/ui.h"
 
-/* The parts of a dashboard that it has with or without a terminal. */
+/* The parts that every dashboard has, with or without a terminal. */
 struct app_parts {
 	const struct app_setup *setup;
 	struct ui *ui;
@@ -14,8 +14,9 @@ struct app_parts {
 	struct ui_baseline baseline;
 	struct board_input groups; /* names the groups of runs */
 	bool ascii;
-	/* Without a terminal these are NULL.  shell runs the command on the pod; NULL: a shell.
-	 * Without a pod it runs the command on this machine; NULL: `init`. */
+	/* NULL without a terminal. shell runs a command on the pod, or an interactive shell if
+	 * command is NULL; without a pod it runs the command on this machine, or `hgym-tui init` if
+	 * command is NULL. */
 	void (*on_alert)(void *user, const struct alert *alert, const char *text);
 	int (*copy)(void *user, const char *text, struct err *err);
 	int (*shell)(void *user, const struct conf_pod *pod, const char *command, struct err *err);
@@ -24,9 +25,9 @@ struct app_parts {
 	int64_t alerts_at_ms;
 	enum theme theme; /* chosen by key if theme_chosen */
 	bool theme_chosen;
-	char *conf_path; /* owned; of the configuration, whether it exists or not */
+	char *conf_path; /* owned; configuration file, which may not exist */
 	char *made;	 /* owned; plan or rules that the last preview made */
-	char said[200];	 /* what the last command reports; empty: nothing */
+	char said[200];	 /* message of the last command; may be empty */
 };
 
 /* -1 with err for keys and groups that do not exist. */

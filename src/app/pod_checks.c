@@ -125,7 +125,7 @@ static void add_row(struct model_check *check, const cJSON *row)
 	add_line(check, &line);
 }
 
-/* When the program has exited and both its pipes are closed: pass its output to the model. */
+/* When the program has exited and both its pipes are closed, pass its output to the model. */
 static void finish_check(struct pod_check *check)
 {
 	struct model_check result = { .wall_ms = clock_wall_ms() };

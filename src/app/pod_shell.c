@@ -24,7 +24,7 @@ static void set_words(struct pod_shell *shell, const char *const *argv, size_t n
 	shell->text = buf_detach(&text);
 }
 
-/* Run a command instead of a shell. A "command" pod has a shell that reads it on standard input. */
+/* Build argv for a command. The shell of a "command" pod reads it from standard input. */
 static void set_command(struct pod_shell *shell, const struct conf_pod *pod, const char *command)
 {
 	AUTO_BUF line = buf_new(COMMAND_BYTES);
@@ -92,7 +92,7 @@ void pod_shell_release(struct pod_shell *shell)
 	memset(shell, 0, sizeof(*shell));
 }
 
-/* Give the terminal to a process group, also if this process does not have it. */
+/* Give the terminal to a process group, even if this process is in the background. */
 static void give_terminal(int tty, pid_t group)
 {
 	sigset_t stop, before;
@@ -104,7 +104,7 @@ static void give_terminal(int tty, pid_t group)
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* In the child: run the shell as a foreground job with default signal actions. */
+/* In the child, run the shell as a foreground job with default signal actions. */
 static void run_in_child(const struct pod_shell *shell)
 {
 	sigset_t none;

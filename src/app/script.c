@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The dashboard without a terminal: scripts of keys, with screens as text. */
+/* Run the dashboard without a terminal: play a script of keys, and save screens as text. */
 #include <langinfo.h>
 
 #include "app/parts.h"
@@ -54,7 +54,7 @@ static void press_key(struct player *player, uint32_t code)
 {
 	struct key key = { code, 0, 0 };
 
-	/* Lists know their height after they were drawn. */
+	/* Lists get their height when they are drawn. */
 	draw_screen(player);
 	ui_key(player->parts.ui, &key);
 	advance_time(player, 0);
@@ -143,9 +143,9 @@ static int save_screen(struct player *player, bool styles, struct str text, stru
 	print_into(name, "%.*s", (int)text.len, text.p);
 	FILE *file = fopen(name, "we");
 	if (file == NULL)
-		return err_set_errno(err, ERR_IO, "%s", name);
+		return err_set_errno(err, ERR_IO, "cannot write %s", name);
 	print_screen(player, styles, file);
-	return fclose(file) != 0 ? err_set_errno(err, ERR_IO, "%s", name) : 0;
+	return fclose(file) != 0 ? err_set_errno(err, ERR_IO, "cannot write %s", name) : 0;
 }
 
 static int run_line(struct player *player, struct str line, struct err *err)
@@ -177,7 +177,7 @@ static int run_script(struct player *player, const char *path, struct err *err)
 	int failed = 0;
 
 	if (file == NULL)
-		return err_set_errno(err, ERR_IO, "%s", path);
+		return err_set_errno(err, ERR_IO, "cannot open %s", path);
 	while (!failed && !player->has_quit && fgets(line, sizeof(line), file) != NULL) {
 		number++;
 		failed = run_line(player, str_from(line), err);
@@ -207,7 +207,7 @@ int app_script(const struct app_setup *setup, const char *script, const int size
 	if (!failed && !player.saved)
 		print_screen(&player, false, out);
 	if (!failed && fflush(out) != 0)
-		failed = err_set_errno(err, ERR_IO, "standard output");
+		failed = err_set_errno(err, ERR_IO, "cannot write to standard output");
 	app_parts_release(&player.parts);
 	canvas_release(&player.canvas);
 	return failed ? -1 : 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Read the files that HarnessGym appends to: tool calls, and samples of its tools. */
+/* Read the files that HarnessGym appends to: tool calls, and scores measured by its tools. */
 #include "base/sort.h"
 #include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 
 #define MAX_TOOLS 512
 
-/* Parse the next line that is a JSON object, in place of *object, and count other lines in *broken;
- * false at the end. */
+/* Replace *object with the next line that is a JSON object; false at the end. Counts other lines in
+ * *broken. */
 static bool next_object(struct str *rest, unsigned int *broken, cJSON **object)
 {
 	struct str line;
@@ -97,7 +97,7 @@ unsigned int harness_calls_before(const struct harness_files *files, int64_t sta
 	return n;
 }
 
-/* Use a sample as the in-session score of its iteration, if it counts and is the best. */
+/* Make a sample the in-session score of its iteration if it passed and is the best one so far. */
 static void read_sample(struct harness_build *b, const cJSON *line)
 {
 	struct harness_run *run = b->run;
@@ -107,7 +107,7 @@ static void read_sample(struct harness_build *b, const cJSON *line)
 	struct harness_number score = harness_score_of(json, run->score_key, true);
 	struct harness_iteration *it = NULL;
 
-	/* The tool's own verifier passed it in the mode that counts. */
+	/* The tool's own verifier must have passed the sample, in the mode of the run. */
 	if (harness_bool_at(line, "verifier") != HARNESS_YES ||
 	    strcmp(mode, run->mode != NULL ? run->mode : "final") != 0 ||
 	    !score_status_passes(json_get_string(json, "status", "")))

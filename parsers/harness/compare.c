@@ -8,7 +8,7 @@
 
 static const char *const group_names[] = { "plain", "harnessed" };
 
-/* Active tools: from the validation, else the maximum over the iterations. */
+/* Read the number of active tools from the validation, or else the maximum over all iterations. */
 static struct harness_number read_tools(const cJSON *trial)
 {
 	struct harness_number tools =
@@ -148,9 +148,9 @@ static void read_group_trials(struct harness_compare *compare, const struct harn
 
 #define MAX_OTHERS 16
 
-/* Compare the outputs of trials with each other: the same verifier printed them.  Doubt a trial
- * from which most of the others differ.  If two trials each lack something, it is unknown which one
- * is wrong. */
+/* All trials run the same verifier, so their outputs must match. Doubt a trial whose output does
+ * not match most of the others. If there are only two, and each lacks something that the other has,
+ * it is unknown which one is wrong. */
 static void check_outputs(struct harness_compare *compare, const struct harness_files *files)
 {
 	struct harness_build b = { .pool = &compare->pool, .files = files };
@@ -203,7 +203,8 @@ bool harness_trial_counts(const struct harness_trial *trial)
 	       trial->score.present && score_is_measurable(trial->score.value);
 }
 
-/* Set best, and with it the direction, which only the report knows. */
+/* Set the best score of a group. The report names it; the direction follows from whether the best
+ * is the minimum or the maximum. */
 static void set_best(struct harness_compare *compare, struct harness_group *group,
 		     const cJSON *report)
 {
@@ -258,7 +259,7 @@ static void count_group(struct harness_compare *compare, const cJSON *report, si
 /* Find the phase of the current trial from the file that it wrote last. */
 static void find_phase(struct harness_compare *compare, const struct harness_files *files)
 {
-	/* Start of the file's name; the first match counts. */
+	/* The file's name starts with `name`; the first match counts. */
 	static const struct {
 		const char *name, *phase;
 	} phases[] = {

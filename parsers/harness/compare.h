@@ -3,9 +3,8 @@
 
 #include "parsers/harness/run.h"
 
-/* A HarnessGym comparison (`compare`): plain trials against harnessed ones. A
- * trial counts if its post command passed and both validations held; the
- * statistics of a group use only trials that count. */
+/* A HarnessGym comparison (`compare`): plain trials and harnessed trials of one task. The
+ * statistics of a group use only trials that count: see harness_trial_counts(). */
 struct harness_trial {
 	const char *group; /* "plain" or "harnessed" */
 	unsigned int number;
@@ -13,8 +12,8 @@ struct harness_trial {
 	struct harness_number iterations, attempt_s;
 	enum harness_tri comparison_valid, post_valid, objective_valid, worst;
 	const char *comparison_why, *post_why; /* "": valid */
-	struct harness_number score;	       /* as in trial.json */
-	struct harness_post post;	       /* as printed */
+	struct harness_number score;	       /* from trial.json */
+	struct harness_post post;	       /* from the verifier's output */
 	struct harness_number calls, active_tools;
 	const char *files; /* checksum of its workspace; "": unknown */
 };
@@ -35,8 +34,8 @@ struct harness_compare {
 	struct harness_group groups[2]; /* plain, harnessed */
 	size_t n_groups;
 	bool has_report;	  /* the comparison is finished */
-	enum harness_tri process; /* is HarnessGym running there? */
-	/* The newest trial that has started and not ended; NULL: none. */
+	enum harness_tri process; /* is HarnessGym running on that machine? */
+	/* The newest trial that has started but not ended; NULL: none. */
 	const char *live_group;
 	unsigned int live_trial;
 	const char *live_phase;	     /* static; NULL: unknown */
@@ -50,7 +49,7 @@ struct harness_compare {
 		higher_is_better; /* derived from the numbers; UNKNOWN if they do not show it */
 };
 
-/* Did the post command pass and give a usable score? */
+/* Did the post command pass, with a usable score that is not in doubt? */
 bool harness_trial_counts(const struct harness_trial *trial);
 
 /* Read trial.json of each trial; if it is missing, take the trial from the report. The statistics

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of a HarnessGym directory that are read, each with its last complete content. */
+/* Store the files of a HarnessGym directory that are read, each with its last complete content. */
 #include "parsers/harness/files.h"
 
 #include <fnmatch.h>
@@ -12,7 +12,7 @@ static const struct {
 	enum harness_form form;
 } kinds[] = { HARNESS_KIND_LIST(HARNESS_KIND_ROW) };
 
-/* Parse "7" or "<word>_7", without leading zeros as HarnessGym writes it; 0: something else. */
+/* Parse "7" or "<word>_7"; HarnessGym writes no leading zeros. Returns 0 for anything else. */
 static unsigned int parse_number(struct str name)
 {
 	const char *bar = memrchr(name.p, '_', name.len);
@@ -28,7 +28,7 @@ static unsigned int parse_number(struct str name)
 		       : 0;
 }
 
-/* Read run id and numbers from the folders of a path; false: invalid number. */
+/* Read the run id and the numbers from the folders of a path; false if a number is invalid. */
 static bool parse_folders(struct str rest, struct harness_path *out)
 {
 	struct str before = { NULL, 0 }, name;
@@ -92,7 +92,7 @@ void harness_files_release(struct harness_files *files)
 	*files = (struct harness_files){ .walk = 1, .process = HARNESS_UNKNOWN };
 }
 
-/* Find or create the file at path; NULL if it is ignored. */
+/* Find or create the file at path; NULL if it is ignored or there are too many files. */
 static struct harness_file *get_file(struct harness_files *files, const char *path)
 {
 	struct harness_file *file = map_get(&files->by_path, str_from(path));
@@ -118,7 +118,7 @@ static struct harness_file *get_file(struct harness_files *files, const char *pa
 	return file;
 }
 
-/* Store content that differs from the one before; false if it is torn. */
+/* Replace the stored content of a file; false, without any change, if the new content is torn. */
 static bool store_content(struct harness_file *file, struct str text, bool cut)
 {
 	if (kinds[file->kind].form == HARNESS_JSON) {
@@ -145,7 +145,7 @@ static bool store_content(struct harness_file *file, struct str text, bool cut)
 	file->cut = cut;
 	if (kinds[file->kind].form != HARNESS_TABLE)
 		return true;
-	/* A table with only a header is a new one; otherwise rows can only be added. */
+	/* `seen` grows with added rows. A table with only a header is a new table. */
 	struct str rest = { file->text, file->len }, header;
 	if (file->seen == NULL || !str_next(&rest, '\n', &header) || rest.len == 0 ||
 	    (file->len >= file->seen_len && memcmp(file->text, file->seen, file->seen_len) == 0)) {
@@ -187,7 +187,7 @@ void harness_files_changed(struct harness_files *files, const char *path, int64_
 {
 	struct harness_file *file = map_get(&files->by_path, str_from(path));
 
-	/* The stored content of a torn file is older than this ctime. */
+	/* The stored content of a torn file is older than this ctime: keep the old ctime. */
 	if (file == NULL || file->ctime_ms == ctime_ms || (file->torn && file->ctime_ms > 0))
 		return;
 	file->ctime_ms = ctime_ms;
@@ -216,7 +216,7 @@ void harness_files_judge(struct harness_files *files, const char *run, const cha
 	}
 }
 
-/* Drop the files that no walk since this one has found. */
+/* Drop all files that were last found before this walk. */
 static void drop_before(struct harness_files *files, unsigned int walk)
 {
 	size_t kept = 0;
@@ -270,7 +270,7 @@ const struct harness_file *harness_files_find(const struct harness_files *files,
 	size_t used = 0, next = 0;
 	char path[PATH_SIZE];
 
-	/* Fill the pattern: the run for "*", the numbers for "[0-9]*". */
+	/* Replace "*" in the pattern with the run, and "[0-9]*" with the numbers. */
 	while (*p != '\0' && used < sizeof(path)) {
 		char *to = path + used;
 		size_t room = sizeof(path) - used;
@@ -285,7 +285,7 @@ const struct harness_file *harness_files_find(const struct harness_files *files,
 			path[used++] = *p++;
 		}
 	}
-	if (used >= sizeof(path)) /* too long */
+	if (used >= sizeof(path)) /* the path is too long */
 		return NULL;
 	path[used] = '\0';
 	return harness_files_get(files, path);

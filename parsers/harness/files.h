@@ -19,10 +19,10 @@ enum harness_form {
 	HARNESS_END,   /* the last HARNESS_END_KEEP bytes */
 };
 
-/* X(id, pattern, form) for every file that is read; pattern is for fnmatch, '*'
- * matches within one name. All other files are ignored, above all copies of
- * the workspace with their own .harnessgym. The last two belong to a folder
- * without HarnessGym, in which an agent keeps a table of its experiments. */
+/* X(id, pattern, form) for every file that is read; pattern is for fnmatch, '*' matches within one
+ * name. All other files are ignored, in particular copies of the workspace with their own
+ * .harnessgym. The last two belong to a folder without HarnessGym, in which an agent keeps a table
+ * of its experiments. */
 #define HARNESS_RUN_	      "runs/*/"
 #define HARNESS_IT_	      "runs/*/iterations/[0-9]*/"
 #define HARNESS_TRIAL_	      "*/trial_[0-9]*/"
@@ -91,7 +91,7 @@ enum harness_kind { HARNESS_KIND_LIST(HARNESS_KIND_ID) HARNESS_KIND_COUNT };
 #define HARNESS_MAX_FILES  8192
 #define HARNESS_MAX_NUMBER 999999U
 
-/* Meaning of a path. */
+/* What a path names: a kind of file, and the run or trial that the file belongs to. */
 struct harness_path {
 	enum harness_kind kind;
 	struct str run;	     /* run id or group of trials, a slice of the path; empty: none */
@@ -99,7 +99,7 @@ struct harness_path {
 	unsigned int try;    /* qualification attempt or repair; 0: none */
 };
 
-/* False if the file is ignored. The slices borrow path. */
+/* Split a path; false if the file is ignored. out->run is a slice of path. */
 bool harness_path_read(const char *path, struct harness_path *out);
 
 struct harness_file {
@@ -110,17 +110,17 @@ struct harness_file {
 	cJSON *json; /* owned; HARNESS_JSON only; NULL: never complete yet */
 	char *text;  /* owned, never NULL; empty for JSON and MARK */
 	size_t len;
-	/* HARNESS_TABLE only, owned: the first content, with rows added since. */
+	/* HARNESS_TABLE only, owned: each row as it was when it was first read. */
 	char *seen;
 	size_t seen_len;
 	uint64_t hash;	  /* of the last complete content */
 	int64_t mtime_ms; /* 0: unknown */
 	int64_t ctime_ms; /* cannot be set back by programs; 0: unknown */
-	/* HARNESS_TEXT only: ctime_ms of the content that was replaced. */
+	/* ctime_ms of the previous content, unless the new content only added to it. */
 	int64_t replaced_ms;
-	unsigned int walk; /* last walk that found it */
+	unsigned int walk; /* the last walk that found this file */
 	bool torn;	   /* the last read was empty or torn */
-	bool cut;	   /* longer than the stored part; LINES lost its start */
+	bool cut;	   /* only part of the file is stored; for LINES its end */
 };
 
 /* The copies of a judge file: in the template, which HarnessGym makes when the
@@ -142,7 +142,7 @@ struct harness_judge {
 #define HARNESS_MAX_JUDGES 4096
 
 struct harness_files {
-	struct harness_file **all;    /* owned, by path */
+	struct harness_file **all;    /* owned, in the order in which they were found */
 	struct harness_judge *judges; /* owned */
 	size_t n_judges, cap_judges;
 	size_t n, cap;
@@ -154,7 +154,7 @@ struct harness_files {
 	bool full; /* files were skipped because of HARNESS_MAX_FILES */
 };
 
-/* Each file by path. */
+/* Loop over all files. */
 #define harness_each(file, files)                                       \
 	for (struct harness_file **file##_at = (files)->all, *file;     \
 	     (files)->n > 0 && file##_at < (files)->all + (files)->n && \
@@ -164,12 +164,12 @@ struct harness_files {
 void harness_files_init(struct harness_files *files);
 void harness_files_release(struct harness_files *files);
 
-/* Store the content of a file: all of it, or with `cut` the part that was sent. Returns whether
- * anything changed. If the content is empty or torn and there was a complete one, keep that with
- * its ctime and set `torn`. Ignored files and files beyond HARNESS_MAX_FILES are dropped. */
+/* Store the content of a file, or with `cut` the part of it that was sent. Returns whether anything
+ * changed. If the content is empty or torn, keep the last complete one with its ctime and set
+ * `torn`. Ignored files and files beyond HARNESS_MAX_FILES are dropped. */
 bool harness_files_put(struct harness_files *files, const char *path, struct str text, bool cut,
 		       int64_t mtime_ms);
-/* Set the ctime of a file that was put. */
+/* Set the ctime of a file that harness_files_put() has stored. */
 void harness_files_changed(struct harness_files *files, const char *path, int64_t ctime_ms);
 /* Store the copies of a judge file (by enum harness_place_of), unless there are
  * HARNESS_MAX_JUDGES already. */
@@ -182,10 +182,10 @@ void harness_files_walked(struct harness_files *files);
 
 /* Find a file by its path, or NULL. */
 const struct harness_file *harness_files_get(const struct harness_files *files, const char *path);
-/* Its JSON object, or NULL. */
+/* Find the JSON object of the file at path, or NULL. */
 const cJSON *harness_files_json(const struct harness_files *files, const char *path);
-/* Find a file by its kind, its run's folder ("": none) and its numbers, or NULL.
- * Not for kinds with several files (calls of other servers, history). */
+/* Find a file by its kind, its run's folder ("": none) and its numbers, or NULL. Does not work for
+ * kinds with several files (calls of other servers, history). */
 const struct harness_file *harness_files_find(const struct harness_files *files,
 					      enum harness_kind kind, const char *run,
 					      unsigned int number, unsigned int try);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* HarnessGym runs and comparisons as JSON, for `harness --json`. */
+/* Write HarnessGym runs and comparisons as JSON, for `harness --json`. */
 #include "parsers/harness/json.h"
 
-/* Members: a number or null, rounded to decimals, as printed; true, false or null; texts. */
+/* Members for json_new(): a rounded number; a number, also NaN; a boolean; an array of texts. */
 #define ROUND(key, ...)	  JNUM(key, round_to(__VA_ARGS__))
 #define RAW(key, n)	  JNODE(key, make_raw(n))
 #define TRI(key, tri)	  JNODE(key, make_tri(tri))
 #define NAMES(key, names) JNODE(key, make_texts((names).v, (names).n))
 
-/* A printed number, which may be infinite or NaN; NULL: none. */
+/* Return a number as JSON, as a string if it is infinite or NaN; NULL if it is absent. */
 static cJSON *make_raw(struct harness_number number)
 {
 	if (!number.present)
@@ -226,7 +226,7 @@ static cJSON *make_artifacts(const struct harness_workspace *ws)
 	return array;
 }
 
-/* The table that an agent keeps; NULL for a HarnessGym run. */
+/* Return the agent's table of experiments as JSON; NULL for a HarnessGym run. */
 static cJSON *make_table(const struct harness_run *run)
 {
 	const struct harness_table *t = run->table;

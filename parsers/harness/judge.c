@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which judge files of a run were compared, and how its best checkpoint differs from the template.
- */
+/* Read which judge files were compared, and how the best checkpoint differs from the template. */
 #include "parsers/harness/parts.h"
 
 struct harness_names harness_names_of(struct harness_pool *pool, const cJSON *array)
@@ -15,7 +14,7 @@ struct harness_names harness_names_of(struct harness_pool *pool, const cJSON *ar
 	return names;
 }
 
-/* Read rows of [part, change, name], or of [part, name]. */
+/* Read an array of [part, change, name], or of [part, name]. */
 static struct harness_changes read_changes(struct harness_build *b, const cJSON *array)
 {
 	struct harness_changes changes = { .present = cJSON_IsArray(array) };

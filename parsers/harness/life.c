@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a run without a summary: its phase, the time that remains, and
- * whether it is still active. HarnessGym leaves no trace when it dies, so its
- * process is looked for. If that is not possible, the age of the newest file
- * or record is compared with the time that the phase may take. */
+/* Find the state of a run without a summary: its phase, the time that remains, and whether it is
+ * still active. HarnessGym leaves no trace when it dies, so we look for its process. If that is not
+ * possible, compare the age of the newest file or record with the time limit of the phase. */
 #include <sys/param.h>
 
 #include "parsers/harness/parts.h"
 
-#define TRUST_MS	(300 * 1000) /* mtimes this close to records are not a copy's */
+#define TRUST_MS	(300 * 1000) /* mtimes of a copy differ more from recorded times */
 #define MARGIN_S	60.0
-#define ABORTED_S	3600.0 /* silence after the phase's limit: the run is dead */
+#define ABORTED_S	3600.0 /* a run is dead if it is silent for this long after its limit */
 #define UNKNOWN_LIMIT_S 600.0
-#define GRACE_S		3.0 /* a run that wrote later than this has a process, seen or not */
+#define GRACE_S		3.0 /* a run that wrote this recently is active, process or not */
 
 const char *const harness_state_names[] = { "finished", "running", "stale", "aborted" };
 
@@ -20,8 +19,8 @@ static int64_t mtime_of(const struct harness_file *file)
 	return file != NULL ? file->mtime_ms : 0;
 }
 
-/* Do the mtimes belong to the run, and not to a copy of its folder? Compare where both times are
- * known: HarnessGym writes activation.json of an iteration at the time that result.json records. */
+/* Are the mtimes those of the run, and not of a copy of its folder? HarnessGym records in
+ * result.json the time at which it writes the iteration's activation.json, so compare these two. */
 static bool trusts_mtimes(const struct harness_build *b)
 {
 	const struct harness_run *run = b->run;
@@ -44,7 +43,7 @@ static bool trusts_mtimes(const struct harness_build *b)
 	return file_ms - own_ms < TRUST_MS && own_ms - file_ms < TRUST_MS;
 }
 
-/* Time of the newest file or record of the run; 0: none. */
+/* Find the time of the newest file or record of the run; 0: none. */
 static int64_t find_last_sign(const struct harness_build *b, const struct harness_calls *calls,
 			      bool mtimes)
 {
@@ -140,13 +139,14 @@ static enum harness_state find_state(const struct harness_build *b, const struct
 	double over_s = life->silent_s.value - limit_s;
 	if (over_s > ABORTED_S && b->run->table == NULL)
 		return HARNESS_STATE_ABORTED;
-	/* A fake agent has no separate process, and HarnessGym's API cannot be recognized. */
+	/* A fake agent has no process of its own, and a user of HarnessGym's API is not
+	 * recognized. */
 	bool is_dead = life->process == HARNESS_NO && life->silent_s.value > GRACE_S &&
 		       (b->run->runner == NULL || strcmp(b->run->runner, "fake") != 0);
 	return over_s > 0 || is_dead ? HARNESS_STATE_STALE : HARNESS_STATE_RUNNING;
 }
 
-/* Count the calls of the running iteration: HarnessGym does that at the end of a phase. */
+/* Count the calls of the running iteration: HarnessGym records them only at the end of a phase. */
 static void count_calls(struct harness_build *b)
 {
 	struct harness_run *run = b->run;

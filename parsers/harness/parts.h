@@ -8,7 +8,7 @@
 #define HARNESS_NAME_MAX 200U
 #define HARNESS_NOTE_MAX 400U
 
-/* A number as part of a sentence. */
+/* Format a number for a message. */
 #define NUMBER(value) str_number((value), 10, (char[STR_NUMBER_SIZE]){ "" })
 
 /* One run while it is being read. */
@@ -22,14 +22,14 @@ struct harness_build {
 	bool is_newest;	  /* no run of the workspace started later */
 };
 
-/* Each file calls only those listed before it: source.c, calls.c, usage.c, judge.c, post.c,
- * proof.c, table.c, life.c, run.c. */
+/* Each file calls only functions of the files listed before it: source.c, calls.c, usage.c,
+ * judge.c, post.c, proof.c, table.c, life.c, run.c. */
 
 /* source.c */
 /* Is the file left from an earlier run with the same id? */
 bool harness_is_old(const struct harness_build *b, const struct harness_file *file);
-/* Find a file of the run: for an iteration (0: none), for an attempt to qualify
- * or repair; its text, or its JSON. NULL or empty if it is missing or left from
+/* Find a file of the run by its kind, iteration (0: none) and attempt to qualify or repair; return
+ * the file, its text or its JSON. The result is NULL or empty if the file is missing or left from
  * an earlier run with the same id. */
 const struct harness_file *harness_try_file(const struct harness_build *b, enum harness_kind kind,
 					    unsigned int number, unsigned int try);
@@ -42,7 +42,7 @@ struct str harness_text_file(const struct harness_build *b, enum harness_kind ki
 			     unsigned int number);
 const cJSON *harness_json_file(const struct harness_build *b, enum harness_kind kind,
 			       unsigned int number);
-/* The word after "--<name> " or "--<name>=" in a command line; empty: none. */
+/* Find the word after "--<name> " or "--<name>=" in a command line; empty: none. */
 struct str harness_flag(const char *command, const char *name);
 /* Add a sentence to run->disputes: two sources contradict each other. */
 void harness_dispute(struct harness_build *b, const char *fmt, ...) LIKE_PRINTF(2, 3);
@@ -58,19 +58,19 @@ void harness_proof_read(struct harness_build *b);
 void harness_proof_alone(struct harness_build *b, const struct harness_workspace *ws);
 
 /* Compare the output `own` with `base`, another output of the same verifier: a program that forges
- * one may not know all that the verifier prints.  Numbers are comparable only if they were measured
- * on the same device, in the same mode.  If they differ, `why` gets the first reason; `whose`
- * names the origin of base in it. */
+ * one may not know everything that the verifier prints. Numbers are comparable only if they were
+ * measured on the same device, in the same mode. If the outputs differ, `why` gets the first
+ * reason, which names the source of `base` as `whose`. */
 bool harness_output_matches(const char *score_key, const cJSON *base, const cJSON *own,
 			    const char *whose, char why[HARNESS_NAME_MAX]);
 
 /* post.c */
-/* Read one execution of a measuring command. Score, cases and verdict come from
- * out, which the command printed (NULL: lost); node, HarnessGym's record of it
- * (NULL: none), has the end of the command and the score that HarnessGym saw. */
+/* Read one execution of a measuring command. The score, cases and verdict come from `out`, the
+ * output of the command (NULL: lost). `node` is HarnessGym's record (NULL: none): how the command
+ * ended, and the score that HarnessGym read. */
 void harness_post_read(struct harness_build *b, struct harness_post *post, const cJSON *node,
 		       const struct harness_file *out, struct str errors);
-/* Invalidate the score, and set the reason unless there is one. */
+/* Invalidate the score, and set the reason unless it already has one. */
 void harness_post_doubt(struct harness_build *b, struct harness_post *post, const char *fmt, ...)
 	LIKE_PRINTF(3, 4);
 
@@ -94,7 +94,7 @@ struct harness_names harness_names_of(struct harness_pool *pool, const cJSON *ar
 void harness_judge_read(struct harness_build *b);
 
 /* table.c */
-/* Do the files contain an agent's table of experiments? Read it as a run. */
+/* Detect an agent's table of experiments, and read it as a run. */
 bool harness_table_is(const struct harness_files *files);
 void harness_table_read(struct harness_build *b);
 

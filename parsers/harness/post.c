@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One execution of a measuring command: did it pass, its score and cases, and why it failed. */
+/* Read one execution of a measuring command: its verdict, score and cases, and why it failed. */
 #include "parsers/harness/parts.h"
 #include "parsers/score_json.h"
 
@@ -7,7 +7,7 @@
 const struct harness_failure_words harness_failures[] = { HARNESS_FAILURE_LIST(
 	HARNESS_FAILURE_ROW) };
 
-/* Words in stderr, and in "error" of the verifier's JSON; the first match counts. */
+/* Texts to search for in stderr and in "error" of the verifier's JSON; the first match counts. */
 static const struct {
 	const char *words;
 	enum harness_failure failure;
@@ -46,8 +46,8 @@ static bool has_exit_code(const struct harness_post *post, double code)
 	return post->return_code.present && post->return_code.value == code;
 }
 
-/* Why a command that did not pass gave no verdict on the kernel. If the
- * verifier printed JSON, only its "error" and "errors" count. */
+/* Find what kept a command that did not pass from judging the kernel. If the verifier printed JSON,
+ * only its "error" and "errors" count. */
 static enum harness_failure classify_failure(const struct harness_post *post, const cJSON *json,
 					     struct str out, struct str errors)
 {
@@ -68,7 +68,7 @@ static enum harness_failure classify_failure(const struct harness_post *post, co
 		return failure;
 	}
 	failure = find_failure(errors, false);
-	/* With output, tar worked: the failure came later. */
+	/* If there is output, tar worked and something else failed later. */
 	if (failure == HARNESS_FAILURE_SSH_MASKED && str_trim(out).len > 0)
 		failure = HARNESS_FAILURE_NONE;
 	if (failure != HARNESS_FAILURE_NONE)
@@ -165,7 +165,7 @@ static enum harness_tri find_verdict(const struct harness_post *post, const cJSO
 	if (!post->has_json || cJSON_IsFalse(json_get(json, "verified")) ||
 	    score_json_denial(json) != NULL)
 		return HARNESS_NO;
-	/* The status in the JSON may be missing, but not unknown. */
+	/* JSON without a status can pass; JSON with an unknown status cannot. */
 	if (status != NULL && !cJSON_IsNull(status) && !cJSON_IsTrue(status) &&
 	    !(cJSON_IsString(status) && score_status_passes(status->valuestring)))
 		return HARNESS_NO;
@@ -219,7 +219,7 @@ void harness_post_read(struct harness_build *b, struct harness_post *post, const
 	if (out != NULL) {
 		post->is_empty = str_trim((struct str){ out->text, out->len }).len == 0;
 		text = (struct str){ out->text, out->len };
-		/* Only the end of a longer output is stored. */
+		/* Only the end of a long output is stored, which cannot be parsed. */
 		if (!out->cut)
 			printed = json_parse(str_trim(text), JSON_BARE_TEXT, NULL);
 		read_json(b, post, printed);
@@ -230,7 +230,7 @@ void harness_post_read(struct harness_build *b, struct harness_post *post, const
 		post->score = post->said_score;
 	}
 	post->passed = find_verdict(post, printed != NULL ? printed : json_get(node, "json"));
-	/* A score within other text, which HarnessGym does not take. */
+	/* HarnessGym ignores a score within other text, but a report can mention the score. */
 	if (!post->has_json && !post->score.present &&
 	    score_json_read(&stray, text, b->run->post_score_key, NULL) == 0) {
 		if (score_json_counts(&stray))
@@ -239,7 +239,7 @@ void harness_post_read(struct harness_build *b, struct harness_post *post, const
 	}
 	if (!post->has_json && !post->score.present && !post->stray_score.present)
 		post->stray_score = read_means(text);
-	/* HarnessGym takes the last of two values of a key, other readers the first. */
+	/* For a duplicate key HarnessGym takes the last value, and other readers take the first. */
 	const char *twin = json_duplicate_key(printed);
 	if (twin != NULL)
 		harness_post_doubt(b, post, "duplicate key \"%.100s\"", twin);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Is the output of a verifier evidence: printed after the end of the attempt, by a judge that was
- * not changed, and not touched since? An agent that can write one file of a run can write them all
- * and set their mtimes, but not their ctimes: only the order of ctimes is believed. */
+/* Decide whether the output of a verifier is evidence: it was printed after the attempt ended, by
+ * an unchanged judge, and not modified since. An agent that can write one file of a run can write
+ * all of them and set their mtimes. It cannot set ctimes, so we trust only their order. */
 #include <sys/param.h>
 
 #include "base/sort.h"
@@ -31,7 +31,7 @@ static int64_t get_ctime(const struct harness_build *b, enum harness_kind kind, 
 	return file != NULL ? file->ctime_ms : 0;
 }
 
-/* The latest ctime of these files of the iteration (0: none), or the earliest (INT64_MAX). */
+/* Find the latest ctime of these files of an iteration (0: none), or the earliest (INT64_MAX). */
 static int64_t find_ctime(const struct harness_build *b, const enum harness_kind *kinds, size_t n,
 			  unsigned int number, bool latest)
 {
@@ -49,9 +49,9 @@ static int64_t find_ctime(const struct harness_build *b, const enum harness_kind
 #define LATEST(b, kinds, number)   find_ctime(b, kinds, LENGTH(kinds), number, true)
 #define EARLIEST(b, kinds, number) find_ctime(b, kinds, LENGTH(kinds), number, false)
 
-/* A copied folder has the ctimes of the copy: they all are later than the last time that HarnessGym
- * recorded. An agent can make its run look like a copy until HarnessGym records again, but
- * HarnessGym does not run in a copy. */
+/* In a copied folder all ctimes are later than the last time that HarnessGym recorded, so their
+ * order means nothing. An agent can make its run look like a copy until HarnessGym records again,
+ * but a run with a HarnessGym process is not a copy. */
 void harness_proof_begin(struct harness_build *b)
 {
 	int64_t first_ms = INT64_MAX, recorded_ms = 0;
@@ -99,7 +99,7 @@ static bool has_ended(const struct harness_build *b, const struct harness_iterat
 		  harness_is_open(b, HARNESS_BUILD_PROMPT, HARNESS_BUILD_OUT, n)));
 }
 
-/* Can HarnessGym itself have started this iteration? */
+/* Could HarnessGym itself have started this iteration? */
 static bool is_in_turn(const struct harness_build *b, size_t i)
 {
 	const struct harness_run *run = b->run;
@@ -158,14 +158,15 @@ static enum harness_proof find_proof(struct harness_build *b, size_t i)
 		harness_post_doubt(b, &it->post, "HarnessGym has not started this iteration");
 		return HARNESS_PROOF_DOUBT;
 	}
-	/* Files are read one after the other: only an attempt of the next iteration proves it. */
+	/* Files are read at different times: only the next attempt's output proves an early
+	 * start. */
 	if (b->run->ordered && i + 1 < b->run->n_iterations && !has_ended(b, it) &&
 	    harness_run_file(b, HARNESS_ATTEMPT_OUT, it[1].number) != NULL) {
 		harness_post_doubt(b, &it->post,
 				   "the next iteration started before this one ended");
 		return HARNESS_PROOF_DOUBT;
 	}
-	/* Until HarnessGym continues, a process that the attempt left behind may still write. */
+	/* Until HarnessGym continues, a process left by the attempt may still write the file. */
 	bool continued = !b->run->ordered || b->summary != NULL ||
 			 harness_run_file(b, HARNESS_RESTORED_OUT, 0) != NULL ||
 			 LATEST(b, after_post, it->number) > 0 || i + 1 < b->run->n_iterations;
@@ -175,7 +176,7 @@ static enum harness_proof find_proof(struct harness_build *b, size_t i)
 	return proof;
 }
 
-/* When HarnessGym continued after making the checkpoint. */
+/* Return when HarnessGym continued after it wrote the checkpoint; INT64_MAX: unknown. */
 static int64_t find_checkpoint_end(const struct harness_build *b)
 {
 	const struct harness_number *of = &b->run->checkpoint.iteration;
@@ -186,7 +187,7 @@ static int64_t find_checkpoint_end(const struct harness_build *b)
 			     : EARLIEST(b, after_post, (unsigned int)of->value);
 }
 
-/* Was the checkpoint last written before that? */
+/* Was the checkpoint last written before HarnessGym continued? */
 static bool is_checkpoint_unchanged(const struct harness_build *b)
 {
 	int64_t ms = get_ctime(b, HARNESS_MANIFEST, 0);
@@ -194,8 +195,8 @@ static bool is_checkpoint_unchanged(const struct harness_build *b)
 	return !b->run->checkpoint.is_refused && ms != 0 && ms <= find_checkpoint_end(b);
 }
 
-/* Until when the agent could write a judge file in the workspace. HarnessGym
- * writes it when it restores the checkpoint; others may after the run. */
+/* Return until when the agent could write a judge file in the workspace. HarnessGym itself writes
+ * the file when it restores the checkpoint, and anyone may write it after the run. */
 static int64_t find_agent_end(const struct harness_build *b)
 {
 	const struct harness_run *run = b->run;
@@ -210,7 +211,7 @@ static int64_t find_agent_end(const struct harness_build *b)
 	return b->is_newest ? INT64_MAX : run->last_ms;
 }
 
-/* The file is the task's, but its content at the time of the measurement is unknown. */
+/* The judge file is the task's now, but its content during the measurement is unknown. */
 static const char rewritten[] = "judge rewritten";
 
 /* Find a fault in the workspace's copy of a judge file; NULL: none. */
@@ -228,20 +229,20 @@ static const char *find_work_fault(const struct harness_build *b, const struct h
 		return NULL; /* not read */
 	if (!b->run->ordered)
 		return differs && b->run->restore.restored != HARNESS_YES ? "judge changed" : NULL;
-	if (strcmp(state, "reset") == 0) /* HarnessGym writes it in each iteration */
+	if (strcmp(state, "reset") == 0) /* HarnessGym rewrites the file in each iteration */
 		return differs && work->ctime_ms <= out->ctime_ms ? "judge changed" : NULL;
-	/* Before the last write its content is unknown. */
+	/* Before the last write the content is unknown: skip writes before this iteration. */
 	if (work->ctime_ms <= EARLIEST(b, starts, 1) ||
 	    work->ctime_ms <= EARLIEST(b, starts, it->number) || work->ctime_ms > find_agent_end(b))
 		return NULL;
 	if (differs)
 		return "judge changed";
-	/* The agent wrote it again as it was, before the measurement. */
+	/* The agent restored the file before the measurement: that is no fault. */
 	return own->sum[0] != '\0' && work->ctime_ms <= LATEST(b, ends, it->number) ? NULL
 										    : rewritten;
 }
 
-/* Why the iteration was measured by another judge than the task's; NULL: it was not. */
+/* Return why the iteration was not measured by the task's own judge; NULL: no fault was found. */
 static const char *find_judge_fault(const struct harness_build *b,
 				    const struct harness_judge *judge,
 				    const struct harness_iteration *it,
@@ -256,7 +257,7 @@ static const char *find_judge_fault(const struct harness_build *b,
 				judge->copies[HARNESS_WORK].sum[0] == '\0' &&
 				cJSON_IsObject(template);
 
-	/* A changed template or checkpoint proves nothing. */
+	/* A changed template or checkpoint cannot prove that the judge is the task's. */
 	if (b->run->ordered && (own->ctime_ms > EARLIEST(b, starts, 1) || template_is_gone))
 		return "template changed";
 	if (best->ctime_ms > find_checkpoint_end(b))
@@ -316,8 +317,8 @@ static void check_judges(struct harness_build *b, const char **names)
 				run->checkpoint.iteration.value);
 }
 
-/* What the candidate does to the verifier's process. Its files are known from the checkpoint, or
- * else from the last iteration. */
+/* Doubt or mark the iteration whose candidate interferes with the verifier's process. The files of
+ * only one candidate are known: that of the checkpoint, or else of the last iteration. */
 static void check_candidate(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
@@ -356,8 +357,8 @@ static bool is_worse(const struct harness_run *run, struct harness_number a,
 	return are_different(a, b) && harness_is_better(run->higher_is_better, b.value, a.value);
 }
 
-/* Compare the score in result.json with the printed one. If the recorded score
- * is worse, something else than the verifier printed the better one. */
+/* Compare the score in result.json with the printed one. If the recorded score is worse, something
+ * other than the verifier printed the better one. */
 static void check_result(struct harness_build *b, struct harness_iteration *it)
 {
 	struct harness_post *post = &it->post;
@@ -373,8 +374,8 @@ static void check_result(struct harness_build *b, struct harness_iteration *it)
 		harness_post_doubt(b, post, "result.json has a different score");
 }
 
-/* The first key of want that node lacks. A key that every verifier prints each
- * time is required; of the others at least half. NULL: nothing is missing. */
+/* Return the first key of `want` that node lacks, or NULL. Keys that every verifier prints each
+ * time are required; the others count only if more than half of all keys are missing. */
 static const char *find_missing_key(const char *score, const cJSON *want, const cJSON *node)
 {
 	const char *first = NULL;
@@ -394,7 +395,7 @@ static const char *find_missing_key(const char *score, const cJSON *want, const 
 	return 2 * n > cJSON_GetArraySize(want) ? first : NULL;
 }
 
-/* The first key that describes the work and differs between both; NULL: none. */
+/* Return the first key that describes the work and has different values in both; NULL: none. */
 static const char *find_other_work(const cJSON *base, const cJSON *own)
 {
 	static const char *const keys[] = {
@@ -460,7 +461,7 @@ static cJSON *parse_output(const struct harness_build *b, enum harness_kind kind
 	return json_parse(str_trim(harness_text_file(b, kind, number)), JSON_BARE_TEXT, NULL);
 }
 
-/* Was a part of the baseline's work left out? */
+/* Doubt an iteration that left out part of the baseline's work. */
 static void check_cases(struct harness_build *b, struct harness_iteration *it)
 {
 	size_t n = b->run->baseline.n_cases;
@@ -517,14 +518,14 @@ static void compute_totals(const struct harness_post *post, double totals[TOTALS
 	totals[4] = values[post->n_cases - 1];
 }
 
-/* Is this the score? Some verifiers cut it to a whole number. */
+/* Does a value from the cases match the score? Some verifiers truncate it to an integer. */
 static bool matches_score(double value, double score)
 {
 	return is_near(value, score, 0.01) || (score == trunc(score) && fabs(value - score) < 1);
 }
 
-/* Compare the score with its cases, by the rule that gives the baseline's score (verifiers round to
- * a few digits). If all cases of the baseline are equal, the rule can be any mean. */
+/* Recompute the score from its cases, by the rule that gives the baseline's score (verifiers round
+ * to a few digits). If all cases of the baseline are equal, any mean can be the rule. */
 static void check_total(struct harness_build *b, struct harness_iteration *it)
 {
 	const struct harness_post *base = &b->run->baseline;
@@ -555,7 +556,7 @@ static void check_total(struct harness_build *b, struct harness_iteration *it)
 		harness_post_doubt(b, own, "its cases give %s", NUMBER(value));
 }
 
-/* Two lines with different scores: it is unknown which one the verifier printed. */
+/* Report two lines with different scores: it is unknown which one the verifier printed. */
 static void check_lines(struct harness_build *b, struct harness_iteration *it)
 {
 	struct str rest = harness_text_file(b, HARNESS_POST_OUT, it->number);
@@ -592,8 +593,8 @@ static void check_record(struct harness_build *b, struct harness_iteration *it)
 	harness_post_doubt(b, &it->post, "measured by another command");
 }
 
-/* The checkpoint is the best iteration that HarnessGym saw. A better number than
- * the checkpoint's was printed by something else. */
+/* The checkpoint is the best iteration that HarnessGym saw, so something else printed a score that
+ * is better than the checkpoint's. */
 static void check_manifest(struct harness_build *b, struct harness_iteration *it)
 {
 	const struct harness_run *run = b->run;
@@ -615,7 +616,7 @@ static void check_manifest(struct harness_build *b, struct harness_iteration *it
 	}
 	if (!harness_is_finite(point->score) || !is_worse(run, point->score, it->post.score))
 		return;
-	/* HarnessGym takes only a score that is better than all it recorded before. */
+	/* HarnessGym makes a checkpoint only of a score that is better than all before. */
 	if (is_its ||
 	    (keeps && !array_any(old, run->iterations, (size_t)(it - run->iterations),
 				 !is_worse(run, old->post.said_score, it->post.score) ||
@@ -623,7 +624,7 @@ static void check_manifest(struct harness_build *b, struct harness_iteration *it
 		harness_post_doubt(b, &it->post, "the checkpoint has a worse score");
 }
 
-/* HarnessGym measures the restored checkpoint again; noise does not make it half as good. */
+/* HarnessGym measures the restored checkpoint again: noise alone does not make it 50 % worse. */
 static void check_restore(struct harness_build *b, struct harness_iteration *it)
 {
 	const struct harness_run *run = b->run;
@@ -640,8 +641,9 @@ static void check_restore(struct harness_build *b, struct harness_iteration *it)
 	harness_post_doubt(b, &it->post, "measured much worse after the restore");
 }
 
-/* A judge that was rewritten may have been another one meanwhile.  That is of no use for a score
- * that is worse than one that an unchanged judge printed: the agent restored its files. */
+/* A judge that was rewritten may have been a different one in between. An agent gains nothing from
+ * that if its score is worse than one that an unchanged judge printed: it only restored its
+ * files. */
 static void check_rewritten(struct harness_build *b, const char *const *names)
 {
 	struct harness_run *run = b->run;
@@ -663,7 +665,7 @@ static void check_rewritten(struct harness_build *b, const char *const *names)
 			doubt_judge(b, it, rewritten, name);
 			continue;
 		}
-		/* Without a template, a mere chmod looks the same. */
+		/* Without a template, a chmod cannot be told from a rewrite. */
 		it->proof = HARNESS_PROOF_REWRITTEN;
 		harness_post_doubt(b, &it->post, "%s: %.100s", rewritten, name);
 	}
@@ -712,7 +714,7 @@ void harness_proof_read(struct harness_build *b)
 		for (size_t k = 0; k < LENGTH(checks); k++)
 			checks[k](b, &run->iterations[i]);
 	check_rewritten(b, names);
-	/* The same judge printed the score of the restored checkpoint. */
+	/* The same judge measured the restored checkpoint: doubt that score too. */
 	array_each (it, run->iterations, run->n_iterations)
 		if (run->checkpoint.iteration.value == it->number && it->post.doubt != NULL &&
 		    run->restore.post.present) {
@@ -721,8 +723,8 @@ void harness_proof_read(struct harness_build *b)
 		}
 }
 
-/* HarnessGym does one run at a time. If an older run continued after this one
- * started, the agent of that run made this one up. */
+/* HarnessGym does one run at a time. If an older run was still active after this one started, the
+ * agent of the older run forged this one. */
 void harness_proof_alone(struct harness_build *b, const struct harness_workspace *ws)
 {
 	struct harness_run *run = b->run;

@@ -17,7 +17,8 @@ static struct harness_number flag_number(const char *command, const char *name)
 	return number;
 }
 
-/* Time limit of an iteration's attempt; the last one of a schedule holds for all that follow. */
+/* Return the limit of an iteration's attempt; a schedule's last one applies to all later
+ * attempts. */
 static struct harness_number attempt_limit(const struct harness_build *b, unsigned int number)
 {
 	const cJSON *config = harness_json_file(b, HARNESS_CONFIG, 0);
@@ -30,7 +31,7 @@ static struct harness_number attempt_limit(const struct harness_build *b, unsign
 	return b->run->attempt_s;
 }
 
-/* Why a phase did not complete: HarnessGym's message, or else the last line of stderr. */
+/* Return why a phase did not complete: HarnessGym's message, or else the last line of stderr. */
 static const char *read_reason(struct harness_build *b, const cJSON *phase, struct str errors)
 {
 	const char *status = json_get_string(phase, "status", "completed");
@@ -79,7 +80,7 @@ static void read_phases(struct harness_build *b, struct harness_iteration *it, c
 	}
 }
 
-/* First line of the iteration's summary, or of the closest substitute. */
+/* Return the first line of the iteration's summary, or else of its first blocker or improvement. */
 static const char *read_note(struct harness_build *b, const cJSON *result)
 {
 	const cJSON *nodes[] = {
@@ -269,7 +270,7 @@ static void read_config(struct harness_build *b, const cJSON *config)
 	run->repeats = flag_number(run->command, "repeats");
 }
 
-/* Direction and score key, if run_config.json is missing. */
+/* Read direction and score key from "optimization", if run_config.json does not have them. */
 static void read_optimization(struct harness_build *b, const cJSON *optimization)
 {
 	struct harness_run *run = b->run;
@@ -282,7 +283,8 @@ static void read_optimization(struct harness_build *b, const cJSON *optimization
 		run->post_score_key = run->score_key;
 }
 
-/* Without a record, a checkpoint of the baseline shows that it passed. */
+/* Read the baseline. Without a recorded verdict, a checkpoint of the baseline shows that it
+ * passed. */
 static void read_baseline(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
@@ -299,7 +301,7 @@ static void read_baseline(struct harness_build *b)
 		run->baseline.passed = HARNESS_YES;
 }
 
-/* Content of a kernel_config.json; "" if it is too long, NULL if there is none. */
+/* Return the content of a kernel_config.json; "" if it is too long, NULL if there is none. */
 static const char *read_settings(const struct harness_build *b, enum harness_kind kind)
 {
 	const struct harness_file *file = harness_run_file(b, kind, 0);
@@ -317,8 +319,9 @@ static void read_checkpoint(struct harness_build *b)
 	struct harness_number of = harness_number_at(manifest, "iteration");
 
 	point->iteration = of;
-	/* It is the baseline (0) or an iteration that has started. A conversion of NaN or of a huge
-	 * number is undefined: check it first. */
+	/* A checkpoint belongs to the baseline (0) or to an iteration that has started. Check this
+	 * before the number is converted to an integer: that is undefined for NaN and huge
+	 * numbers. */
 	point->is_refused =
 		manifest != NULL && of.value != 0 &&
 		!array_any(it, run->iterations, run->n_iterations, it->number == of.value);
@@ -392,7 +395,7 @@ static void read_times(struct harness_build *b)
 		if (it->updated_ms > run->end_ms)
 			run->end_ms = it->updated_ms;
 	}
-	/* A run that has just started: the time of its first file. */
+	/* A run that has just started has recorded no time yet: use that of its first file. */
 	if (run->start_ms == 0 && config != NULL)
 		run->start_ms = config->mtime_ms;
 }
@@ -429,7 +432,7 @@ static void read_run(struct harness_build *b)
 	}
 	harness_judge_read(b);
 	harness_proof_read(b);
-	/* The mode of the measuring command, as its JSON has it, or else as in its options. */
+	/* The mode comes from the JSON of the measuring command, or else from its options. */
 	struct str asked = harness_flag(run->command, "mode");
 	run->mode = run->baseline.mode;
 	for (size_t i = 0; run->mode == NULL && i < run->n_iterations; i++)
@@ -486,8 +489,7 @@ static struct harness_number find_gain(const struct harness_run *run, struct har
 	return harness_gain_pct(b->value, a.value, run->higher_is_better);
 }
 
-/* Keep a number if it is strictly better than the best; in an unknown direction nothing is better.
- */
+/* Replace *best if a number is strictly better; in an unknown direction, no number is better. */
 static void update_best(const struct harness_run *run, struct harness_score *best,
 			struct harness_number number, unsigned int iteration, const char *source)
 {
@@ -498,8 +500,7 @@ static void update_best(const struct harness_run *run, struct harness_score *bes
 	*best = (struct harness_score){ true, number.value, iteration, source };
 }
 
-/* GB/s of memory and TFLOP/s of dense 8-bit numbers, from the data sheets; the first match counts.
- */
+/* Peak memory GB/s and dense 8-bit TFLOP/s, from the data sheets; the first match counts. */
 static const struct {
 	const char *device;
 	double gb_s, tflop_s;
@@ -509,7 +510,7 @@ static const struct {
 };
 
 #define MARK_FACTOR  10 /* a gain that honest changes rarely reach */
-#define CACHE_FACTOR 4	/* small cases are read from the cache */
+#define CACHE_FACTOR 4	/* a small case that stays in the cache exceeds the memory's peak */
 
 /* Mark a verified score that is hard to believe. */
 static void mark_score(struct harness_pool *pool, const struct harness_run *run,
@@ -575,7 +576,7 @@ static void judge_run(struct harness_build *b)
 	struct harness_number best,
 		before = harness_number(harness_calls_before(b->files, run->start_ms));
 
-	/* The calls of an iteration: the difference of cumulative counts. */
+	/* HarnessGym records cumulative counts of calls; an iteration made their difference. */
 	array_each (it, run->iterations, run->n_iterations) {
 		if (it->calls.present && before.present && it->calls.value >= before.value)
 			it->calls_delta = harness_number(it->calls.value - before.value);

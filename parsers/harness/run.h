@@ -17,8 +17,8 @@
  * All text is sanitized and owned by the workspace's pool.
  */
 
-/* Why a measuring command gave no verdict on the kernel: id, name of the
- * infrastructure failure (NULL: not one), its class, its text. */
+/* Reasons why a measuring command gave no verdict on the kernel: id, name (NULL: not an
+ * infrastructure failure), class, text. */
 #define HARNESS_FAILURE_LIST(X)                                                            \
 	X(NONE, NULL, NULL, "")                                                            \
 	X(SSH, "ssh", "ssh", "the pod could not be reached by SSH")                        \
@@ -62,7 +62,7 @@ struct harness_post {
 	bool has_output; /* the output file exists, and score comes from it */
 	/* The score that HarnessGym recorded; absent: none. */
 	struct harness_number said_score;
-	/* A score printed within other text, which HarnessGym does not take. */
+	/* A score printed within other text, which HarnessGym ignores. */
 	struct harness_number stray_score;
 	struct harness_case *cases;
 	size_t n_cases;
@@ -82,7 +82,7 @@ struct harness_phase {
 union harness_usage {
 	struct {
 		struct harness_number cost_usd, turns, input_tokens, cached_tokens, output_tokens;
-		struct harness_number all_tokens; /* of a program that does not divide them */
+		struct harness_number all_tokens; /* of a program that reports only the total */
 	};
 	struct harness_number all[6];
 };
@@ -142,7 +142,7 @@ struct harness_iteration {
 	struct harness_number calls, calls_delta;	 /* cumulative; in the iteration */
 	struct harness_post post;
 	struct harness_number verified_score, invalid_score, claimed_score;
-	/* Why a person should read the diff before they believe the verified score; or NULL. */
+	/* Why a person should read the diff before believing the verified score; or NULL. */
 	const char *mark;
 	struct harness_number session_score; /* best of the agent's tool */
 	enum harness_tri better_than_baseline, better_than_previous;
@@ -162,7 +162,7 @@ struct harness_iteration {
 struct harness_table {
 	bool is_loop;			/* measured by a loop, and not by its agent */
 	unsigned int rows, broken;	/* broken: lines that are not rows */
-	const char *kind;		/* of the last rows, to which best and gains belong */
+	const char *kind;		/* of the last row; best and gains use only this kind */
 	unsigned int outcomes[4];	/* kept, discarded, crashed, other */
 	struct harness_score baseline;	/* the first row with a score */
 	unsigned int baselines;		/* number of its measurements */
@@ -186,9 +186,9 @@ struct harness_restore {
 
 /* A file that differs between the template and the best checkpoint, or the workspace. */
 struct harness_change {
-	/* judge; candidate: task.md lets the agent edit it; product: the judge writes it; named:
-	 * an operand of the command; unclear: the judge uses it, and task.md does not name it;
-	 * other */
+	/* "judge"; "candidate": task.md lets the agent edit it; "product": the judge writes it;
+	 * "named": an operand of the command; "unclear": the judge uses it, and task.md does not
+	 * name it; "other" */
 	const char *part;
 	const char *change; /* "changed", "added", "removed"; NULL: differs */
 	const char *name;
@@ -225,7 +225,7 @@ struct harness_life {
 	struct harness_number left_s; /* of the phase; < 0: limit exceeded */
 	int64_t seen_ms;	      /* last sign of activity, 0: unknown */
 	struct harness_number silent_s;
-	enum harness_tri process; /* is HarnessGym running there? */
+	enum harness_tri process; /* is HarnessGym running on that machine? */
 };
 
 struct harness_run {
@@ -265,15 +265,15 @@ struct harness_run {
 	size_t n_disputes;
 	bool has_judge;	   /* judge files were compared */
 	const char *judge; /* the first one that was changed, or NULL */
-	/* Judge files that were compared with the template, and uses that cannot be followed. */
-	bool has_report;	       /* the machine of the run has searched for them */
+	/* Judge files that were compared with the template, and uses that could not be followed. */
+	bool has_report;	       /* the machine of the run has searched for judge files */
 	bool has_template;	       /* HarnessGym made a copy of the task's files */
 	enum harness_tri work_differs; /* do files of the workspace differ from the checkpoint's? */
 	struct harness_names compared, unresolved;
-	/* What the candidate's files do to the verifier's process; what a person should read. */
+	/* How the candidate's files interfere with the verifier; what a person should read. */
 	struct harness_names tampers, hints;
-	struct harness_names added; /* files that the template has not, but that would be judges */
-	/* Files that the judge uses and that changed, but that may be the candidate's. */
+	struct harness_names added; /* not in the template, but would be judge files */
+	/* Changed files that the judge uses, but that may belong to the candidate. */
 	struct harness_changes used;
 	struct harness_changes changes; /* from the template to the best checkpoint */
 
@@ -333,7 +333,7 @@ void harness_workspace_release(struct harness_workspace *ws);
 /* Use this score as the best of earlier runs. */
 void harness_workspace_refer(struct harness_workspace *ws, double score);
 
-/* Was the judge the task's? UNKNOWN: not everything that it uses could be compared. */
+/* Is the judge that of the task? UNKNOWN: not everything that it uses could be compared. */
 enum harness_tri harness_judge_unchanged(const struct harness_run *run);
 
 /* Find a run by its id (NULL: the newest), or NULL. */

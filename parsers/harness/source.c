@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of one run, and the contradictions between them. */
+/* Find the files of one run, and collect the contradictions between them. */
 #include "parsers/harness/parts.h"
 
 #define DISPUTE_MAX  320

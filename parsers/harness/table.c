@@ -16,7 +16,7 @@ struct row {
 	struct str cells[COLUMNS];
 	enum outcome outcome;
 	double score;	/* NAN: not a number, or a crash */
-	double rounded; /* half a unit of its last decimal, at most the fourth */
+	double rounded; /* rounding error: half a unit of the last decimal, at most of the fourth */
 	bool is_baseline;
 	bool is_other;	     /* a measurement of another kind than the last row's */
 	unsigned int number; /* 1.. */
@@ -33,7 +33,7 @@ struct table {
 	size_t n, cap;
 };
 
-/* Words in column names and cells; for a score also which direction is better. */
+/* Words in column names and cells; the lists for scores also give the direction. */
 static const char *const column_words[] = {
 	[COMMIT] = "commit hash sha",
 	[STATUS] = "status decision outcome verdict",
@@ -44,7 +44,7 @@ static const char *const outcome_words[] = {
 	[DISCARDED] = "discard discarded reject rejected revert reverted no not",
 	[CRASHED] = "crash crashed fail failed failure error oom timeout false incorrect",
 };
-/* The kind of what a row measures; scores of different kinds are not compared. */
+/* Columns that name what a row measures; scores of different kinds are not compared. */
 static const char kind_columns[] = "kernel_type op op_type problem problem_id task";
 static const char lower_words[] = "bpb loss ppl perplexity error err wer cer "
 				  "rmse mse mae latency us ms ns cycles";
@@ -68,13 +68,13 @@ static bool has_word(struct str name, const char *words)
 	return false;
 }
 
-/* Index of the first list with a word of the name; n: none. */
+/* Return the index of the first list that contains a word of the name, or n. */
 static size_t find_word_list(struct str name, const char *const *lists, size_t n)
 {
 	return index_of(i, n, has_word(name, lists[i]));
 }
 
-/* How likely the column is the score; 0: it is not. */
+/* Rate how likely a column is the score; 0: it is not. */
 static unsigned int rate_score_column(struct str name)
 {
 	bool known = has_word(name, lower_words) || has_word(name, higher_words);
@@ -84,7 +84,7 @@ static unsigned int rate_score_column(struct str name)
 	return name.len == 0 ? 0 : known ? 3 : 2;
 }
 
-/* Read the header; false: not a table of experiments. */
+/* Read the header; false if this is not a table of experiments. */
 static bool read_header(struct table *t, const struct harness_files *files)
 {
 	struct str line, name;
@@ -103,7 +103,7 @@ static bool read_header(struct table *t, const struct harness_files *files)
 		size_t c = str_is_among(name, kind_columns)
 				   ? KIND
 				   : find_word_list(name, column_words, SCORE);
-		/* Some loops only record whether the result was correct, or kept. */
+		/* Some loops only record whether a result was correct or kept, without a status. */
 		if (has_word(name, "correctness correct valid kept keep accepted")) {
 			t->correct = i;
 			continue;
@@ -124,7 +124,7 @@ static bool read_header(struct table *t, const struct harness_files *files)
 	return best > 0 && t->columns[STATUS] != SIZE_MAX;
 }
 
-/* Read the score of a row; agents write 0 for a crash, which is not a loss either. */
+/* Read the score of a row. Agents write 0 for a crash, and no loss is 0 either. */
 static void read_score(const struct table *t, struct row *row)
 {
 	struct str cell = row->cells[SCORE];
@@ -142,7 +142,7 @@ static void read_score(const struct table *t, struct row *row)
 	row->rounded = fmin(row->rounded, fabs(value) / 100) * (1 + 1e-9);
 }
 
-/* False: the line has no status or no score column. */
+/* Read a row; false if the line is too short to have a status and a score. */
 static bool read_row(const struct table *t, struct row *row, struct str line)
 {
 	struct str cell;
@@ -165,7 +165,7 @@ static bool read_row(const struct table *t, struct row *row, struct str line)
 	return true;
 }
 
-/* Is this another header between the rows: no number, but the name of a column? */
+/* Is this line another header: does it contain the name of a status column, and no number? */
 static bool is_header(struct str line)
 {
 	bool is_named = false;
@@ -218,7 +218,7 @@ static void read_rows(struct table *t)
 		table->outcomes[t->rows[i].outcome]++;
 }
 
-/* Which direction is better: by the score's name, else by the kept rows if they agree. */
+/* Find which direction is better: from the score's name, or from the kept rows if they agree. */
 static enum harness_tri find_direction(const struct table *t)
 {
 	bool up = has_word(t->score, higher_words);
@@ -308,7 +308,7 @@ static void make_iteration(const struct table *t, const struct row *row,
 		*best = (struct harness_score){ true, row->score, row->number, source_of(t) };
 }
 
-/* All rows are counted, but only the last ones become iterations. */
+/* Count all rows, but make iterations only of the last ones. */
 static void make_iterations(const struct table *t)
 {
 	struct harness_run *run = t->b->run;
@@ -325,7 +325,7 @@ static void make_iterations(const struct table *t)
 					 run->higher_is_better);
 }
 
-#define RECENT	    5  /* a loop whose last rows all crashed does not work any more */
+#define RECENT	    5  /* a loop whose last rows all crashed is broken */
 #define PLATEAU_MIN 10 /* rows without an improvement */
 
 /* Does the loop still improve? */
@@ -367,7 +367,7 @@ static void check_commits(const struct table *t)
 	}
 }
 
-/* Report the first line that was different when it was first read. */
+/* Report the first line that has changed since it was first read. */
 static void check_old_rows(const struct table *t)
 {
 	struct str was = { t->file->seen, t->file->seen_len }, old;
@@ -399,7 +399,7 @@ static struct harness_number find_log_score(const struct harness_file *log, cons
 		struct harness_number more = { true, (double)NAN };
 
 		line = str_trim(line);
-		/* Skip what a progress bar wrote before. */
+		/* Skip everything that a progress bar has overwritten. */
 		for (const char *p; (p = memchr(line.p, '\r', line.len));)
 			line = str_trim((struct str){ p, (size_t)(line.p + line.len - p) });
 		*died |= str_starts_with(line, "Traceback (most recent call");
@@ -419,7 +419,7 @@ static struct harness_number find_log_score(const struct harness_file *log, cons
 	return found;
 }
 
-/* run.log belongs to the row with the same score, else to the last one. */
+/* Compare run.log with the row that has the same score, or else with the last row. */
 static void check_log(const struct table *t, const struct harness_file *log)
 {
 	struct harness_run *run = t->b->run;

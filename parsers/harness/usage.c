@@ -2,7 +2,7 @@
 /* Read the cost and token counts that agent programs print at the end of a phase. */
 #include "parsers/harness/parts.h"
 
-/* Add a number that is known and not negative. */
+/* Add a number to the sum, unless it is unknown or negative. */
 static void add_known(struct harness_number *sum, struct harness_number more)
 {
 	if (!harness_is_finite(more) || more.value < 0)
@@ -10,7 +10,7 @@ static void add_known(struct harness_number *sum, struct harness_number more)
 	*sum = harness_number(sum->present ? sum->value + more.value : more.value);
 }
 
-/* Claude counts input that it writes to its cache apart from other input. */
+/* Claude reports input that it writes to its cache separately from other input. */
 static void add_tokens(union harness_usage *usage, const cJSON *tokens)
 {
 	const struct {
@@ -29,7 +29,7 @@ static void add_tokens(union harness_usage *usage, const cJSON *tokens)
 }
 
 /* Claude prints one object of type "result" at the end, with totals. Codex prints one of type
- * "turn.completed" per turn, so that a text without its start gives too little. */
+ * "turn.completed" per turn: without its start, the sum of a text is too small. */
 static void add_object(union harness_usage *usage, const cJSON *object, bool cut)
 {
 	const char *type = json_get_string(object, "type", "");
@@ -58,7 +58,7 @@ static void add_grouped(struct harness_number *sum, struct str text)
 	add_known(sum, number);
 }
 
-/* Add what a file reports; NULL: nothing. */
+/* Add the usage that a file reports; file can be NULL. */
 static void add_file(union harness_usage *usage, const struct harness_file *file)
 {
 	struct str rest, line;

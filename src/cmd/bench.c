@@ -163,7 +163,7 @@ static int print_report(const struct bench_drive *drive, enum out_format print, 
 	return cmd_print(&text, err);
 }
 
-/* Is the word of a contrast among those of --fail-on? */
+/* Is the verdict of a contrast one of these words? (A bit for each verdict_word.) */
 static bool is_word_in(const cJSON *contrast, unsigned int words)
 {
 	int word = str_index(verdict_words, verdict_text(contrast, "verdict"));
@@ -241,9 +241,9 @@ static int fork_driver(const char *path, struct err *err)
 	return 1;
 }
 
-/* The first run of a bench whose metric is open printed no training rows: choose another metric,
- * and write it to the results folder. Wall-clock seconds are never chosen without an answer: of a
- * program whose output cannot be read, they would compare the compilation. 0, or -1 with err. */
+/* The user named no metric, and the first run printed no training rows: choose another metric, and
+ * write it to the results folder. Wall-clock seconds are used only if the user agrees, because for
+ * a program whose output cannot be read they would compare the compilation. 0, or -1 with err. */
 static int choose_metric(const struct bench_drive *drive, struct err *err)
 {
 	struct err several = { ERR_NONE, "" };
@@ -265,8 +265,8 @@ static int choose_metric(const struct bench_drive *drive, struct err *err)
 				err);
 }
 
-/* Drive a bench. If its metric is open and its first run has no value of it, continue with a metric
- * that this run has. */
+/* Drive a bench. If the user named no metric (is_open) and the first run has no value of the
+ * default one, continue with a metric that this run has. */
 static int drive_open(const struct bench_drive *drive, bool is_open, const enum out_format *print,
 		      unsigned int fail_on, struct err *err)
 {
@@ -283,10 +283,9 @@ static int drive_open(const struct bench_drive *drive, bool is_open, const enum 
 	return drive_bench(&again, print, fail_on, err);
 }
 
-/* Print the plan, ask unless `yes` is set, then run the bench in a new results
- * folder, which keeps the definition `given` (NULL: the file of the plan). If the user named no
- * metric, the first run decides which one it is.
- * Return the exit status, or -1 with err. */
+/* Print the plan, ask unless `yes` is set, then run the bench in a new results folder, to which the
+ * definition `given` is saved (NULL: the file of the plan). is_open: see drive_open. Return the
+ * exit status, or -1 with err. */
 static int start_bench(struct context *context, const struct plan *plan, const char *given,
 		       const struct bench_ask *q, bool is_open, struct err *err)
 {
@@ -429,8 +428,8 @@ static const struct cmd_option run_options[] = {
 	{ 0, "no-aa", NULL,
 	  "leave out the A/A arm: the control, run a second time in each block to measure noise",
 	  CMD_FLAG, CMD_AT(run_call, line.no_aa) },
-	{ 0, "aa", NULL, "run the A/A arm even if the noise register knows these runs", CMD_FLAG,
-	  CMD_AT(run_call, aa) },
+	{ 0, "aa", NULL, "run the A/A arm even if the noise of these runs is already known",
+	  CMD_FLAG, CMD_AT(run_call, aa) },
 	BENCH_ASK_OPTIONS,
 	{ 0, "fail-on", "WORDS", "exit 3 on these verdicts, for example invalid,slower", CMD_SET,
 	  CMD_AT(run_call, ask.fail_on), .words = verdict_slugs },
@@ -535,7 +534,7 @@ static void print_new_waits(const struct clock *clock, const char *path, struct 
 	*n_known = n;
 }
 
-/* Lock the bench; while another hgym-tui drives it, wait for its end. */
+/* Lock the bench; if another hgym-tui drives it, wait until the bench ends. */
 static int wait_for_lock(const struct clock *clock, const char *path, int *lock, struct err *err)
 {
 	struct timespec pause = { 1, 0 };
@@ -665,7 +664,7 @@ static cJSON *parse_stored_verdict(const struct stored_bench *bench)
 /* Print benches from the database, except those whose folders were listed. */
 struct history {
 	struct out *out;
-	char **ids; /* of the folders */
+	char **ids; /* IDs of the listed folders */
 	size_t n;
 };
 
@@ -1020,8 +1019,8 @@ static const char noise_columns[] =
 static const char history_columns[] =
 	"kind=pods, class, bench, pod, when, value=control:3, sd_pct=sd %:2, driver, change";
 
-/* Print the entries of a register, only those of the given pods if there are
- * any, with a gap between classes. */
+/* Print the entries of a register (only those of `pods` if the user named any), with a blank line
+ * between classes. */
 static int print_register(struct out *out, const struct noise_register *reg,
 			  cJSON *(*to_json)(const struct noise_entry *entry),
 			  const struct cmd_args *pods, const char *none, struct err *err)
@@ -1093,7 +1092,7 @@ const struct cmd cmd_bench_history = {
 #define MAX_TAG	  40
 #define AA_SUFFIX "~aa"
 
-/* The judgement that the options ask for; defaults are not all zero. */
+/* How to judge the logs; its defaults are not all zero. */
 struct judge_ask {
 	struct judge_rule rule;
 	double margin; /* percent */
@@ -1160,8 +1159,8 @@ static int add_log(void *opaque, const char *path, struct err *err)
 	return 0;
 }
 
-/* Add a log, or all logs that a pattern matches, sorted by name: the shell
- * does not expand TAG=PATTERN. A file with exactly that name comes first. */
+/* Add a log, or all logs that a pattern matches, sorted by name: the shell does not expand
+ * TAG=PATTERN. If a file has exactly that name, it is not a pattern. */
 static int add_logs(struct request *q, const char *word, struct err *err)
 {
 	int status = 0;
@@ -1208,7 +1207,7 @@ static int start_variant(void *opaque, const char *word, struct err *err)
 	return add_logs(q, word + n + 1, err);
 }
 
-/* The tag of the A/A arm is set when the control's is known. */
+/* check_judge sets the tag of the A/A arm, because the control may follow. */
 static int start_aa(void *opaque, const char *word, struct err *err)
 {
 	struct request *q = opaque;
@@ -1240,7 +1239,7 @@ static int take_window(void *opaque, const char *text, struct err *err)
 	return 0;
 }
 
-/* An argument is another log of the arm before it. */
+/* An argument without an option is another log of the arm before it. */
 static int take_log(void *opaque, const char *word, struct err *err)
 {
 	const struct request *q = opaque;
@@ -1357,7 +1356,7 @@ static int judge_logs(struct request *q, struct err *err)
 	memcpy(given, q->runs, q->n_runs * sizeof(*given));
 	judge_init(&judge, &q->ask.rule, q->arms, q->ask.n_arms, q->runs, q->n_runs);
 	/* Estimate noise from the spread of the control's and the A/A arm's runs, as the noise
-	 * register does for a bench that ran here. */
+	 * register does for a bench run by this program. */
 	array_each (run, judge.runs, judge.n_runs) {
 		bool aa = judge.arms[run->arm].aa;
 

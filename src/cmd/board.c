@@ -22,7 +22,7 @@ struct board_call {
 };
 
 #define BOARD_ASK_OPTIONS                                                                          \
-	CMD_ROW("group-by", "RULE", "dirname, file, source, pod, or a pattern that captures it",   \
+	CMD_ROW("group-by", "RULE", "dirname, file, source, pod, or a pattern with a group",       \
 		CMD_TEXT, board_call, ask.group_by, .words = board_group_words,                    \
 		.heading = "runs"),                                                                \
 		CMD_ROW("baseline", "WHAT",                                                        \
@@ -31,7 +31,7 @@ struct board_call {
 		CMD_ROW("values", "LIST", "add a group of bare scores: [NAME=]v1,v2,..", CMD_LIST, \
 			board_call, values),                                                       \
 		CMD_ROW("exclude", "RUN",                                                          \
-			"leave out a run that was used for tuning (path or its end)", CMD_LIST,    \
+			"leave out a run used for tuning (its path, or the end of it)", CMD_LIST,  \
 			board_call, excluded),                                                     \
 		CMD_ROW("nats-per-bpb", "K", "nats per BPB (default: from the logs)",              \
 			CMD_POSITIVE, board_call, ask.nats_per_bpb, .high = 1000),                 \
@@ -105,7 +105,7 @@ static bool wants_color(const char *when)
 	       (no == NULL || no[0] == '\0') && (term == NULL || strcmp(term, "dumb") != 0);
 }
 
-/* Why the group fails --fail-on; NULL: it passes. */
+/* Return why the group fails --fail-on; NULL if it passes. */
 static const char *find_failure(const struct board_group *group, unsigned int fail_on)
 {
 	enum board_word word = group->verdict.word;
@@ -303,11 +303,12 @@ static void put_sample(struct out *out, const char *file, unsigned int run_index
 	out_take(out, row);
 }
 
-/* Destination of samples; file, and run_index in the database, identify the current run. */
+/* Where samples are written. file identifies the current run, in the database together with
+ * run_index. */
 struct series_of {
 	struct out *out;
 	struct store *store;
-	const char *file; /* of the database: pod:path */
+	const char *file; /* in the database: pod:path */
 	unsigned int run_index;
 	struct err *err;
 };
@@ -350,8 +351,8 @@ static int put_stored_run(void *user, const struct stored_run *run)
 				 series->err);
 }
 
-/* Print one row per sample of the given logs, or without logs of all runs in the database.
- * -1 with err. */
+/* Print one row per sample of the given logs or, if there are none, of all runs in the database. -1
+ * with err. */
 static int put_samples(FILE *stream, enum out_format format, struct context *context,
 		       char *const *paths, size_t n_paths, struct err *err)
 {

@@ -14,7 +14,8 @@
 #include "cmd/version.h"
 #include "pods/discover.h"
 
-/* $COLUMNS and the terminal's size outside these limits are ignored. */
+/* A width from $COLUMNS or the terminal is raised to the first limit, and ignored above the
+ * second. */
 #define MIN_COLUMNS 40
 #define MAX_COLUMNS 1000
 
@@ -111,7 +112,7 @@ const struct cmd cmd_dash = {
 struct cmd_line {
 	const struct cmd *cmd; /* NULL until its name was read */
 	char *group;	       /* first word of a two-word name */
-	void *options;	       /* owned; of cmd */
+	void *options;	       /* owned; options of cmd */
 	struct cmd_globals globals;
 	struct cmd_args args;
 };
@@ -209,7 +210,7 @@ static const char *parse_number(const struct cmd_option *o, const char *value, v
 	return why;
 }
 
-/* The same for a word, or a list of words, out of o->words. */
+/* Parse a word, or a list of words, from o->words in the same way. */
 static const char *parse_words(const struct cmd_option *o, const char *value, void *to,
 			       char why[160])
 {
@@ -445,7 +446,7 @@ static int run_command(struct cmd_line *line, struct err *err)
 		struct err why = { ERR_NONE, "" };
 
 		if (conf_make_dir(dir, &why) != 0 || log_open(path, &why) != 0)
-			say_error("no debug log: %s", why.text);
+			say_error("cannot write a debug log: %s", why.text);
 	}
 	context_init(&context, &line->globals.context);
 	int status = context_open(&context, cmd->needs, err);
@@ -484,7 +485,7 @@ int cmd_main(int argc, char **argv)
 	bool has_run = false;
 	bool help = line.globals.help || (is_group && status == 0);
 
-	/* A command followed by --help prints its help whatever else is wrong with the line. */
+	/* A command followed by --help prints its help even if the rest of the line is wrong. */
 	for (int i = 0; line.cmd != NULL && i < argc && strcmp(argv[i], "--") != 0; i++)
 		help |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
 	if (help) {

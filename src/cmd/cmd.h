@@ -50,7 +50,7 @@ struct cmd_option {
 /* For a command: its table of options, and the struct that they are stored in. */
 #define CMD_OPTIONS(table, type) .options = (table), .size = sizeof(struct type)
 
-/* Table row for a macro that the tables of several structs share. */
+/* A row of a table of options, for macros that several tables share. */
 #define CMD_ROW(name_, arg_, help_, kind_, type, member, ...)                     \
 	{                                                                         \
 		.name = (name_), .arg = (arg_), .help = (help_), .kind = (kind_), \
@@ -73,7 +73,7 @@ struct cmd {
 	const char *summary; /* for the list of commands; no full stop; also the text of --help and
 			      * the manual if help.txt has none */
 	const char *example; /* after the options; NULL: none */
-	const char *section; /* of the command list, which starts here */
+	const char *section; /* heading that starts here in the list of commands; NULL: none */
 	/* Adjacent commands with the same text share one entry in the list of commands. */
 	const char *fold;
 	const struct cmd_option *options; /* ended by a NULL name; or NULL */
@@ -91,7 +91,7 @@ struct cmd {
 	/* Check combinations of options and arguments before anything is opened; may be NULL. */
 	int (*check)(const struct cmd_args *args, void *options, struct err *err);
 	unsigned int needs; /* enum context_part: opened before exec */
-	bool discovers;	    /* with CONTEXT_CONF: run the discover commands too */
+	bool discovers;	    /* with CONTEXT_CONF: run the programs of "discover" too */
 	/* Return the exit status, or -1 with err: main prints it and derives the status. */
 	int (*exec)(struct cmd_args *args, void *options, struct err *err);
 };
@@ -104,9 +104,9 @@ extern const struct cmd cmd_dash;
 /* Is one of the arguments a log on a pod, HOST:PATH? */
 bool cmd_has_place(const struct cmd_args *args);
 
-/* Fetch the current content of the logs that words (HOST:PATH) name. Return 0;
- * 128 + n after signal n; the status for an unreachable pod, after printing
- * which one it was and with the logs of the others in *logs; or -1 with err. */
+/* Fetch the current content of the logs that words (HOST:PATH) name into *logs. Return 0; 128 + n
+ * after signal n; or -1 with err. If a pod is unreachable, report it on stderr, fetch the logs of
+ * the others and return the exit status for unreachable pods. */
 int cmd_fetch(struct context *context, char *const *words, size_t n, bool accept_new,
 	      struct log_paths *logs, struct err *err) MUST_USE;
 
@@ -116,12 +116,12 @@ struct cmd_globals {
 	bool help, version;
 };
 
-/* Find the command that argv starts with; NULL: none. *words: how many words
- * its name has, 1 if there is none. */
+/* Find the command whose name argv starts with; NULL if there is none. *words is the number of
+ * words in its name, or 1. */
 const struct cmd *cmd_find(int argc, char **argv, int *words);
 /* Is word the first word, or the only one, of the command's name? */
 bool cmd_starts_with(const struct cmd *cmd, const char *word);
-/* Do commands of two words start with this one? */
+/* Is word the first word of commands with two words, such as "bench"? */
 bool cmd_is_group(const char *word);
 /* Find the option in cmd (may be NULL) or in the options of every command. */
 const struct cmd_option *cmd_find_option(const struct cmd *cmd, const char *word);
@@ -129,8 +129,8 @@ const struct cmd_option *cmd_find_option(const struct cmd *cmd, const char *word
  * help, one per line. Prints nothing if a file is expected. Returns the exit status. */
 int cmd_complete(int argc, char **argv);
 
-/* Print records for the manual, for a line like @man-commands@ of a page's source; man/fill.awk
- * makes roff of them. Return the exit status, 2 if form is unknown. */
+/* Print the records that replace a line like @man-commands@ in the source of a manual page;
+ * man/fill.awk turns them into roff. Return the exit status, 2 if form is unknown. */
 int reference_print(const char *form);
 
 /* Run a command line (without the program's name); returns the exit status. */

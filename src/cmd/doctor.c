@@ -152,7 +152,8 @@ static void check_key(struct doctor *d, const char *path, bool must_work)
 	}
 	read_start(path, start, sizeof(start));
 	read_start(public_path, public, sizeof(public));
-	/* An old private key names its type in its first line; for others the .pub file does. */
+	/* The first line of an old private key names its type; for other keys the .pub file names
+	 * it. */
 	bool is_rsa = strstr(start, "BEGIN RSA PRIVATE KEY") != NULL ||
 		      str_starts_with(str_from(public), "ssh-rsa ");
 	if ((st.st_mode & 077) != 0)
@@ -239,10 +240,11 @@ static void check_agent(struct doctor *d)
 		add_finding(d, "keys", STATE_WARN, "start the agent again, or unset SSH_AUTH_SOCK",
 			    "the socket %s (SSH_AUTH_SOCK) is not an SSH agent", path);
 	else if (agent.is_connected)
-		add_finding(d, "keys", STATE_WARN,
-			    "it may wait for a passphrase; else start it again, or unset "
-			    "SSH_AUTH_SOCK",
-			    "the agent at %s does not answer", path);
+		add_finding(
+			d, "keys", STATE_WARN,
+			"enter its passphrase if it asks for one; otherwise restart it, or unset "
+			"SSH_AUTH_SOCK",
+			"the agent at %s does not answer", path);
 	else
 		add_finding(d, "keys", STATE_WARN, "start the agent again, or unset SSH_AUTH_SOCK",
 			    "no agent listens at %s (SSH_AUTH_SOCK)", path);

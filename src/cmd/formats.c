@@ -102,14 +102,14 @@ const struct cmd cmd_formats_show = {
 
 #define MAX_UNMATCHED 20
 #define LEARN_BYTES   ((size_t)1 << 20)
-#define SHOWN_BYTES   400 /* of a line */
+#define SHOWN_BYTES   400 /* longest part of a line to show */
 
 /* Counters of `formats check` over all logs. */
 struct check {
 	const struct format_set *set;
 	struct run_reader *reader;
-	size_t rule;			/* the last one that matched .. */
-	uint64_t rule_line;		/* .. and in which line; 0: none */
+	size_t rule;			/* the last rule that matched .. */
+	uint64_t rule_line;		/* .. and the line that it matched; 0: none */
 	uint64_t *matched;		/* lines per rule */
 	char **first;			/* owned; the first line that each rule matched */
 	char *unmatched[MAX_UNMATCHED]; /* owned; "file:line: text" */
@@ -216,7 +216,7 @@ static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_formats_check = {
 	.name = "formats check",
 	.usage = "[OPTIONS] NAME|FILE [LOG...]",
-	.summary = "show which log lines each rule matches, and which none",
+	.summary = "show which log lines each rule matches, and which match none",
 	FOLD_FORMATS,
 	CMD_OUTPUT_ONLY,
 	.least = 1,
@@ -256,7 +256,7 @@ static int exec_learn(struct cmd_args *args, void *opaque, struct err *err)
 	    learn_print(learn, call->name != NULL ? call->name : "learned", &file, &report) == 0)
 		status = err_set(
 			err, ERR_NODATA,
-			"no training rows in these logs that the rules do not match already");
+			"no training rows in these logs, or the rules already match all of them");
 	(void)fputs(report.data, stderr);
 	if (status == 0)
 		(void)fputs(file.data, stdout);
@@ -268,7 +268,7 @@ static int exec_learn(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_formats_learn = {
 	.name = "formats learn",
 	.usage = "[OPTIONS] LOG...",
-	.summary = "write rules for log rows that no rule set knows",
+	.summary = "write rules for log rows that no rule set matches",
 	FOLD_FORMATS,
 	CMD_OPTIONS(learn_options, learn_call),
 	.least = 1,

@@ -66,10 +66,11 @@ static int show_diff(const struct harness_files *files, const struct harness_run
 	AUTO_BUF text = buf_new(HARNESS_TEXT_KEEP * 4);
 
 	if (file == NULL)
-		return err_set(err, ERR_NODATA,
-			       "run %s has no checkpoint and template to compare; for an older run "
-			       "give its folder",
-			       run->id);
+		return err_set(
+			err, ERR_NODATA,
+			"run %s has no checkpoint and template to compare; to see an older run, "
+			"give the folder of that run",
+			run->id);
 	struct str rest = { file->text, file->len };
 	while (str_next(&rest, '\n', &line)) {
 		utf8_sanitize(&text, line);
@@ -147,8 +148,8 @@ static int show_compare(struct harness_call *call, const struct harness_files *f
 	return rc;
 }
 
-/* Fetch and show a directory: its name as given, and its path on the pod (NULL: this machine).  Of
- * a pattern, show every directory on the pod that it matches. */
+/* Fetch and show the directory dir on the pod (NULL: this machine), which the user called name. If
+ * dir is a pattern, show every directory on the pod that it matches. */
 static int show_dir(struct harness_call *call, const struct conf_pod *pod, const char *name,
 		    const char *dir, struct err *err)
 {

@@ -41,7 +41,8 @@ static void print_wrapped(const char *text, size_t len, size_t column)
 	(void)putchar('\n');
 }
 
-/* The text of a command in help.txt, which follows the line "= NAME"; empty: it has none. */
+/* Return the text of a command in help.txt, which follows the line "= NAME"; empty if there is
+ * none. */
 static struct str get_help(const struct cmd *cmd)
 {
 	AUTO_TEXT head = xasprintf("\n=%s%s\n", cmd->name[0] != '\0' ? " " : "", cmd->name);
@@ -55,7 +56,8 @@ static struct str get_help(const struct cmd *cmd)
 	return str_between(text.p, end != NULL ? end : text.p + text.len - 1);
 }
 
-/* The next paragraph of such a text: a line and those after it that start with a blank. */
+/* Cut the next paragraph off such a text: a line, and the following lines that start with a
+ * blank. */
 static bool next_paragraph(struct str *rest, struct str *paragraph)
 {
 	const char *from = rest->p;
@@ -95,7 +97,8 @@ static void print_options(const struct cmd_option *options)
 	}
 }
 
-/* Print the entry of cmd_table[i] in the list of all commands; folded ones share theirs. */
+/* Print the entry of cmd_table[i] in the list of all commands; those with the same `fold` share
+ * one. */
 static void print_command(size_t i)
 {
 	const struct cmd *cmd = cmd_table[i], *next = cmd_table[i + 1];
@@ -199,7 +202,7 @@ const struct cmd cmd_help = {
 	.exec = exec_help,
 };
 
-/* What the words before the completed one mean for it. */
+/* The context of the word to complete, from the words before it. */
 struct completion {
 	const struct cmd *cmd;		 /* NULL: not named yet */
 	const struct cmd_option *option; /* expects its value; NULL: none */
@@ -217,14 +220,14 @@ static void print_candidate(const char *last, const char *prefix, const char *wo
 		(void)printf("%s\t%s\n", whole, help);
 }
 
-/* Print the words that an option's value can be, after the given prefix. */
+/* Print the possible values of an option, after the given prefix. */
 static void complete_value(const char *last, const char *prefix, const struct cmd_option *o)
 {
 	for (size_t i = 0; o->words != NULL && o->words[i] != NULL; i++)
 		print_candidate(last, prefix, o->words[i], strlen(o->words[i]), "");
 }
 
-/* Print the first words of all commands, or the second words of a group's. */
+/* Print the first words of all commands, or the second words of the commands in a group. */
 static void complete_command(const char *last, const char *group)
 {
 	for (size_t i = 0; cmd_table[i] != NULL; i++) {
@@ -301,8 +304,8 @@ int cmd_complete(int argc, char **argv)
 	return fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* For the manual: what follows prints records of fields separated by tabs, which man/fill.awk turns
- * into roff. */
+/* The functions below print records for the manual: fields separated by tabs, which man/fill.awk
+ * turns into roff. */
 
 static void put_options(const struct cmd *cmd)
 {

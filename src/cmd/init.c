@@ -16,7 +16,7 @@ struct init_call {
 	bool accept_new;
 };
 
-/* Ask on the terminal; Enter takes the fallback.  false: the input ended. */
+/* Ask on the terminal; an empty answer means the fallback. Returns false if the input ended. */
 static bool ask(const char *question, const char *fallback, char answer[ANSWER_BYTES])
 {
 	char line[ANSWER_BYTES];
@@ -59,7 +59,8 @@ static void print_ssh_hosts(void)
 	(void)fputs(separator[0] == ',' ? "\n" : "", stdout);
 }
 
-/* The configuration with one more pod; "local" is this machine. */
+/* Return the configuration with one more pod, owned; NULL with err. The host "local" is this
+ * machine. */
 static cJSON *add_pod(const char *path, const char *host, const char *logs, struct err *err)
 {
 	const char *at = strrchr(host, '@'), *from = at != NULL ? at + 1 : host;
@@ -80,7 +81,7 @@ static cJSON *add_pod(const char *path, const char *host, const char *logs, stru
 	return root;
 }
 
-/* Test the last pod; the row of `pods check`, owned, or NULL with err. */
+/* Test the last pod and return its row of `pods check`, owned; NULL with err. */
 static cJSON *test_pod(const struct conf *conf, bool accept_new, struct err *err)
 {
 	const struct pods_probe probe = { .pods = &conf->pods[conf->n_pods - 1],
@@ -96,14 +97,14 @@ static cJSON *test_pod(const struct conf *conf, bool accept_new, struct err *err
 	return row;
 }
 
-/* What is being asked, and the answers so far. */
+/* The user's answers so far. */
 struct draft {
 	char host[ANSWER_BYTES], logs[ANSWER_BYTES]; /* "": ask */
-	char kept[ANSWER_BYTES];		     /* pattern to accept without files */
+	char kept[ANSWER_BYTES]; /* pattern to accept even without a matching file */
 	bool accept_new;
 };
 
-/* Ask what a failed test needs; false: the input ended. */
+/* Explain why the test failed, and ask for another answer. Returns false if the input ended. */
 static bool ask_again(struct draft *draft, const cJSON *row)
 {
 	const cJSON *first = json_first(json_get(row, "failures"));
@@ -129,13 +130,13 @@ static bool ask_again(struct draft *draft, const cJSON *row)
 		return true;
 	}
 	(void)printf("%s\n", json_get_string(row, "text", ""));
-	/* Offer the pattern with the most files, of lines like "3 PATTERN". */
+	/* `near` lists texts like "3 PATTERN", most files first: offer the first pattern. */
 	print_into(draft->kept, "%s", draft->logs);
 	return ask("Log pattern (type the same again to keep it)",
 		   near != NULL ? near + 1 : draft->kept, draft->logs);
 }
 
-/* Write the configuration, and print what can be done with it. */
+/* Write the configuration, and print what the user can do next. */
 static int finish_init(const char *path, const cJSON *root, const cJSON *row, struct err *err)
 {
 	if (conf_write(path, root, err) != 0)

@@ -26,7 +26,7 @@ static const char table_columns[] =
 	"last_val_loss=val loss, prequant_bpb=pre-quant, final_bpb=final BPB, "
 	"final_class=stage, eval_s=eval s:1, artifact_bytes=artifact bytes:0";
 
-/* One more column of the table, if a run did not finish. */
+/* The last column of the table, which is shown only if a run did not finish. */
 static const char reason_column[] = ", status_reason=why";
 
 static const char csv_columns[] =
@@ -66,7 +66,7 @@ static struct out *open_runs(struct parse_job *job)
 	return job->out;
 }
 
-/* Why a file without runs and scores has none, as the end of an error message. */
+/* Return why no run and no score was found in a file, as the end of an error message; owned. */
 static char *explain_no_rows(const struct parsed_file *file)
 {
 	const char *end = strrchr(file->path, '.');

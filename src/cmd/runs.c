@@ -134,7 +134,7 @@ static int print_sample(void *user, const struct stored_sample *sample)
 	return 0;
 }
 
-/* Resolves --metric to the label that the database has for it. */
+/* Finds the label under which the database stores the metric of --metric. */
 struct wanted {
 	const char *asked;
 	char label[SERIES_LABEL_BYTES]; /* "": not found */

@@ -83,7 +83,7 @@ static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 	const struct cmd_output *call = opaque;
 	struct track track;
 
-	/* As if the configuration named the file last. */
+	/* Load the file as if the configuration named it last. */
 	if (context_find_track(args->context, args->argv[0], &track, err) != 0)
 		return -1;
 	conf_strings_add(&args->context->conf.tracks, xstrdup(args->argv[0]));
@@ -110,7 +110,7 @@ static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 const struct cmd cmd_tracks_check = {
 	.name = "tracks check",
 	.usage = "[OPTIONS] FILE [LOG...]",
-	.summary = "check a track file, and which track logs are recognized as",
+	.summary = "check a track file, and show which track each log belongs to",
 	FOLD_TRACKS,
 	CMD_OUTPUT_ONLY,
 	.least = 1,

@@ -66,7 +66,7 @@ void run_copy(struct run *to, const struct run *from)
 		to->events[i] = from->events[i];
 		to->events[i].text = xstrdup(from->events[i].text);
 	}
-	to->series = xcalloc(from->n_series, sizeof(*to->series));
+	to->series = xcalloc(from->n_series + RUN_SERIES_CHUNK, sizeof(*to->series));
 	if (from->n_series > 0)
 		memcpy(to->series, from->series, from->n_series * sizeof(*to->series));
 	array_each (series, to->series, to->n_series) {

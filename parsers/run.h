@@ -115,6 +115,7 @@ struct run_event {
 #define SERIES_NAME_BYTES 48 /* including its NUL; a longer name is cut */
 #define SERIES_UNIT_BYTES 16
 #define RUN_MAX_SERIES	  64
+#define RUN_SERIES_CHUNK  8U
 
 /* The validations of a series: finite numbers, each step once, in the order of the steps. */
 #define RUN_MAX_POINTS	 4096 /* later ones are left out */

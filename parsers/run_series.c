@@ -48,8 +48,9 @@ static struct run_series *add_series(struct run *run, struct str name, struct st
 		run->series_dropped++;
 		return NULL;
 	}
-	if (run->n_series % 8 == 0)
-		run->series = xreallocarray(run->series, run->n_series + 8, sizeof(*run->series));
+	if (run->n_series % RUN_SERIES_CHUNK == 0)
+		run->series = xreallocarray(run->series, run->n_series + RUN_SERIES_CHUNK,
+					    sizeof(*run->series));
 	series = &run->series[run->n_series++];
 	*series = (struct run_series){ .metric = metric, .scale = 1 };
 	series->first = series->last = series->min = series->max = series->min_step = RUN_ABSENT;

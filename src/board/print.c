@@ -700,7 +700,7 @@ cJSON *board_row_json(const struct board *board, const struct board_row *row)
 		 JTEXT("sha256", row->sha256[0] ? row->sha256 : NULL),
 		 JTEXT("use", board_use_name(row->use)),
 		 JBOOL("counted", row->use == BOARD_COUNTED),
-		 JCLEAN("copy_of", row->use == BOARD_COPY || row->use == BOARD_SAME_RUN
+		 JCLEAN("copy_of", row->use >= BOARD_COPY && row->use <= BOARD_REPORT
 					   ? board->rows[row->copy_of]->path
 					   : NULL),
 		 JBOOL("seed_again", row->seed_again), JNUM("value", row->score),

@@ -16,6 +16,9 @@
 #define COARSE_MS      6000.0 /* a tenth of a minute */
 #define PAIR_ROUNDING  1e-9   /* for a margin that is exactly the required one */
 #define NATS_TOLERANCE 1e-3   /* relative; more means another tokenizer */
+/* A report prints times in hundredths of a minute, and figures with four decimals. */
+#define REPORT_MS     301.0
+#define REPORT_FIGURE 6e-5
 
 void board_init(struct board *board, const struct track *track)
 {
@@ -412,9 +415,11 @@ static void note_group(const struct board *board, struct board_group *group)
 {
 	note_excluded(board, group);
 	board_each_row (row, board, group) {
-		if (row->use == BOARD_COPY || row->use == BOARD_SAME_RUN)
+		if (row->use >= BOARD_COPY && row->use <= BOARD_REPORT)
 			add_note(group, "%s is %s %s: counted once", row->name,
-				 row->use == BOARD_COPY ? "byte-identical to" : "the same run as",
+				 row->use == BOARD_COPY	    ? "byte-identical to"
+				 : row->use == BOARD_REPORT ? "the report of"
+							    : "the same run as",
 				 board->rows[row->copy_of]->name);
 	}
 	if (group->n_seeds < group->n_counted)
@@ -630,6 +635,8 @@ static void mark_copy(struct board *board, struct board_row *row, size_t first, 
 	row->copy_of = first;
 	if (use == BOARD_COPY)
 		add_row_note(row, "= %s, same bytes", other->name);
+	else if (use == BOARD_REPORT)
+		add_row_note(row, "report of %s", other->name);
 	else if (strcmp(row->path, other->path) == 0)
 		add_row_note(row, "= run %u of this file", other->run.run_index + 1);
 	else
@@ -646,6 +653,68 @@ static size_t first_with(struct map *seen, const char *key, size_t index)
 	return (size_t)found;
 }
 
+/* Is the report of this run? The times agree, and so do the figures that both print, at least one:
+ * a report prints the estimate of the run before the full figure. */
+static bool is_report_of(const struct board_row *report, const struct board_row *row)
+{
+	const struct run *run = &row->run;
+	size_t n = 0;
+
+	if (row->group != report->group || !run_has(run->steps) ||
+	    !(fabs(run->train_ms - report->run.train_ms) <= REPORT_MS))
+		return false;
+	array_each (figure, report->run.series, report->run.n_series) {
+		const struct run_series *own = run_series_find(run, figure->name);
+
+		if (own == NULL)
+			continue;
+		if (!(fabs(own->last - figure->first) <= REPORT_FIGURE) &&
+		    !(fabs(own->last - figure->last) <= REPORT_FIGURE))
+			return false;
+		n++;
+	}
+	return n > 0;
+}
+
+/* Give the run the figures that only its report has. */
+static void take_figures(struct run *run, const struct run *report)
+{
+	array_each (figure, report->series, report->n_series) {
+		struct run_series *own;
+
+		if (run_series_find(run, figure->name) != NULL)
+			continue;
+		own = run_series_get(run, str_from(figure->name), str_from(figure->unit),
+				     figure->metric);
+		if (own == NULL)
+			return;
+		*own = *figure;
+		own->validations = (struct run_points){ NULL, 0 };
+	}
+	for (const struct run_number *number = run_numbers; number->name != NULL; number++)
+		if (!run_has(run_number_get(run, number)))
+			run_number_set(run, number, run_number_get(report, number));
+}
+
+/* A report has no rows. It is the run whose log is in the same group; of several logs with the same
+ * figures each gets its own, since they are copies. */
+static void merge_reports(struct board *board)
+{
+	pointer_each (report, board->rows, board->n_rows) {
+		const struct run *run = &report->run;
+		bool is_report = run_has(run->train_ms) && !run_has(run->steps) &&
+				 !run_has(run->last_train_loss);
+
+		for (size_t i = 0; is_report && i < board->n_rows; i++) {
+			if (!is_report_of(report, board->rows[i]))
+				continue;
+			take_figures(&board->rows[i]->run, run);
+			if (report->use != BOARD_REPORT)
+				mark_copy(board, report, i, BOARD_REPORT);
+		}
+	}
+}
+
 /* Find logs with the same bytes and logs of the same run. A key starts with the group, because a
  * run may belong to several groups. */
 static void find_copies(struct board *board)
@@ -658,6 +727,8 @@ static void find_copies(struct board *board)
 		const struct run *run = &row->run;
 		size_t first = 0;
 
+		if (row->use == BOARD_REPORT)
+			continue;
 		if (row->sha256[0] != '\0') {
 			print_into(key, "%zu %s %u", row->group, row->sha256, run->run_index);
 			first = first_with(&seen, key, i);
@@ -724,6 +795,8 @@ static void mark_use(const struct board *board, struct board_row *row)
 		       (row->run.status == RUN_UNKNOWN && run_number_is_chosen(score));
 
 	row->score = run_number_get(&row->run, score);
+	if (row->use == BOARD_REPORT)
+		return;
 	if (has_other_track(board, row)) {
 		row->use = BOARD_OTHER_TRACK;
 		add_row_note(row, "recognized as %s, not counted", row->run.tracks);
@@ -1402,6 +1475,7 @@ void board_compute(struct board *board)
 	if (baseline != NULL)
 		board->baseline = (size_t)(baseline - board->groups) + 1;
 	name_all(board);
+	merge_reports(board);
 	if (board->score != NULL && run_number_is_chosen(board->score))
 		read_chosen_metric(board);
 	find_tracks(board);

@@ -11,13 +11,15 @@
  * Which runs count. A run counts if it is finished and has the score; for a
  * track that counts steps, if it has a validation at the step of its group. Logs of a group with
  * identical bytes count once, and so do two logs of the same run (same score, steps and training
- * time to the millisecond). Mean and spread cover the runs that count. Repeated runs of a seed are
- * not independent: the tests use one value per seed, the mean of its runs, and their n is the
+ * time to the millisecond). A report without rows counts as part of the run in the group that has
+ * its training time and figures. Mean and spread cover the runs that count. Repeated runs of a seed
+ * are not independent: the tests use one value per seed, the mean of its runs, and their n is the
  * number of seeds. A run that does not print its seed counts as a seed. */
 #define BOARD_USE_LIST(X)                   \
 	X(BOARD_COUNTED, "counted")         \
 	X(BOARD_COPY, "copy")               \
 	X(BOARD_SAME_RUN, "same run")       \
+	X(BOARD_REPORT, "report")           \
 	X(BOARD_OTHER_TRACK, "other track") \
 	X(BOARD_EXCLUDED, "excluded")       \
 	X(BOARD_NO_STEP, "no step")         \
@@ -57,7 +59,7 @@ struct board_row {
 	double score;	 /* in the unit of the group; absent: none */
 	double usd;	 /* see board_row_price; absent: unknown */
 	enum board_use use;
-	size_t copy_of;	 /* COPY, SAME_RUN: index of the row that counts */
+	size_t copy_of;	 /* COPY, SAME_RUN, REPORT: index of the row that counts */
 	bool seed_again; /* an earlier row of the group has this seed */
 	enum board_kept caps[BOARD_CAP_COUNT];
 	char note[160]; /* "" or a remark on the row */

@@ -747,6 +747,29 @@ def test_competitions():
            got["word"] == "shown" and got["provisional"] == provisional and
            got["means"]["train_ms"] == 10949400,
            "a report, %d examples per task" % number, got)
+    report = ["- DDP world size: 8", "- Final validation bpb: %s",
+              "- CORE metric estimate: %s", "- Total training time: %sm",
+              "- CORE metric: 0.2585"]
+    log = rows + ["Step 00199 | Validation bpb: 0.718004"] + chat[:2]
+    for name, figures, n, mean in (
+            ("own", ("0.7180", "0.2607", "99.01"), 1, .2585),
+            ("other time", ("0.7180", "0.2607", "99.02"), 2, .2596),
+            ("other estimate", ("0.7180", "0.2606", "99.01"), 2, .2596),
+            ("other loss", ("0.7182", "0.2607", "99.01"), 2, .2596)):
+        folder = os.path.join(home, "with a report", name)
+        os.makedirs(folder)
+        for log_name in ("run.log", "tee.log")[:1 + (name == "own")]:
+            write(os.path.join(folder, log_name), "\n".join(log) + "\n")
+        write(os.path.join(folder, "report.md"),
+              "# nanochat training report\n\n## Base model training\n\n" +
+              "\n".join(report) % figures + "\n")
+        got = groups(*(os.path.join(folder, file)
+                       for file in sorted(os.listdir(folder))))[0]
+        ok(got["n"] == n and got["rows"][1]["n_gpus"] ==
+           (8 if n == 1 else None) and got["rows"][0]["use"] ==
+           ("report" if n == 1 else "counted"),
+           "a log and a report: " + name, got)
+        near(got["mean_" + got["unit"]], mean, 1e-9, name + ": CORE")
     kinds = {name: write("limit/%s/run.log" % name, "\n".join(
         rows + auto + ["total_seconds:    %s" % total]) + "\n")
         for name, total in (("kept", "600.0"), ("late", "600.1"))}

@@ -222,3 +222,10 @@ double run_series_last(const struct run_series *series, const char *name)
 
 	return by_metric ? series->last * series->scale : series->last;
 }
+
+double run_last_value(const struct run *run, const char *name)
+{
+	const struct run_series *series = run_series_find(run, name);
+
+	return series != NULL ? run_series_last(series, name) : RUN_ABSENT;
+}

@@ -238,23 +238,28 @@ static void check_caps(struct round *round, const struct alert *alert)
 	/* The last step may end after the cap where the track grants steps. */
 	double grace_s =
 		run_has(run->ms_per_step) ? run->ms_per_step * track->train_grace_steps / 1000 : 0;
+	AUTO_TEXT metric = xasprintf("%s is", track->cap_metric != NULL ? track->cap_metric : "");
 	const struct {
 		enum alert_kind kind;
 		const char *what, *unit;
 		double value, cap; /* absent: value unknown, or no cap */
 		double grace;
 	} caps[] = {
-		{ ALERT_CAP_TRAIN, "training took", "s", run->train_ms / 1000, track->cap_train_s,
+		{ ALERT_CAP_TRAIN, "training took", " s", run->train_ms / 1000, track->cap_train_s,
 		  grace_s },
-		{ ALERT_CAP_EVAL, "evaluation took", "s", model_eval_s(run), track->cap_eval_s, 0 },
-		{ ALERT_CAP_BYTES, "artifact is", "bytes", run->artifact_bytes,
+		{ ALERT_CAP_EVAL, "evaluation took", " s", model_eval_s(run), track->cap_eval_s,
+		  0 },
+		{ ALERT_CAP_BYTES, "artifact is", " bytes", run->artifact_bytes,
 		  track->cap_artifact_bytes, 0 },
+		{ ALERT_CAP_METRIC, metric, "",
+		  track->cap_metric != NULL ? run_last_value(run, track->cap_metric) : RUN_ABSENT,
+		  track->cap_metric_most, 0 },
 	};
 	char value[STR_NUMBER_SIZE], over[STR_NUMBER_SIZE], cap[STR_NUMBER_SIZE];
 
 	for (size_t i = 0; i < LENGTH(caps); i++)
 		if (caps[i].value > caps[i].cap + caps[i].grace)
-			raise_alert(round, alert, caps[i].kind, "%s %s %s, %s over the cap of %s",
+			raise_alert(round, alert, caps[i].kind, "%s %s%s, %s over the cap of %s",
 				    caps[i].what, str_number(caps[i].value, 12, value),
 				    caps[i].unit, str_number(caps[i].value - caps[i].cap, 12, over),
 				    str_number(caps[i].cap, 12, cap));
@@ -372,14 +377,13 @@ static void check_metrics(struct round *round, const struct alert *whose)
 
 	for (size_t i = 0; i < alerts->n_rules && !whose->mr->past; i++) {
 		const struct alert_rule *rule = &alerts->rules[i];
-		const struct run_series *own = run_series_find(&whose->mr->run, rule->metric);
 		enum metric metric = metric_by_name(str_from(rule->metric));
-		double last = own != NULL	      ? run_series_last(own, rule->metric)
-			      : metric < METRIC_COUNT ? model_last_value(whose->mr->series, metric)
-						      : RUN_ABSENT;
+		double last = run_last_value(&whose->mr->run, rule->metric);
 		struct alert alert = *whose;
-		bool above = last > rule->above;
 
+		if (!run_has(last) && metric < METRIC_COUNT)
+			last = model_last_value(whose->mr->series, metric);
+		bool above = last > rule->above;
 		if (!above && !(last < rule->below))
 			continue;
 		alert.rule = i + 1;

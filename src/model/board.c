@@ -39,21 +39,13 @@ void board_choose_metric(struct board *board, const char *name)
 	board->score = &board->chosen;
 }
 
-/* The last value of a metric of the run; absent: none. */
-static double last_value(const struct run *run, const char *name)
-{
-	const struct run_series *series = run_series_find(run, name);
-
-	return series != NULL ? run_series_last(series, name) : RUN_ABSENT;
-}
-
 static void read_chosen_metric(struct board *board)
 {
 	pointer_each (row, board->rows, board->n_rows) {
 		if (board->groups[row->group].is_values)
 			continue;
 		const struct run_series *series = run_series_find(&row->run, board->chosen_name);
-		row->run.chosen = last_value(&row->run, board->chosen_name);
+		row->run.chosen = run_last_value(&row->run, board->chosen_name);
 		if (series != NULL && series->metric < METRIC_COUNT)
 			board->chosen_unit = metric_info(series->metric)->unit;
 	}
@@ -458,7 +450,7 @@ static void check_row(const struct track *track, struct board_row *row)
 					  : run->target_tokens >= run->val_tokens ? CAP_KEPT
 										  : CAP_BROKEN;
 	if (track->cap_metric != NULL) {
-		last = last_value(run, track->cap_metric);
+		last = run_last_value(run, track->cap_metric);
 		caps[BOARD_CAP_METRIC] = check_cap(last, track->cap_metric_most);
 	}
 	if (caps[BOARD_CAP_METRIC] == CAP_BROKEN)
@@ -922,7 +914,8 @@ static size_t seed_values(const struct board *board, const struct board_group *g
 static bool is_estimate(const struct track *track, const struct run *run)
 {
 	return track->full_metric != NULL && run_series_find(run, track->full_metric) == NULL &&
-	       !(track->full_if != NULL && last_value(run, track->full_if) == track->full_value);
+	       !(track->full_if != NULL &&
+		 run_last_value(run, track->full_if) == track->full_value);
 }
 
 static void count_group(struct board *board, struct board_group *group)

@@ -253,6 +253,8 @@ static void test_gone(void)
 static void test_caps(void)
 {
 	struct track track = make_track();
+	char name[] = "total_seconds";
+	struct run_series *total;
 	struct model model;
 	struct alerts alerts;
 	struct model_run *mr;
@@ -284,8 +286,20 @@ static void test_caps(void)
 	alerts_update(&alerts, &model, &track, T0);
 	ok(!find(&alerts, ALERT_CAP_TRAIN), "a step that started in time may end after the cap");
 	mr->run.train_ms = mr->run.artifact_bytes = mr->run.eval_s = RUN_ABSENT;
+	track.cap_metric = name;
+	track.cap_metric_most = 600;
 	alerts_update(&alerts, &model, &track, T0);
 	is_int((long long)alerts.n, 0, "unknown values exceed no cap");
+	total = run_series_get(&mr->run, str_from(name), STR_LIT(""), METRIC_COUNT);
+	run_series_add(total, 600, RUN_ABSENT);
+	alerts_update(&alerts, &model, &track, T0);
+	is_int((long long)alerts.n, 0, "a metric equal to its cap does not exceed it");
+	run_series_add(total, 836.5, RUN_ABSENT);
+	alerts_update(&alerts, &model, &track, T0);
+	ok(find(&alerts, ALERT_CAP_METRIC) &&
+		   strcmp(find(&alerts, ALERT_CAP_METRIC)->text,
+			  "total_seconds is 836.5, 236.5 over the cap of 600") == 0,
+	   "a metric over its cap is reported");
 	alerts_release(&alerts);
 	model_release(&model);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Three of the transports: each stream is a child process, `sh -c` for this machine, `ssh -T` for
- * pods that libssh2 cannot reach, or any program that provides a shell (`docker exec -i POD
- * sh`). */
+/* The transports that start a child process per stream: `sh -c` for this machine, `ssh -T` for pods
+ * that libssh2 cannot reach, or any program that provides a shell (`docker exec -i POD sh`). */
 #include <signal.h>
 #include <unistd.h>
 
@@ -16,9 +15,9 @@
 /* Limit for connecting, host key and authentication together. */
 #define CONNECT_MS 40000
 #define DIAG_CAP   8192
-/* Maximum output of a shell before it answers. */
+/* Maximum output of a shell before the first marker. */
 #define BANNER_CAP (1U << 20)
-/* Append a command with every byte quoted. */
+/* Room for the line that starts the longest command, even if every byte is quoted. */
 #define HEAD_CAP (1U << 18)
 
 /* One child process; it outlives its stream until a cancelled command has ended. */
@@ -29,7 +28,7 @@ struct child_run {
 	struct process process;
 	struct loop_timer *timer; /* deadline for connecting, later for SIGKILL */
 	struct gate_ticket ticket;
-	bool up;	 /* the output now belongs to the command */
+	bool up;	 /* connected: further output is the command's */
 	bool late;	 /* killed because of the connect deadline */
 	struct buf diag; /* output before the start, then the end of stderr */
 	int status, signum;
@@ -55,7 +54,7 @@ static bool is_ssh(const struct child_run *run)
 	return run->link->pod.transport == REMOTE_OPENSSH;
 }
 
-/* The transport is a program that provides a shell. */
+/* Is the transport a program that provides a shell? */
 static bool is_shell(const struct child_run *run)
 {
 	return run->link->pod.transport == REMOTE_COMMAND;
@@ -74,7 +73,7 @@ static void run_is_up(struct child_run *run)
 	link_live(run->link);
 }
 
-/* Only this command is left on the connection. */
+/* Is no other command running on this link? */
 static bool is_alone(const struct child_run *run)
 {
 	list_each (const struct child_run, other, &run->link->runs, in_link)
@@ -83,8 +82,8 @@ static bool is_alone(const struct child_run *run)
 	return true;
 }
 
-/* ssh exits with 255 for its own errors, but a command may exit with 255 too. A shell reports the
- * end of its command. */
+/* Did the command not finish? ssh exits with 255 for its own errors, but a command can do so too. A
+ * shell reports the end of its command. */
 static bool is_lost(const struct child_run *run)
 {
 	static const char *const words[] = { "Connection to ",	  "Connection closed",
@@ -101,8 +100,8 @@ static bool is_lost(const struct child_run *run)
 	return any_of(i, LENGTH(words), str_find(buf_str(&run->diag), words[i]) != NULL);
 }
 
-/* The command did not finish: ssh could not connect or lost the connection, or the program
- * that provides the shell ended.  Its messages give the reason. */
+/* Explain why the command did not finish: ssh could not connect or lost the connection, or the
+ * program that provides the shell ended. Their messages give the reason. */
 static void report_lost(const struct child_run *run, struct stream_exit *exit)
 {
 	const char *name = run->link->pod.name;
@@ -135,7 +134,6 @@ static void report_lost(const struct child_run *run, struct stream_exit *exit)
 		link_lost(run->link, &exit->err);
 }
 
-/* The command exited. */
 static void report_end(struct child_run *run, struct stream_exit *exit)
 {
 	const char *name = sigabbrev_np(run->signum);
@@ -156,7 +154,7 @@ static void report_end(struct child_run *run, struct stream_exit *exit)
 		run_is_up(run);
 }
 
-/* Deliver the command's stderr; is_lost() needs the end of it. */
+/* Deliver the command's stderr, and keep its end for is_lost(). */
 static void deliver_stderr(struct child_run *run, const char *data, size_t len)
 {
 	if (!is_local(run)) {
@@ -167,7 +165,8 @@ static void deliver_stderr(struct child_run *run, const char *data, size_t len)
 	stream_deliver_stderr(run->s, data, len);
 }
 
-/* The command is running: only the first bytes of diag were not its own. */
+/* The command is running. The first n_of_ssh bytes of diag are messages of ssh, the others are the
+ * command's stderr. */
 static void begin_output(struct child_run *run, size_t n_of_ssh)
 {
 	struct buf diag = run->diag;
@@ -178,7 +177,7 @@ static void begin_output(struct child_run *run, size_t n_of_ssh)
 	buf_release(&diag);
 }
 
-/* Up to the marker these are ssh's own messages; the rest comes from the command. */
+/* Take bytes of stderr: before the marker they are messages of ssh, after it the command's. */
 static void take_stderr(struct child_run *run, const char *data, size_t len)
 {
 	if (run->up) {
@@ -212,7 +211,7 @@ static void drain_stderr(struct child_run *run)
 		process_close_pipe(&run->process, 2);
 }
 
-/* Report the end after the child has exited and its last byte was read. */
+/* Report the end if the child has exited and its last byte was read. */
 static void finish_if_done(struct child_run *run)
 {
 	struct remote_link *link = run->link;
@@ -225,7 +224,7 @@ static void finish_if_done(struct child_run *run)
 		free_run(run);
 		return;
 	}
-	/* Ignore output after the end of a command. */
+	/* After a shell's end marker, further output does not matter. */
 	if (run->process.fds[1] >= 0 && !(run->marks.over && stream_is_open(s)))
 		return;
 	drain_stderr(run);
@@ -252,7 +251,7 @@ static void on_child_exit(void *user, int exit_status, int term_signal)
 	finish_if_done(run);
 }
 
-/* The next part of stdin; for a shell, the command's input only once it runs. */
+/* Return the buffer to write next: the line for the shell, then the command's input, or NULL. */
 static struct buf *next_input(struct child_run *run)
 {
 	if (run->head.len > 0)
@@ -260,7 +259,7 @@ static struct buf *next_input(struct child_run *run)
 	return is_shell(run) && !run->up ? NULL : &run->s->in;
 }
 
-/* Send waiting input; its end closes the pipe. */
+/* Write waiting input, and close the pipe at its end. */
 static void push_stdin(struct child_run *run)
 {
 	struct stream *s = run->s;
@@ -305,7 +304,7 @@ static void watch_stdout(struct child_run *run)
 		loop_fd_set(run->process.watches[1], stream_is_open(run->s) ? LOOP_READ : 0);
 }
 
-/* Separate the shell's output from the command's. */
+/* Return the part of data that the command printed. */
 static struct str split_stdout(struct child_run *run, struct str data)
 {
 	bool was_over = run->marks.over;
@@ -315,7 +314,7 @@ static struct str split_stdout(struct child_run *run, struct str data)
 	if (!run->up) {
 		run->n_before += before.len;
 		take_stderr(run, before.p, before.len);
-		/* After endless output no shell will answer. */
+		/* A program with endless output is not a shell: do not wait for it. */
 		if (run->n_before > BANNER_CAP && run->process.child != NULL)
 			loop_child_kill(run->process.child, SIGKILL);
 	}
@@ -324,7 +323,7 @@ static struct str split_stdout(struct child_run *run, struct str data)
 		begin_output(run, 0);
 		push_stdin(run);
 	}
-	/* Give the program time to exit after its shell. */
+	/* Give the program time to exit after the shell did, then kill it. */
 	if (run->marks.over && !was_over)
 		loop_timer_start(run->timer, GRACE_MS, 0);
 	return output;
@@ -408,7 +407,7 @@ static void on_admit(void *user)
 	}
 	err_prefix(&err, "%s", run->link->pod.name);
 	s->run = NULL;
-	/* Without free descriptors or processes it may start later. */
+	/* If descriptors or processes ran out, a later attempt may succeed. */
 	if (err.code == ERR_CONFIG)
 		link_refused(run->link, &err);
 	else if (is_alone(run))
@@ -450,7 +449,7 @@ static void child_kick(struct stream *s)
 		finish_if_done(run);
 }
 
-/* Ask the command to end (SIGTERM), then kill it. */
+/* Send SIGTERM to the command, and SIGKILL if it is still running after GRACE_MS. */
 static void child_detach(struct stream *s)
 {
 	struct child_run *run = s->run;
@@ -479,7 +478,7 @@ static void child_release(struct remote_link *link)
 		free_run(run);
 }
 
-/* ssh(1) has its own ServerAliveInterval, and must not ask questions. */
+/* There is no probe, because ssh(1) has its own, and no answer, because this ssh(1) never asks. */
 const struct link_ops child_link_ops = {
 	.start = child_start,
 	.kick = child_kick,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Resolves a host name and connects to its addresses, each a little after the previous one; for
- * ssh_conn.c. */
+/* Resolves a host name, and connects to the first of its addresses that answers; for ssh_conn.c. */
 #include "remote/dial.h"
 
 #include <netinet/in.h>
@@ -10,7 +9,7 @@
 #include "base/fd.h"
 #include "base/xalloc.h"
 
-/* A job; if cancelled, it lives on until it is done. */
+/* Belongs to a job, so a cancelled one is freed when the job is done. */
 struct resolve {
 	resolve_fn fn; /* NULL: cancelled */
 	void *user;
@@ -73,7 +72,7 @@ struct dial {
 	struct attempt tries[DIAL_MAX_ADDRS];
 	size_t n, started, failed;
 	struct loop_timer *next;
-	int error; /* of the last one that failed */
+	int error; /* errno of the last attempt that failed */
 };
 
 static void close_attempt(struct attempt *attempt)
@@ -120,7 +119,7 @@ static void dial_finish(struct dial *dial, int fd)
 	fn(user, fd, error);
 }
 
-/* Another attempt failed; the next one starts at once. */
+/* An attempt failed: start the next one at once. */
 static void note_failure(struct dial *dial, int error)
 {
 	dial->failed++;
@@ -128,7 +127,6 @@ static void note_failure(struct dial *dial, int error)
 	loop_timer_start(dial->next, 0, 0);
 }
 
-/* A connection attempt has succeeded or failed. */
 static void on_connect(void *user, UNUSED unsigned int events)
 {
 	struct attempt *attempt = user;
@@ -147,7 +145,7 @@ static void on_connect(void *user, UNUSED unsigned int events)
 	dial_finish(dial, fd);
 }
 
-/* The last one failed, or has not answered for a while. */
+/* The last attempt failed, or has had no answer for DIAL_NEXT_MS: start the next one. */
 static void on_next(void *user)
 {
 	struct dial *dial = user;

@@ -5,16 +5,17 @@
 
 #include "loop/loop.h"
 
-/* From a host name to a connected socket. */
+/* Resolve a host name and connect a socket to it. */
 
 struct resolve;
-/* addrs: borrowed during the call; NULL on error. */
+/* addrs is borrowed for the call; if the name cannot be resolved, it is NULL and error is the
+ * reason. */
 typedef void (*resolve_fn)(void *user, const struct addrinfo *addrs, const char *error);
 
-/* Resolve the addresses of a host in a job; fn is called once, on the loop. */
+/* Resolve the addresses of a host on a worker thread; fn is called once, on the loop. */
 struct resolve *resolve_new(struct loop *loop, const char *host, int port, resolve_fn fn,
 			    void *user);
-/* NULL: no-op; fn is not called any more. */
+/* Stop waiting: fn is not called any more. NULL is a no-op. */
 void resolve_cancel(struct resolve *resolve);
 
 /* Connects to the first of several addresses that answers (RFC 8305, "happy eyeballs"): address
@@ -24,11 +25,11 @@ void resolve_cancel(struct resolve *resolve);
 #define DIAL_MAX_ADDRS 16
 
 struct dial;
-/* fd: connected, non-blocking, owned by the callee; -1: all failed, with the errno of the last. */
+/* fd is connected, non-blocking and owned by the callee; -1 if all failed, with the last errno. */
 typedef void (*dial_fn)(void *user, int fd, int error);
 
-/* fn is called once, on the loop, not during this call; the only time limit is the kernel's. addrs
- * is copied; addresses beyond DIAL_MAX_ADDRS are ignored. */
+/* Start connecting. fn is called once, on the loop and not during this call; only the kernel limits
+ * the time. addrs is copied; addresses beyond DIAL_MAX_ADDRS are ignored. */
 struct dial *dial_new(struct loop *loop, const struct addrinfo *addrs, dial_fn fn, void *user);
-/* Close all (NULL: no-op); fn is not called any more. */
+/* Close all attempts; fn is not called any more. NULL is a no-op. */
 void dial_cancel(struct dial *dial);

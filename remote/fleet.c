@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* All pods behind transport.h; the app, checks and benches each hold one fleet. Contains what the
- * transports share: states of a connection with back-off, streams, and the limit on simultaneous
- * handshakes. */
+/* Implements transport.h for all pods; the dashboard, pods check and benches each have a fleet.
+ * Here is the code that all transports share: the state of a connection and its back-off, streams,
+ * and the limit on simultaneous handshakes. */
 #include "remote/fleet.h"
 
 #include <assert.h>
@@ -11,14 +11,14 @@
 #include "remote/ssh_priv.h"
 
 #define HEALTHY_MS 60000
-/* Reported with a delay, so that a caller that retries at once does not spin. */
+/* A refusal is reported after this delay, so that a caller that retries at once does not spin. */
 #define REFUSED_DELAY_MS 500
 /* Time until the next login on a pod that accepted none of our keys. Each attempt is a failed login
  * in the server's log, and fail2ban by default bans an address after five of them in ten minutes:
  * this makes at most three. */
 #define DENIED_RETRY_MS 300000
 #define SLEEP_CHECK_MS	5000
-/* Fits into one SSH packet. */
+/* A command of this length fits into one SSH packet. */
 #define COMMAND_MAX_BYTES 30000
 
 int64_t link_now_ms(const struct remote_link *link)
@@ -26,7 +26,7 @@ int64_t link_now_ms(const struct remote_link *link)
 	return link->fleet->clock->mono_ms(link->fleet->clock);
 }
 
-/* delay_ms: until the next attempt; 0: none is planned. */
+/* delay_ms is the time until the next attempt; 0 if none is planned. */
 static void set_state(struct remote_link *link, enum link_state state, const struct err *why,
 		      int64_t delay_ms)
 {
@@ -41,7 +41,7 @@ static void set_state(struct remote_link *link, enum link_state state, const str
 	link->info.since_ms = link_now_ms(link);
 	link->info.why = why != NULL ? *why : (struct err){ .code = ERR_NONE };
 	link->info.retry_at_ms = delay_ms > 0 ? link->info.since_ms + delay_ms : 0;
-	/* A spare connection is not reported: its streams are. */
+	/* The state of the first connection stands for the pod; spares are not reported. */
 	if (link->fleet->options.on_link != NULL && link->depth == 0)
 		link->fleet->options.on_link(link->fleet->options.user, link->index);
 }
@@ -99,7 +99,7 @@ void link_fail_streams(struct remote_link *link, const struct err *why)
 	struct err copy = *why;
 	struct list streams;
 
-	/* Only the current ones: on_close may start new ones. */
+	/* Collect the current streams first: on_close may start new ones. */
 	list_init(&streams);
 	list_each_safe (struct stream, s, &link->streams, in_link) {
 		list_remove(&s->in_link);
@@ -109,7 +109,7 @@ void link_fail_streams(struct remote_link *link, const struct err *why)
 		stream_fail(list_entry(streams.next, struct stream, in_link), &copy);
 }
 
-/* Start waiting streams if the state allows it. */
+/* Start the waiting streams, unless the link waits for a retry or is closed. */
 static void on_pump(void *user)
 {
 	struct remote_link *link = user;
@@ -134,7 +134,7 @@ void link_pump_soon(struct remote_link *link)
 	loop_post(link->fleet->loop, on_pump, link);
 }
 
-/* The back-off has ended, or a refusal must be reported. */
+/* The back-off has ended: try again. Or REFUSED_DELAY_MS has: report the refusal. */
 static void on_retry(void *user)
 {
 	struct remote_link *link = user;
@@ -190,7 +190,7 @@ static void link_release(struct remote_link *link)
 	free(link->spare);
 }
 
-/* The connection of the pod that has room for one more stream, or the last one. */
+/* The pod's first connection with room for one more stream; if all are full, the last one. */
 static struct remote_link *link_with_room(struct remote_link *link)
 {
 	for (; link->spare != NULL && link->sessions_most > 0; link = link->spare) {
@@ -261,7 +261,7 @@ void stream_finish(struct stream *s, const struct stream_exit *exit)
 	if (s->run != NULL)
 		s->link->ops->detach(s);
 	s->link->fleet->n_streams--;
-	s->cancelled = true; /* whatever the user does to it meanwhile */
+	s->cancelled = true; /* on_close may still call functions of the stream */
 	s->cb.on_close(s->user, exit);
 	loop_unpost(s->link->fleet->loop, on_kick, s);
 	buf_release(&s->in);
@@ -277,7 +277,7 @@ void stream_fail(struct stream *s, const struct err *why)
 	stream_finish(s, &exit);
 }
 
-/* Apply a user's calls on a stream, outside of these calls. */
+/* Apply what the caller did to a stream (write, resume, cancel), from the loop. */
 static void on_kick(void *user)
 {
 	struct stream *s = user;
@@ -304,7 +304,6 @@ static void on_kick(void *user)
 		s->link->ops->kick(s);
 }
 
-/* Let the connection process it soon. */
 static void stream_kick_soon(struct stream *s)
 {
 	loop_post(s->link->fleet->loop, on_kick, s);
@@ -385,8 +384,8 @@ static int64_t asleep_ms(const struct fleet *fleet)
 	return fleet->clock->boot_ms(fleet->clock) - fleet->clock->mono_ms(fleet->clock);
 }
 
-/* Detect suspend since the last look: CLOCK_BOOTTIME includes it, CLOCK_MONOTONIC does not.
- * Connections are then older than they seem. */
+/* Was the machine suspended since the last check? CLOCK_BOOTTIME includes that time and
+ * CLOCK_MONOTONIC does not. If so, probe all connections: the timers did not run meanwhile. */
 static void on_watch(void *user)
 {
 	struct fleet *fleet = user;
@@ -493,7 +492,7 @@ static const struct transport_ops fleet_ops = {
 	.reconnect = fleet_reconnect,
 };
 
-/* A copy of a text that is freed with the fleet; NULL for NULL. */
+/* Return a copy of a text that lives as long as the fleet; NULL for NULL. */
 static const char *keep_text(struct fleet *fleet, const char *text)
 {
 	if (text == NULL)

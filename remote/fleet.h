@@ -4,9 +4,9 @@
 #include "loop/loop.h"
 #include "transport.h"
 
-/* All pods behind src/transport.h: one connection per pod, over libssh2, a child ssh, a child sh or
- * a program that provides a shell. It is established for the first command, and again after a loss
- * if commands are waiting (after 0.5, 1, 2 .. 30 s). */
+/* Implements src/transport.h for all pods, with one connection per pod: over libssh2, a child ssh,
+ * a child sh, or a program that provides a shell. The first command opens the connection. After a
+ * loss it is opened again if commands are waiting, with a back-off of 0.5, 1, 2 .. 30 s. */
 
 enum remote_transport {
 	REMOTE_LIBSSH2,
@@ -21,11 +21,11 @@ struct remote_pod {
 	/* A host of the OpenSSH configuration or [user@]host[:port]; NULL with REMOTE_LOCAL and
 	 * REMOTE_COMMAND. */
 	const char *ssh;
-	/* NULL: from the OpenSSH configuration. */
+	/* If one of these is NULL, the OpenSSH configuration decides. */
 	const char *identity;	    /* path of a private key; ~ is expanded */
 	const char *known_hosts;    /* path; ~ is expanded */
 	const char *proxy_jump;	    /* [user@]host[:port], or an alias */
-	const char *host_key_alias; /* its name in known_hosts */
+	const char *host_key_alias; /* the pod's name in known_hosts */
 	enum remote_transport transport;
 	/* For REMOTE_COMMAND: a program and its arguments, NULL-terminated, that provides a POSIX
 	 * shell on its stdin and stdout. */
@@ -35,7 +35,7 @@ struct remote_pod {
 /* Questions that only a person can answer. */
 enum fleet_ask {
 	FLEET_ASK_HOST_KEY,   /* accept this new host key? */
-	FLEET_ASK_PASSPHRASE, /* of an encrypted private key */
+	FLEET_ASK_PASSPHRASE, /* what is the passphrase of this private key? */
 };
 
 struct fleet_question {
@@ -44,26 +44,26 @@ struct fleet_question {
 	char host[256];	      /* HOST_KEY: "[203.0.113.7]:22022" */
 	char key_type[64];    /* HOST_KEY: "ssh-ed25519" */
 	char fingerprint[64]; /* HOST_KEY: "SHA256:..." */
-	char path[512];	      /* PASSPHRASE: of the key file */
+	char path[512];	      /* PASSPHRASE: path of the key file */
 	bool again;	      /* PASSPHRASE: the previous one was wrong */
 };
 
 struct fleet_options {
-	/* Called on the loop; answered by fleet_answer, immediately or later (a pod has at most one
-	 * open question). NULL: unattended; what would be asked is refused. */
+	/* Asks the user, on the loop. Call fleet_answer then or later; a pod has at most one open
+	 * question. If NULL, no user can answer: such keys are refused. */
 	void (*on_ask)(void *user, const struct fleet_question *question);
-	/* The link_info of a pod changed; may be NULL. */
+	/* Reports that the link_info of a pod changed. May be NULL. */
 	void (*on_link)(void *user, size_t pod);
 	void *user;
-	/* Accept unknown host keys without asking, and store them. */
+	/* Accept unknown host keys without asking, and add them to known_hosts. */
 	bool accept_new;
 };
 
 struct fleet;
-/* pods, with their strings, and options are copied. */
+/* Nothing is connected yet. pods (with their strings) and options are copied. */
 struct fleet *fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
 			const struct fleet_options *options);
-/* Cancels all streams (on_close is called for each) and closes all connections. */
+/* Cancel all streams (on_close is called for each) and close all connections. */
 void fleet_free(struct fleet *fleet);
 struct transport *fleet_transport(struct fleet *fleet);
 

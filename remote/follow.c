@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The logs of a pod from start to end: the command that follows them on the pod, its successive
- * streams, and the time of the next attempt. */
+/* Starts the follower on a pod, checks that it is alive, and starts it again after a loss. */
 #include "remote/follow.h"
 
 #include <inttypes.h>
@@ -12,13 +11,13 @@
 #define TICK_MS		  1000
 #define POLL_MS		  200
 #define HEALTHY_MS	  60000
-#define AGAIN_MS	  20	 /* the connection itself backs off if necessary */
-#define LIMIT_MS	  600000 /* a pod that requires too much is left alone */
+#define AGAIN_MS	  20	 /* short, because the connection has its own back-off */
+#define LIMIT_MS	  600000 /* delay for a pod that exceeded a limit (ERR_LIMIT) */
 #define PING_MS		  5000
-#define SILENCE_MS	  15000 /* after this a stream is dead */
-#define LINK_SILENT_MS	  10000 /* longer than the interval of its pings */
-#define LINK_FIRST_MS	  2000
-#define HELLO_MS	  20000 /* on a live connection */
+#define SILENCE_MS	  15000 /* a session is dead after this time without a byte */
+#define LINK_SILENT_MS	  10000 /* longer than the interval of the connection's own probes */
+#define LINK_FIRST_MS	  2000	/* gives these probes time to notice first */
+#define HELLO_MS	  20000 /* time limit for a follower to start */
 #define COMMAND_MAX_BYTES (256U * 1024)
 #define LIST_MAX_BYTES	  (1000U * 1000)
 
@@ -38,7 +37,6 @@ static void follow_link(const struct follow *follow, struct link_info *link)
 	follow->transport->ops->link_info(follow->transport, follow->pod, link);
 }
 
-/* Derive the state from the session and its connection. */
 void follow_get_status(const struct follow *follow, struct follow_status *status)
 {
 	const struct follow_session *session = follow->session;
@@ -94,7 +92,7 @@ static void plan_retry(struct follow *follow, const struct follow_session *sessi
 	}
 	if (session->hello && now_ms - follow->status.since_ms >= HEALTHY_MS)
 		follow->failures = 0;
-	/* A lost connection reconnects by itself, for all its users. */
+	/* If the connection is lost, the transport reconnects by itself. */
 	if (why->code == ERR_LIMIT) {
 		delay_ms = LIMIT_MS;
 	} else if (link.state != LINK_WAITING) {
@@ -110,8 +108,8 @@ static void plan_retry(struct follow *follow, const struct follow_session *sessi
 
 /* ---- the lines sent to a follower, and the command that starts it */
 
-/* Both scripts are sent; a first shell ($0 and $1 are the scripts, $2 the nonce) decides which one
- * to run. These texts must not contain quotes, backslashes, "!" or newlines. */
+/* Both scripts are sent, and a first shell decides which one to run. Its $0 and $1 are the scripts,
+ * $2 is the nonce. These texts must not contain single quotes, backslashes, "!" or newlines. */
 #define BE_NICE                                \
 	"renice -n 10 -p $$ >/dev/null 2>&1; " \
 	"ionice -c 2 -n 7 -p $$ >/dev/null 2>&1; "
@@ -200,7 +198,7 @@ static void send_ping(struct follow_session *session)
 	session_flush(session);
 }
 
-/* Process one frame; -1 with err if it is invalid, 1 if it is incomplete. */
+/* Process one frame; -1 with err if it is invalid, 1 if not all of its data was consumed. */
 static int take_frame(struct follow_session *session, const struct frame *frame, struct str *in,
 		      struct err *err)
 {
@@ -274,7 +272,7 @@ static void session_on_stderr(void *user, const void *data, size_t len)
 	session->n_errors = n_old + n_new;
 }
 
-/* The reason why a follower exited by itself. */
+/* Explain why a follower exited by itself. */
 static void explain_exit(const struct follow_session *session, const struct stream_exit *exit,
 			 struct err *err)
 {
@@ -285,7 +283,7 @@ static void explain_exit(const struct follow_session *session, const struct stre
 		*err = exit->err;
 		return;
 	}
-	/* A shell prints the text of a command that was killed, which is not a reason. */
+	/* Ignore stderr: a shell prints the text of a command that was killed there. */
 	if (exit->signalled) {
 		err_set(err, ERR_REMOTE, "the follower on the pod was killed by SIG%s",
 			exit->signal);
@@ -358,7 +356,7 @@ static void session_open(struct follow *follow)
 	send_list(session);
 }
 
-/* Is the follower dead, or does it take too long to start? */
+/* Compare files, ping, and end the session if the follower is silent or takes too long to start. */
 static void check_session(struct follow_session *session, int64_t now)
 {
 	struct follow *follow = session->follow;
@@ -374,7 +372,7 @@ static void check_session(struct follow_session *session, int64_t now)
 	}
 	follow_link(follow, &link);
 	if (session->hello) {
-		/* If the whole connection is silent, its own pings should notice first. */
+		/* If the whole connection is silent, its own probes should notice first. */
 		if (now - link.last_byte_ms > LINK_SILENT_MS)
 			silence_ms += LINK_FIRST_MS;
 		if (!session->paused && now - follow->status.last_byte_ms > silence_ms) {
@@ -410,7 +408,7 @@ static void follow_on_tick(void *user)
 	if (session != NULL && !session->lost) {
 		check_session(session, now_ms);
 	} else if (follow->status.state == LINK_REFUSED) {
-		/* The user may have triggered an attempt. */
+		/* The user may have reconnected the pod meanwhile. */
 		follow_link(follow, &link);
 		if (link.state != LINK_REFUSED && session == NULL)
 			session_open(follow);
@@ -470,7 +468,7 @@ void follow_set_quiet(struct follow *follow, bool quiet)
 	if (follow->session == NULL || follow->session->lost)
 		return;
 	buf_appendf(&follow->session->out, "Q %d\n", quiet);
-	/* Scan now: there were no scans during quiet times. */
+	/* Scan now: there were no scans while quiet. */
 	if (!quiet)
 		send_list(follow->session);
 	else

@@ -6,16 +6,15 @@
 #include "loop/loop.h"
 #include "transport.h"
 
-/* The logs of one pod, followed with one command: each byte of each generation of each log is
- * delivered once and in order, across lost connections and restarts. Delivery always starts with
- * the first byte of a file. For a file with a large backlog its end is delivered in advance
- * (on_preview), only for display, while all of it follows in order: parsing, storing and counting
- * use on_bytes only.
+/* Follow the logs of one pod with one command. Each byte of each generation of each log is
+ * delivered once and in order, across lost connections and restarts, starting with the first byte
+ * of the file. If a file has a large backlog, bytes near its end are delivered in advance
+ * (on_preview). They are only for display: parse, store and count the bytes of on_bytes.
  *
- * A file on the pod is recognized as a known one if it starts with all the bytes received from that
- * one: its checksum is requested before it continues, unless inode, size and change time show that
- * the file was not modified. Among several candidates one that had not ended is preferred to one
- * that had, and a longer one to a shorter one. */
+ * A file on the pod is a known log if it starts with all bytes that were received from that log.
+ * The follower must confirm their checksum before the log continues, unless inode, size and change
+ * time show that the file was not modified. If several known logs match, one that has not ended is
+ * preferred, then the longest. */
 struct follow;
 
 #define FOLLOW_ENDED_MAX 256U /* ended files that may still resume */
@@ -23,78 +22,81 @@ struct follow;
 /* One generation of a log: the file at a path until it is truncated or replaced. */
 struct follow_file {
 	char *path;		 /* current or last path; raw bytes, NUL-terminated */
-	char *real;		 /* target of path if it is a symlink; NULL: it is not one */
-	char *name;		 /* first path: (name, generation) does not change */
-	unsigned int generation; /* 0, 1, .. of that name */
+	char *real;		 /* target of path if path is a symlink; otherwise NULL */
+	char *name;		 /* first path; (name, generation) never changes */
+	unsigned int generation; /* 0, 1, .. among the files with this name */
 	uint64_t dev, ino;
 	uint64_t offset; /* offset of the next byte for on_bytes */
 	uint64_t size;	 /* size of the pod's file as last reported; >= offset */
-	uint64_t stamp;	 /* its change time when it was received completely; 0: unknown */
-	int64_t last_ms; /* monotonic time of its last byte; 0: none yet */
-	bool away;	 /* its path no longer names it; it is still read */
-	bool ended;	 /* as last reported (FOLLOW_ENDS) */
+	uint64_t stamp;	 /* change time of the file when all of it had been received; 0: unknown */
+	int64_t last_ms; /* monotonic time when its last byte arrived; 0: none yet */
+	bool away;	 /* path no longer names this file, but the follower still reads it */
+	bool ended;	 /* FOLLOW_ENDS was reported, and not FOLLOW_RESUMES since */
 	void *user;	 /* for the consumer */
 	/* Private to the follow. */
 	struct list in_follow;
-	struct cksum sum;	  /* recognizes it while it is not open */
-	struct cksum asked;	  /* bytes that the follower was asked to compare; len 0: none */
-	int64_t asked_ms;	  /* monotonic time of that request, or of its start */
-	uint64_t rest;		  /* becomes its stamp if the comparison succeeds; 0: none */
-	uint32_t id;		  /* number in the session; 0: not found */
-	uint32_t tried, not_id;	  /* being compared with that file, or known to differ from it */
-	unsigned int missed;	  /* number of scans that did not find it */
-	bool is_unreadable;	  /* opening it failed in this session */
-	bool is_sent, is_rewound; /* its bytes arrive; in-flight ones first */
+	struct cksum sum;	/* of the received bytes; recognizes the file while id is 0 */
+	struct cksum asked;	/* the follower was asked to compare these bytes; len 0: none */
+	int64_t asked_ms;	/* monotonic time of that request, or when sending started */
+	uint64_t rest;		/* becomes stamp if the comparison succeeds; 0: none */
+	uint32_t id;		/* the follower's number of this file; 0: not found */
+	uint32_t tried, not_id; /* id that may be this file, and id that is not; 0: none */
+	unsigned int missed;	/* number of scans that did not find it */
+	bool is_unreadable;	/* opening it failed in this session */
+	bool is_sent;		/* its bytes were requested */
+	bool is_rewound;	/* skip bytes that were sent before the last request */
 };
 
 enum follow_event {
-	FOLLOW_BEGINS,	/* a new file (or generation), from 0 */
-	FOLLOW_RESUMES, /* a known one continues at offset */
-	FOLLOW_RENAMED, /* path or real changed, or its path names it again */
-	FOLLOW_AWAY,	/* its path no longer names it */
-	FOLLOW_RESTS,	/* stamp is known: all of it was compared */
-	/* No more bytes will come: it was truncated, replaced, or unnamed and silent for a minute.
-	 * Only the last kind may resume later. */
+	FOLLOW_BEGINS,	/* a new file or generation starts at offset 0 */
+	FOLLOW_RESUMES, /* a known file continues at offset */
+	FOLLOW_RENAMED, /* path or real changed, or path names the file again */
+	FOLLOW_AWAY,	/* path no longer names the file */
+	FOLLOW_RESTS,	/* it stopped growing, and all received bytes are valid; stamp is set */
+	/* No more bytes will come, because the file was truncated, replaced, or has had no name and
+	 * no new byte for a minute. Only in the last case may it resume. */
 	FOLLOW_ENDS,
-	FOLLOW_FORGOTTEN, /* it cannot resume any more; the file is freed */
+	FOLLOW_FORGOTTEN, /* the file cannot resume any more and is being freed */
 };
 
 struct follow_status {
 	enum link_state state;
 	struct err why;	      /* for WAITING and REFUSED; otherwise ERR_NONE */
 	int64_t since_ms;     /* monotonic time */
-	int64_t retry_at_ms;  /* monotonic time; for WAITING, 0: soon */
+	int64_t retry_at_ms;  /* monotonic time; 0 while WAITING: soon */
 	int64_t last_byte_ms; /* monotonic time; 0: none yet */
 	int64_t lag_ms;	      /* round-trip time of the last ping; -1: none yet */
 	uint64_t bytes;	      /* delivered since follow_new */
 	unsigned int losses;  /* number of times that a live stream was lost */
-	bool python;	      /* the variant that runs on the pod */
-	bool scanned;	      /* the patterns were scanned once, and all files are identified */
-	/* As last reported: followed files, and those plus the readable ones for which the follower
-	 * has no room. It follows the newest. */
+	bool python;	      /* the follower on the pod is the one in Python */
+	bool scanned;	      /* a scan is complete, and all its files are identified */
+	/* Followed files, and readable files that match; if n_matching is larger, the follower has
+	 * no room for all of them and follows the newest. */
 	uint64_t n_followed, n_matching;
 };
 
-/* All are called on the loop; none may free the follow. file is borrowed. */
+/* Callbacks run on the loop and must not free the follow. file is borrowed. */
 struct follow_cb {
 	void (*on_file)(void *user, struct follow_file *file, enum follow_event event);
-	/* Bytes at file->offset; returns how many were consumed. Less than len pauses the pod's
-	 * stream until follow_resume. */
+	/* Takes bytes at file->offset, and returns how many it consumed. If that is less than
+	 * data.len, the pod's stream pauses until follow_resume. */
 	size_t (*on_bytes)(void *user, struct follow_file *file, struct str data);
-	/* The checksum of the bytes that the consumer has; it recognizes the file later. */
+	/* Returns the checksum of all bytes that the consumer has of this file. */
 	struct cksum (*sum)(void *user, const struct follow_file *file);
-	/* Bytes near the end of a file with a large backlog; on_bytes delivers them again. May be
-	 * NULL. */
+	/* Takes bytes near the end of a file with a large backlog; on_bytes gets them later, too.
+	 * May be NULL. */
 	void (*on_preview)(void *user, struct follow_file *file, uint64_t offset, struct str data);
-	/* A log cannot be read (errno from the pod). May be NULL. */
+	/* Reports a log that cannot be read, with the pod's errno. May be NULL. */
 	void (*on_trouble)(void *user, struct str path, int error);
-	/* status.state, why, scanned or n_followed changed.  May be NULL. */
+	/* Reports that state, why, scanned, n_followed, n_matching or retry_at_ms changed. May be
+	 * NULL. */
 	void (*on_state)(void *user, const struct follow_status *status);
 };
 
-/* A log of which the caller has bytes from an earlier run of the program. */
+/* A log of which the caller has bytes from an earlier run of the program. All strings are copied.
+ */
 struct follow_known {
-	struct log_identity identity; /* the texts are copied, including name */
+	struct log_identity identity;
 	const char *name;
 	unsigned int generation;
 	uint64_t offset; /* continue from here; <= identity.sum.len */
@@ -102,7 +104,7 @@ struct follow_known {
 };
 
 enum follow_variant {
-	FOLLOW_AUTO, /* python3 if it runs on the pod, otherwise sh */
+	FOLLOW_AUTO, /* Python if the pod has a usable python3, otherwise sh */
 	FOLLOW_PYTHON,
 	FOLLOW_SHELL,
 };
@@ -117,30 +119,31 @@ struct follow_options {
 	void *user;
 };
 
-/* Nothing is started before the first follow_start. */
+/* Create a follow; the first follow_start starts it. */
 struct follow *follow_new(const struct follow_options *options);
-/* Stops the follower on the pod; afterwards only FOLLOW_FORGOTTEN is called, for each file. */
+/* Stop the follower on the pod. The only callback is on_file with FOLLOW_FORGOTTEN for each file.
+ */
 void follow_free(struct follow *follow);
 
-/* Before follow_start: add a file of which the caller has bytes. It is reported in on_file as
- * RESUMES or ENDS (once, after the first scan); if its bytes have changed, it ENDS and another
- * generation BEGINS. The newest generation of a name determines the next number. The file is valid
- * until FOLLOW_FORGOTTEN. */
+/* Add a file of which the caller has bytes; call this before follow_start. After the first scan,
+ * on_file gets FOLLOW_RESUMES if the file was found and starts with these bytes. If not, it gets
+ * FOLLOW_ENDS (unless the file had ended before), and a new file at that path BEGINS as the next
+ * generation. The file is valid until FOLLOW_FORGOTTEN. */
 struct follow_file *follow_know(struct follow *follow, const struct follow_known *known);
 
-/* Follow the logs that match the patterns ("~/" is the pod's home directory; no "**"). Copied; may
- * be called again with a new list. */
+/* Follow the logs that match the patterns ("~/" is the pod's home directory; "**" has no special
+ * meaning). The patterns are copied. Another call replaces them. */
 void follow_start(struct follow *follow, const char *const *globs, size_t n_globs);
-/* Stop all activity on the pod; used while a bench runs on it. */
+/* With quiet, do not look at files on the pod, so that a bench on the pod is not disturbed. */
 void follow_set_quiet(struct follow *follow, bool quiet);
-/* Deliver the bytes of that file again, from that offset on (may be called from on_file and
- * on_bytes, which must then consume nothing). */
+/* Deliver the bytes of a file again, from this offset on. An on_bytes that calls this must consume
+ * nothing. */
 void follow_rewind(struct follow *follow, struct follow_file *file, uint64_t offset);
 /* Continue delivery after on_bytes consumed less than all. */
 void follow_resume(struct follow *follow);
-/* Retry now (WAITING or REFUSED). */
+/* If the state is WAITING or REFUSED, retry now. */
 void follow_retry(struct follow *follow);
 
 void follow_get_status(const struct follow *follow, struct follow_status *status);
-/* Does the follower on the pod have it open? */
+/* Has the follower on the pod found this file? */
 bool follow_is_live(const struct follow_file *file);

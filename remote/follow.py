@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The follower, run on the pod with python3; remote/frame.h has the protocol.
-# It opens files for reading only and writes only to its stdout.
-# Comment lines are not sent; indents are single tabs.
+# The follower for pods with python3; remote/frame.h and follow_priv.h describe
+# its protocol. It opens files for reading only and writes only to its stdout.
+# Comment lines are not sent. Indent with one tab per level.
 import errno, glob, os, select, stat, struct, sys, time, zlib
 try:
 	import ctypes
@@ -38,7 +38,8 @@ try:
 except Exception:
 	MAX_OPEN = 200
 
-# POSIX cksum computed with zlib's CRC, by mirroring each byte.
+# Compute the POSIX cksum with zlib's CRC, which needs the bits of each byte in
+# reverse order.
 mirror = bytes(int("{:08b}".format(i)[::-1], 2) for i in range(256))
 
 def add(c, data):
@@ -54,7 +55,7 @@ class File:
 	fd, wd, off, view, sending, opened = -1, -1, 0, 0, False, False
 	gone, told, calm = None, (0, 0), (0, 0)
 
-# Read the client's requests; exit when they end.
+# Read requests of the client into inbuf; exit when the client closes its end.
 def take():
 	global inbuf, heard
 	data = os.read(0, 65536)
@@ -63,7 +64,8 @@ def take():
 	inbuf += data
 	heard = mono()
 
-# Write everything; while the client does not read, still read from it.
+# Write all of data. While the client does not read, take its requests, and exit
+# if none comes for DEAD seconds.
 def put(data):
 	b = memoryview(data)
 	while len(b):
@@ -151,7 +153,7 @@ def beat():
 	beat_at = mono() + 2
 	out(line("H", seq, int(mono() * 1000)))
 
-# Logs in directories that cannot be read are not found: report them.
+# Report directories that cannot be listed: logs in them are not found.
 def unlistable():
 	for where in {os.path.dirname(g) for g in globs}:
 		for d in glob.glob(where) if glob.has_magic(where) else [where]:
@@ -161,7 +163,8 @@ def unlistable():
 				if e.errno == errno.EACCES:
 					trouble(0, e.errno, d)
 
-# Hints: they wake the follower before the next poll; nothing depends on them.
+# Hints (inotify) wake the follower before the next poll. Without them it finds
+# the same changes later.
 def watch(path, mask):
 	return libc.inotify_add_watch(ino, path, mask) if ino >= 0 else -1
 
@@ -189,7 +192,7 @@ def rewatch():
 		if not glob.has_magic(os.path.dirname(g)):
 			watch_dir(os.path.dirname(g))
 
-# Collect changed files in hot; None among them: a directory changed.
+# Add changed files to hot, or None if a directory changed.
 def hints():
 	try:
 		b = os.read(ino, 65536) if ino >= 0 else b""
@@ -206,7 +209,7 @@ def hints():
 			if f and mask & (0x4000 | OPENED):
 				f.opened = True
 
-# The known part of a file: its first bytes and the last ones.
+# Remember the sent part of a file: a checksum of its first bytes, and its last.
 def forget(f):
 	f.off, f.head, f.nhead, f.tail = 0, 0, 0, b""
 
@@ -217,8 +220,8 @@ def note(f, data):
 	f.tail = (f.tail + data[-TAIL:])[-TAIL:]
 	f.off += len(data)
 
-# Is the sent part of the file unchanged? All of the first bytes are compared
-# if it may have been rewritten.
+# Is the sent part of the file unchanged? Its last bytes are always compared,
+# its first bytes only if the file may have been opened for writing since.
 def same(f):
 	n = len(f.tail)
 	hints()
@@ -237,7 +240,7 @@ def let_rest(f):
 	os.close(f.fd)
 	f.fd = f.wd = -1
 
-# Open a file; if there is no room, close the one that was silent longest.
+# Open a file. If too many are open, close the one that has not grown longest.
 def open_file(f):
 	flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 	while True:
@@ -255,7 +258,7 @@ def open_file(f):
 			let_rest(min(held, key=lambda f: f.grew))
 	held.add(f)
 
-# Open it again, unless its path now names another file.
+# Open a closed file again, unless its path now names another file.
 def hold(f):
 	if f.fd < 0:
 		open_file(f)
@@ -270,7 +273,7 @@ def where(f):
 	real = real if real != os.path.abspath(f.path) else b""
 	return len(f.path), len(real), f.path + real
 
-# Open and announce the file at path.
+# Open the file at path and report it with a new number.
 def start(path, key, kind="N"):
 	global last_id
 	if len(path) > 1000:
@@ -315,7 +318,7 @@ def begin(f, off):
 	hot.add(f)
 	safely(preview, f)
 
-# The known part of a file that another follower has read.
+# Read the sent part of a file again if an earlier follower sent it.
 def recall(f):
 	if f.off and not f.tail:
 		off, n = f.off, min(TAIL, f.off)
@@ -329,8 +332,9 @@ def restart(f, size):
 	f.grew, f.view = mono(), 0
 	polled.add(f)
 
-# Compute a part of the first requested checksum, shortest first. If the sent
-# part has changed, send the file again, unless that was already decided.
+# Compute a part of the first requested checksum (the shortest one). If it shows
+# that the sent part has changed, send the file again, unless restart() did that
+# already.
 def check():
 	off, f, c, at, want = checks[0]
 	hold(f)
@@ -350,7 +354,7 @@ def check():
 		restart(f, os.fstat(f.fd).st_size)
 		hot.add(f)
 
-# Preview of the end of a file with a large backlog.
+# Send a preview of the end of a file with a large backlog.
 def preview(f):
 	if f.sending and f.size - f.off > BIG and f.size > f.view:
 		hold(f)
@@ -361,7 +365,7 @@ def preview(f):
 			out(line("V", f.id, at, len(data)), data)
 			f.view = f.size
 
-# Send one chunk; true if there is more.
+# Send one chunk of a file; true if there is more.
 def drain(f):
 	hold(f)
 	recall(f)
@@ -388,7 +392,7 @@ def has_grown(f):
 	except OSError:
 		return True
 
-# Drop a file that can no longer be read.
+# Call what(f), and drop the file if it can no longer be read.
 def safely(what, f):
 	global scan_at
 	try:
@@ -405,7 +409,7 @@ def safely(what, f):
 			drop(f)
 		return False
 
-# All requested files that exist: (device, inode) to paths and stat.
+# All requested files that exist, as a dict: (device, inode) to ([paths], stat).
 def matches():
 	seen = {}
 	found = list(named)
@@ -426,7 +430,7 @@ def matches():
 				seen[key][0].append(p)
 	return seen
 
-# It exists: report a new name, a change, or that it stopped growing.
+# The file exists: report a new name, a change, or that it stopped growing.
 def look_at(f, paths, st):
 	is_now = st.st_size, st.st_ctime_ns
 	if f.gone is not None or f.path not in paths:
@@ -442,7 +446,7 @@ def look_at(f, paths, st):
 			f.told = is_now
 			out(line("U", f.id, *is_now))
 
-# Without a name, it is read until it has been silent for a while.
+# The file has no name any more: drop it after GRACE seconds without growth.
 def age(f):
 	now = mono()
 	if f.gone is None:
@@ -453,7 +457,7 @@ def age(f):
 		if f.id in files:
 			drop(f)
 
-# Files that the client knows and that have no path any more.
+# Look in their directories for the files that the client requested by inode.
 def look_for():
 	for key, path in wanted:
 		try:
@@ -468,13 +472,14 @@ def look_for():
 			pass
 	wanted.clear()
 
-# How many more files could be followed if there were room. Files that were
-# tried and unreadable ones do not count.
+# Count the readable files for which there was no room. Files in tried do not
+# count: they could not be opened.
 def count_left(seen, tried):
 	return sum(os.access(seen[k][0][0], os.R_OK)
 		for k in seen.keys() - by_key.keys() - tried)
 
-# Newest first; if there is no room, drop the oldest silent one.
+# Find new files, newest first. If there is no room for a new one, drop the
+# oldest file that has not grown for a minute.
 def scan():
 	global going, scanned, scan_at, polled
 	begun, seen = mono(), matches()

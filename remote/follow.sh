@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 # shellcheck disable=SC2004,SC2015,SC2030,SC2031,SC2086,SC2088,SC2094,SC2154
-# The follower for pods without python3: POSIX sh (dash, busybox) with stat, dd,
-# head, tail, cat, sort and cksum; remote/frame.h has the protocol.  Logs are
-# only read.  Chunks and received requests are written to a temporary directory
-# in /dev/shm, TMPDIR or /tmp, removed at the end.  Each log is held open by a
-# small process that reads a pipe until this script exits, so that a renamed or
-# deleted log can be read to its end through /proc and its inode is not reused.
-# Indents are tabs; comment lines are not sent.
+# The follower for pods without python3: POSIX sh (dash, busybox) with the tools
+# listed below; remote/frame.h and follow_priv.h describe its protocol. It only
+# reads logs. Chunks and requests go to a temporary directory in /dev/shm,
+# TMPDIR or /tmp, which is removed at the end. A small process per log keeps the
+# log open until this script exits, so that a renamed or deleted log can be read
+# to its end through /proc and its inode is not reused.
+# Comment lines are not sent. Indent with tabs.
 set -f
 umask 077
 nonce=$2 T='' quiet=0 step=0.2 ids='' held='' nl='
@@ -37,8 +37,8 @@ exec 6<&0 </dev/null
 mkfifo "$T/f" && exec 9<>"$T/f" 8>"$T/f" 7<"$T/f" 9<&- && rm "$T/f" || exit 1
 sleep 0.01 2>/dev/null || step=1
 
-# Read the client's lines as they arrive: s contains the number of the last
-# ping and of the last group of requests, cN is that group.
+# Read the client's lines in the background. The file s contains the numbers of
+# the last ping and of the last group of requests; file cN is the group N.
 {
 	p=0 n=0 buf=''
 	while read -r l; do
@@ -60,8 +60,8 @@ sleep 0.01 2>/dev/null || step=1
 } <&6 7<&- 8>&- >/dev/null 2>&1 &
 listener=$!
 exec 6<&-
-# A signal here would end the script between the two steps, and the directory
-# would not be removed.
+# Ignore signals here: one between the two steps would end the script before the
+# directory is removed.
 finish() {
 	trap "" HUP INT TERM PIPE
 	kill $listener
@@ -75,7 +75,8 @@ now_ms() {
 	now=${now%.*}${now#*.}0
 }
 
-# The client takes a long silence for our exit.
+# Send a heartbeat if it is due: after a long silence the client would end this
+# follower.
 pulse() {
 	now_ms
 	[ $now -ge $beat ] || return
@@ -90,9 +91,9 @@ unescape() {
 	case $v in "~/"*) v=$HOME/${v#"~/"} ;; esac
 }
 
-# The checksum of what "$@" writes, which should be $bytes bytes: something on the
-# pod may kill the processes of a pipeline, so try again.  After five attempts
-# exit: the client starts a follower that looks at the files again.
+# Set $sum to the checksum of the output of "$@". If that is not $bytes bytes,
+# something on the pod killed a process of the pipeline: try again. Exit after
+# five attempts; the client then starts another follower.
 sum_by() {
 	for x in 1 2 3 4 5; do
 		sum=$("$@" 2>/dev/null | cksum)
@@ -101,7 +102,7 @@ sum_by() {
 	[ "${sum##* }" = $bytes ] || exit 0
 	sum=${sum%% *}
 }
-# The checksum of the first $2 bytes of file $1, or of the last.
+# Set $sum to the checksum of the first (or the last) $2 bytes of file $1.
 head_sum() {
 	bytes=$2
 	sum_by head -c $2 "$1"
@@ -128,8 +129,8 @@ trouble() {
 	eval "e_$3=1"
 }
 
-# Hold the file at path $1 open with the process $h; if there is no room, drop
-# the one that was silent longest.
+# Keep the file at path $1 open with a process; $h is its pid, or '' on failure.
+# If too many are open, close the file that has not grown longest.
 hold() {
 	pulse
 	if [ $n_held -ge $most ]; then
@@ -154,7 +155,8 @@ let_go() {
 	n_held=$((n_held - 1))
 }
 
-# Hold a file that stopped growing again, unless its path now names another one.
+# Open file $1 (its id), which was closed, again; fail if its path now names
+# another file.
 hold_again() {
 	eval "x=\$P_$1 k=\$K_$1"
 	hold "$x" || return 1
@@ -164,7 +166,7 @@ hold_again() {
 	stale=1
 }
 
-# Target of the path in $real if it is a symlink; otherwise ''.
+# Set $real to the target of path $1 if it is a symlink, otherwise to ''.
 where() {
 	real=$(readlink -f "$1" 2>/dev/null && echo .)
 	real=${real%"$nl".}
@@ -172,7 +174,7 @@ where() {
 	[ "$real" != "$full" ] && [ ${#real} -le 1000 ] || real=''
 }
 
-# start PATH KEY MTIME N|O: hold the file and announce it.
+# start PATH KEY MTIME N|O: open the file and report it with a new id.
 start() {
 	[ $last -lt 65536 ] || return
 	[ $live -lt $limit ] || make_room $3 || return
@@ -202,8 +204,8 @@ start() {
 		${#1} ${#real} "$1" "$real"
 }
 
-# To make room for a file that changed at $1, drop the silent one that changed
-# first.
+# Make room for a file that was modified at time $1: of the files that have not
+# grown for a minute, drop the one modified first, if that was before $1.
 make_room() {
 	x=$1 y=''
 	for id in $ids; do
@@ -223,7 +225,7 @@ named() {
 	return 1
 }
 
-# Preview of the end of a file with a large backlog.
+# Send a preview of the end of file $1 if it has a large backlog.
 preview() {
 	eval "s=\$S_$1 o=\$O_$1 v=\$V_$1 h=\$H_$1 b=\$B_$1"
 	[ $b = 1 ] && [ -n "$h" ] && [ $((s - o)) -gt 1048576 ] &&
@@ -258,8 +260,8 @@ restart() {
 	o=0
 }
 
-# Copy a chunk of file $1 to $T/c, at most 2 MiB of a backlog. It starts with the
-# last $t bytes before offset $o, which were sent already; $n gets its end.
+# Copy a chunk of file $1 to $T/c, at most about 2 MiB. $n is its size. Its first
+# $t bytes precede offset $o and were sent already; drain compares them.
 take() {
 	t=$((o < 4096 ? o : 4096))
 	if [ $((s - o)) -le 65536 ] && [ $o -lt 2000000000 ]; then
@@ -274,7 +276,8 @@ take() {
 	n=$(stat -c %s "$T/c")
 }
 
-# give ID: send $T/c without its first $t bytes, in frames of at most 256 KiB.
+# Send $T/c without its first $t bytes as data of id $1, in frames of at most
+# 256 KiB.
 give() {
 	if [ $((n - t)) -le 262144 ]; then
 		printf "D %s %s %s\n" $1 $o $((n - t))
@@ -292,9 +295,9 @@ give() {
 	done
 }
 
-# Is the sent part of file $2 with id $1 unchanged? Its first bytes, L of them
-# with the checksum A, are compared while the file is short and after a
-# silence.
+# Are the first bytes of file $2 with id $1 unchanged? The first L bytes must
+# have the checksum A. This is checked only if the file is short, or has not
+# grown for a second, or D is 1.
 same_head() {
 	eval "l=\$L_$1 a=\$A_$1 w=\$W_$1 d=\${D_$1:-0}"
 	[ $l -gt 0 ] || return 0
@@ -304,9 +307,9 @@ same_head() {
 	[ "$sum" = "$a" ]
 }
 
-# Store the checksum of the first bytes of file $2 with id $1, of which $3 were
-# sent. Those of the first chunk are taken as they were sent, so that the file
-# cannot be rewritten before they are summed.
+# Store the checksum of the first bytes of file $2 with id $1, of which $3 bytes
+# were sent. Use the copy of the first chunk for that: the file itself may have
+# been rewritten since.
 learn_head() {
 	eval "l=\$L_$1"
 	[ $l -lt 262144 ] || return
@@ -316,7 +319,7 @@ learn_head() {
 	eval "L_$1=$l A_$1=$sum"
 }
 
-# drain ID SIZE: send a chunk; sets `more` if there is more.
+# drain ID SIZE: send a chunk of the file; set more=1 if there is more.
 drain() {
 	eval "o=\$O_$1 h=/proc/\$H_$1/fd/3 z=\$E_$1 S_$1=$2"
 	s=$2
@@ -324,7 +327,7 @@ drain() {
 	[ $s -ge $o ] || restart $1 $s
 	[ $s -gt $o ] || return
 	take $h
-	# The log was cut, a process was killed, or $T is full: read it again.
+	# The log was truncated, a process was killed, or $T is full: try again.
 	if [ ${n:-0} -le $t ]; then
 		short=$((short + 1)) sizes=''
 		[ $short -lt 9 ] || trouble $1 28 full_$1 ""
@@ -351,7 +354,8 @@ drain() {
 	[ $o -ge $s ] || more=1
 }
 
-# One stat for all held files; nothing else while they do not change.
+# Send what was added to the open files. One stat for all of them shows whether
+# any size changed.
 poll() {
 	[ $stale = 0 ] || active
 	[ -n "$held" ] || return
@@ -374,7 +378,7 @@ poll() {
 	done
 }
 
-# Drop a held file that can no longer be read (a stale handle).
+# Drop open files that can no longer be read (stale handles).
 broken() {
 	for y in $on; do
 		eval "h=\$H_$y x=\$P_$y"
@@ -384,7 +388,7 @@ broken() {
 	done
 }
 
-# Scan all files that match the patterns and names.
+# Find the files that match the patterns and names, and report what changed.
 scan() {
 	scans=$((scans + 1)) scan_at=$((now + 1000)) left=0
 	set --
@@ -417,7 +421,7 @@ scan() {
 	if [ "$keys/$*" != "$text" ] || [ $going = 1 ] || [ $calming = 1 ]; then
 		w=0
 		for k in $keys; do w=$((w + 1)); done
-		# A file disappeared meanwhile: scan again at once.
+		# A file disappeared during the scan: scan again at once.
 		[ $w -eq $((4 * paths)) ] || { scan_at=$((now + 50)); return; }
 		text=$keys/$* calming=0
 		match "$@"
@@ -431,8 +435,8 @@ scan() {
 	printf "S %s %s\n" $live $((live + left))
 }
 
-# Set $left: how many more files could be followed if there were room. Files
-# that were tried in this scan and unreadable ones do not count, nor does a
+# Add to $left the readable files for which there was no room; $@ are the paths
+# of $keys. Files that could not be opened in this scan do not count, nor does a
 # second name of a file.
 count_left() {
 	while read -r key_ x; do
@@ -447,8 +451,8 @@ $keys
 END
 }
 
-# Each line of $keys belongs to the next path: known files first, then new
-# ones, newest first.
+# Compare the files found, paths $@ with a line of $keys each, with those of the
+# last scan: report changes of known files, then start new ones, newest first.
 match() {
 	order='' n_new=0 wake=''
 	while read -r key_ size_ ctime_ mtime_; do
@@ -488,12 +492,12 @@ END
 	[ $n_new -eq 0 ] || while read -r y n_; do
 		eval "start \"\$NP_$n_\" \$NK_$n_ $y N; NP_$n_=''"
 	done <"$T/o"
-	# Another one may need their room before they are polled.
+	# Do this now: other files may take their room before the next poll.
 	for id_ in $wake; do wake_up $id_; done
 	[ -z "$wake" ] || text=''
 }
 
-# A known file is at $1: report a change, or that it stopped growing.
+# The known file $id is at path $1: report a change, or that it stopped growing.
 known() {
 	eval "x=\$P_$id b=\$B_$id o=\$O_$id z=\$Z_$id c=\$c_$id h=\$H_$id"
 	[ "$x" = "$1" ] && eval "q_$id=$scans"
@@ -518,8 +522,9 @@ known() {
 	fi
 }
 
-# File $1 grew while it was not held, or stopped growing as R reports: unless it was
-# rewritten with the same length.
+# Open file $1 (its id). If R is '', the file grew while it was closed: send a
+# chunk. Otherwise R is the report that it stopped growing: send that, unless
+# the file was rewritten with the same length.
 wake_up() {
 	eval "h=\$H_$1"
 	[ -n "$h" ] || hold_again $1 || return
@@ -535,7 +540,7 @@ wake_up() {
 	fi
 }
 
-# Drop files without a name that did not grow for a minute.
+# Drop files without a name that have not grown for a minute.
 age() {
 	for y in $gone; do
 		eval "x=\$J_$y w=\$W_$y o=\$O_$y h=\$H_$y b=\$B_$y"
@@ -548,8 +553,8 @@ age() {
 	done
 }
 
-# Files that the client knows and that have no path any more: "key path" in lines of
-# $wanted.
+# Look for the files that the client requested by inode; each line of $wanted is
+# the file's key and a path in its directory.
 look_for() {
 	[ -n "$wanted" ] || return
 	while read -r key_ p; do
@@ -584,7 +589,7 @@ END
 	wanted=''
 }
 
-# Logs in directories that cannot be read are not found: report them.
+# Report directories that cannot be listed: logs in them are not found.
 unlistable() {
 	i=0
 	while [ $i -lt $NG ]; do
@@ -607,9 +612,10 @@ unlistable() {
 	done
 }
 
-# The checksum of the first $2 bytes of id $1; for long files it is computed in
-# the background. The known part is read first, so that no change in between is
-# missed. The sent bytes have the checksum $3.
+# Report the checksum of the first $2 bytes of id $1; for long files it is
+# computed in the background. If $3 is given, it is the checksum of the sent
+# bytes; otherwise remember the first and last of these bytes before computing
+# the checksum, so that no later change is missed.
 sum_of() {
 	eval "h=\${H_$1:-} x=\${K_$1:-}"
 	[ -n "$x" ] || return
@@ -627,7 +633,8 @@ sum_of() {
 	tell_sum $1 $n $sum
 }
 
-# The first $2 bytes of id $1 have the checksum $3.
+# The first $2 bytes of id $1 have the checksum $3: report it, or send the file
+# again if it differs from the checksum of the sent bytes (X).
 tell_sum() {
 	n=$2 c=$3
 	eval "x=\$K_$1 w=\$X_$1 o=\$O_$1 h=\$H_$1"
@@ -640,19 +647,20 @@ tell_sum() {
 	fi
 }
 
-# The first $2 bytes of file $1; head reads many of them one by one.
+# Print the first $2 bytes of file $1; head could read them one by one.
 first_bytes() {
 	x=$(($2 / 65536))
 	[ $x = 0 ] || dd if=$1 bs=65536 count=$x
 	dd if=$1 bs=65536 skip=$x count=1 | head -c $(($2 % 65536))
 }
-# The last $3 of them.
+# Print the last $3 of the first $2 bytes of file $1.
 last_bytes() {
 	dd if=$1 bs=4096 skip=$((($2 - $3) / 4096)) count=2 |
 		tail -c +$((($2 - $3) % 4096 + 1)) | head -c $3
 }
 
-# The checksums that identify file $3 with id $1 at offset $2.
+# Store the checksums of the first and last bytes before offset $2 of file $3
+# with id $1.
 guards() {
 	l=$(($2 < 262144 ? $2 : 262144)) t=$(($2 < 4096 ? $2 : 4096))
 	head_sum $3 $l
@@ -682,7 +690,7 @@ sum_long() {
 	fi
 }
 
-# Send the bytes of id $1 from offset $2 on.
+# From now on, send the bytes of id $1 from offset $2 on.
 begin() {
 	eval "o=\${O_$1:-} h=\${H_$1:-} x=\${K_$1:-}"
 	[ -n "$x" ] || return
@@ -696,7 +704,7 @@ begin() {
 	preview $1
 }
 
-# A group of requests, up to one that is handled at once.
+# Handle the requests of group $1.
 obey() {
 	while read -r w key off; do
 		case $w in

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Identifies the files of a follower from its frames and from the known files; for follow.c. */
+/* Decides which known log each file of a follower is, and handles frames about files. */
 #include <assert.h>
 #include <inttypes.h>
 
@@ -32,7 +32,6 @@ bool follow_is_live(const struct follow_file *file)
 	return file->id > 0;
 }
 
-/* The next generation number of a name. */
 static unsigned int next_generation(const struct follow *follow, const char *name)
 {
 	return (unsigned int)(uintptr_t)map_get(&follow->generations, str_from(name));
@@ -46,7 +45,7 @@ static void use_generation(struct follow *follow, const char *name, unsigned int
 		(void)map_set(&follow->generations, str_from(name), (void *)next);
 }
 
-/* Too many ended files: forget those that ended first. */
+/* Forget the oldest ended files until there are at most FOLLOW_ENDED_MAX. */
 static void forget_ended(struct follow *follow)
 {
 	list_each_safe (struct follow_file, file, &follow->files, in_follow) {
@@ -90,7 +89,7 @@ struct follow_file *follow_know(struct follow *follow, const struct follow_known
 	return file;
 }
 
-/* The follower no longer has it. */
+/* The follower dropped this file: note its checksum, to recognize it later. */
 static void release_id(struct follow *follow, struct follow_file *file)
 {
 	file->sum = follow->cb.sum(follow->user, file);
@@ -111,7 +110,7 @@ static void end_file(struct follow *follow, struct follow_file *file)
 
 /* ---- identifying files */
 
-/* It is that file: take over the follower's report on it. */
+/* The follower's file `id` is this file: take over what the follower reported about it. */
 static void assign_id(struct follow_session *session, uint32_t id, struct follow_file *file)
 {
 	struct follow_seen *seen = &session->seen[id - 1];
@@ -163,7 +162,8 @@ static int begin_file(struct follow_session *session, uint32_t id, struct err *e
 	return 0;
 }
 
-/* A known file continues; if nothing changed, once it changes. */
+/* The follower's file `id` is this known file: continue it. If it has not changed, its bytes are
+ * requested when it does. */
 static void resume_file(struct follow_session *session, uint32_t id, struct follow_file *file)
 {
 	struct follow *follow = session->follow;
@@ -178,7 +178,7 @@ static void resume_file(struct follow_session *session, uint32_t id, struct foll
 		request_bytes(session, file);
 }
 
-/* Is a more likely than b? */
+/* Should file a be tried before file b? b may be NULL. */
 static bool comes_before(const struct follow_file *a, const struct follow_file *b)
 {
 	if (b == NULL || a->ended != b->ended)
@@ -186,8 +186,8 @@ static bool comes_before(const struct follow_file *a, const struct follow_file *
 	return a->sum.len > b->sum.len;
 }
 
-/* The most likely known file for what the follower found, or NULL. *waits: a file last seen there
- * may still be found elsewhere. */
+/* Find the known file that the follower's file `id` most likely is, or NULL. *waits: do not decide
+ * yet, because the known file with this path may still be found under another path. */
 static struct follow_file *find_candidate(const struct follow_session *session, uint32_t id,
 					  bool *waits)
 {
@@ -196,7 +196,7 @@ static struct follow_file *find_candidate(const struct follow_session *session, 
 
 	*waits = false;
 	list_each (struct follow_file, file, &session->follow->files, in_follow) {
-		/* A file that ended without a byte matches everything, so it identifies nothing. */
+		/* Any file starts with the zero bytes of an empty one, so that proves nothing. */
 		if (file->id > 0 || file->tried > 0 || file->not_id == id ||
 		    (file->ended && file->sum.len == 0))
 			continue;
@@ -213,7 +213,8 @@ static struct follow_file *find_candidate(const struct follow_session *session, 
 	return by_inode != NULL ? by_inode : by_path;
 }
 
-/* Identify a file, or request a checksum if that is needed. */
+/* Decide which known file the follower's file `id` is, or request the checksum that decides it. A
+ * file that is not known starts as a new one. */
 static int identify(struct follow_session *session, uint32_t id, struct err *err)
 {
 	struct follow_seen *seen = &session->seen[id - 1];
@@ -225,7 +226,7 @@ static int identify(struct follow_session *session, uint32_t id, struct err *err
 	if (file == NULL && seen->is_elsewhere)
 		return 0;
 	if (file == NULL) {
-		/* The files last seen under this inode were replaced. */
+		/* Known files that had this inode before were replaced. */
 		list_each (struct follow_file, old, &session->follow->files, in_follow) {
 			if (old->id == 0 && old->tried == 0 && !old->ended &&
 			    old->dev == seen->dev && old->ino == seen->ino)
@@ -260,7 +261,7 @@ static struct follow_file *end_trial(struct follow_session *session, struct foll
 	return file;
 }
 
-/* Forget the file with that number. */
+/* Forget the follower's file with this number. */
 static void clear_seen(struct follow_session *session, uint32_t id)
 {
 	struct follow_seen *seen = &session->seen[id - 1];
@@ -272,7 +273,7 @@ static void clear_seen(struct follow_session *session, uint32_t id)
 	session->n_live--;
 }
 
-/* The file with that number; NULL if it was dropped or never existed. */
+/* Find the follower's file with this number; NULL if it was dropped or never existed. */
 static struct follow_seen *find_seen(const struct follow_session *session, uint32_t id)
 {
 	struct follow_seen *seen = id <= session->n_seen ? &session->seen[id - 1] : NULL;
@@ -280,7 +281,7 @@ static struct follow_seen *find_seen(const struct follow_session *session, uint3
 	return seen != NULL && (seen->file != NULL || seen->path != NULL) ? seen : NULL;
 }
 
-/* The file whose bytes were requested. */
+/* Find the file with this number; NULL if its bytes were not requested. */
 static struct follow_file *sent_file(const struct follow_session *session, uint32_t id)
 {
 	const struct follow_seen *seen = find_seen(session, id);
@@ -290,7 +291,7 @@ static struct follow_file *sent_file(const struct follow_session *session, uint3
 
 /* ---- frames */
 
-/* The path of a frame as a string; NULL if it is invalid. */
+/* Return the path of a frame as a string; NULL if it is empty or contains a NUL. */
 static char *frame_path(struct str path)
 {
 	if (path.len > 0 && memchr(path.p, '\0', path.len) == NULL)
@@ -324,8 +325,8 @@ static int on_new(struct follow_session *session, const struct frame *frame, str
 
 /* ---- has the sent part changed? */
 
-/* Let the follower compare everything that was sent with the file, once it stopped growing, or if
- * it has grown for a while. */
+/* Ask the follower to compare the file with everything that it sent: when the file has stopped
+ * growing, and every FOLLOW_COMPARE_MS while it grows. */
 static void compare_if_due(struct follow_session *session, struct follow_file *file)
 {
 	struct follow *follow = session->follow;
@@ -338,7 +339,7 @@ static void compare_if_due(struct follow_session *session, struct follow_file *f
 	    clock_mono_ms() < follow->compare_ms)
 		return;
 	struct cksum sum = follow->cb.sum(follow->user, file);
-	/* Not all sent bytes have arrived. */
+	/* The consumer has not processed all bytes yet. */
 	if (sum.len != file->offset || sum.len == 0)
 		return;
 	file->asked = sum;
@@ -362,7 +363,7 @@ static void note_rest(struct follow_session *session, struct follow_file *file, 
 	report_event(session->follow, file, FOLLOW_RESTS);
 }
 
-/* A file whose bytes are being sent stopped growing. */
+/* A file whose bytes are being sent stopped growing: note that, after a comparison if it is due. */
 static void on_sent_rest(struct follow_session *session, struct follow_seen *seen,
 			 const struct frame *frame)
 {
@@ -383,7 +384,7 @@ static void on_sent_rest(struct follow_session *session, struct follow_seen *see
 	compare_if_due(session, file);
 }
 
-/* It stopped growing; if it had stopped before and changed since, is its content still the same? */
+/* A file stopped growing. If its bytes are not being sent, it has changed, so identify it again. */
 static int on_rest(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	struct follow_seen *seen = find_seen(session, frame->id);
@@ -414,7 +415,7 @@ static int on_sum(struct follow_session *session, const struct frame *frame, str
 	if (file == NULL && sent_file(session, frame->id) != NULL && seen->n_compared > 0) {
 		file = seen->file;
 		seen->n_compared--;
-		/* The same, and nothing was added since. */
+		/* The checksums are equal, and the file has not grown since. */
 		if (file->rest != 0 && file->asked.len == file->offset &&
 		    frame->offset == file->offset && frame->sum == cksum_value(&file->asked))
 			note_rest(session, file, file->rest);
@@ -427,7 +428,7 @@ static int on_sum(struct follow_session *session, const struct frame *frame, str
 		return 0;
 	}
 	file->not_id = frame->id;
-	/* Its last path names another file, and no other path names this one. */
+	/* The path of this known file names another file, and no other path was found for it. */
 	if (session->has_looked && !file->ended)
 		end_file(session->follow, file);
 	return identify(session, frame->id, err);
@@ -442,7 +443,7 @@ static int on_reset(struct follow_session *session, const struct frame *frame, s
 
 	if (file == NULL)
 		return protocol_error(err, "reset a file that is not open");
-	/* Each one creates a generation, which must be stored. */
+	/* Each reset creates a generation that is stored, so limit how many a pod may cause. */
 	if (session->resets++ > FOLLOW_RESETS_MAX + FOLLOW_RESETS_PER_S * s)
 		return err_set(err, ERR_LIMIT, "logs on the pod are truncated too often");
 	struct follow_seen *seen = &session->seen[frame->id - 1];
@@ -451,7 +452,7 @@ static int on_reset(struct follow_session *session, const struct frame *frame, s
 	seen->size = frame->size;
 	end_file(follow, file);
 	int rc = begin_file(session, frame->id, err);
-	/* Its bytes were not requested. */
+	/* The follower sends its bytes without a request. */
 	if (rc == 0)
 		begin_sent(seen->file);
 	file_free(follow, file);
@@ -502,7 +503,7 @@ static int on_gone(struct follow_session *session, const struct frame *frame, st
 	clear_seen(session, frame->id);
 	if (file == NULL)
 		return 0;
-	/* Without a preceding M frame, the follower had no room for it any more. */
+	/* A file that is not away still exists, but the follower has no room for it any more. */
 	if (file->away)
 		end_file(session->follow, file);
 	else
@@ -532,7 +533,7 @@ static void request_search(struct follow_session *session, const struct follow_f
 	buf_append_char(&session->out, '\n');
 }
 
-/* A known file was not found: search near its last path; true if that was requested. */
+/* Request a search for known files that were not found; false if there are none. */
 static bool search_missed(struct follow_session *session)
 {
 	bool asked = false;
@@ -541,7 +542,7 @@ static bool search_missed(struct follow_session *session)
 		if (file->id > 0 || file->tried > 0 || file->ended || file->missed >= FOLLOW_LOOKS)
 			continue;
 		asked = true;
-		/* The others follow with the next scan. */
+		/* Request the others after the next scan. */
 		if (session->out.len > FOLLOW_LOOK_BYTES)
 			break;
 		file->missed++;
@@ -554,15 +555,16 @@ static bool search_missed(struct follow_session *session)
 	return asked;
 }
 
-/* A scan is complete. Search for known files that it did not find, near their last paths. Files
- * that are not found then either have another inode, or have ended. A file that could not be opened
- * has not ended, nor has any file of a pod with more logs than the follower has room for. */
+/* A scan is complete. Request a search for known files that it did not find. After these searches,
+ * identify the remaining files of the follower, and end the known files that were not found. Two
+ * kinds do not end: a file that could not be opened, and any file of a pod that has more logs than
+ * the follower has room for. */
 static int on_scanned(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	struct follow *follow = session->follow;
 	int rc = 0;
 
-	/* In quiet times it did not look for all. */
+	/* While quiet, a scan does not look for all files. */
 	if (follow->quiet)
 		return 0;
 	follow->status.n_followed = frame->size;
@@ -604,7 +606,7 @@ static int on_data(struct follow_session *session, const struct frame *frame, si
 
 	if (file == NULL)
 		return protocol_error(err, "sent bytes of a file that is not open");
-	/* Sent before the request for other bytes arrived. */
+	/* The follower sent this before it got the last request for bytes. */
 	if (file->is_rewound && frame->offset != file->offset)
 		return 0;
 	if (frame->offset != file->offset)

@@ -7,49 +7,49 @@
 #include "remote/frame.h"
 
 /*
- * Shared by follow.c (the streams of a pod) and follow_files.c (the files that they report), and by
- * tests.
+ * Shared by follow.c (the streams of a pod), follow_files.c (the files that they report), and
+ *tests.
  *
- * Requests to a follower (remote/frame.h documents its answers).  Every line is ASCII; a path or a
+ * Requests to a follower; remote/frame.h documents its answers. Every line is ASCII. A path or a
  * pattern is one word in which each byte outside a small set is written as \0ooo (octal).
  *
  *	I <ms>		poll interval (ms >= 20)
  *	G <pattern>	follow the files that match; "~/" is the home directory
- *	F <path>	follow this file, also in quiet times
+ *	F <path>	follow this file, also while quiet
  *	GO		use the G and F since the last GO as the new list, and scan
- *	L <dev>:<ino> <path>	in the next scan, find the file with that inode in the directory of
- *			path, and name it
+ *	L <dev>:<ino> <path>	in the next scan, look for the file with this inode in the directory
+ *			of path, and report it with O
  *	A		scan again
- *	C <id> <off>	checksum of the first off bytes of a file that N named
- *	C <id> <off> <sum>	the same for a file that is being sent: if the checksum differs,
- *			the answer is T
- *	B <id> <off>	send its bytes from that offset on
- *	Q <0|1>		quiet: look at nothing except the F files, no H unless requested
+ *	C <id> <off>	report the checksum of the first off bytes of a file
+ *	C <id> <off> <sum>	the same for a file that is being sent; if the checksum differs,
+ *answer with T instead B <id> <off>	send the bytes of this file from this offset on Q <0|1>
+ *quiet (1): look only at F files, and send H only after P
  *	P <seq>		answer with an H; the follower exits after 60 s without a line
  *
- * The client identifies files.  Before a file continues, its checksum is requested, so that the
- * follower knows what was sent of it: if its beginning has changed before the next bytes are sent,
- * it answers T.  That check reads only the first and the last bytes; therefore all of it is
- * compared when it stops growing, and at intervals while it grows.
+ * The client decides which known log a file is. Before the log continues, the client requests its
+ * checksum, so that the follower reads the bytes that were sent before. If these have changed when
+ * the follower sends the next bytes, it answers T. That check reads only the first and last bytes
+ * that were sent; therefore the client compares all of them when the file stops growing, and at
+ * intervals while it grows.
  */
 
-#define FOLLOW_LIVE_MAX	 4160U /* the follower's 4096, and some in transit */
+#define FOLLOW_LIVE_MAX	 4160U /* the follower's limit of 4096, and some frames in transit */
 #define FOLLOW_KNOWN_MAX 16384U
 #define FOLLOW_IDS_MAX	 65536U /* files reported in one stream */
-/* Limits on truncated logs in one stream: in all, and per second. */
+/* Limit on truncations of logs in one stream: MAX, and PER_S more for each second. */
 #define FOLLOW_RESETS_MAX   1000
 #define FOLLOW_RESETS_PER_S 10
-/* Limits on new generations: at once, and afterwards one per this many seconds. */
+/* Limit on new generations: MAX, and one more every EVERY seconds. */
 #define FOLLOW_BEGINS_MAX   8192
 #define FOLLOW_BEGINS_EVERY 10
-/* A growing file is compared at this interval, up to this size. */
+/* How often a growing file is compared, and how fast the pod may read files for that. */
 #define FOLLOW_COMPARE_MS	    60000
 #define FOLLOW_COMPARE_BYTES_PER_MS 8192
-/* A longer one is not compared if it was not modified since it was named. */
+/* A file of more bytes is not compared if it was not modified since it was reported. */
 #define FOLLOW_COMPARE_LONG (64U << 20)
-/* A known file is gone if this many scans did not find it. */
+/* A known file is searched near its last path in this many scans. */
 #define FOLLOW_LOOKS	  2
-#define FOLLOW_LOOK_BYTES (256U * 1024) /* of requests in one scan */
+#define FOLLOW_LOOK_BYTES (256U * 1024) /* maximum size of the requests for one scan */
 
 struct follow {
 	struct loop *loop;
@@ -65,38 +65,38 @@ struct follow {
 	bool started, quiet;
 	struct follow_session *session; /* NULL: none is running */
 	struct loop_timer *tick, *retry;
-	int64_t new_ms;		       /* monotonic time of its creation */
+	int64_t new_ms;		       /* monotonic time when the follow was created */
 	int64_t opened_ms;	       /* monotonic time when the session was requested */
 	unsigned int failures;	       /* failures of followers on a working connection */
-	int64_t compare_ms;	       /* monotonic time before which nothing is compared */
+	int64_t compare_ms;	       /* compare nothing before this monotonic time */
 	struct follow_status reported; /* as last reported to on_state */
 	struct follow_status status;
 
 	struct list files; /* struct follow_file, oldest first */
 	size_t n_files, n_ended;
-	int64_t begins;
-	struct map generations; /* from name to its newest generation + 1 */
+	int64_t begins;		/* number of new generations since new_ms */
+	struct map generations; /* from a name to its newest generation + 1 */
 };
 
-/* A file that the follower has numbered. */
+/* A file that the follower reported, with its number there as index. */
 struct follow_seen {
 	struct follow_file *file;  /* NULL: not identified yet */
-	struct follow_file *trial; /* a checksum was requested to compare with it; NULL: none */
+	struct follow_file *trial; /* known file that a requested checksum decides on; or NULL */
 	uint64_t dev, ino, size, stamp;
-	char *path, *real;	 /* owned; NULL once it is identified, or dropped */
-	unsigned int n_compared; /* its checksum was requested while it is being sent */
-	bool is_elsewhere;	 /* no pattern matches it: only of interest if it is known */
+	char *path, *real;	 /* owned; NULL if the file is identified or was dropped */
+	unsigned int n_compared; /* number of comparisons without an answer yet */
+	bool is_elsewhere; /* no pattern matches its path; ignore it unless it is a known log */
 };
 
-/* One running follower, from exec to on_close. */
+/* One follower on the pod, from exec to on_close. */
 struct follow_session {
-	struct follow *follow; /* NULL: freed or stopped, only on_close is due */
+	struct follow *follow; /* NULL: the follow was freed; only on_close is still due */
 	struct stream *stream;
 	struct frame_reader reader;
 	struct buf out; /* lines waiting to be sent */
 	bool hello, paused, lost;
-	struct err why;	  /* reason of the loss */
-	char errors[160]; /* the end of its stderr; raw */
+	struct err why;	  /* why it was lost */
+	char errors[160]; /* the end of the follower's stderr; raw */
 	size_t n_errors;
 	int64_t ping_ms; /* monotonic time of the last ping */
 	uint64_t ping_seq;
@@ -104,34 +104,35 @@ struct follow_session {
 
 	struct follow_seen *seen; /* indexed by id - 1 */
 	size_t n_seen, cap_seen, n_live, n_trials;
-	bool has_looked; /* files that it has not found by now do not exist */
-	int64_t resets;
+	bool has_looked; /* all searches are complete: a file that was not found does not exist */
+	int64_t resets;	 /* number of T frames */
 };
 
 #define FOLLOW_NONCE_SIZE 17
 
-/* Append the command line that starts a follower, for any login shell: one line of ASCII shorter
- * than 32 KiB. It lowers its own CPU and disk priority. */
+/* Append the command line that starts a follower with lower CPU and disk priority. Any login shell
+ * accepts it: it is one line of ASCII, shorter than 32 KiB. */
 void follow_wire_start(struct buf *out, enum follow_variant variant, const char *nonce);
 
-/* Append s as one word. */
+/* Append s as one word of a request. */
 void follow_wire_escape(struct buf *out, struct str s);
 
-/* follow.py and follow.sh as prepared by mkscript.awk: without comments, escaped for printf %b and
- * for single quotes of any login shell. */
+/* follow.py and follow.sh without comments, escaped by mkscript.awk for printf %b and for single
+ * quotes of any login shell. */
 extern const char follow_script_py[];
 extern const char follow_script_sh[];
 
 /* follow_files.c */
 
-/* Process a frame about files; -1 with err if it is invalid. For FRAME_DATA, *taken is the number
- * of bytes consumed. */
+/* Process a frame about files; -1 with err if it is invalid. *taken is the number of consumed bytes
+ * of its data. */
 int follow_files_take(struct follow_session *session, const struct frame *frame, size_t *taken,
 		      struct err *err);
-/* Request the comparisons that are due. */
+/* Ask the follower to compare the files that are due. */
 void follow_files_compare(struct follow_session *session);
-/* A stream starts: note how much of each file has been received. */
+/* A session starts: note how much of each file has been received. */
 void follow_files_begin(struct follow *follow);
-/* The stream has ended: no file is live any more. */
+/* The session has ended: forget the follower's numbers of all files. */
 void follow_files_lost(struct follow_session *session);
+/* Free all files. */
 void follow_files_release(struct follow *follow);

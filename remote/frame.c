@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the frames of a follower from arbitrary bytes of a pod; for follow.c. */
+/* Reads the frames of a follower from the bytes that a pod sent; for follow.c. */
 #include "remote/frame.h"
 
 #include <assert.h>
 
-/* The words of a header line, one letter each; frame_word reads them. */
+/* The words of each header line, as one letter per word; see numbers[]. */
 static const struct frame_form {
 	char letter;
 	enum frame_type type;
@@ -26,7 +26,7 @@ void frame_reader_init(struct frame_reader *reader, const char *nonce)
 	reader->state = FRAME_IN_NOISE;
 }
 
-/* An integer of at most `most`. */
+/* Read a non-negative integer of at most `most`. */
 static bool read_number(struct str word, uint64_t most, uint64_t *out)
 {
 	return word.len > 0 && word.p[0] >= '0' && word.p[0] <= '9' && str_to_u64(word, out) &&
@@ -36,7 +36,7 @@ static bool read_number(struct str word, uint64_t most, uint64_t *out)
 #define FAR	      (INT64_MAX - FRAME_DATA_MAX)
 #define FIELD(member) offsetof(struct frame, member), sizeof(((struct frame *)0)->member)
 
-/* Words that are numbers: where they are stored, and their maximum. */
+/* For each letter of a word that is a number: its member in struct frame, and its range. */
 static const struct frame_number {
 	char kind;
 	size_t at, size;
@@ -77,7 +77,7 @@ static bool frame_word(struct frame *frame, char kind, struct str word)
 	return true;
 }
 
-/* Read a header line into reader->frame; sets the state for its payload. */
+/* Read a header line into reader->frame, and set reader->state for its payload. */
 static int frame_parse(struct frame_reader *reader, struct str line, struct err *err)
 {
 	const struct frame_form *form =
@@ -108,8 +108,8 @@ static int frame_parse(struct frame_reader *reader, struct str line, struct err 
 	return 0;
 }
 
-/* Collect bytes of *in up to a '\n' into text, at most `room` of them; further bytes are dropped
- * and set overlong. True when the line is complete. */
+/* Move bytes of *in up to a '\n' into reader->text, which keeps at most `room` bytes; if more come,
+ * drop them and set overlong. True if the line is complete. */
 static bool frame_collect(struct frame_reader *reader, struct str *in, size_t room)
 {
 	const char *end = memchr(in->p, '\n', in->len);
@@ -126,7 +126,7 @@ static bool frame_collect(struct frame_reader *reader, struct str *in, size_t ro
 	return end != NULL;
 }
 
-/* Skip a line of noise; 1 if it is the line that ends the noise. */
+/* Skip a line of noise; 1 if it is the follower's first line, which ends the noise. */
 static int next_noise(struct frame_reader *reader, struct str *in, struct frame *frame,
 		      struct err *err)
 {
@@ -162,7 +162,7 @@ static int next_noise(struct frame_reader *reader, struct str *in, struct frame 
 	return 0;
 }
 
-/* Collect and read a header; 1 if it is a complete frame. */
+/* Read a header; 1 if the frame has no payload and is complete. */
 static int next_line(struct frame_reader *reader, struct str *in, struct frame *frame,
 		     struct err *err)
 {
@@ -181,7 +181,7 @@ static int next_line(struct frame_reader *reader, struct str *in, struct frame *
 	return reader->state == FRAME_IN_LINE;
 }
 
-/* Collect a path; 1 when it is complete. */
+/* Read the paths of a frame; 1 if they are complete. */
 static int next_path(struct frame_reader *reader, struct str *in, struct frame *frame)
 {
 	size_t n = in->len < reader->want ? in->len : reader->want;
@@ -215,7 +215,7 @@ int frame_next(struct frame_reader *reader, struct str *in, struct frame *frame,
 	int found = 0;
 
 	while (found == 0) {
-		/* An empty path needs no further byte. */
+		/* A frame with an empty path is complete without another byte. */
 		if (in->len == 0 && (reader->state != FRAME_IN_PATH || reader->want > 0))
 			return 0;
 		switch (reader->state) {

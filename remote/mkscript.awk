@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Convert a script to a C string that any login shell accepts in single quotes
-# and that printf %b decodes: no newline, quote, single backslash, or "!".
+# Convert a script to a C string without newlines, single quotes, single
+# backslashes and "!". Any login shell accepts it in single quotes, and printf %b
+# decodes it.
 # usage: awk -v name=NAME [-v header=FILE] -f mkscript.awk SCRIPT
 BEGIN {
 	if (header == "")
@@ -11,8 +12,8 @@ BEGIN {
 }
 /^[ \t]*(#|$)/ { next }
 {
-	# The shell needs neither its indents nor the quotes of an empty value;
-	# a quote takes five bytes of a command line whose length is limited.
+	# The length of a command line is limited, so leave out indents and the
+	# quotes of an empty value; a quote would take five bytes.
 	if (name ~ /_sh$/) {
 		sub(/^\t+/, "")
 		gsub(/=''/, "=")
@@ -33,7 +34,7 @@ BEGIN {
 		else
 			text = text c
 	}
-	# Trigraphs.
+	# Split trigraphs.
 	gsub(/\?\?/, "?\"\"?", text)
 	printf "\t\"%s\\\\n\"\n", text
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What host names mean to ssh(1), its command lines, and its errors. */
+/* Asks ssh(1) what a host name means, builds its command lines, and reads its error messages. */
 #include "remote/openssh.h"
 
 #include <assert.h>
@@ -17,7 +17,7 @@ static const char *local_user(void)
 	return pw != NULL ? pw->pw_name : user != NULL ? user : "root";
 }
 
-/* host, host:port, [host], [host]:port, or an IPv6 address. */
+/* Split host, host:port, [host], [host]:port, or an IPv6 address. False if it is invalid. */
 static bool parse_host(struct ssh_dest *dest, char *text)
 {
 	char *end = strrchr(text, ']'), *port = strchr(text, ':');
@@ -71,7 +71,7 @@ void ssh_dest_release(struct ssh_dest *dest)
 	memset(dest, 0, sizeof(*dest));
 }
 
-/* Add a path to a list of at most SSH_TARGET_FILES. */
+/* Add a path to a list, which owns it; paths beyond SSH_TARGET_FILES are dropped. */
 static void add_path(char **list, size_t *n, char *path)
 {
 	if (*n < SSH_TARGET_FILES)
@@ -80,7 +80,7 @@ static void add_path(char **list, size_t *n, char *path)
 		free(path);
 }
 
-/* %d %h %i %k %n %p %r %u %% (ssh_config(5), TOKENS); others are left unchanged. */
+/* Expand %d %h %i %k %n %p %r %u %% (ssh_config(5), TOKENS); other tokens stay as they are. */
 static char *expand_tokens(const struct ssh_target *target, const char *name, struct str text)
 {
 	AUTO_TEXT uid = xasprintf("%lu", (unsigned long)getuid());
@@ -114,7 +114,7 @@ static char *expand_path(const struct ssh_target *target, const char *name, stru
 	return file_expand_home(tokens);
 }
 
-/* IdentityAgent: a path, $VARIABLE, SSH_AUTH_SOCK, none. */
+/* Apply a value of IdentityAgent: a path, $VARIABLE, SSH_AUTH_SOCK or none. */
 static void set_agent(struct ssh_target *target, const char *name, struct str value)
 {
 	AUTO_TEXT text = expand_path(target, name, value);
@@ -143,7 +143,7 @@ static void add_known_hosts(struct ssh_target *target, const char *name, struct 
 				 expand_path(target, name, piece));
 }
 
-/* The value of the next line with that key in the output of `ssh -G`. */
+/* Find the next line with this key in the output of `ssh -G`; false if there is none. */
 static bool next_value(struct str *rest, const char *key, struct str *value)
 {
 	size_t len = strlen(key);
@@ -165,7 +165,7 @@ static bool find_value(struct str text, const char *key, struct str *value)
 	return next_value(&text, key, value);
 }
 
-/* Replace a text by the value of a key. */
+/* Replace a text by the value of a key, if the output has this key. */
 static void take_text(char **place, struct str text, const char *key)
 {
 	struct str value;
@@ -175,13 +175,14 @@ static void take_text(char **place, struct str text, const char *key)
 	xset_text(place, xstrndup(value.p, value.len));
 }
 
-/* The value of a key, unless it is "none". */
+/* Find the value of a key; false if there is none or it is "none". */
 static bool is_set(struct str text, const char *key, struct str *value)
 {
 	return find_value(text, key, value) && !str_eq_cstr(*value, "none");
 }
 
-/* The names first, because tokens in the other values refer to them. */
+/* Read the output of `ssh -G`. Tokens in later values refer to host, user and port: read these
+ * first. */
 static void read_answer(struct ssh_target *target, const char *name, struct str text)
 {
 	struct str rest = text, value;
@@ -227,7 +228,7 @@ int ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod, st
 
 	if (ssh_dest_parse(&dest, pod->ssh, err) != 0)
 		return -1;
-	/* The defaults of ssh. */
+	/* Start with the defaults of ssh, for keys that the output does not have. */
 	target->host = xstrdup(dest.host);
 	target->user = xstrdup(dest.user != NULL ? dest.user : local_user());
 	target->port = dest.port > 0 ? dest.port : 22;
@@ -238,7 +239,7 @@ int ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod, st
 			 file_expand_home(identities[i]));
 	if (text.len == 0)
 		add_known_hosts(target, "", STR_LIT("~/.ssh/known_hosts /etc/ssh/ssh_known_hosts"));
-	/* The keys of the pod itself take precedence over ssh's configuration. */
+	/* Settings of the pod take precedence over ssh's configuration. */
 	if (pod->identity != NULL) {
 		clear_list(target->identities, &target->n_identities);
 		add_path(target->identities, &target->n_identities,
@@ -388,7 +389,7 @@ void ssh_words_release(struct ssh_words *words)
 	memset(words, 0, sizeof(*words));
 }
 
-/* Messages of ssh(1), the most important first; the last entry is any other message. */
+/* Messages of ssh(1), the most important first. The last entry stands for any other message. */
 static const struct {
 	const char *text;
 	enum err_code code;
@@ -396,7 +397,7 @@ static const struct {
 	const char *hint;
 } ssh_messages[] = {
 	{ "HOST IDENTIFICATION HAS CHANGED", ERR_HOSTKEY, true,
-	  "the host key differs from the known one: " },
+	  "the host key differs from the one in known_hosts: " },
 	{ "REVOKED HOST KEY", ERR_HOSTKEY, true, "" },
 	{ "host key is known for", ERR_HOSTKEY, true,
 	  "its host key is unknown (log in once with ssh, or use --accept-new): " },

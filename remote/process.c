@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Local programs: for child.c, ssh_conn.c, and captured output. */
+/* Starts programs on this machine for child.c and ssh_conn.c, and captures their output. */
 #include "remote/process.h"
 
 #include <fcntl.h>
@@ -17,8 +17,8 @@ static bool is_variable(const char *entry, const char *name)
 	return strncmp(entry, name, len) == 0 && entry[len] == '=';
 }
 
-/* Our environment, changed so that ssh(1) does not prompt and prints its errors in English; free
- * only the vector. */
+/* Return this process's environment, changed so that ssh(1) does not prompt and prints its errors
+ * in English. Free the vector, but not the strings. */
 static const char **quiet_environment(void)
 {
 	size_t n = 0, used = 0;
@@ -45,7 +45,7 @@ int process_start(struct process *process, struct loop *loop, const struct proce
 		given[i] = plan->fds[i];
 		if (plan->on_ready[i] == NULL)
 			continue;
-		/* Our end becomes non-blocking; both are closed on exec. */
+		/* loop_fd_new makes our end non-blocking; the program's end must stay blocking. */
 		if (pipe2(pair, O_CLOEXEC) != 0) {
 			rc = err_set_errno(err, ERR_IO, "cannot create a pipe");
 			break;
@@ -141,7 +141,7 @@ static void capture_on_exit(void *user, int exit_status, int term_signal)
 		capture_finish(capture);
 }
 
-/* A grandchild may hold the pipe open: do not wait for that. */
+/* The program may have exited and left a child that holds the pipe open: do not wait for it. */
 static void capture_on_timeout(void *user)
 {
 	struct capture *capture = user;

@@ -4,11 +4,11 @@
 #include "base/buf.h"
 #include "loop/loop.h"
 
-/* Local programs and the pipes to them. */
+/* Start programs on this machine, with pipes to them. */
 
 struct process {
-	struct loop_child *child; /* NULL: exited; set by on_exit */
-	int fds[3];		  /* our ends of its pipes; -1: none */
+	struct loop_child *child; /* NULL after the exit; the on_exit callback must clear it */
+	int fds[3];		  /* our ends of the pipes; -1: none */
 	struct loop_fd *watches[3];
 };
 
@@ -17,34 +17,35 @@ struct process {
 
 struct process_plan {
 	const char *const *argv;
-	/* Keep an ssh(1) below it from prompting. */
+	/* Keep any ssh(1) that it starts from prompting. */
 	bool asks_nobody;
-	/* The callback for our end of a pipe; NULL: fds[i] (borrowed; -1: /dev/null) is passed to
-	 * the program instead. */
+	/* on_ready[i] watches our end of a pipe to the program's descriptor i. If it is NULL, there
+	 * is no pipe and the program gets fds[i] (borrowed; -1: /dev/null). */
 	loop_fd_fn on_ready[3];
 	int fds[3];
 	loop_child_fn on_exit;
 	void *user;
 };
 
-/* Start it; its output is watched from now on, its input not yet. */
+/* Start the program and watch its output. Watching its input is left to the caller. */
 int process_start(struct process *process, struct loop *loop, const struct process_plan *plan,
 		  struct err *err) MUST_USE;
-/* Read once from a pipe, into out as far as it fits; false: it has ended and is closed. */
+/* Read once from a pipe and append to out, which may truncate. False if the pipe ended and is
+ * closed. */
 bool process_read(struct process *process, int i, struct buf *out);
 /* Close our end of a pipe (0 stdin, 1 stdout, 2 stderr), if it is open. */
 void process_close_pipe(struct process *process, int i);
-/* Signal it if it is still running, close all pipes and forget it. */
+/* Send a signal to a program that is still running, close all pipes, and stop waiting for it. */
 void process_release(struct process *process, int signum);
 
 /* Run a program to its end and collect its stdout. */
 #define CAPTURE_CAP_BYTES (256U * 1024)
 
 struct capture;
-/* status: its exit status; -1: killed, or timed out. out: borrowed. */
+/* status is the exit status; -1 if the program was killed or timed out. out is borrowed. */
 typedef void (*capture_fn)(void *user, int status, struct str out);
-/* fn is called once, on the loop, unless the capture is cancelled. NULL: it cannot be started. */
+/* fn is called once, on the loop, unless cancelled. NULL if the program cannot be started. */
 struct capture *capture_new(struct loop *loop, const char *const *argv, int64_t timeout_ms,
 			    capture_fn fn, void *user) MUST_USE;
-/* Kill it (NULL: no-op); fn is not called any more. */
+/* Kill the program; fn is not called any more. NULL is a no-op. */
 void capture_cancel(struct capture *capture);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The markers around a command in an unknown shell; pure except for the random number. */
+/* Puts markers around a command in an unknown shell, and finds them in its output. */
 #include "remote/shell_marks.h"
 
 #include <sys/random.h>
@@ -21,7 +21,7 @@ void shell_marks_init(struct shell_marks *marks)
 
 void shell_marks_line(const struct shell_marks *marks, struct buf *out, const char *command)
 {
-	/* In two parts, so that a shell that echoes the line prints no marker. */
+	/* The line contains the marker in two parts: a shell may echo the line. */
 	static const char script[] = "printf %s%s000 \"$1\" \"$2\"; sh -c \"$3\"; "
 				     "printf %s%s%03d \"$1\" \"$2\" $?";
 	const char *const argv[] = {
@@ -32,8 +32,8 @@ void shell_marks_line(const struct shell_marks *marks, struct buf *out, const ch
 	buf_append(out, "\n", 1);
 }
 
-/* The offset of the marker, or of a possible start of it at the end of text; *whole: it is
- * complete. Without either, the length of text. */
+/* Return the offset of the marker, or of bytes at the end of text that may be its start; without
+ * both, the length of text. *whole is set if the marker and its status are complete. */
 static size_t find_mark(const struct shell_marks *marks, struct str text, bool *whole)
 {
 	const char *found = str_find(text, marks->mark);
@@ -73,7 +73,6 @@ void shell_marks_take(struct shell_marks *marks, struct str data, struct str *be
 	}
 	if (marks->over || data.len == 0)
 		return;
-	/* It may be a part of a marker. */
 	marks->n_held = data.len;
 	memcpy(marks->held, data.p, data.len);
 }

@@ -12,7 +12,7 @@
 
 #define AGENT_MAX_BYTES (256U * 1024)
 #define LIST_TIMEOUT_MS 5000
-/* Maximum delay until it notices that it was cancelled. */
+/* How often a blocked send or receive checks whether it was cancelled. */
 #define SLICE_US 100000
 
 enum agent_message {
@@ -22,7 +22,7 @@ enum agent_message {
 	AGENT_SIGN_RESPONSE = 14,
 };
 
-/* A send or receive failed: is a retry useful? */
+/* A send or receive returned n <= 0: should the caller try again? */
 static bool may_try_again(struct ssh_agent *agent, ssize_t n, int64_t deadline_ms)
 {
 	if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -66,7 +66,7 @@ static bool receive(struct ssh_agent *agent, size_t len, int64_t deadline_ms)
 	return true;
 }
 
-/* Send one request and read one answer of that type; *body is the content after the type. */
+/* Send a request and read the answer, which must have this type; *body borrows its content. */
 static bool agent_ask(struct ssh_agent *agent, const struct buf *request, char type,
 		      int64_t timeout_ms, struct str *body)
 {
@@ -126,7 +126,7 @@ bool ssh_agent_open(struct ssh_agent *agent, const char *path, const atomic_bool
 		agent->is_connected = true;
 		return list_keys(agent);
 	}
-	/* The queue of an agent that hangs fills up. */
+	/* EAGAIN: an agent listens, but hangs, so that its queue of connections is full. */
 	agent->is_connected = errno == EAGAIN;
 	return false;
 }

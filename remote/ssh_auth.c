@@ -5,27 +5,28 @@
 #include "base/utf8.h"
 #include "remote/ssh_agent.h"
 
-/* Limit for one exchange with the server. */
+/* Time limit for one answer of the server. */
 #define SERVER_MS 20000
-/* Limit for a signature: the agent may ask its owner for a touch. */
+/* Time limit for a signature: the agent may wait until its owner touches a key. */
 #define SIGN_MS 60000
 /* libssh2 signs RSA keys with SHA-2 from 1.11.0 on. */
 #define LIBSSH2_RSA_SHA2 0x010b00
 
-/* The result for one key. */
+/* The result of offering one key to the server. */
 enum offer {
 	OFFER_DONE,  /* logged in */
-	OFFER_NEXT,  /* rejected */
-	OFFER_WOULD, /* the server would accept it with a signature */
+	OFFER_NEXT,  /* the key was rejected or cannot be used: try the next one */
+	OFFER_WOULD, /* the server would accept a signature by this key */
 	OFFER_LOST,  /* the connection was lost, or the time has run out */
 };
 
-/* State of a signature: `abstract` of the sign callback. */
+/* Argument of the sign callback (`abstract` in libssh2). */
 struct signer {
 	struct ssh_auth *auth;
-	struct ssh_agent *agent; /* NULL: only ask whether the key is acceptable */
+	struct ssh_agent
+		*agent; /* NULL: do not sign, only ask whether the server accepts the key */
 	struct str blob;
-	bool asked; /* the server accepted the key */
+	bool asked; /* the server accepts the key and asked for a signature */
 };
 
 static int64_t time_left_ms(const struct ssh_auth *auth)
@@ -33,8 +34,8 @@ static int64_t time_left_ms(const struct ssh_auth *auth)
 	return auth->deadline_ms - clock_mono_ms();
 }
 
-/* The flags for the algorithm named in the data to be signed (RFC 4252, section 7): session, byte,
- * user, service, "publickey", TRUE, algorithm. */
+/* The agent's flags for the algorithm that is named in the data to be signed. The data starts with
+ * session, byte, user, service, "publickey", TRUE, algorithm (RFC 4252, section 7). */
 static uint32_t sign_flags(struct str data)
 {
 	struct str part = { NULL, 0 };
@@ -48,7 +49,7 @@ static uint32_t sign_flags(struct str data)
 	return str_eq_cstr(part, "rsa-sha2-256") ? 2 : str_eq_cstr(part, "rsa-sha2-512") ? 4 : 0;
 }
 
-/* libssh2's sign callback; the signature is allocated with malloc, libssh2 frees it. */
+/* libssh2's sign callback. libssh2 frees *sig with free(). */
 static int on_sign(UNUSED LIBSSH2_SESSION *session, unsigned char **sig, size_t *sig_len,
 		   const unsigned char *data, size_t data_len, void **abstract)
 {
@@ -75,7 +76,7 @@ static bool is_lost(const struct ssh_auth *auth, int rc)
 	       rc == LIBSSH2_ERROR_TIMEOUT || rc == LIBSSH2_ERROR_PROTO;
 }
 
-/* Offer a public key; sign with the agent, or only ask (agent NULL). */
+/* Offer a public key. The agent signs; if agent is NULL, only ask whether the server accepts it. */
 static enum offer offer_blob(struct ssh_auth *auth, struct ssh_agent *agent, struct str blob)
 {
 	struct signer signer = { .auth = auth, .agent = agent, .blob = blob };
@@ -92,7 +93,7 @@ static enum offer offer_blob(struct ssh_auth *auth, struct ssh_agent *agent, str
 	return signer.asked && agent == NULL ? OFFER_WOULD : OFFER_NEXT;
 }
 
-/* Keys that cannot be used are noted and not offered. */
+/* Can libssh2 use a key of this type? If not, note that for report_refusal(). */
 static bool is_usable(struct ssh_auth *auth, const char *type)
 {
 	if (strncmp(type, "sk-", 3) == 0)
@@ -104,6 +105,7 @@ static bool is_usable(struct ssh_auth *auth, const char *type)
 	return false;
 }
 
+/* Would libssh2 sign with SHA-1, which servers refuse? Such keys are tried last. */
 static bool is_weak_rsa(struct ssh_auth *auth, const char *type)
 {
 	if (strcmp(type, "ssh-rsa") != 0 || libssh2_version(LIBSSH2_RSA_SHA2) != NULL)
@@ -112,7 +114,6 @@ static bool is_weak_rsa(struct ssh_auth *auth, const char *type)
 	return true;
 }
 
-/* Offer the keys of the agent. */
 static enum offer offer_agent(struct ssh_auth *auth)
 {
 	enum offer offer = OFFER_NEXT;
@@ -121,7 +122,7 @@ static enum offer offer_agent(struct ssh_auth *auth)
 	if (auth->target->agent == NULL)
 		return OFFER_NEXT;
 	bool is_open = ssh_agent_open(&agent, auth->target->agent, &auth->cancel);
-	/* Keys that belong to a file before others, and weak RSA keys last. */
+	/* Offer keys that belong to an identity file first, and weak RSA keys last. */
 	for (int turn = 0; is_open && turn < 4; turn++) {
 		bool wants_named = turn % 2 == 0, wants_weak = turn >= 2;
 
@@ -145,12 +146,12 @@ static enum offer offer_agent(struct ssh_auth *auth)
 	return offer;
 }
 
-/* A key file, with or without its passphrase. */
+/* Log in with a key file; passphrase is NULL if it is not encrypted. */
 static enum offer offer_file(struct ssh_auth *auth, size_t i, const char *passphrase)
 {
 	const char *user = auth->target->user;
 
-	/* The session's time limit includes deriving the key. */
+	/* libssh2 derives the key from the passphrase within this time limit, which can be slow. */
 	if (passphrase != NULL)
 		libssh2_session_set_timeout(auth->session->ssh2, SSH_AUTH_MS);
 	auth->offered++;
@@ -169,7 +170,7 @@ static enum offer offer_file(struct ssh_auth *auth, size_t i, const char *passph
 	return OFFER_NEXT;
 }
 
-/* An encrypted file: ask for its passphrase if the server would accept the key. */
+/* Log in with an encrypted file, or request its passphrase if the server would accept the key. */
 static enum offer offer_encrypted(struct ssh_auth *auth, size_t i)
 {
 	const struct ssh_key *key = &auth->keys[i];
@@ -193,7 +194,7 @@ static enum offer offer_encrypted(struct ssh_auth *auth, size_t i)
 	return OFFER_NEXT;
 }
 
-/* Plain files first, then encrypted ones, then RSA keys that may be refused. */
+/* Offer unencrypted files first, then encrypted ones, and weak RSA keys last. */
 static enum offer offer_files(struct ssh_auth *auth)
 {
 	enum offer offer = OFFER_NEXT;
@@ -216,7 +217,7 @@ static enum offer offer_files(struct ssh_auth *auth)
 	return offer;
 }
 
-/* Report the key files, what keeps one of them from being used, and what may help. */
+/* List the keys that were tried, why some could not be used, and what may help. */
 static void report_refusal(struct ssh_auth *auth)
 {
 	unsigned int n = 0;
@@ -258,8 +259,8 @@ static void report_refusal(struct ssh_auth *auth)
 	err_set(&auth->err, ERR_AUTH, "%s", utf8_clean(clean, sizeof(clean), buf_str(&text)));
 }
 
-/* The connection ended during the login: the server had seen too many keys, or the connection was
- * lost, which does not reject any key. */
+/* The connection ended during the login. If the server ended it after too many keys, that is a
+ * refusal; otherwise the connection was lost, and a retry may succeed with the same keys. */
 static void report_loss(struct ssh_auth *auth)
 {
 	char message[SSH_MESSAGE_SIZE];

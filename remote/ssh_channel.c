@@ -8,14 +8,15 @@
 
 #define PACKET_BYTES 32768U
 #define WINDOW_BYTES (2U * 1024 * 1024)
-/* Maximum received in one turn of the loop by one session. */
+/* Maximum bytes that a session receives in one turn of the loop. */
 #define RECEIVE_BUDGET (256U * 1024)
 /* A refused channel (MaxSessions) is retried for this long. */
 #define REOPEN_MS	2000
 #define REOPEN_EVERY_MS 200
-/* Limit for a server to open a channel and start a command. */
+/* Time limit for a server to open a channel and start a command. */
 #define ANSWER_MS 20000
-/* After this time without a byte the server is probed; it is dead after as long again. */
+/* A server that sent nothing for SILENT_MS is probed, and is dead if PROBE_MS pass without a byte.
+ */
 #define SILENT_MS 5000
 #define PROBE_MS  10000
 #define TICK_MS	  100
@@ -30,12 +31,12 @@ struct ssh_channel {
 	LIBSSH2_CHANNEL *channel;
 	enum channel_step step;
 	char *command;	   /* owned: must outlive the stream while it is being sent */
-	int64_t begun_ms;  /* of the open request */
-	int64_t reopen_ms; /* not before; 0: at once */
+	int64_t begun_ms;  /* time of the first request to open it */
+	int64_t reopen_ms; /* earliest time of the next request; 0: at once */
 	char *chunk;	   /* part of stdin, kept until libssh2 has accepted it; owned */
 	size_t chunk_len, chunk_sent;
 	bool eof_sent;
-	bool write_closed; /* the pod accepts no more */
+	bool write_closed; /* the command accepts no more input */
 	struct stream_exit exit;
 };
 
@@ -52,7 +53,7 @@ static void channel_free(struct ssh_channel *c)
 /* Functions of a channel return 1 if they made progress, 0 if there is nothing to do now, -1 if the
  * session is lost. */
 
-/* A negative libssh2 error code. */
+/* Convert a negative libssh2 error code to 0 or -1. */
 static int blocked_or_lost(ssize_t rc)
 {
 	return rc == LIBSSH2_ERROR_EAGAIN ? 0 : -1;
@@ -72,7 +73,7 @@ static int channel_finish(struct ssh_channel *c)
 	return 1;
 }
 
-/* The server refuses another channel: retry soon, use another connection, or give up. */
+/* The server refuses another channel: retry, then use another connection, then give up. */
 static int open_refused(struct ssh_channel *c)
 {
 	struct remote_link *link = c->channels->link;
@@ -122,9 +123,8 @@ static int channel_open(struct ssh_channel *c)
 	return rc == LIBSSH2_ERROR_CHANNEL_FAILURE ? open_refused(c) : blocked_or_lost(rc);
 }
 
-/* The slot taken by channel_open is held until the command runs: libssh2 1.10 sometimes fails to
- * wait for one channel's answer while others are being opened ("Failed waiting for channel
- * success"). */
+/* Start the command. Other channels are opened only after that: libssh2 1.10 sometimes fails to
+ * wait for one channel's answer while it opens another ("Failed waiting for channel success"). */
 static int channel_exec(struct ssh_channel *c)
 {
 	int rc = libssh2_channel_process_startup(c->channel, "exec", 4, c->command,
@@ -148,7 +148,7 @@ static int write_stdin(struct ssh_channel *c)
 
 	if (c->write_closed && in != NULL)
 		buf_clear(in);
-	/* Enough data may be waiting for the socket. */
+	/* Do not read more input while data is waiting for the socket. */
 	if (c->write_closed || c->channels->session->out.len > 0)
 		return 0;
 	if (c->chunk_sent == c->chunk_len) {
@@ -180,13 +180,13 @@ static int close_stdin(struct ssh_channel *c)
 	return rc == 0 || rc == LIBSSH2_ERROR_CHANNEL_CLOSED ? 1 : blocked_or_lost(rc);
 }
 
-/* Its stream accepts data, so the socket should be polled. */
+/* Should data for this channel be received? A cancelled channel discards it. */
 static bool may_read(const struct ssh_channel *c)
 {
 	return c->s == NULL || stream_is_open(c->s);
 }
 
-/* Read stdout (id 0) or stderr (1) until EAGAIN, or until its share of the turn is used. */
+/* Read stdout (id 0) or stderr (1), at most STREAM_BUDGET bytes per turn of the loop. */
 static int read_stream(struct ssh_channel *c, int id)
 {
 	char *data = c->channels->link->fleet->block;
@@ -223,7 +223,7 @@ static int channel_run(struct ssh_channel *c)
 	return 1;
 }
 
-/* The output has ended: wait for the end of the command. */
+/* The output has ended: wait for the exit status. */
 static int channel_wait(struct ssh_channel *c)
 {
 	int rc = libssh2_channel_wait_closed(c->channel);
@@ -245,7 +245,7 @@ static int channel_wait(struct ssh_channel *c)
 	return 1;
 }
 
-/* Send CLOSE if it was not sent, and wait for the other side's. */
+/* Send CLOSE if it was not sent, and wait for the server's CLOSE. */
 static int channel_close(struct ssh_channel *c)
 {
 	if (libssh2_channel_free(c->channel) == LIBSSH2_ERROR_EAGAIN)
@@ -267,7 +267,8 @@ static void channels_lost(struct ssh_channels *channels)
 	channels->on_lost(channels->user, &err);
 }
 
-/* Poll for what the session is waiting for; data of a paused pod stays in the socket. */
+/* Wait for the socket. If all streams are paused, do not receive: the data stays in the kernel, and
+ * TCP slows the pod down. */
 static void poll_again(struct ssh_channels *channels)
 {
 	bool wants_input = list_is_empty(&channels->all);
@@ -287,7 +288,7 @@ void ssh_channels_drive(struct ssh_channels *channels)
 		return;
 	}
 	if (list_is_empty(&channels->all)) {
-		/* No command is running and the socket is readable: a request, or the end. */
+		/* No command is running, so the server sent a request or closed the connection. */
 		char byte;
 		ssize_t n = recv(channels->session->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 
@@ -331,8 +332,8 @@ static bool is_probe(const struct ssh_channel *c)
 	return c->s == NULL && c->command == NULL;
 }
 
-/* Has the server left this channel without an answer for too long? An answer may be queued behind
- * many bytes of other channels, so for a probe any byte counts. */
+/* Has this channel waited too long for an answer of the server? For a probe any byte counts as an
+ * answer, because its own answer may be queued after many bytes of other channels. */
 static bool is_late(const struct ssh_channel *c, int64_t now_ms, struct err *err)
 {
 	int64_t silent_ms = now_ms - c->channels->link->info.last_byte_ms;
@@ -347,7 +348,7 @@ static bool is_late(const struct ssh_channel *c, int64_t now_ms, struct err *err
 	return waits_ms >= ANSWER_MS;
 }
 
-/* Channels waiting for the server: check their time limits, and retry refused ones. */
+/* Check the time limits of channels that wait for the server, and retry refused ones. */
 static void on_tick(void *user)
 {
 	struct ssh_channels *channels = user;
@@ -370,7 +371,7 @@ static void on_tick(void *user)
 		loop_timer_stop(channels->tick);
 }
 
-/* Our own keepalive: after a silence, probe; on_tick decides. */
+/* Probe a server that sent nothing for SILENT_MS; on_tick() ends a session without an answer. */
 static void on_pulse(void *user)
 {
 	struct ssh_channels *channels = user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One libssh2 session per pod: the steps to establish it, and its end. The steps are implemented in
+/* Establishes one libssh2 session per pod step by step, and closes it. The steps are implemented in
  * separate files that do not depend on this one. */
 #include <fcntl.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 /* Number of wrong passphrases before giving up. */
 #define PASSPHRASE_TRIES 3
-/* Maximum received in one turn of the loop during the handshake. */
+/* Maximum bytes received in one turn of the loop during the handshake. */
 #define HANDSHAKE_BUDGET (64U * 1024)
 
 enum ssh_step {
@@ -29,7 +29,7 @@ enum ssh_step {
 	SSH_READY,
 };
 
-/* Its name in error messages, and its time limit; 0: none. */
+/* Each step's name in error messages, and its time limit; 0: none. */
 static const struct {
 	const char *words;
 	int limit_s;
@@ -45,31 +45,31 @@ static const struct {
 };
 
 struct ssh_conn {
-	struct remote_link *link; /* NULL: closed, waiting for its job */
+	struct remote_link *link; /* NULL: closed, and freed when its job is done */
 	struct loop *loop;
 	enum ssh_step step;
-	struct err why; /* it is ending */
+	struct err why; /* why the connection ends */
 	struct loop_timer *deadline;
 	struct ssh_target target;
-	char *name; /* of the target in known_hosts */
+	char *name; /* the target's name in known_hosts */
 	struct capture *capture;
 	size_t file; /* the next known_hosts file to search */
 	struct known_keys known;
 	struct gate_ticket ticket;
 	struct resolve *resolve; /* in SSH_RESOLVE */
 	struct dial *dial;	 /* in SSH_CONNECT */
-	struct process proxy;	 /* the proxy to the server */
-	struct buf proxy_words;	 /* the last part of its stderr */
+	struct process proxy;	 /* ProxyJump or ProxyCommand */
+	struct buf proxy_words;	 /* the last part of the proxy's stderr */
 	struct ssh_session session;
 	struct ssh_channels channels; /* in SSH_READY */
 
-	/* In SSH_LOGIN */
+	/* In SSH_LOGIN: */
 	char key_type[64]; /* of the host key */
 	struct buf key_base64;
 	enum known_verdict verdict;
-	bool asks_host; /* waiting for an answer */
+	bool asks_host; /* the user is asked to accept the host key */
 	struct ssh_auth auth;
-	bool in_job;	       /* which is using the session */
+	bool in_job;	       /* a job is using the session */
 	struct list in_asking; /* in fleet.asking: waiting for a passphrase */
 	unsigned int passphrase_tries;
 };
@@ -97,7 +97,7 @@ static void free_conn(struct ssh_conn *conn)
 	free(conn);
 }
 
-/* Stop watching everything on the loop: the connection may end before the job does. */
+/* Close everything on the loop. If a job is using the session, auth_done() frees the rest. */
 static void close_conn(struct ssh_conn *conn)
 {
 	conn->link->conn = NULL;
@@ -116,12 +116,12 @@ static void close_conn(struct ssh_conn *conn)
 		free_conn(conn);
 		return;
 	}
-	/* The job ends soon; auth_done then frees it. */
+	/* Make the job end soon. */
 	atomic_store(&conn->auth.cancel, true);
 	shutdown(conn->session.fd, SHUT_RDWR);
 }
 
-/* End the connection and all streams of its link, with a reason. */
+/* Close the connection, set the link's state with `tell`, and end its streams, for conn->why. */
 static void end_conn(struct ssh_conn *conn,
 		     void (*tell)(struct remote_link *link, const struct err *why))
 {
@@ -143,7 +143,7 @@ static void on_proxy_words(void *user, UNUSED unsigned int events)
 	(void)process_read(&conn->proxy, 2, &conn->proxy_words);
 }
 
-/* The socket's end determines the reason. */
+/* The end of the socket, which follows, ends the connection. */
 static void on_proxy_exit(void *user, UNUSED int exit_status, UNUSED int term_signal)
 {
 	struct ssh_conn *conn = user;
@@ -151,7 +151,7 @@ static void on_proxy_exit(void *user, UNUSED int exit_status, UNUSED int term_si
 	conn->proxy.child = NULL;
 }
 
-/* It failed before the session; a proxy may have printed the reason. */
+/* The connection failed before the login; a proxy may have printed the reason. */
 static void end_on_way(struct ssh_conn *conn)
 {
 	bool final = false;
@@ -192,7 +192,7 @@ static void on_channels_lost(void *user, const struct err *why)
 	link_pump_soon(link);
 }
 
-/* Ask a person a question; must be the last call that uses conn. */
+/* Ask the user. The answer may come during this call and free conn: do not use it afterwards. */
 static void ask_user(struct ssh_conn *conn, const struct fleet_question *question)
 {
 	const struct fleet_options *options = &conn->link->fleet->options;
@@ -207,7 +207,7 @@ static const char *needed_path(const struct ssh_conn *conn)
 	return conn->target.identities[conn->auth.needs];
 }
 
-/* A connection waiting for that passphrase. */
+/* A connection that waits for the passphrase of this key file, or NULL. */
 static struct ssh_conn *find_asking(const struct fleet *fleet, const char *path)
 {
 	list_each (struct ssh_conn, conn, &fleet->asking, in_asking)
@@ -224,7 +224,8 @@ static void refuse_passphrase(struct ssh_conn *conn)
 				 : "the key %s needs a passphrase: enter it in the "
 				   "dashboard, or add the key to ssh-agent",
 		needed_path(conn));
-	/* A person who gave no passphrase, or a wrong one, is not asked again. */
+	/* Do not ask the user again. Without a user, retry later: the agent may have the key then.
+	 */
 	end_conn(conn, conn->link->fleet->options.on_ask == NULL ? link_denied : link_refused);
 }
 
@@ -293,7 +294,7 @@ static void auth_done(void *user)
 	}
 }
 
-/* The job borrows the session until auth_done. */
+/* Start the job that tries the keys; it borrows the session until auth_done(). */
 static void try_keys(struct ssh_conn *conn)
 {
 	const struct ssh_target *target = &conn->target;
@@ -312,7 +313,7 @@ static void try_keys(struct ssh_conn *conn)
 	loop_job(conn->loop, JOB_AUTH, auth_work, auth_done, conn);
 }
 
-/* Type, base64 and fingerprint of the key that the server presented. */
+/* Take type, base64 and fingerprint of the host key that the server presented. */
 static bool take_host_key(struct ssh_conn *conn)
 {
 	char *print = conn->link->info.host_key_sha256;
@@ -326,7 +327,7 @@ static bool take_host_key(struct ssh_conn *conn)
 	ssh_key_type(conn->key_type, (struct str){ blob, len });
 	base64_encode(&conn->key_base64, (struct str){ blob, len });
 	base64_encode(&text, (struct str){ hash, 32 });
-	/* As ssh prints it: without padding. */
+	/* Leave out the padding, like ssh. */
 	snprintf(print, sizeof(conn->link->info.host_key_sha256), "SHA256:%.43s", text.data);
 	return conn->key_type[0] != '\0';
 }
@@ -376,7 +377,7 @@ static void refuse_host(struct ssh_conn *conn)
 	end_conn(conn, link_refused);
 }
 
-/* Check the host key, then log in. Never ask about a key that must not be accepted. */
+/* Check the host key, then log in. A changed or revoked key is refused without asking the user. */
 static void start_login(struct ssh_conn *conn)
 {
 	const struct fleet_options *options = &conn->link->fleet->options;
@@ -510,7 +511,8 @@ static void on_admit(void *user)
 				    target->port, &conn->why);
 	else
 		ssh_words_add_all(&words, "/bin/sh", "-c", target->proxy_command);
-	/* One end of the pair is stdin and stdout of the proxy, the other is ours. */
+	/* One end of the pair is stdin and stdout of the proxy, the other is the session's socket.
+	 */
 	if (rc == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
 		rc = err_set_errno(&conn->why, ERR_IO, "cannot create a socket");
 	if (rc == 0) {
@@ -545,7 +547,7 @@ static void on_known(void *user, UNUSED int status, struct str out)
 	look_up_host_key(conn);
 }
 
-/* Ask one file after the other; without ssh-keygen, read it directly. */
+/* Search the known_hosts files one by one with ssh-keygen; without it, read them directly. */
 static void look_up_host_key(struct ssh_conn *conn)
 {
 	const char *argv[] = { "ssh-keygen", "-F", conn->name, "-f", NULL, NULL };
@@ -588,7 +590,7 @@ static void on_name(void *user, int status, struct str out)
 	end_conn(conn, status < 0 ? link_lost : link_refused);
 }
 
-/* Without an ssh program the name is used unchanged. */
+/* Ask `ssh -G` what the pod's name means. Without an ssh program, use the name unchanged. */
 static void look_up_name(struct ssh_conn *conn)
 {
 	struct ssh_words words = { .n = 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys: in files, as far as they can be read without a passphrase, and in known_hosts. */
+/* Reads key files, as far as that needs no passphrase, and keys in known_hosts. */
 #include "remote/ssh_key.h"
 
 #include <arpa/inet.h>
@@ -62,7 +62,7 @@ void ssh_key_type(char out[64], struct str blob)
 	snprintf(out, 64, "%.*s", (int)type.len, type.p);
 }
 
-/* "ssh-ed25519 AAAA.. comment" */
+/* Read the public key in path.pub: "ssh-ed25519 AAAA.. comment". */
 static void read_public(struct ssh_key *key, const char *path)
 {
 	AUTO_TEXT name = xasprintf("%s.pub", path);
@@ -77,7 +77,7 @@ static void read_public(struct ssh_key *key, const char *path)
 	}
 }
 
-/* Nothing of a private key stays in memory. */
+/* Overwrite a private key before its memory is freed. */
 static void release_secret(struct buf *buf)
 {
 	if (buf->room > 0)
@@ -85,7 +85,8 @@ static void release_secret(struct buf *buf)
 	buf_release(buf);
 }
 
-/* openssh-key-v1: magic, cipher, kdf, kdf options, count, public keys.. */
+/* Read the start of openssh-key-v1: magic, cipher, kdf, kdf options, number of keys, public keys.
+ */
 static void read_openssh(struct ssh_key *key, struct str base64)
 {
 	static const char magic[] = "openssh-key-v1";
@@ -143,7 +144,7 @@ void ssh_key_read(struct ssh_key *key, const char *path)
 	read_public(key, path);
 	if (file_read(path, &text, NULL) == 0) {
 		key->is_garbage = str_find(buf_str(&text), "PRIVATE KEY") == NULL;
-		/* Permissions that ssh(1) refuses: one of our files that others may read. */
+		/* Like ssh(1), refuse a file of the current user that others may access. */
 		if (stat(path, &st) == 0 && st.st_uid == getuid() && (st.st_mode & 077) != 0)
 			key->mode = st.st_mode & 0777;
 		key->exists = !key->is_garbage && key->mode == 0;
@@ -155,7 +156,7 @@ void ssh_key_read(struct ssh_key *key, const char *path)
 	release_secret(&text);
 }
 
-/* Everything that any version of libssh2 supports; it ignores unknown ones. */
+/* All host key algorithms of any libssh2 version; ssh_session.c removes those it does not know. */
 static const char host_key_algorithms[] = "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,"
 					  "ecdsa-sha2-nistp521,rsa-sha2-512,rsa-sha2-256,ssh-rsa";
 
@@ -171,7 +172,7 @@ static struct str next_word(struct str *rest)
 	return word;
 }
 
-/* A key whose base64 contains the same type as the word before it. */
+/* Does the base64 text contain a key of this type? */
 static bool is_sound(struct str type, struct str base64)
 {
 	char inner[64];
@@ -185,7 +186,7 @@ static bool is_sound(struct str type, struct str base64)
 	return sound;
 }
 
-/* [marker] names type key [comment]; a certificate authority is not a host key. */
+/* Add the key of a line "[marker] names type key [comment]", but not a certificate authority's. */
 static void add_line(struct known_keys *known, struct str line, const char *name)
 {
 	struct str marker = { NULL, 0 }, names, type, base64, one;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A libssh2 session: its bytes, its algorithms, its errors. */
+/* Sends and receives for a libssh2 session, chooses its algorithms, and explains its errors. */
 #include "remote/ssh_priv.h"
 
 #include <poll.h>
@@ -11,9 +11,9 @@
 
 /* A server that sends more before the end of the handshake does not speak SSH. */
 #define EARLY_MAX_BYTES (128U * 1024)
-/* Most bytes that wait for a server that does not read. */
+/* Maximum bytes queued for a server that does not read. */
 #define OUT_CAP_BYTES (4U << 20)
-/* How long a send in a job waits. */
+/* Maximum time that a send in a job waits for the socket. */
 #define BLOCK_MS 20000
 
 void ssh_session_init(struct ssh_session *session)
@@ -46,7 +46,7 @@ static int end_session(struct ssh_session *session, int error)
 	return -1;
 }
 
-/* Errors are negative errno, as libssh2 wants them. */
+/* Receive bytes for libssh2, which wants errors as negative errno. */
 static ssize_t on_recv(libssh2_socket_t fd, void *buffer, size_t length, int flags, void **abstract)
 {
 	struct ssh_session *session = *abstract;
@@ -66,7 +66,7 @@ static ssize_t on_recv(libssh2_socket_t fd, void *buffer, size_t length, int fla
 		return -session->end_errno;
 	if (session->budget != SIZE_MAX)
 		session->budget -= (size_t)n;
-	/* The first bytes of a server can give the reason why it refuses connections. */
+	/* Keep the first bytes: a server that refuses connections may print the reason. */
 	size_t at = session->early_bytes, room = sizeof(session->greeting) - 1;
 	if (session->early && at < room)
 		memcpy(session->greeting + at, buffer,
@@ -138,8 +138,8 @@ static void set_callback(LIBSSH2_SESSION *ssh2, int type, void (*fn)(void))
 #endif
 }
 
-/* Prefer the wanted methods in their order. Methods unknown to this libssh2 are removed here: its
- * own way to drop names copies overlapping memory. */
+/* Make libssh2 offer the wanted methods in this order. Remove those that it does not know here:
+ * libssh2's own code to remove names copies overlapping memory. */
 static void set_order(LIBSSH2_SESSION *session, int method, const char *wanted)
 {
 	struct str rest = str_from(wanted), name;
@@ -159,8 +159,8 @@ static void set_order(LIBSSH2_SESSION *session, int method, const char *wanted)
 
 void ssh_session_begin(struct ssh_session *session, const char *host_keys)
 {
-	/* No CBC ciphers: they are weak.  The MAC costs more time than the cipher, so the one that
-	 * is fastest on this machine, and probably on the pod, comes first. */
+	/* CBC ciphers are weak and not offered. The MAC takes more CPU time than the cipher, so the
+	 * MAC that is fastest on this machine, and probably on the pod, comes first. */
 	static const char ciphers[] = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes128-ctr,"
 				      "aes192-ctr,aes256-ctr,chacha20-poly1305@openssh.com";
 	const char *macs = sha256_is_fast() ? "hmac-sha2-256-etm@openssh.com,"
@@ -202,7 +202,7 @@ const char *ssh_session_message(LIBSSH2_SESSION *ssh2, char out[SSH_MESSAGE_SIZE
 
 void ssh_session_error(const struct ssh_session *session, const char *what, struct err *err)
 {
-	/* Messages of OpenSSH's server before it closes the connection. */
+	/* Messages that OpenSSH's server prints before it closes the connection. */
 	static const struct {
 		const char *text, *meaning;
 	} refusals[] = {

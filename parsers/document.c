@@ -9,10 +9,10 @@ static bool is_heading(struct str line)
 	return n > 0 && n + 1 < line.len && line.p[n] == ' ' && line.p[n + 1] != ' ';
 }
 
-/* The longest block. After more lines it is not one: a log may print a single ```. */
+/* A block with more lines than this is not a block: a log may print a single ```. */
 #define MOST_FENCED 1000
 
-/* The start or the end of a block: "```text", "~~~", "<pre>", "</pre>". */
+/* Does the line start or end a block: "```text", "~~~", "<pre>", "</pre>"? */
 static bool is_fence(struct str text)
 {
 	bool is_ruler = text.len > 4 && str_has_only(text, "~");
@@ -22,14 +22,14 @@ static bool is_fence(struct str text)
 	       str_starts_with(text, "</pre");
 }
 
-/* Is the line quoted if it is in a document? A fence is handled by itself. */
+/* Would a document quote this line? Fenced blocks are handled separately. */
 static bool is_quote(struct str line)
 {
 	return line.p[0] == '\t' || line.p[0] == '|' || str_starts_with(line, "    ") ||
 	       (line.len > 1 && line.p[1] == ' ' && strchr(">-*", line.p[0]) != NULL);
 }
 
-/* A line of markup: a tag, a picture, a block of MkDocs, or an item of a numbered list. */
+/* Is this markup: a tag, a picture, a block of MkDocs, or an item of a numbered list? */
 static bool is_markup(struct str text)
 {
 	return text.p[0] == '<' || str_starts_with(text, "![") || str_starts_with(text, "[![") ||
@@ -37,7 +37,7 @@ static bool is_markup(struct str text)
 	       (text.len > 2 && str_is_digit(text.p[0]) && text.p[1] == '.' && text.p[2] == ' ');
 }
 
-/* Words that end like a sentence or continue one. Below a heading, also many words or a title. */
+/* Does the line end like a sentence or continue one? Below a heading, less evidence is enough. */
 static bool is_sentence(const struct document *d, struct str line)
 {
 	bool has_end = strchr(".:!?", line.p[line.len - 1]) != NULL;

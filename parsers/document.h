@@ -6,9 +6,9 @@
 /* Recognizes a document in Markdown or reStructuredText, in which the lines of a log are quoted:
  * in a fenced block, indented, after ">" or "-", or as a table.
  *
- * A document has headings and sentences from its first line on. Only one with a heading and a
- * blank line has quotes without a fence, and indented ones only if it also has a sentence. A log
- * may print such lines too, but also others. */
+ * A document has headings and sentences from its first line on. Outside of fences, a line is quoted
+ * only after a heading and a blank line, and unless it starts with ">", also only after a sentence.
+ * A log may print such lines too, but not only such lines. */
 struct document {
 	enum document_state {
 		DOCUMENT_START, /* no text yet */
@@ -17,10 +17,10 @@ struct document {
 		DOCUMENT_NONE, /* no document */
 	} state;
 	bool has_heading, has_sentence, has_blank;
-	bool is_in_sentence;   /* the last line belongs to one, or is a title */
+	bool is_in_sentence;   /* the last line is part of a sentence or a title */
 	char fence;	       /* of the current block; NUL: none */
 	unsigned int n_fenced; /* lines of that block */
 };
 
-/* Process the next line. Is it quoted? */
+/* Process the next line; true if the document quotes it. */
 bool document_quotes(struct document *document, struct str line);

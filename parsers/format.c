@@ -179,7 +179,7 @@ static int add_format(struct format_set *set, struct format *format, struct err 
 	return 0;
 }
 
-/* format_set_load_text without updating the order. */
+/* Like format_set_load_text(), but without updating the order. */
 static int load_text(struct format_set *set, const char *file, struct str text, bool is_builtin,
 		     struct err *err)
 {
@@ -230,7 +230,7 @@ struct format_set *format_set_new_builtin(void)
 
 	while (format_builtin[n].name != NULL)
 		n++;
-	/* Each set is added before the others, so the last one goes first. */
+	/* Each set is inserted before the ones loaded earlier: load the last one first. */
 	for (size_t i = n; i > 0; i--) {
 		if (load_text(set, format_builtin[i - 1].name, str_from(format_builtin[i - 1].text),
 			      true, &err) != 0) {

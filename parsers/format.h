@@ -16,14 +16,14 @@ enum line_class {
 	LINE_WARNING,
 };
 
-/* The built-in sets; aborts if one is invalid. */
+/* Create the built-in sets; aborts if one is invalid. */
 struct format_set *format_set_new_builtin(void);
 
 /* Add a user's file. It replaces the built-in set of the same name; its rules are tried before all
  * others. On error returns -1 with file, line and key path in err, and leaves the set unchanged. */
 int format_set_load(struct format_set *set, const char *path, struct err *err) MUST_USE;
 
-/* The same for text in memory; file is the name for error messages. */
+/* The same for text in memory; file is its name in error messages. */
 int format_set_load_text(struct format_set *set, const char *file, struct str text,
 			 struct err *err) MUST_USE;
 
@@ -37,11 +37,10 @@ struct format {
 	struct rule *rules; /* owned */
 	size_t n_rules;
 };
-/* Rule set number i, in the order in which their rules are tried; NULL after the last one. */
+/* Return rule set number i, in the order in which rules are tried; NULL after the last one. */
 const struct format *format_set_get(const struct format_set *set, size_t i);
 
-/* The patterns that recognize the tracks of runs; none unless they are added before the first
- * reader is made. */
+/* The patterns that recognize the tracks of runs. The program adds them before the first reader. */
 const struct mark_set *format_set_marks(const struct format_set *set);
 int format_set_add_mark(struct format_set *set, const struct mark *mark, struct err *err) MUST_USE;
 

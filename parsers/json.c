@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cJSON with limits for input and output, and the line of a value in a text. */
+/* Parse and print JSON with cJSON, within limits, and find the line of a value in a text. */
 #include "parsers/json.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #include "base/sort.h"
 #include "base/utf8.h"
 
-/* The line (1..) of the byte at offset. */
+/* Find the line (1..) that contains the byte at offset. */
 static unsigned int find_line(struct str text, size_t offset)
 {
 	size_t n = offset < text.len ? offset : text.len;
@@ -17,7 +17,7 @@ static unsigned int find_line(struct str text, size_t offset)
 	return 1 + (unsigned int)array_count(c, text.p, n, *c == '\n');
 }
 
-/* Offset of the closing quote of the string at i, or the end of the text. */
+/* Return the offset of the closing quote of the string at i, or the end of the text. */
 static size_t skip_string(struct str text, size_t i)
 {
 	for (i++; i < text.len && text.p[i] != '"'; i++)
@@ -28,13 +28,13 @@ static size_t skip_string(struct str text, size_t i)
 
 /* What the text contains outside of strings. */
 struct shape {
-	size_t depth, open; /* deepest nesting; that of the end */
+	size_t depth, open; /* deepest nesting; nesting at the end */
 	bool has_bare;	    /* NaN or Infinity */
 	bool has_surrogate; /* \ud800 .. \udfff in a string, in a pair or not */
 	size_t bad;	    /* offset of a NUL byte, or SIZE_MAX */
 };
 
-/* Length of the bare token at i; 0: there is none. */
+/* Return the length of the bare token (NaN, Infinity) at i, or 0. */
 static size_t bare_length(struct str text, size_t i)
 {
 	static const char *const tokens[] = { "-Infinity", "Infinity", "NaN", "" };
@@ -43,7 +43,7 @@ static size_t bare_length(struct str text, size_t i)
 				      str_starts_with(str_skip(text, i), tokens[k]))]);
 }
 
-/* The value of "\uXXXX" at i, or -1 if there is no such escape. */
+/* Return the value of "\uXXXX" at i, or -1 if there is no such escape. */
 static long read_escape(struct str text, size_t i)
 {
 	char hex[5] = "";
@@ -123,7 +123,7 @@ static size_t copy_string(struct buf *out, struct str text, size_t i)
 	return end;
 }
 
-/* Copy text as strict JSON. */
+/* Copy text as strict JSON: replace bare tokens and lone surrogates. */
 static void copy_lenient(struct buf *out, struct str text, enum json_bare bare)
 {
 	size_t len;
@@ -143,15 +143,15 @@ static void copy_lenient(struct buf *out, struct str text, enum json_bare bare)
 	}
 }
 
-/* Set the error for the mistake at an offset of the text: line, reason and column. `is_open`: a
- * bracket is not closed.
+/* Report a syntax error at an offset of the text, with line, reason and column. `is_after`: the
+ * value is complete; `is_open`: a bracket is not closed.
  * NOLINTNEXTLINE(readability-function-cognitive-complexity): a tokenizer */
 static void set_syntax_error(struct err *err, struct str text, size_t at, bool is_after,
 			     bool is_open)
 {
 	size_t before, column = 1;
 
-	/* The parser stops after a brace that it has read instead of a key. */
+	/* The parser stops one byte after a "}" that it finds in place of a key. */
 	if (at > 0 && at <= text.len && text.p[at - 1] == '}' &&
 	    str_ends_with(str_trim((struct str){ text.p, at - 1 }), ","))
 		at--;
@@ -161,7 +161,7 @@ static void set_syntax_error(struct err *err, struct str text, size_t at, bool i
 		;
 	char c = at < text.len ? text.p[at] : '\0', last = before > 0 ? text.p[before - 1] : '\0';
 	bool is_comma = last == ',' && (c == '}' || c == ']');
-	/* The comma is the mistake, not what comes after it. */
+	/* Report the comma, and not the bracket after it. */
 	at = is_comma ? before - 1 : at;
 	for (size_t i = at < text.len ? at : text.len; i > 0 && text.p[i - 1] != '\n'; i--)
 		column++;
@@ -258,9 +258,8 @@ static void print_digits(struct buf *out, bool minus, uint64_t digits, int decim
 	buf_append(out, text + i, sizeof(text) - i);
 }
 
-/* Print a number with at most 15 digits and 12 decimals, which nearly all have.
- * Division rounds correctly, so digits whose quotient equals the number are its
- * digits. False: the number has more. */
+/* Print a number that has at most 15 digits and 12 decimals, as nearly all do; false for any other
+ * number. Division rounds correctly, so digits whose quotient equals the number are exact. */
 static bool print_decimal(struct buf *out, double value)
 {
 	double size = fabs(value), scale = 1;
@@ -276,7 +275,7 @@ static bool print_decimal(struct buf *out, double value)
 	return false;
 }
 
-/* Print the fewest of 15 to 17 digits that read back as the same number. */
+/* Print a number with the fewest of 15 to 17 digits that read back as the same number. */
 static void print_number(struct buf *out, double value)
 {
 	char text[40];
@@ -418,7 +417,7 @@ bool json_has_type(const cJSON *node, unsigned int types)
 	       ((types & JSON_NULL) && cJSON_IsNull(node));
 }
 
-/* A name that two members of an object have, or NULL. */
+/* Find a name that two members of an object have; NULL: none. */
 static const char *find_duplicate(const cJSON *object)
 {
 	size_t n = 0, room = (size_t)cJSON_GetArraySize(object);
@@ -473,7 +472,7 @@ static size_t skip_blank(struct str text, size_t i)
 	return i;
 }
 
-/* Move *i, which is at an element of a container, to the next one; false at the end. */
+/* Move *i from an element of an array or object to the next one; false at the end. */
 static bool next_element(struct str text, size_t *i)
 {
 	const char *end = text.p + text.len;
@@ -486,7 +485,7 @@ static bool next_element(struct str text, size_t *i)
 	return true;
 }
 
-/* Move *i from the value that starts there, an object, to that of a member, and *key to its key. */
+/* Move *i from the start of an object to the value of its member `name`, and *key to the key. */
 static bool find_member(struct str text, struct str name, size_t *i, size_t *key)
 {
 	if (*i >= text.len || text.p[*i] != '{')

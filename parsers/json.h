@@ -14,9 +14,9 @@
 #define JSON_MAX_BYTES (16U * 1024 * 1024)
 #define JSON_MAX_DEPTH 32
 
-/* How to treat the bare tokens NaN, Infinity and -Infinity, which Python writes
- * although they are not JSON. The lenient two also replace half a surrogate pair
- * (\ud83d) with U+FFFD. A bool can be passed for the first two. */
+/* How to treat the bare tokens NaN, Infinity and -Infinity, which Python writes although they are
+ * not JSON. NULL and TEXT also replace half a surrogate pair (\ud83d) with U+FFFD. A bool can be
+ * passed for the first two. */
 enum json_bare {
 	JSON_BARE_REFUSED, /* an error */
 	JSON_BARE_NULL,	   /* null */
@@ -88,12 +88,12 @@ cJSON *json_add_all(cJSON *object, const struct json_member *members);
 
 /* Append a new object to an array, which owns it. */
 cJSON *json_add_row(cJSON *array);
-/* Make an array of one item, which it takes over. */
+/* Make an array that owns one item. */
 cJSON *json_list_of(cJSON *item);
 /* Append a number to an array; null if it is not finite. */
 void json_push_number(cJSON *array, double value);
 
-/* The line (1..) on which the value at path ("pods[1].gpus") starts; 0: not found. */
+/* Find the line (1..) on which the value at path ("pods[1].gpus") starts; 0: not found. */
 unsigned int json_line_of(struct str text, const char *path);
 
 enum json_type {

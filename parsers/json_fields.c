@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Read JSON objects into structs by tables, and write them. */
+/* Read JSON objects into structs, and write them, by tables of their keys. */
 #include "parsers/json_fields.h"
 
 #include "base/file.h"
@@ -44,7 +44,7 @@ const char *json_join(char out[JSON_PATH_SIZE], const char *path, const char *ke
 	const char *const parts[] = { path, path[0] != '\0' ? "." : "", key };
 	size_t at = 0;
 
-	/* without snprintf: this is called for each key of all rules */
+	/* snprintf would be too slow: this is called for each key of all rules */
 	for (size_t i = 0; i < LENGTH(parts); i++) {
 		size_t n = strlen(parts[i]);
 
@@ -56,7 +56,7 @@ const char *json_join(char out[JSON_PATH_SIZE], const char *path, const char *ke
 	return out;
 }
 
-/* The index of a word; -1 with an error that lists all words. */
+/* Return the index of a word, or -1 with an error that lists all words. */
 static int find_word(const struct json_reader *r, const struct json_field *f, const char *value,
 		     const char *path)
 {
@@ -210,12 +210,12 @@ static const struct {
 	{ JSON_NULL, "null" },
 };
 
-/* The types that the value of a field may have. */
+/* Return the types that the value of a field may have. */
 static unsigned int get_types(const struct json_reader *r, const struct json_field *f)
 {
 	unsigned int types = f->types | json_types[f->kind];
 
-	/* A NUMBER that must be whole. */
+	/* INTEGER restricts a NUMBER to whole numbers. */
 	if ((f->types & JSON_INTEGER) != 0)
 		types &= ~(unsigned int)JSON_NUMBER;
 	if (r->nulls && (types & JSON_REQUIRED) == 0)
@@ -280,7 +280,8 @@ int json_read_object(const struct json_reader *r, const struct json_field *field
 	for (const struct json_field *f = fields; f->name != NULL; f++) {
 		const cJSON *value = json_get(object, f->name);
 
-		/* An allowed null means the same as a missing key; OTHER may give it a meaning. */
+		/* An allowed null means the same as a missing key, but OTHER can give it a
+		 * meaning. */
 		if (value == NULL ||
 		    (cJSON_IsNull(value) && (r->nulls || f->kind != JSON_AS_OTHER)))
 			continue;
@@ -299,7 +300,7 @@ int json_read_text(struct json_reader *r, const char *file, struct str text,
 	r->at.file = file;
 	r->at.text = text;
 	if (root == NULL) {
-		/* "line 3: .." becomes "file:3: ..". */
+		/* Turn "line 3: .." into "file:3: ..". */
 		bool has_line = strncmp(bad.text, "line ", 5) == 0;
 
 		return err_set(r->err, r->at.code, "%s:%s%s", file, has_line ? "" : " ",

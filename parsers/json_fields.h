@@ -3,11 +3,11 @@
 
 #include "parsers/json.h"
 
-/* Read a JSON object into a struct by a table of its keys: the type of each value, and the member
- * that it is stored in. Reading is strict: an unknown, duplicate or missing key or a wrong type is
+/* Read a JSON object into a struct by a table, which has the type of each key's value and the
+ * member that stores it. Reading is strict: an unknown, duplicate or missing key or a wrong type is
  * an error that names file, line and key path ("config.json:12: pods[1].gpus: expected an array of
- * integers"). "//" is always allowed. If a key is absent, its member keeps its value, so defaults
- * are set before. The program's own files are written with the same tables, and read leniently. */
+ * integers"). "//" is always allowed. If a key is absent, its member keeps its value, so set
+ * defaults first. The program's own files are written with the same tables, and read leniently. */
 enum json_kind {
 	JSON_AS_TEXT,	 /* char *, owned */
 	JSON_AS_PATH,	 /* char *, owned: converted by json_reader.path */
@@ -40,14 +40,14 @@ struct json_field {
 	double low, high;
 	double scale; /* factor for a NUMBER; 0: none */
 	size_t most;  /* maximum number of entries of a list */
-	/* Is a TEXT, or one of TEXTS, valid? NULL: every text is. */
+	/* Check a TEXT or one of TEXTS; NULL: every text is valid. */
 	bool (*is_right)(const char *text);
-	/* Name for errors: of a valid text "a path"; of INDEXES "GPU"; of a word "kind". */
+	/* Name of the value in errors: "a path" (texts), "GPU" (INDEXES), "kind" (words). */
 	const char *what;
 	const char *const *words; /* ended by NULL; "" is not a word */
 	const struct json_field *fields;
-	/* OTHER: store the value in the member at `at` (0: the struct that has
-	 * the key). OBJECT: check combinations of its members; to is its struct. */
+	/* OTHER: store the value in `to`, the member at `at` (0: the struct that has the key).
+	 * OBJECT: check combinations of its members; `to` is its struct. */
 	int (*take)(const struct json_reader *r, const cJSON *node, const char *path, void *to);
 };
 
@@ -64,7 +64,7 @@ struct json_field {
 #define JSON_CHARS(name, type, member) \
 	JSON_ROW(name, CHARS, type, member, .most = sizeof(((struct type *)0)->member))
 
-/* The parsed text (borrowed), its name in errors, and their code. */
+/* The parsed text (borrowed), and the file name and code for errors. */
 struct json_at {
 	const char *file;
 	struct str text;
@@ -74,7 +74,7 @@ struct json_at {
 struct json_reader {
 	struct json_at at; /* json_read_text and _file set file and text */
 	struct err *err;
-	bool nulls; /* null means the same as a missing key, if that is allowed */
+	bool nulls; /* null is allowed for optional keys, like a missing key */
 	/* Convert a path; result is owned. NULL if the table has no paths. */
 	char *(*path)(const struct json_reader *r, const char *value);
 	void *user;
@@ -106,5 +106,5 @@ void json_release_object(const struct json_field *fields, void *base);
 /* Add the members of base to object; NAN, "" and an INTEGER (a time) of 0 become
  * null. For the kinds CHARS, CHOICE, NUMBER, INTEGER, COUNT and BOOL. */
 void json_write_object(cJSON *object, const struct json_field *fields, const void *base);
-/* Read them back: skip unknown keys, and values that are absent or invalid. */
+/* Read such members back; skip unknown keys, and values that are absent or invalid. */
 void json_read_known(const struct json_field *fields, const cJSON *object, void *base);

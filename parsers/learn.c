@@ -11,8 +11,8 @@
 #define SAMPLE_BYTES  200
 #define PATTERN_BYTES 4096
 
-/* The meaning of a name: `own` by meaning.h, `given` in the rows. A rule must explain it if they
- * differ. */
+/* A printed name, with its metric by meaning.h (`own`) and in the rows (`given`). If these differ,
+ * the rule must map the name. */
 struct learned_name {
 	char *printed; /* owned */
 	enum metric own, given;
@@ -55,7 +55,7 @@ void learn_free(struct learn *learn)
 	free(learn);
 }
 
-/* The metric that the row used the pair for. */
+/* Return the metric that the row used a pair for. */
 static enum metric metric_in_row(const struct record *record, const struct pair *pair)
 {
 	enum metric metric = METRIC_COUNT;
@@ -87,7 +87,7 @@ static void update_names(struct learned *row, const struct record *record, const
 			row->n_names++;
 		}
 		name->own = own;
-		/* A figure may equal the step, and a counter may not be one. */
+		/* A figure that happens to equal the step is not the step. */
 		if (given == METRIC_STEP && own != METRIC_STEP)
 			given = METRIC_COUNT;
 		name->given = given;
@@ -131,7 +131,7 @@ static bool is_word_byte(char c)
 	return str_is_word(c) || (c & 0x80) != 0;
 }
 
-/* Add the text to the pattern, with any number of blanks for each of its blanks. */
+/* Add text to the pattern; one or more blanks match any number of blanks. */
 static void add_literal(struct buf *out, struct str s)
 {
 	for (size_t i = 0; i < s.len; i++) {
@@ -152,7 +152,7 @@ static void add_literal(struct buf *out, struct str s)
 	}
 }
 
-/* Number of bytes of punctuation at the start of s, including a unit "(ms)" among it. */
+/* Return the length of the punctuation at the start of s, including a unit like "(ms)". */
 static size_t punctuation_length(struct str s)
 {
 	size_t n = 0;
@@ -168,7 +168,7 @@ static size_t punctuation_length(struct str s)
 	return n;
 }
 
-/* Add a pattern for the text between two names: a number, and more. */
+/* Add a pattern for the text between two names: a number, and the text around it. */
 static void add_gap(struct buf *out, const struct learned *row, struct str gap)
 {
 	bool bar = row->bar && str_find(gap, "%|") != NULL;
@@ -228,7 +228,7 @@ static void print_rule(struct buf *file, const struct learned *row, size_t numbe
 	AUTO_BUF text = buf_new(PATTERN_BYTES);
 	char name[32];
 
-	/* The rule must explain the names whose own meaning is another one. */
+	/* The rule must map the names that the rows use for another metric. */
 	array_each (one, row->names, row->n_names) {
 		if (one->own == one->given || *one->printed == '\0' ||
 		    cJSON_GetObjectItemCaseSensitive(names, one->printed))
@@ -280,7 +280,7 @@ static int compare_names(const void *a, const void *b)
 	return x->n_names < y->n_names ? 1 : x->n_names > y->n_names ? -1 : 0;
 }
 
-/* Rules with more names come first: those with fewer would match their lines. */
+/* Rules with more names come first: a rule with fewer names would match their lines. */
 size_t learn_print(const struct learn *learn, const char *name, struct buf *file,
 		   struct buf *report)
 {

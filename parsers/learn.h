@@ -4,8 +4,7 @@
 #include "base/buf.h"
 #include "parsers/templates.h"
 
-/* Makes rules from the rows that templates.h reports: a rule file that reads them by their
- * names. */
+/* Make a rule file from the rows that templates.h reports; its rules read them by their names. */
 struct learn;
 
 struct learn *learn_new(void);

@@ -5,16 +5,16 @@
 #include "base/clock.h"
 #include "parsers/prefix_table.h"
 
-/* No prefix of a logger is longer. */
+/* The longest prefix of a logger. */
 #define ARROW_BYTES 160
 
-/* Number of digits at `at`, which is not after the end of s. */
+/* Count the digits at `at`, which is not after the end of s. */
 static size_t count_digits(struct str s, size_t at)
 {
 	return index_of(n, s.len - at, !str_is_digit(s.p[at + n]));
 }
 
-/* The n digits at `at` as a number; the caller has checked that they are digits. */
+/* Read the n digits at `at` as a number; the caller has checked that they are digits. */
 static int parse_digits(struct str s, size_t at, size_t n)
 {
 	int value = 0;
@@ -31,7 +31,7 @@ static struct str skip_blanks(struct str s)
 	return s;
 }
 
-/* "[rank3]:", "[pod/train-worker-3/main] ": the prefix of a launcher, after a time. */
+/* Strip the prefix of a launcher, after a time: "[rank3]:", "[pod/train-worker-3/main] ". */
 static bool strip_launcher(struct log_line *out)
 {
 	size_t n = prefix_length(out->text, &out->rank);
@@ -40,7 +40,7 @@ static bool strip_launcher(struct log_line *out)
 	return n > 0;
 }
 
-/* Milliseconds of a fraction ".261" or ",261" at `at`, with its length in *len. */
+/* Return the milliseconds of a fraction ".261" or ",261" at `at`, with its length in *len. */
 static int fraction_ms(struct str s, size_t at, size_t *len)
 {
 	int ms = 0;
@@ -57,7 +57,7 @@ static int fraction_ms(struct str s, size_t at, size_t *len)
 	return ms;
 }
 
-/* "1776143914.261 " */
+/* Strip "1776143914.261 ". */
 static bool strip_epoch(struct log_line *out)
 {
 	struct str s = out->text;
@@ -87,7 +87,7 @@ static bool has_shape(struct str s, const char *shape)
 	return true;
 }
 
-/* Minutes of a time zone "Z", "+02:00" or "-0730" at `at`, with its length in *len. */
+/* Return the minutes of a time zone "Z", "+02:00" or "-0730" at `at`, with its length in *len. */
 static int zone_minutes(struct str s, size_t at, size_t *len)
 {
 	struct str z = at < s.len ? str_skip(s, at) : (struct str){ NULL, 0 };
@@ -145,7 +145,7 @@ int64_t line_prefix_time(struct str s, size_t *len, bool *has_zone)
 	       ms;
 }
 
-/* "2026-03-18 14:38:12,123 ", "[2026-03-18T14:38:12Z] " */
+/* Strip "2026-03-18 14:38:12,123 " or "[2026-03-18T14:38:12Z] ". */
 static bool strip_iso_time(struct log_line *out)
 {
 	bool bracket = out->text.len > 0 && out->text.p[0] == '[', has_zone;
@@ -166,7 +166,7 @@ static bool strip_iso_time(struct log_line *out)
 	return true;
 }
 
-/* The prefix of Transformers: "[INFO|trainer.py:2313] 2024-11-26 22:07:15,123 >> ",
+/* Strip the prefix of Transformers: "[INFO|trainer.py:2313] 2024-11-26 22:07:15,123 >> ",
  * "[INFO|2024-11-26 22:07:15] trainer.py:1 >> ". */
 static bool strip_arrow(struct log_line *out)
 {
@@ -182,7 +182,7 @@ static bool strip_arrow(struct log_line *out)
 	return arrow != NULL;
 }
 
-/* The tag of "[titan] 2026-03-18 14:38:12,123 - ..", which precedes a time. */
+/* Strip the tag of "[titan] 2026-03-18 14:38:12,123 - ..", which precedes a time. */
 static bool strip_tag(struct log_line *out)
 {
 	struct str s = out->text;
@@ -207,7 +207,7 @@ static size_t name_length(struct str s)
 	return index_of(n, s.len, !is_name_byte(s.p[n]));
 }
 
-/* Length of the log level that s starts with, as a word; else 0. */
+/* Return the length of the first word of s if it is a log level, else 0. */
 static size_t level_length(struct str s)
 {
 	static const char *const levels[] = { "INFO",	  "WARNING", "WARN",   "ERROR",
@@ -247,7 +247,7 @@ static struct str skip_time_of_day(struct str s)
 	return t.len > 0 && t.p[0] == ']' ? skip_separator(t) : s;
 }
 
-/* "12:00:00.5 " or "Nov 20 12:00:00 ", as `ts` and syslog print it. */
+/* Strip "12:00:00.5 " or "Nov 20 12:00:00 ", as `ts` and syslog print it. */
 static bool strip_clock(struct log_line *out)
 {
 	struct str s = out->text;
@@ -271,7 +271,7 @@ static bool strip_clock(struct log_line *out)
 	return true;
 }
 
-/* "node-3 python3[123]: " after a time; not "Train step[123]: ". */
+/* Strip "node-3 python3[123]: " after a time, but not "Train step[123]: ". */
 static void strip_process(struct log_line *out)
 {
 	struct str s = out->text, head = { s.p, 0 }, host, name;
@@ -328,7 +328,7 @@ static struct str skip_logger_name(struct str s)
 	return str_skip(s, n + 1);
 }
 
-/* Where the log level ends, after a "[" or the logger's name; 0 if there is none. */
+/* Return where the log level ends, after a "[" or the logger's name; 0 if there is no level. */
 static size_t level_end(struct str s, bool stamped)
 {
 	struct str at = s;
@@ -353,8 +353,7 @@ static size_t level_end(struct str s, bool stamped)
 	return 0;
 }
 
-/* Skip the level and the names that a logger prints before its message; `stamped`: a time precedes
- * them. */
+/* Strip the level and names that a logger prints before its message; `stamped`: after a time. */
 static void strip_logger(struct log_line *out, bool stamped)
 {
 	struct str s = skip_time_of_day(out->text);
@@ -382,7 +381,7 @@ static bool may_start_prefix(struct str s)
 				 str_is_digit(s.p[3]) && s.p[4] != '/');
 }
 
-/* Rules recognize the "seed: 42" of a settings dump by its two leading blanks. Give them back if
+/* Rules recognize the "seed: 42" of a settings dump by its two leading blanks: restore these two if
  * the prefix has another blank before them. */
 static struct str restore_indent(struct str line, struct str rest)
 {

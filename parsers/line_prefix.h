@@ -6,19 +6,19 @@
 /* A line of a log on its way through the readers, without the prefixes of launchers and loggers. */
 struct log_line {
 	struct str text;  /* borrowed for the call */
-	struct str exact; /* the same with the indentation of the line */
-	struct str raw;	  /* the same with times and the names of loggers */
+	struct str exact; /* text with the indentation of the line */
+	struct str raw;	  /* text with times and the names of loggers */
 	uint64_t line;	  /* 1-based */
 	int64_t wall_ms;  /* from an epoch or an ISO 8601 time; 0: none */
 	int rank;	  /* of "[rank3]:", "[default3]:"; -1: none */
 	bool ends_line;	  /* see struct segment */
 	bool cut;	  /* the log may end within the line */
-	bool plain;	  /* it is not in a metrics file, as far as known */
+	bool plain;	  /* not known to be in a metrics file */
 	/* Set when a row is reported: */
 	bool inside;	 /* text is only a part of the line */
 	bool joined;	 /* it joins several lines */
-	bool late;	 /* it was held back; later lines were read before it */
-	bool is_summary; /* of the whole run; its loss is a mean */
+	bool late;	 /* it was held back: lines after it were read first */
+	bool is_summary; /* a row about the whole run; its loss is a mean */
 };
 
 /* Can a line that starts with c have a prefix? Most lines cannot. The letters are the first ones of

@@ -6,8 +6,8 @@
 
 enum { ESC = 0x1b, BEL = 0x07 };
 
-/* Bytes handled at once: few enough to stay in the processor's cache, and no line among them is
- * longer than LINE_MAX_BYTES. */
+/* Bytes processed at once: they fit in the processor's cache, and no line within them is longer
+ * than LINE_MAX_BYTES. */
 #define PIECE_BYTES 32768U
 
 void linebuf_init(struct linebuf *lb, segment_fn fn, void *user)
@@ -25,8 +25,8 @@ void linebuf_release(struct linebuf *lb)
 	buf_release(&lb->clean);
 }
 
-/* Length of the escape sequence at s (s.p[0] is ESC): CSI up to its final
- * byte, OSC and other strings up to BEL or ST, else two bytes (ECMA-48). */
+/* Return the length of the escape sequence at s (s.p[0] is ESC): CSI up to its final byte, OSC and
+ * other strings up to BEL or ST, else two bytes (ECMA-48). */
 static size_t escape_length(struct str s)
 {
 	size_t i = 2;
@@ -50,7 +50,7 @@ static size_t escape_length(struct str s)
 	return 2;
 }
 
-/* Number of bytes before the first ESC or NUL of s. */
+/* Return the number of bytes before the first ESC or NUL of s. */
 static size_t plain_length(struct str s)
 {
 	const char *esc = memchr(s.p, ESC, s.len);
@@ -125,7 +125,7 @@ static void add_partial(struct linebuf *lb, const char *p, size_t n)
 	buf_append(&lb->partial, p, n);
 }
 
-/* The n bytes at p end a segment; p[n] is its LF or CR. */
+/* Finish the current segment with the n bytes at p; p[n] is its LF or CR. */
 static void finish_segment(struct linebuf *lb, const char *p, size_t n)
 {
 	if (lb->partial.len == 0 && n <= LINE_MAX_BYTES) {
@@ -166,7 +166,7 @@ static bytes16 controls_at(const char *p)
 	return (bytes16)((v < 0x20) & (v != '\n') & (v != '\t'));
 }
 
-/* The first control character at p other than LF and TAB, or end. */
+/* Find the first control character at p other than LF and TAB, or return end. */
 static const char *find_control(const char *p, const char *end)
 {
 	while (end - p >= 64 && !bytes16_any(controls_at(p) | controls_at(p + 16) |

@@ -8,8 +8,8 @@
  * LINE_MAX_BYTES of a segment are kept, the others are counted and dropped. The segments do not
  * depend on how the input is divided.
  *
- * A caller that can process many lines at once sets skip. It is called with whole lines that need
- * no cleaning; those that it consumes are not passed on as segments. */
+ * A caller that can process many lines at once sets skip, which gets whole lines that need no
+ * cleaning. Lines that skip consumes are not passed on as segments. */
 #define LINE_MAX_BYTES 65536U
 
 struct segment {

@@ -75,7 +75,7 @@ void marks_read_source(struct marks *marks, struct str text)
 		const char *needs = set->v[i].needs;
 		const char *at = text.p, *end = text.p + text.len;
 
-		/* Each line that contains the literal. */
+		/* Search each line that contains the literal. */
 		while (set->v[i].in_source && !marks->found[i] && at < end &&
 		       (needs == NULL || (at = str_find(str_between(at, end), needs)) != NULL)) {
 			while (at > text.p && at[-1] != '\n')

@@ -16,18 +16,18 @@ struct mark {
 	size_t weight;
 };
 
-/* The marks of a name follow each other. Threads may share a set that does not change. */
+/* The marks of one name are adjacent. Threads may share a set that does not change. */
 struct mark_set {
 	struct mark v[MARKS_MAX];
 	size_t n;
-	size_t most; /* the largest weight: a line with that mark is the last one searched */
+	size_t most; /* the largest weight: the search ends after a line with such a mark */
 	unsigned char first[32]; /* bitmap of the bytes that a marked line may start with */
 };
 
 void mark_release(struct mark *mark);
 void mark_set_release(struct mark_set *set);
 /* Take over the rule, whose pattern is not compiled yet. -1 with err if the pattern does not
- * compile, or if there are too many. */
+ * compile, or if there are too many marks. */
 int mark_set_add(struct mark_set *set, const struct mark *mark, struct err *err) MUST_USE;
 
 /* What was found in one log. */
@@ -44,8 +44,9 @@ struct marks {
 void marks_init(struct marks *marks, const struct mark_set *set, struct scanner *scanner);
 /* kind is an enum rule_kind, or RULE_KIND_COUNT for a line without a rule. */
 void marks_read_line(struct marks *marks, struct str line, unsigned int kind);
-/* Whole lines of a training script. */
+/* Search whole lines of a training script. */
 void marks_read_source(struct marks *marks, struct str text);
-/* The names with the highest sum, "a,b": one is recognized, several cannot be told apart. "" if
- * none is recognized, NULL without marks. The caller owns it. */
+/* Return the names with the highest sum, "a,b": a single name is recognized, several names are
+ * ambiguous. Returns "" if no name is recognized, NULL without marks. The caller owns the
+ * string. */
 char *marks_names(const struct marks *marks);

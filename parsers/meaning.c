@@ -7,8 +7,8 @@
 
 #include "base/map.h"
 
-/* Length of a name in its normal form: in lower case, with one "_" for "/", "-", ".", "(" and
- * blanks, and without ")". */
+/* Size of a name in its normal form: in lower case, with one "_" for "/", "-", ".", "(" and blanks,
+ * and without ")". */
 #define NAME_BYTES 40
 
 /* The units that a name may be printed with. */
@@ -136,7 +136,7 @@ static bool normalize_name(struct str name, char out[NAME_BYTES])
 	return true;
 }
 
-/* "time 36ms" is a step time; a "time" in seconds may be anything. */
+/* Find a metric by its unit: "time 36ms" is a step time; a "time" in seconds may be anything. */
 static enum metric metric_by_unit(const struct pair *pair, const char *name, double *scale)
 {
 	bool nameless = *name == '\0';
@@ -153,7 +153,7 @@ static enum metric metric_by_unit(const struct pair *pair, const char *name, dou
 	return METRIC_COUNT;
 }
 
-/* The index of the table: for each name the number of its row, from 1. */
+/* Index of the table: the row number of each name, from 1. */
 static struct map meanings_by_name;
 
 static void index_meanings(void)
@@ -174,7 +174,7 @@ static const struct meaning *find_meaning(const char *name)
 	return number > 0 ? &meanings[number - 1] : NULL;
 }
 
-/* Find a step time with its unit in the name; NULL if it is none. */
+/* Find a step time whose name contains the unit; NULL: another name. */
 static const struct meaning *find_with_unit(char *name, double *scale)
 {
 	char *first = strchr(name, '_'), *last = strrchr(name, '_');

@@ -32,7 +32,7 @@ void median_add(struct median *m, double value)
 	if (m->bins != NULL) {
 		m->bins[bin_of(value)]++;
 	} else {
-		/* 64, 128, .. values */
+		/* grow to 64, 128, .. values */
 		if (m->n == 0 || (m->n >= 64 && (m->n & (m->n - 1)) == 0))
 			m->values = xreallocarray(m->values, m->n > 0 ? 2 * (size_t)m->n : 64,
 						  sizeof(*m->values));
@@ -52,7 +52,7 @@ double median_get(const struct median *m)
 		return values_median(m->values, (size_t)m->n);
 	while (bin < N_BINS - 1 && (seen += m->bins[bin]) <= (m->n - 1) / 2)
 		bin++;
-	return LOWEST * pow(BIN_RATIO, (double)bin + 0.5); /* its middle */
+	return LOWEST * pow(BIN_RATIO, (double)bin + 0.5); /* the middle of the bin */
 }
 
 void median_release(struct median *m)

@@ -17,6 +17,6 @@ struct median {
 
 /* A zeroed *median is empty. */
 void median_add(struct median *median, double value);
-/* The median of all numbers added; NaN if there are none. */
+/* Return the median of all numbers added; NaN if there are none. */
 double median_get(const struct median *median);
 void median_release(struct median *median);

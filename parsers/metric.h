@@ -49,8 +49,8 @@
 	X(GPU_THROTTLE, "gpu_throttle", "", "throttle reason bits")                         \
 	X(HOST_LOAD, "host_load", "", "load average of the pod, 1 min")
 
-/* The last of them, which a pod reports: metric, and its name as a member of struct telemetry and a
- * column. */
+/* The last metrics of the list, which a pod reports, with their names as members of struct
+ * telemetry and as columns. */
 #define TELEMETRY_FIRST METRIC_GPU_UTIL
 #define TELEMETRY_COUNT (METRIC_COUNT - TELEMETRY_FIRST)
 #define TELEMETRY_LIST(X)             \
@@ -72,8 +72,8 @@ struct metric_info {
 /* The names of all metrics, ended by NULL. */
 extern const char *const metric_names[];
 
-/* The entry of m in the list above; static. */
+/* Return the entry of m in the list above; static. */
 const struct metric_info *metric_info(enum metric m);
 
-/* The metric of that name, or METRIC_COUNT. */
+/* Find the metric of that name, or return METRIC_COUNT. */
 enum metric metric_by_name(struct str name);

@@ -14,28 +14,28 @@ enum metric_file { METRIC_FILE_CSV, METRIC_FILE_JSON };
 
 /* The rows of a CSV table or of JSON; the first one is held back until a second one comes. */
 struct rows_seen {
-	size_t n; /* 0; 1: one row, held back; 2: more */
+	size_t n; /* number of rows: 0; 1, held back; 2 or more */
 	double counter;
 	struct log_line first;
 	struct buf text; /* of first */
 };
 
-/* Blanks in the name of a first column. */
+/* Most blanks in the name of the first column. */
 #define MOST_BLANKS 2
 
-/* A row that was read before, to quickly read rows with other numbers. */
+/* A row that was read before: rows that differ only in their numbers are read quickly with it. */
 struct cached_row {
 	struct known_row row;
 	enum metric_file file;
 	size_t planned; /* index of the pair that has the planned steps; PAIRS_MAX: none */
 };
 
-/* Number of cached rows, and of attempts in a row that no line matched. */
+/* Number of cached rows; caching stops after this many new rows that no later line matched. */
 #define MOST_CACHED 8
 #define MOST_TRIES  64
 
 struct metric_rows {
-	struct cached_row *cached[MOST_CACHED]; /* owned; the last used one is first */
+	struct cached_row *cached[MOST_CACHED]; /* owned; the last one used comes first */
 	unsigned int tries;
 	struct buf header;	  /* of the current CSV table */
 	bool has_new_header;	  /* no row was read below it yet */
@@ -106,7 +106,7 @@ bool metric_rows_is_idle(const struct metric_rows *rows)
 	return rows->n_names == 0;
 }
 
-/* How likely the name is the counter of the rows; 0: it is not. */
+/* Rate how likely a name is the counter of the rows; 0: it is not. */
 static int counter_rank(struct str name)
 {
 	const struct pair pair = { .name = name };
@@ -157,7 +157,7 @@ static void add_number(struct row *row, struct str name, double value)
 			(struct pair){ .name = name, .value = value, .total = RUN_ABSENT };
 }
 
-/* Fill the record from the row; `pairs` becomes its pairs. */
+/* Fill the record from the row; `pairs` stores the pairs of the record. */
 static bool fill_record(const struct row *row, enum metric_file file, struct record *record,
 			struct record_pair pairs[PAIRS_MAX])
 {
@@ -188,7 +188,7 @@ static void report_row(const struct row *row, enum metric_file file, row_fn fn, 
 	fn(user, &record, &row->line);
 }
 
-/* Join a name to the names above it: of the objects that contain it, or of the split of its row. */
+/* Prefix a name with `above`: the names of the objects that contain it, or the split of its row. */
 static struct str join_name(struct metric_rows *rows, struct str above, struct str key)
 {
 	if (rows->paths == NULL)
@@ -208,7 +208,7 @@ static struct str join_name(struct metric_rows *rows, struct str above, struct s
 
 /* ---- CSV */
 
-/* Split the text at `least` or more blanks. */
+/* Split the text wherever it has `least` or more blanks. */
 static size_t split_blanks(struct str text, size_t least, struct str cells[MAX_CELLS])
 {
 	size_t n = 0;
@@ -232,7 +232,7 @@ static size_t split_blanks(struct str text, size_t least, struct str cells[MAX_C
 	return text.len == 0 ? n : 0;
 }
 
-/* Split a line into cells; 0 if that is not possible. */
+/* Split a line into cells; 0 if it has too many cells or an open quote. */
 static size_t split_cells(struct str text, char separator, struct str cells[MAX_CELLS])
 {
 	char end = separator;
@@ -251,7 +251,7 @@ static size_t split_cells(struct str text, char separator, struct str cells[MAX_
 	return end != separator ? n : 0;
 }
 
-/* Is the comma after a name? After more words than "Wall time" it is part of a sentence. */
+/* Does the comma end a name, such as "Wall time"? After more words it is part of a sentence. */
 static bool is_after_name(struct str text, const char *comma)
 {
 	const char *at = text.p;
@@ -264,7 +264,7 @@ static bool is_after_name(struct str text, const char *comma)
 	return blanks <= MOST_BLANKS;
 }
 
-/* Find the separator of a line that may be a header, else NUL; called for every line. Tables in
+/* Return the separator if the line may be a header, else NUL; called for every line. Tables in
  * columns are read only if they have a loss. */
 static char find_separator(struct str text)
 {
@@ -330,7 +330,7 @@ static void read_header(struct metric_rows *rows, struct str text)
 		struct str name = rows->names[i];
 		bool is_plural = name.len > 0 && (name.p[name.len - 1] | 0x20) == 's';
 		bool is_spacy = str_eq_cstr(name, "#") && str_eq_cstr(rows->names[0], "E");
-		/* A row of a table with "steps" is a run. */
+		/* A table with a column "steps" has one row per run. */
 		int rank = is_spacy ? 2 : is_plural ? 0 : counter_rank(name);
 
 		/* A quote within a name is source code. */
@@ -358,7 +358,7 @@ static bool read_cells(struct metric_rows *rows, const struct log_line *line, st
 	struct str text = rows->separator == ' ' ? cut_bar(line->text) : line->text;
 	if (split_cells(text, rows->separator, cells) != rows->n_names)
 		return false;
-	/* "| small | 1000 | 3.28 |" is one of several runs */
+	/* "| small | 1000 | 3.28 |" is a row of a table of runs */
 	if (rows->separator == '|' && rows->counter > 0 && cells[0].len > 0 &&
 	    !str_is_digit(cells[0].p[0]))
 		return false;
@@ -385,7 +385,7 @@ static bool read_cells(struct metric_rows *rows, const struct log_line *line, st
 	return true;
 }
 
-/* The scores of the last epoch, below a header without a counter: "all  4  0.5  0.9  0.6". */
+/* Read the scores of the last epoch, below a header without a counter: "all 4 0.5 0.9 0.6". */
 static bool read_scores(struct metric_rows *rows, const struct log_line *line, struct row *row)
 {
 	struct str names[MAX_CELLS], cells[MAX_CELLS];
@@ -403,7 +403,7 @@ static bool read_scores(struct metric_rows *rows, const struct log_line *line, s
 	return true;
 }
 
-/* A line of a table with a frame, with "|" for each of U+2500 to U+257F. */
+/* Return a line of a framed table with "|" in place of each of U+2500 to U+257F. */
 static struct str unframe(struct metric_rows *rows, struct str text)
 {
 	if (!str_starts_with(text, "\xe2\x94"))
@@ -451,7 +451,7 @@ static void read_members(struct metric_rows *rows, struct object_reader *o, cons
 {
 	json_each (node, object) {
 		double value = cJSON_GetNumberValue(node);
-		/* or the text that Python writes for a number that is not finite */
+		/* or a text that json_parse() returns for a number that is not finite */
 		bool is_number =
 			cJSON_IsNumber(node) ||
 			(cJSON_IsString(node) &&
@@ -499,8 +499,8 @@ static bool read_object(struct metric_rows *rows, const struct log_line *line, s
 
 /* ---- Rows that differ only in their numbers */
 
-/* Cache the row of that line. To see where each number goes, the line is read once more with the
- * indexes of its pairs in place of its numbers. */
+/* Cache the row of a line. To learn where each number is stored, read the line again with the index
+ * of each pair in place of its number. */
 static void cache_row(struct metric_rows *rows, const struct log_line *line, enum metric_file file)
 {
 	AUTO_BUF text = buf_new(LINE_MAX_BYTES);
@@ -530,7 +530,7 @@ static void cache_row(struct metric_rows *rows, const struct log_line *line, enu
 	const struct log_line indexes = row.line;
 	bool good = file == METRIC_FILE_CSV ? read_cells(rows, &indexes, &row)
 					    : read_object(rows, &indexes, &row);
-	known->names = rows->paths; /* it contains the names */
+	known->names = rows->paths; /* it stores the names */
 	rows->paths = NULL;
 	good = good && run_has(row.step) && !row.line.is_summary &&
 	       fill_record(&row, file, &known->record, known->rows) && known_row_link(known) &&
@@ -605,7 +605,7 @@ static bool read_csv_line(struct metric_rows *rows, const struct log_line *line,
 	}
 	if (row.n == 0 || !run_has(row.step) || line->cut)
 		return true;
-	/* After a run that ended with its first row, the next one may start below. */
+	/* A run may have ended with its first row: a lower counter starts the next run. */
 	if (rows->has_new_header && seen->n == 1 && row.step < seen->counter)
 		seen->n = 0;
 	rows->has_new_header = false;

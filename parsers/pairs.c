@@ -6,15 +6,15 @@
 
 #include <math.h>
 
-/* More words than this are prose; a name that ends with ":" or "=" may be longer. */
+/* More words than this are prose. A name that ends with ":" or "=" can be longer. */
 #define MOST_NAME_WORDS	 7
 #define MOST_PLAIN_WORDS 3
 /* Words with more blanks between them are in different columns. */
 #define MOST_GAP 3
-/* Words of a line that name no number. */
+/* Most words of a line that do not name a number. */
 #define MOST_HEADING_WORDS 8
 #define MOST_UNIT_BYTES	   20
-/* Length of a parenthesis or of a quoted text. */
+/* Longest parenthesis or quoted text. */
 #define MOST_ASIDE_BYTES 64
 
 #define NO_TOTAL ((double)NAN)
@@ -31,7 +31,7 @@ struct pairs_reader {
 	size_t n_words, n_heading;
 	bool is_assigned;  /* ":" or "=" follows the name */
 	bool is_answer;	   /* the words are the value of a name: "phase: train" .. */
-	bool evaluates;	   /* .. and that name was of an evaluation */
+	bool evaluates;	   /* .. and that name belongs to an evaluation */
 	bool has_prose;	   /* a word like "from" is among them */
 	bool after_number; /* only blanks since the last number */
 	bool in_braces;
@@ -47,7 +47,7 @@ static bool is_letter(char c)
 	return (str_is_word(c) && !str_is_digit(c)) || (c & 0x80) != 0;
 }
 
-/* The byte at p; NUL, which no line contains, at and after the end. */
+/* Return the byte at p; NUL, which no line contains, at and after the end. */
 static char byte_at(const struct pairs_reader *r, const char *p)
 {
 	return p < r->end ? *p : '\0';
@@ -67,7 +67,7 @@ static const char *skip_digits(const char *p, const char *end)
 	return p;
 }
 
-/* The closing character c within MOST_ASIDE_BYTES of p; else NULL. */
+/* Find the closing character c within MOST_ASIDE_BYTES of p; NULL: not found. */
 static const char *find_close(const char *p, const char *end, char c)
 {
 	size_t n = (size_t)(end - p);
@@ -75,7 +75,7 @@ static const char *find_close(const char *p, const char *end, char c)
 	return memchr(p, c, n < MOST_ASIDE_BYTES ? n : MOST_ASIDE_BYTES);
 }
 
-/* Words of sentences; in a name only if ":" or "=" follows it. */
+/* Is this a word of sentences? A name contains such a word only if ":" or "=" follows the name. */
 static bool is_prose(struct str word)
 {
 	return word.len <= 4 && strchr("aAbBfFiIoOtTwWnN", word.p[0]) != NULL &&
@@ -97,7 +97,7 @@ bool pairs_is_split(struct str name, struct str value)
 	       str_is_like(name, "split phase mode stage subset partition event type kind");
 }
 
-/* Units that may follow a number after a blank: "3657.33 ms". */
+/* Is this a unit that may follow a number after a blank: "3657.33 ms"? */
 static bool is_unit(struct str word)
 {
 	static const char units[] = "ms s sec secs seconds min mins minutes h hours us "
@@ -124,7 +124,7 @@ static struct str first_word(struct str s)
 	return (struct str){ s.p, len };
 }
 
-/* Add the words to the heading, which names the subject of the line. */
+/* Add the words to the heading, which names the subject of the line; false: too many words. */
 static bool read_heading(struct pairs_reader *r)
 {
 	r->n_heading += r->n_words;
@@ -133,7 +133,7 @@ static bool read_heading(struct pairs_reader *r)
 	return r->n_heading <= MOST_HEADING_WORDS;
 }
 
-/* Use the words although no number follows: as a name, a unit or a heading. False: prose. */
+/* Use words that no number follows, as a name, a unit or a heading; false: they are prose. */
 static bool use_words(struct pairs_reader *r)
 {
 	struct pair *last = r->n > 0 ? &r->pairs[r->n - 1] : NULL;
@@ -177,7 +177,7 @@ static void add_slot(struct pairs_reader *r, enum pair_slot_kind kind, const cha
 		r->slots[r->n_slots++] = (struct pair_slot){ str_between(from, to), r->n, kind };
 }
 
-/* In "End of epoch 3" and "val step 5" only the last word names the number. */
+/* Keep only the last word as the name in "End of epoch 3" and "val step 5". */
 static void find_counter_word(struct pairs_reader *r)
 {
 	bool evaluates = r->n_words == 2 && pairs_is_evaluation(first_word(r->name));
@@ -215,13 +215,13 @@ static bool add_pair(struct pairs_reader *r, double value, double total, struct 
 	pair->total = total;
 	r->about->evaluates = r->about->evaluates || r->evaluates;
 	if (pair->name.len == 0)
-		r->item = r->n - 1; /* the words after it may name it */
+		r->item = r->n - 1; /* the next words may name it */
 	forget_words(r);
 	r->after_number = true;
 	return true;
 }
 
-/* Skip a value that is not a number, up to `after`: its name gives no pair. */
+/* Skip a value that is not a number, up to `after`; its name gives no pair. */
 static bool skip_value(struct pairs_reader *r, const char *after)
 {
 	if (!r->is_assigned)
@@ -232,7 +232,7 @@ static bool skip_value(struct pairs_reader *r, const char *after)
 	return true;
 }
 
-/* The end of a text without blanks and separators. */
+/* Return the end of the text at p, at a blank or separator. */
 static const char *token_end(const struct pairs_reader *r, const char *p)
 {
 	while (p < r->end && !str_is_blank(*p) && strchr(",;|)]}'\"", *p) == NULL)
@@ -307,7 +307,7 @@ const char *pairs_time(const char *p, const char *end, double *seconds)
 	return q;
 }
 
-/* A time is the value of a name, a part of a bar, or printed before the row. */
+/* Read a time: the value of a name, a part of a bar, or printed before the row. */
 static bool read_time(struct pairs_reader *r, const char *after, double seconds)
 {
 	bool is_elapsed = byte_at(r, after) == '<'; /* "[00:10<00:12, .." */
@@ -349,8 +349,8 @@ static const char *read_total(const struct pairs_reader *r, const char *p, doubl
 	return end;
 }
 
-/* Read "10k/100k" at start, whose first number ends at p; returns its end, or p. The "1.20k/2.00k"
- * of a bar is rounded, and so is neither a step nor a plan. */
+/* Read "10k/100k" at start, whose first number ends at p; returns its end, or p. "1.20k/2.00k" in a
+ * bar is rounded: neither number is exact. */
 static const char *read_thousands(const struct pairs_reader *r, const char *start, const char *p,
 				  double *value, double *total)
 {
@@ -370,13 +370,13 @@ static const char *read_thousands(const struct pairs_reader *r, const char *star
 	return q + 1;
 }
 
-/* The plus-minus sign of "2.5+-0.1". */
+/* Is the plus-minus sign of "2.5+-0.1" at p? */
 static bool is_plus_minus(const struct pairs_reader *r, const char *p)
 {
 	return *p == '\xc2' && byte_at(r, p + 1) == '\xb1';
 }
 
-/* The end of the letters of a unit at p; p if there are none. */
+/* Return the end of the letters of a unit at p; p if there are none. */
 static const char *unit_end(const struct pairs_reader *r, const char *p)
 {
 	const char *q = p;
@@ -395,7 +395,7 @@ static bool may_be_joined(struct str unit)
 	       (unit.len <= MOST_UNIT_BYTES && memchr(unit.p, '/', unit.len) != NULL);
 }
 
-/* The bar of tqdm is the "|###  |" of " 45%|###  | 45/99"; that of Keras is "[==>...]". */
+/* tqdm's bar is the "|###  |" of " 45%|###  | 45/99"; Keras's bar is "[==>...]". */
 const char *pairs_bar(const char *p, const char *end)
 {
 	bool is_keras = *p == '[';
@@ -424,7 +424,7 @@ static bool skip_bar(struct pairs_reader *r)
 	return true;
 }
 
-/* The end of a date "2026-11-20" or "11/20/2026" at p; NULL: none. */
+/* Return the end of a date "2026-11-20" or "11/20/2026" at p; NULL: no date. */
 static const char *date_end(const struct pairs_reader *r, const char *p)
 {
 	char separator = '\0';
@@ -516,8 +516,8 @@ static bool is_nan_or_inf(struct str word, double *value)
 	       str_to_double(word, value);
 }
 
-/* Length of the symbol, bar, frame or emoji at p (U+2000 to U+2BFF, and U+1F000 and above); 0 if it
- * is a letter. */
+/* Return the length of the symbol, bar, frame or emoji at p (U+2000 to U+2BFF, and U+1F000 and
+ * above); 0 if p is at a letter. */
 static size_t symbol_bytes(const struct pairs_reader *r, const char *p)
 {
 	size_t left = (size_t)(r->end - p);
@@ -544,7 +544,7 @@ static const char *word_end(const struct pairs_reader *r, const char *p)
 	return p;
 }
 
-/* Add a word to those that may name a number. */
+/* Add a word to the words that may name a number. */
 static bool add_word(struct pairs_reader *r, struct str word)
 {
 	if (r->is_assigned) { /* "phase: train", "Validation: loss 3.5" */
@@ -604,7 +604,7 @@ static bool read_wrapped(struct pairs_reader *r, struct str word)
 	return add_pair(r, value, NO_TOTAL, NO_UNIT);
 }
 
-/* Skip a word after a number that adds to it: "out", "of 10", an error "+-0.1" or a unit. */
+/* Skip a word that belongs to the number before it: "out", "of 10", an error "+-0.1" or a unit. */
 static bool skip_after_number(struct pairs_reader *r, struct str word)
 {
 	struct pair *last = &r->pairs[r->n - 1];
@@ -625,7 +625,7 @@ static bool skip_after_number(struct pairs_reader *r, struct str word)
 		r->has_slots = false;
 		return true;
 	}
-	/* in "10/100 bpb 1.2" it is the name of the next number */
+	/* in "10/100 bpb 1.2" the unit is the name of the next number */
 	if (!is_unit(word) || next == ':' || next == '=' ||
 	    (isfinite(last->total) && starts_number(r, q)))
 		return false;
@@ -795,7 +795,7 @@ static bool read_dashes(struct pairs_reader *r)
 	return end_item(r);
 }
 
-/* Read what follows a colon: it assigns, or ends a heading. */
+/* Handle a colon: it follows a name, or it ends a heading. */
 static bool read_colon(struct pairs_reader *r)
 {
 	bool has_name = r->n_words > 0;
@@ -813,7 +813,7 @@ static bool read_colon(struct pairs_reader *r)
 	return true;
 }
 
-/* Most punctuation is in no row: such a line is prose or source code. */
+/* Handle punctuation; false if it occurs only in prose or source code, like most punctuation. */
 static bool read_punctuation(struct pairs_reader *r)
 {
 	char c = *r->p, next = byte_at(r, r->p + 1);
@@ -854,7 +854,7 @@ static bool read_punctuation(struct pairs_reader *r)
 	case ']':
 		return end_item(r);
 	case '{':
-	case '}': /* a dictionary without another one in it */
+	case '}': /* a dictionary that does not contain another one */
 		if (r->in_braces == (c == '{') || r->is_assigned)
 			return false;
 		r->in_braces = c == '{';

@@ -22,10 +22,10 @@ struct pair {
  * code, a path. */
 size_t pairs_read(struct str line, struct pair pairs[PAIRS_MAX]);
 
-/* More about such a line. */
+/* Properties of the line that are not in its pairs. */
 struct pairs_line {
 	bool is_bar;	/* a progress bar of tqdm or Keras, which counts units of work */
-	bool evaluates; /* it has a heading of an evaluation: "Validation | loss: 3.5" */
+	bool evaluates; /* the heading is that of an evaluation: "Validation | loss: 3.5" */
 	uint64_t words; /* hash of the words that are in no pair */
 };
 
@@ -69,7 +69,7 @@ static inline const char *pairs_number(const char *p, const char *end, double *v
 }
 /* Does the word belong to an evaluation: "val", "Evaluating", "test"? */
 bool pairs_is_evaluation(struct str word);
-/* Does the value of this name say that a row belongs to an evaluation: "split": "val"? */
+/* Does this name with this value mark a row of an evaluation: "split": "val"? */
 bool pairs_is_split(struct str name, struct str value);
 /* Return where the aside or the bar at p ends; p if there is none. */
 const char *pairs_aside(const char *p, const char *end);

@@ -15,14 +15,14 @@
 /* The preflight gives up on a pod after this long; the bench itself keeps retrying. */
 #define PREFLIGHT_LIMIT_S 20.0
 
-/* State of the preflight, for the reports of its progress. */
+/* The preflight in progress, for on_step(). */
 struct preflight {
 	const struct bench_drive *drive;
 	struct pod_wait *waits; /* owned; one per pod */
 	int64_t started_ms;	/* wall clock */
 };
 
-/* "ready: NVIDIA H100, driver 570.1, Python 3.11, torch 2.9.1", or the problem. */
+/* Describe a pod: "ready: NVIDIA H100, driver 570.1, Python 3.11, torch 2.9.1", or its problem. */
 static void describe_pod(const cJSON *row, char *out, size_t size)
 {
 	static const struct {
@@ -44,7 +44,7 @@ static void describe_pod(const cJSON *row, char *out, size_t size)
 		(void)snprintf(out, size, "ready%s%s", text.len > 0 ? ": " : "", text.data);
 }
 
-/* A pod has reached a step: report it as a note, and in waits.json. */
+/* Report the step that the preflight of a pod has reached, as a note and in waits.json. */
 static void on_step(void *user, size_t i, enum pods_probe_step step, const cJSON *row)
 {
 	static const enum wait_kind kinds[] = {
@@ -68,7 +68,7 @@ static void on_step(void *user, size_t i, enum pods_probe_step step, const cJSON
 			   (double)(wait->since_ms - preflight->started_ms) / 1e3);
 	else
 		describe_pod(row, wait->why, sizeof(wait->why));
-	/* waits.json is for viewers: a bench does not fail without it. */
+	/* waits.json only informs viewers, so the bench continues without it. */
 	if (waits_write(drive->path, preflight->waits, drive->plan->n_pods, &err) != 0)
 		drive->note(err.text);
 	if (!has_problem) {
@@ -84,8 +84,8 @@ static void on_step(void *user, size_t i, enum pods_probe_step step, const cJSON
 }
 
 /* Check the pods of a new bench as `pods check` does, and store the result in the results folder.
- * Problems are reported and do not stop the bench: its first command on the pod decides.  Returns
- * 0, the number of the signal that interrupted it, or -1 with err. */
+ * A problem is reported but does not stop the bench, whose own commands may still work.  Returns 0,
+ * the number of the signal that interrupted the check, or -1 with err. */
 static int check_pods(const struct bench_drive *drive, const struct conf_pod *pods, struct err *err)
 {
 	const struct plan *plan = drive->plan;
@@ -101,8 +101,8 @@ static int check_pods(const struct bench_drive *drive, const struct conf_pod *po
 		.limit_s = PREFLIGHT_LIMIT_S,
 	};
 
-	/* An attached bench has passed its preflight.  With Slurm the login node would be checked,
-	 * and not the node of the runs. */
+	/* An attached bench has had its preflight.  With Slurm, the preflight would check the login
+	 * node and not the node of the runs. */
 	if (drive->mode != SESSION_RUN || folder_size(drive->path, PREFLIGHT_FILE) > 0 ||
 	    any_of(i, plan->n_pods, pods[i].slurm.is_given))
 		return 0;
@@ -123,7 +123,7 @@ static int check_pods(const struct bench_drive *drive, const struct conf_pod *po
 	return result;
 }
 
-#define FLUSH_MS 250 /* between two attempts to write what the terminal did not take */
+#define FLUSH_MS 250 /* interval for retrying output that the terminal did not accept */
 
 struct driver {
 	const struct bench_drive *drive;
@@ -163,7 +163,6 @@ static void driver_on_flush(UNUSED void *user)
 	(void)say_send();
 }
 
-/* See bench_pods. */
 static int resolve_pod(struct conf_pod *out, struct plan_pod *pod, const struct conf *conf,
 		       struct err *err)
 {
@@ -258,8 +257,8 @@ static int drive_loop(struct driver *driver, const struct conf_pod *pods, struct
 	return 0;
 }
 
-/* Store the bench in the database. Dashboards and collectors see there that it is running, and stop
- * polling its pods. The results folder is complete without that, so a failure is only reported. */
+/* Store the bench in the database, where dashboards and collectors see that it is running and stop
+ * polling its pods.  The results folder is complete by itself, so a failure is only reported. */
 static void store_bench(const struct bench_drive *drive)
 {
 	const char *db_path = drive->context->db_path;

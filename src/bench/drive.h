@@ -4,7 +4,7 @@
 #include "bench/session.h"
 #include "context.h"
 
-/* How a bench is driven from its results folder. */
+/* A bench to drive, by its plan and its results folder. */
 struct bench_drive {
 	struct context *context; /* with configuration and rules */
 	const struct plan *plan;
@@ -15,17 +15,17 @@ struct bench_drive {
 	void (*note)(const char *line);
 };
 
-/* Run, abort, clean or stop the bench until that is done.  SIGINT, SIGTERM and SIGHUP only detach:
- * jobs on the pods continue.  The caller holds the lock of the folder.  Returns how it ended;
- * SESSION_FAILED with err. */
+/* Do what the mode asks (run, abort, clean or stop the bench), and return when it is done.  SIGINT,
+ * SIGTERM and SIGHUP only detach: jobs on the pods continue.  The caller holds the lock of the
+ * folder.  Returns how the session ended; SESSION_FAILED with err. */
 enum session_end bench_drive(const struct bench_drive *drive, struct err *err);
 
-/* How to reach the pods of a plan: from the plan, or from the pod with the same name in the
- * configuration.  An array of n_pods entries, which borrow from both; the caller frees the array.
- * NULL with err. */
+/* Return how each pod of a plan is reached, as the plan or the pod with the same name in the
+ * configuration defines it.  The n_pods entries borrow from both; the caller frees the array.  NULL
+ * with err. */
 struct conf_pod *bench_pods(const struct plan *plan, const struct conf *conf, struct err *err);
 
-/* Judge a bench that has ended again, with the current noise register, and replace its verdict. */
+/* Judge a finished bench again, with the current noise register, and replace its verdict. */
 int bench_judge_again(const struct bench_drive *drive, struct err *err) MUST_USE;
 
 /* The verdict.json of a bench; if it has none yet, the current verdict.  Owned by the caller. */

@@ -144,7 +144,6 @@ bool folder_read_state(const char *path, struct folder_state *state)
 	return is_there;
 }
 
-/* One bench of the list. */
 struct entry {
 	char *id;
 	int64_t started_ms;

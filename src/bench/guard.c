@@ -57,7 +57,7 @@ static bool has_first_losses(const struct guard_losses *losses)
 	return any_of(i, 5, !isnan(find_loss(losses, i + 1)));
 }
 
-/* Add a hit for the first of steps 1 to 5 with different losses. */
+/* Add a hit for the first of steps 1 to 5 at which the losses differ.  Returns whether any does. */
 static bool compare_first_losses(struct guard_hits *hits, const struct guard_losses *control,
 				 const struct guard_losses *variant,
 				 const struct guard_loss_rule *rule, bool hard)
@@ -76,8 +76,8 @@ static bool compare_first_losses(struct guard_hits *hits, const struct guard_los
 	return false;
 }
 
-/* Are the last validation losses comparable?  Adds a warning if they are not, or if they are of a
- * step before the end of the window. */
+/* Are the last validation losses of the same step?  Adds a warning if they are not, or if that step
+ * is before the end of the window. */
 static bool check_validations(struct guard_hits *hits, const struct guard_losses *control,
 			      const struct guard_losses *variant)
 {

@@ -83,7 +83,7 @@ struct guard_loss_rule {
 	double steps;  /* at steps 2..5: 0.02 */
 	double val;    /* last validation loss: 0.02 */
 	double late;   /* training loss at the end of the window, soft: 0.08 */
-	double margin; /* mean over all blocks that does not matter, in nats: 0.005 */
+	double margin; /* mean difference over all blocks that is accepted, in nats: 0.005 */
 };
 
 #define GUARD_LOSS_DEFAULT                    \
@@ -95,7 +95,6 @@ struct guard_loss_rule {
  * sqrt 2), at most five times val. */
 void guard_loss_widen(struct guard_loss_rule *rule, double val_sd);
 
-/* The losses of one run. */
 struct guard_losses {
 	const struct step_row *rows;
 	size_t n;
@@ -110,5 +109,5 @@ void guard_check_losses(struct guard_hits *hits, const struct guard_losses *cont
 			const struct guard_losses *variant, const struct guard_loss_rule *rule,
 			bool changed);
 
-/* Do the clocks of two runs lag by different amounts?  Both in steps. */
+/* Do the lags of two logs' clocks, in steps, differ by more than the tolerance? */
 bool guard_clock_lag(double control_lag_steps, double variant_lag_steps);

@@ -15,11 +15,10 @@
 #define MAX_ARMS     8
 #define MAX_JUDGES   64
 #define BLOCKS	     6
-#define FEW_BLOCKS   3 /* of a kernel bench, and to confirm the best */
+#define FEW_BLOCKS   3 /* for a kernel bench, and for confirming the best arm */
 #define TIMEOUT_S    240.0
 #define LETTERS	     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-/* HarnessGym's remote_h100.py clears the folder that it uses on the pod, so a bench needs another.
- */
+/* HarnessGym's remote_h100.py clears its own folder on the pod, so a bench uses this one. */
 #define BENCH_FOLDER "_hgym_ab"
 
 /* Where the bench keeps the copies of its arms on the pod: next to the folders of its runs. */
@@ -33,9 +32,9 @@ struct arms {
 	size_t n_omitted;  /* arms beyond MAX_ARMS */
 };
 
-/* The shell command that measures the arm in the current folder.  It first compares the judges
- * there with those in the folder `judges`, a word of the shell.  If the run's command sends its
- * workspace to a pod, the bench uses a different remote folder. */
+/* Append the shell command that measures the arm in the current folder.  The command first compares
+ * the judge's files there with those in the folder `judges` (quoted for the shell).  If the run's
+ * command sends its workspace to a pod, the bench uses a different remote folder. */
 static void append_measure(struct buf *out, const struct harness_ab *ab, const char *judges)
 {
 	const struct harness_names *compared =
@@ -59,7 +58,7 @@ static void append_measure(struct buf *out, const struct harness_ab *ab, const c
 		buf_append_str(&measure, BENCH_FOLDER);
 		buf_append_str(&measure, command + n);
 	}
-	/* The judge's files as the reader of the run found them, or else the usual two. */
+	/* Compare the judge's files that the reader of the run found, or else the usual two. */
 	buf_appendf(out, "w=%s && [ -d \"$w\" ] && for f in", judges);
 	for (size_t i = 0; i < compared->n && i < MAX_JUDGES; i++) {
 		buf_append_char(out, ' ');
@@ -78,7 +77,8 @@ static void append_measure(struct buf *out, const struct harness_ab *ab, const c
 	quote_word(out, str_from(measure.data));
 }
 
-/* Copy a folder before the first run: a run that continues replaces its files. */
+/* Let the bench copy a folder before its first run: a HarnessGym run that has not finished replaces
+ * the files in it. */
 static void freeze(struct arms *arms, const char *name, const char *folder)
 {
 	buf_appendf(&arms->freeze, " && copy %s ", name);
@@ -104,7 +104,7 @@ static void add_folder(struct arms *arms, const char *tag, const char *source)
 	json_add_string(variant, "command", command.data);
 }
 
-/* Add the trials that count and have other files than those before. */
+/* Add an arm for each trial that counts and whose files differ from those of earlier trials. */
 static int add_trials(struct arms *arms, struct err *err)
 {
 	const struct harness_compare *compare = arms->ab->compare;
@@ -193,14 +193,14 @@ static cJSON *parse_settings(const char *text, const char *source, struct err *e
 	return NULL;
 }
 
-/* Different settings of a kernel: the template's, the checkpoint's, then those of iterations. */
+/* Distinct settings of a kernel: the template's, the checkpoint's, then those of iterations. */
 struct settings {
 	cJSON *trees[MAX_ARMS]; /* owned */
 	unsigned int iterations[MAX_ARMS];
 	size_t n, n_omitted;
 };
 
-/* Add one tree, which is owned from now on, unless an equal one was added before. */
+/* Take ownership of a tree, and add it unless an equal one was added before. */
 static void add_tree(struct settings *all, unsigned int iteration, cJSON *tree)
 {
 	bool is_new = tree != NULL;
@@ -216,7 +216,7 @@ static void add_tree(struct settings *all, unsigned int iteration, cJSON *tree)
 	all->trees[all->n++] = tree;
 }
 
-/* Does the checkpoint's file agree with the settings that the verifier printed? */
+/* Check that the checkpoint's file agrees with the settings that the verifier printed. */
 static int check_file(const char *file, const cJSON *printed, struct err *err)
 {
 	AUTO_JSON own = parse_settings(file, "the checkpoint's " HARNESS_SETTINGS, err);
@@ -296,7 +296,7 @@ static int add_settings(struct arms *arms, struct err *err)
 			cJSON_AddBoolToObject(v, "control", true);
 		if (!has_file)
 			cJSON_AddItemToObject(v, "launch", cJSON_Duplicate(all.trees[i], true));
-		else if (i != 1) /* the checkpoint has its own settings already */
+		else if (i != 1) /* arm 1 is the unchanged checkpoint */
 			json_add(v,
 				 JNODE("overlay",
 				       json_new(JNODE(HARNESS_SETTINGS,
@@ -361,7 +361,7 @@ static cJSON *add_arms(struct arms *arms, struct err *err)
 	const struct harness_run *run = ab->run;
 	AUTO_TEXT dir = xstrdup(run->dir != NULL ? run->dir : "");
 
-	/* See wire.py: a slash in the run's id. */
+	/* wire.py replaces a slash in the run's id by this character. */
 	for (char *p; (p = strstr(dir, "\u2215")) != NULL; *p = '/')
 		memmove(p + 1, p + strlen("\u2215"), strlen(p + strlen("\u2215")) + 1);
 	AUTO_TEXT folder = xasprintf("%s/.harnessgym/runs/%s", ab->workspace, dir);
@@ -385,7 +385,7 @@ static cJSON *add_arms(struct arms *arms, struct err *err)
 	return make_workload(arms, best, command.data);
 }
 
-/* Add what the user should know before the bench starts. */
+/* Add the note that the user should read before the bench starts. */
 static void add_note(cJSON *plan, const struct arms *arms)
 {
 	const struct harness_run *run = arms->ab->run;
@@ -458,7 +458,6 @@ static cJSON *make_plan(const struct harness_ab *ab, struct err *err)
 	return plan;
 }
 
-/* Is there enough to compare? */
 static int check_run(const struct harness_ab *ab, struct err *err)
 {
 	const struct harness_run *run = ab->run;

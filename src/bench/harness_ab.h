@@ -11,9 +11,10 @@
  *   judge's files differs from the template's.
  * - With `settings`: the checkpoint's kernel with the settings of the template (the control), with
  *   its own settings, and with those of other verified iterations.  If the checkpoint has a
- * task.py, the functions are timed directly; otherwise the run's own command measures them.
- * - For a comparison: the workspaces of the trials that count, without trials with the same files
- * as an earlier one, measured by the judge of the task.  The first plain trial is the control. */
+ *   task.py, the functions are timed directly; otherwise the run's own command measures them.
+ * - For a comparison: the workspaces of the trials that count, measured by the judge of the task.
+ *   Trials whose files equal those of an earlier trial are left out.  The first plain trial is the
+ *   control. */
 struct harness_ab {
 	const struct harness_run *run; /* NULL: the trials of compare */
 	const struct harness_compare *compare;
@@ -22,6 +23,6 @@ struct harness_ab {
 	bool settings;
 };
 
-/* Its bench.json, which is a valid plan; owned by the caller.  NULL with err, for example if the
- * run has no checkpoint, no command that measures, or no settings. */
+/* Build the bench.json, which is a valid plan; owned by the caller.  NULL with err, for example if
+ * the run has no checkpoint, no command that measures a score, or no settings. */
 cJSON *harness_ab_json(const struct harness_ab *asked, struct err *err) MUST_USE;

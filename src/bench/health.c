@@ -16,7 +16,7 @@
 #define NS_IN_S	    1e9
 #define US_IN_S	    1e6
 #define DAY_S	    86400.0
-/* Two samples of host.csv, or two stamps on a busy machine. */
+/* Uncertainty of a row's time: two samples of host.csv, or two stamps on a busy machine. */
 #define PACE_S	       2.5
 #define PACE_STAMPED_S 0.5
 
@@ -80,7 +80,7 @@ static void parse_head(struct health *health, struct str line, struct anchor *an
 	}
 }
 
-/* Append a pid, and its name if that is plain. */
+/* Append a pid, and the process name if it has only letters, digits and "_.+-". */
 static void append_pid(char out[HEALTH_FOREIGN_SIZE], const char *glue, struct str pid,
 		       struct str name)
 {
@@ -96,9 +96,9 @@ static void append_pid(char out[HEALTH_FOREIGN_SIZE], const char *glue, struct s
 			       (int)name.len, name.p);
 }
 
-/* Parse a remark: "! stamps" (there are stamps), "! unfinished" (a process went on for a moment
- * when the run had ended), "! foreign 4711" (another program used the GPUs) or "! left 4711 88172
- * python3" (a process outlived the run; pid, start in ticks, name). */
+/* Parse a remark: "! stamps" (there are stamps), "! unfinished" (a process ran for a moment longer
+ * than the run), "! foreign 4711" (another program used the GPUs) or "! left 4711 88172 python3" (a
+ * process outlived the run; pid, start in ticks, name). */
 static void parse_remark(struct health *health, struct str line)
 {
 	struct str word, pid, start;
@@ -162,7 +162,8 @@ static void parse_gpu(struct health *health, struct str line, const struct ancho
 	};
 }
 
-/* Parse "1234 987654321 987654000": size, when the log had it, and when it did not yet. */
+/* Parse "1234 987654321 987654000": a size, a time when the log had it, and an earlier time when
+ * the log was still smaller (ns).  False if the line is not a valid stamp. */
 static bool parse_stamp(struct health *health, struct str line, double up_s, double ns)
 {
 	struct str cells[MAX_CELLS];
@@ -183,7 +184,8 @@ static bool parse_stamp(struct health *health, struct str line, double up_s, dou
 	return true;
 }
 
-/* The first line, "# up 123.45 ns 987654321", is one moment by both clocks of the pod. */
+/* Parse all stamps.  The first line, "# up 123.45 ns 987654321", gives one moment by both clocks of
+ * the pod. */
 static void parse_stamps(struct health *health, struct str stamps)
 {
 	struct str line, cells[MAX_CELLS];
@@ -246,7 +248,7 @@ double health_time_of(const struct health *health, double log_bytes, double *aft
 	/* An unknown size counts as smaller. */
 	at = bisect(n, i, !(health->host[i].log_bytes >= log_bytes));
 	*after_s = health->host[at > 0 ? at - 1 : 0].up_s;
-	/* No sample has reached this size: the time of the last one. */
+	/* If no sample has reached this size, return the time of the last one. */
 	return health->host[at < n ? at : n - 1].up_s;
 }
 
@@ -336,7 +338,7 @@ struct health_sum health_sum(const struct health *health, double from_s, double 
 		sum.busy_cores = (last->busy_s - first->busy_s) / (last->up_s - first->up_s);
 	sum.steal_s = last->steal_s - first->steal_s;
 	sum.quota_s = last->quota_s - first->quota_s;
-	/* The sum over live processes, so it decreases when one ends. */
+	/* wait_s is a sum over live processes and decreases when one ends, so take the largest. */
 	for (size_t i = 0; i < health->n_host; i++)
 		sum.wait_s = fmax(sum.wait_s, health->host[i].wait_s);
 	return sum;

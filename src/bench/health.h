@@ -4,8 +4,8 @@
 #include "base/str.h"
 
 /* State of a pod during one run: host.csv, which the launcher samples once a second from /proc;
- * gpu.csv from nvidia-smi; and stamps, the times at which the log grew.  They explain outliers and
- * feed validity checks; they never change a measurement. */
+ * gpu.csv from nvidia-smi; and stamps, the times at which the log grew.  These files explain
+ * outliers and feed validity checks, but never change a measurement. */
 
 /* Reason bits of nvidia-smi (NVML clocks event reasons). */
 #define HEALTH_POWER_CAP 0x4UL
@@ -29,7 +29,7 @@ struct health_host {
 	double quota_s;		/* time that the container's CPU quota stopped it */
 };
 
-/* The log had log_bytes at up_s and fewer at after_s; both in uptime. */
+/* The log had log_bytes at up_s, but fewer at after_s; both are uptimes in seconds. */
 struct health_stamp {
 	double log_bytes, up_s, after_s;
 };
@@ -42,17 +42,17 @@ struct health {
 	size_t n_gpu, cap_gpu;
 	struct health_host *host; /* owned, by time */
 	size_t n_host, cap_host;
-	struct health_stamp *stamps; /* owned, both members increase */
+	struct health_stamp *stamps; /* owned, by size */
 	size_t n_stamps, cap_stamps;
 	bool stamping;			   /* the launcher wrote stamps */
 	double cores;			   /* NAN: unknown */
 	char foreign[HEALTH_FOREIGN_SIZE]; /* pids of other programs on its GPUs */
-	double unfinished;		   /* 1: its processes went on when the run had ended */
+	double unfinished;		   /* 1: processes still ran when the run had ended */
 	size_t n_left;			   /* processes that outlived the run .. */
 	char left[HEALTH_FOREIGN_SIZE];	   /* .. "12 python3, 13 sh" */
 };
 
-/* More samples are dropped. */
+/* Samples after this many are dropped. */
 #define HEALTH_MAX_SAMPLES 500000
 
 /* Parse the texts.  Lines that cannot be parsed are skipped; if one of them is a stamp, all stamps
@@ -60,8 +60,8 @@ struct health {
 void health_init(struct health *health, struct str host, struct str gpu, struct str stamps);
 void health_release(struct health *health);
 
-/* When the log had that many bytes, in uptime; NAN: unknown.  The true time is between *after_s and
- * the result.  From the stamps as far as they go, otherwise from host.csv. */
+/* The uptime in seconds at which the log had log_bytes; NAN: unknown.  The true time is between
+ * *after_s and the result.  Sizes after the last stamp are looked up in host.csv. */
 double health_time_of(const struct health *health, double log_bytes, double *after_s);
 
 /* The sample nearest in time and within 5 s, or NULL. */
@@ -86,16 +86,16 @@ struct health_sum {
 	double printed_s, shown_least_s, shown_most_s;
 	double took_s;	    /* length of the whole run, set by the same reader */
 	size_t n_validated; /* validations in the window */
-	/* Apart from validations, each row appeared at its time by the log's clock, within
-	 * health_pace_s and HEALTH_PACE_SHARE. */
+	/* Except after validations, each row appeared at the time that the log's clock gives for
+	 * it, within health_pace_s and HEALTH_PACE_SHARE. */
 	bool paced;
 	bool stamped; /* its rows have stamps */
 };
 
-/* A log's clock that differs from the pod's by less is accepted. */
+/* A log's clock is accepted if it differs from the pod's by less than this share. */
 #define HEALTH_PACE_SHARE 0.06
-/* Uncertainty of the time at which a row appeared. */
+/* Uncertainty, in seconds, of the time at which a row appeared. */
 double health_pace_s(const struct health *health);
 
-/* Summarize, with the GPU samples of from_s..to_s; NAN: of the whole run. */
+/* Summarize a run, using the GPU samples with uptimes from_s to to_s; NAN: all samples. */
 struct health_sum health_sum(const struct health *health, double from_s, double to_s);

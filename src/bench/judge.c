@@ -84,7 +84,7 @@ size_t judge_blocks_to_show(const struct judge *judge, const struct judge_contra
 #define AVERAGE_ROUNDING  0.01
 #define AVERAGE_TOLERANCE 0.02
 
-/* Without a hard guard, and with steps that can be measured. */
+/* Is it a training run with steps to measure, and without a hard guard? */
 static bool is_healthy(const struct judge_run *run)
 {
 	return run->counted && guard_hard(&run->hits) == NULL && run->log != NULL &&
@@ -115,7 +115,7 @@ static double find_set_back(struct judge *judge)
 		const struct run_log *log = run->log;
 		size_t n = is_healthy(run) ? log->n_rows : 0;
 
-		/* The clock of its last rows. */
+		/* The times of the last two rows extend back to the last reset of the clock. */
 		if (n > 0 &&
 		    set_times(judge, run, log->rows[n - 2].step, log->rows[n - 1].step, NULL) == 0)
 			step = fmax(step, run->times.step[run->times.first]);
@@ -125,8 +125,9 @@ static double find_set_back(struct judge *judge)
 
 /* Choose the steps that every training run is measured over.  The default is steps 20 to 100, if
  * every healthy run printed a row at both.  If one did not, the window leaves out the first quarter
- * of each run's rows, and what the controls print before they set their clock back: that cut
- * depends on which rows there are and not on how fast they are, so it cannot favor an arm. */
+ * of each run's rows, and the rows before the last step at which a control sets its clock back.
+ * That cut depends on which rows there are and not on how fast they are, so it cannot favor an arm.
+ */
 static void choose_window(struct judge *judge)
 {
 	const struct judge_rule *rule = &judge->rule;
@@ -177,15 +178,15 @@ static void find_steady(struct judge *judge)
 	judge->steady_from = steady;
 }
 
-/* The row of that step if it prints both its time and their mean, or NULL. */
+/* The row of that step if it prints both train_time and step_avg, or NULL. */
 static const struct step_row *find_row_with_average(const struct run_log *log, double step)
 {
 	return array_find(row, log->rows, log->n_rows,
 			  row->step == step && row->train_ms > 0.0 && row->step_avg_ms > 0.0);
 }
 
-/* train_time divided by step_avg is the number of timed steps. Whatever it leaves out at the start,
- * it increases by one per step, or one of the two clocks is wrong. */
+/* train_time divided by step_avg is the number of timed steps.  Some logs leave out the first
+ * steps, but the number must increase by one per step, or one of the two clocks is wrong. */
 static void check_two_clocks(struct judge_run *run, double lo, double hi)
 {
 	const struct step_row *a = find_row_with_average(run->log, lo);
@@ -257,7 +258,7 @@ static void measure_run(const struct judge *judge, struct judge_run *run)
 /* Measure every run: from its log to run->y, or to a guard that explains why there is none. */
 static void judge_measure(struct judge *judge)
 {
-	/* What each log shows by itself. */
+	/* Check each log by itself. */
 	array_each (run, judge->runs, judge->n_runs) {
 		const struct run_log *log = run->log;
 
@@ -274,7 +275,7 @@ static void judge_measure(struct judge *judge)
 		judge->training |= log->kind == RUN_LOG_TRAINING && log->n_rows > 0;
 	}
 
-	/* One window for all, and each run's number in it. */
+	/* Choose one window for all runs, and measure each run in it. */
 	if (judge->training)
 		choose_window(judge);
 	array_each (run, judge->runs, judge->n_runs)
@@ -284,7 +285,7 @@ static void judge_measure(struct judge *judge)
 	if (judge->window_auto)
 		find_steady(judge);
 
-	/* The same rows and the same clock as the first healthy control. */
+	/* Each run needs the same rows and the same clock as the first healthy control. */
 	const struct judge_run *control =
 		array_find(run, judge->runs, judge->n_runs,
 			   run->arm == 0 && run->has_window && is_healthy(run));
@@ -346,12 +347,12 @@ static void find_odd_interval(struct judge_steps *steps, const struct step_times
 	}
 }
 
-/* Intervals of fewer ticks of the log's clock are joined, as long as so many are left: the median
- * of times of a few ticks is one of a few values. */
+/* Intervals of fewer ticks of the log's clock are joined, while at least LEAST_INTERVALS are left:
+ * rounding to ticks would decide the median of shorter times. */
 #define INTERVAL_TICKS	400.0
 #define LEAST_INTERVALS 8
 
-/* Choose how many rows an interval has, of the n between the rows of a window. */
+/* Choose how many of the n gaps between the rows of a window are joined to one interval. */
 static void choose_intervals(const struct judge *judge, struct judge_contrast *c,
 			     const struct judge_run *control, size_t n)
 {
@@ -366,8 +367,8 @@ static void choose_intervals(const struct judge *judge, struct judge_contrast *c
 	c->steps.rounding = 2.0 / (ticks * (double)c->steps.every);
 }
 
-/* Compare the interval times of variant and control: do they drift, and do they agree with the sum
- * over the window? */
+/* Compare the interval times of variant and control: does their ratio drift, and does its median
+ * agree with the whole window? */
 static void judge_compare_intervals(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_run *control = NULL, *run, *last = NULL;
@@ -415,7 +416,7 @@ static void judge_compare_intervals(const struct judge *judge, struct judge_cont
 /* A run within this many margins of the median is not an outlier, however close the other runs are.
  * If more than half of them are equal, the MAD is 0 and only this counts. */
 #define LEAST_MARGINS 2.0
-/* Outliers widened an interval if it is this many times as wide as the other blocks make it. */
+/* Outliers widened an interval if it is this many times as wide as without them. */
 #define WIDENED 3.0
 
 /* A measurement of a run's health that may explain an outlier. */
@@ -450,7 +451,7 @@ double judge_get_health(const struct health_sum *health, size_t offset)
 	return value;
 }
 
-/* Note where the telemetry differs from the arm's other runs. */
+/* Set run->seen to how the run's telemetry differs from that of the arm's other runs. */
 static void describe_outlier(const struct judge *judge, struct judge_run *run)
 {
 	const struct health_sum *health = run->health;
@@ -544,7 +545,7 @@ static void judge_weigh_outliers(const struct judge *judge, struct judge_contras
 	struct paired whole = paired_compare(d, n, rule);
 	c->robust_sd = n >= LEAST_VALUES ? MAD_TO_SD * stats_mad(d, n) : (double)NAN;
 	c->block_sd = whole.sd;
-	/* Without any spread no test applies. */
+	/* No test applies if the differences have no spread. */
 	if (n >= VERDICT_MIN_BLOCKS && whole.sd == 0.0)
 		guard_add(&c->hits, GUARD_NO_SPREAD, false,
 			  "all %zu blocks show exactly the same difference: the value is computed "
@@ -595,7 +596,6 @@ static void judge_summarize(struct judge *judge, size_t arm)
 	s->val_loss = stats_mean(val, n_val);
 }
 
-/* Collect the y of all usable runs of an arm. */
 static size_t collect_y(const struct judge *judge, size_t arm, double *y)
 {
 	size_t n = 0;
@@ -606,7 +606,6 @@ static size_t collect_y(const struct judge *judge, size_t arm, double *y)
 	return n;
 }
 
-/* Tests that ignore blocks. */
 static void judge_compare_unblocked(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_summary *a = &judge->summary[0];
@@ -631,7 +630,7 @@ static bool is_in_block(const struct judge_run *run, const struct judge_run *lik
 	return run->counted && run->pod == like->pod && run->block == like->block;
 }
 
-/* Is it the first run of its arm in its block?  To iterate over blocks. */
+/* Is it the first run of its arm in its block?  Used to visit each block once. */
 static bool is_first(const struct judge *judge, const struct judge_run *run)
 {
 	return !array_any(other, judge->runs, run - judge->runs,
@@ -700,7 +699,8 @@ struct side {
 	double y, place;
 };
 
-/* The block counts only if all of the arm's runs are usable. */
+/* Summarize an arm in the block of the run `like`.  Clears block->counts if a run of the arm is not
+ * usable, and sets block->mark. */
 static struct side get_side(const struct judge *judge, size_t arm, const struct judge_run *like,
 			    struct judge_block *block)
 {
@@ -791,8 +791,8 @@ static void merge_controls(const struct judge *judge, struct judge_contrast *c)
 	c->second = both ? c->second : 0;
 }
 
-/* Compare by the blocks of one pod.  With JUDGE_ANY by all blocks, whose fit.d is then adjusted for
- * places. */
+/* Compare the arms by the blocks of one pod, or by all blocks with JUDGE_ANY.  The latter also
+ * adjusts fit.d of the blocks for the places of the runs. */
 static struct paired fit_blocks(const struct judge *judge, struct judge_contrast *c, size_t pod)
 {
 	AUTO_FREE struct paired_block *fit = xcalloc(c->n_shown + 1, sizeof(*fit));
@@ -826,7 +826,6 @@ static void add_pods_variance(const struct judge *judge, struct judge_contrast *
 	paired_add_variance(&c->paired, c->between_sd * c->between_sd, &judge->rule.paired);
 }
 
-/* Geometric means of both sides, and the list of pods. */
 static void find_means_and_pods(struct judge_contrast *c)
 {
 	double a = 0.0, b = 0.0, n = (double)c->n_blocks;
@@ -907,8 +906,8 @@ static const char *get_failure_of_control(const struct judge *judge)
 		->text;
 }
 
-/* The hard guard that makes the variant INVALID, or NULL.  A fault of the pod at that moment does
- * not, nor does one of all runs of the control. */
+/* The hard guard that makes the variant INVALID, or NULL.  Temporary faults of the pod do not make
+ * it INVALID, and neither do guards that all runs of the control fail. */
 static const char *find_invalidating_guard(const struct judge *judge,
 					   const struct judge_contrast *c)
 {
@@ -950,8 +949,8 @@ static unsigned int get_suffixes(const struct judge *judge, const struct judge_c
 
 /* Do mean and median of the intervals disagree, in every run?  Their distance must be significant,
  * larger than half of the interval and than the rounding of the log's clock, and larger than the
- * margin.  The margin does not matter if the difference is shown and the median is on the other
- * side of 0. */
+ * margin.  The margin does not apply if mean and median have opposite signs and the mean is
+ * significant. */
 static bool contradicts(const struct judge *judge, const struct judge_contrast *c,
 			const struct paired *away)
 {
@@ -986,9 +985,9 @@ static bool refuse_unsteady(const struct judge *judge, struct judge_contrast *c,
 	return true;
 }
 
-/* With fewer ticks a window is too short for its clock. */
+/* A window with fewer ticks is too short for its clock. */
 #define LEAST_TICKS 200.0
-/* Both ends of a window are rounded to a tick, in every block. */
+/* Both ends of a window are rounded to a tick, so a difference must be at least two ticks. */
 #define LEAST_APART 2.0
 
 /* Refuse a verdict if the logs' clock is too coarse: the window has too few ticks, the difference
@@ -1013,8 +1012,8 @@ static void decide_contrast(const struct judge *judge, struct judge_contrast *c)
 	const struct judge_rule *rule = &judge->rule;
 	char why[80] = "";
 	bool unsteady = refuse_unsteady(judge, c, why, sizeof(why));
-	/* Two pods may differ by an unknown amount, so together they are never SAME.  For just
-	 * these two it holds if each shows it by its own blocks. */
+	/* Two pods may differ by an unknown amount, so their common interval never shows SAME.  It
+	 * holds for these two pods if each of them shows SAME by its own blocks. */
 	bool same_on_each = c->n_pods == 2 && !c->across_pods &&
 			    all_of(p, c->n_pods,
 				   c->pods[p].paired.n >= VERDICT_MIN_BLOCKS &&
@@ -1103,8 +1102,8 @@ static void adjust_p_values(struct judge *judge)
 	}
 }
 
-/* A warning if an A/A arm, judged before, differs from the control by more than the margin or by
- * more than half of what the contrast shows. */
+/* Warn if an A/A arm, which was judged before, differs from the control by more than the margin or
+ * by more than half of the contrast's difference. */
 static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 {
 	array_each (aa, judge->contrasts, judge->n_contrasts) {
@@ -1125,8 +1124,8 @@ static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 #define SLOWED_BY 0.03
 #define SLOWED_P  0.001
 
-/* A warning if the control is slower in all blocks than it was before any variant ran.  A drift
- * also spreads the blocks' runs, and then shows nothing. */
+/* Warn if the control is slower in all blocks than before any variant ran.  A gradual slowdown also
+ * increases the spread of its runs, so it is not significant and gives no warning. */
 static void warn_if_slowed(const struct judge *judge, struct judge_contrast *c)
 {
 	AUTO_FREE double *ln = judge_new_array(judge);
@@ -1180,7 +1179,7 @@ static struct pair compare_arms(const struct judge *judge, size_t a, size_t b, b
 
 	judge_compare_blocks(judge, &c, fresh);
 	pair.paired = c.paired;
-	/* The minimum applies to blocks, even if pods are compared. */
+	/* The minimum number applies to blocks, even if the pods' means are compared. */
 	pair.paired.n = c.n_blocks;
 	free(c.blocks);
 	free(c.pods);
@@ -1263,8 +1262,8 @@ bool judge_is_invalid(const struct judge *judge, size_t arm)
 	return arm > 0 && judge->contrasts[arm - 1].verdict.word == VERDICT_INVALID;
 }
 
-/* An arm with other numerics or a worse loss is never the best, nor is one whose verdict is INVALID
- * or refused. */
+/* An A/A arm is never the best, nor is an arm with changed numerics, with a worse loss, or with an
+ * INVALID or refused verdict. */
 static bool can_be_best(const struct judge *judge, size_t arm)
 {
 	return !judge->arms[arm].aa && !judge->arms[arm].numerics_changed &&

@@ -6,11 +6,12 @@
 #include "bench/schedule.h"
 #include "bench/verdict.h"
 
-/* From the runs of a bench to a verdict on each variant.  A run is one process of one arm on one
- * pod.  A block is one round on one pod: every arm runs once, or as often as the plan says, and an
- * arm's value in the block is the median of its runs.  Pure: no files, no clock, no network. */
+/* Reach a verdict on each variant from the runs of a bench.  A run is one process of one arm on one
+ * pod.  A block is one round on one pod: every arm runs once, or several times if the plan has
+ * repeats, and an arm's value in the block is the median of its runs.  Pure: no files, no clock, no
+ * network. */
 
-/* Most runs of one arm in one block. */
+/* Maximum number of runs of one arm in one block. */
 #define JUDGE_MAX_REPS 15
 
 /* How far a measurement can be trusted. */
@@ -77,12 +78,12 @@ enum window_mode {
 
 struct judge_rule {
 	struct paired_rule paired;
-	size_t need; /* blocks; at least VERDICT_MIN_BLOCKS */
-	/* Looks of the plan.  over: the bench is complete and no look stopped it. */
+	size_t need; /* number of blocks a verdict needs; at least VERDICT_MIN_BLOCKS */
+	/* Interim looks of the plan.  over: the bench is complete, and no look stopped it. */
 	struct looks looks;
 	bool over;
 	/* Assumed standard deviation of the difference between two pods, which two pods cannot
-	 * estimate; NAN: the margin. */
+	 * estimate; NAN: use the margin. */
 	double pods_sd;
 	bool holm; /* adjust for several variants */
 	enum window_mode window;
@@ -124,15 +125,14 @@ struct judge_block {
 	 * NAN. */
 	double control, variant;
 	bool counts; /* complete, and all runs are usable */
-	/* ln(y control) - ln(y variant).  If all blocks have an A/A arm, the control's part is the
-	 * mean of both. */
+	/* ln(y control) - ln(y variant).  If all blocks have an A/A arm, ln(y control) is the mean
+	 * of the control's and the A/A arm's. */
 	double d;
 	/* The same for paired_fit, which adjusts it for the place in the block. */
 	struct paired_block fit;
 	enum judge_mark mark;
 };
 
-/* Result of one pod. */
 struct judge_pod {
 	size_t pod;
 	struct paired paired;
@@ -141,13 +141,13 @@ struct judge_pod {
 /* The intervals of the window, variant against control.  A slow warm-up or a pause changes their
  * sum, but not their median. */
 struct judge_steps {
-	/* Over pairs of runs: d of the window minus d by the median ratio of its intervals; and
-	 * minus d by their median gain. */
+	/* Both over pairs of runs: d of the window, minus d by the median ratio of its intervals
+	 * (away) or minus d by their median gain (uneven). */
 	struct paired away;
 	struct paired uneven;
-	/* Each interval is of so many rows that the rounding of the log's clock changes ln of its
-	 * time by less than this; NAN: unknown. */
-	size_t every;
+	size_t every; /* rows per interval */
+	/* The rounding of the log's clock changes ln of an interval's time by less than this; NAN:
+	 * unknown. */
 	double rounding;
 	double odd_lo, odd_hi, odd_times; /* interval farthest from the median, and its ratio */
 };
@@ -171,7 +171,7 @@ struct judge_contrast {
 	struct paired paired;	/* over blocks, or over the pods' means */
 	bool across_pods;	/* paired uses the pods' means */
 	double between_sd;	/* assumed sd between two pods; 0: none assumed */
-	double level;		/* p must be below it at this look */
+	double level;		/* a difference is shown if p is below this, at this look */
 	double p_holm;		/* after Holm; NAN for A/A arms and invalid variants */
 	struct judge_pod *pods; /* owned; pods with a complete block */
 	size_t n_pods;
@@ -186,7 +186,7 @@ struct judge_contrast {
 	double legacy_pct;	/* difference of the mean printed tok/s; NAN: none */
 	struct guard_hits hits; /* of the contrast and all its runs */
 	double robust_sd;	/* 1.4826 * mad of d; NAN below 4 blocks */
-	double block_sd;	/* of all d */
+	double block_sd;	/* standard deviation of all d */
 	/* Outliers made the interval over 3 times as wide as the other blocks
 	 * would: report the robust numbers as well. */
 	bool widened;
@@ -214,7 +214,7 @@ enum judge_best_state {
 
 struct judge_best {
 	enum judge_best_state state;
-	size_t arm, rival; /* leader and runner-up, of LEADS and CONFIRMED */
+	size_t arm, rival; /* leader and runner-up, if an arm leads */
 	double p_pairs;	   /* largest of the leader's Holm p values; NAN: none */
 	size_t n_pairs;	   /* number of pairs that Holm adjusts for */
 	size_t n_fresh;	   /* number of extra blocks */
@@ -231,8 +231,8 @@ struct judge {
 	struct judge_run *runs; /* borrowed; members "set by judge_init" are written */
 	size_t n_runs;
 	bool training; /* training runs; otherwise scores */
-	/* A bit for each guard that all runs of the control fail.  A variant that fails it too is
-	 * not to blame. */
+	/* A bit for each guard that all runs of the control fail.  A variant is not INVALID for
+	 * failing the same guard. */
 	uint64_t control_fails;
 	double lo, hi; /* measured window; NAN: none */
 	bool window_auto;
@@ -258,8 +258,8 @@ void judge_confirm(struct judge *judge);
 /* Is the verdict on the arm INVALID? */
 bool judge_is_invalid(const struct judge *judge, size_t arm);
 
-/* Blocks that would show `delta` (ln units) with the noise of the contrast; 0: over 1000 or
- * unknown. */
+/* How many blocks are needed to show a difference of `delta` (ln units) with the noise of the
+ * contrast; 0: over 1000 or unknown. */
 size_t judge_blocks_to_show(const struct judge *judge, const struct judge_contrast *c,
 			    double delta);
 
@@ -270,8 +270,8 @@ bool judge_is_side(const struct judge_contrast *c, size_t arm);
  * farther from its arm's median than 3 times robust_sd and than half of block_sd? */
 bool judge_widens_interval(const struct judge_contrast *c, const struct judge_run *run);
 
-/* Iterate over the counted runs of an arm, or of all with JUDGE_ANY.  Start with NULL; NULL: no
- * more. */
+/* Return the counted run after `after` (NULL: the first one) of an arm, or of all arms with
+ * JUDGE_ANY; NULL at the end. */
 #define JUDGE_ANY SIZE_MAX
 struct judge_run *judge_next(const struct judge *judge, size_t arm, const struct judge_run *after);
 #define judge_each(run, judge, arm)                                               \

@@ -16,7 +16,7 @@ bool judge_is_main(const struct judge_run *run);
 /* The run of that arm with the same pod, block and rep as `like`, or NULL. */
 struct judge_run *judge_find_run(const struct judge *judge, size_t arm,
 				 const struct judge_run *like);
-/* A member of a struct health_sum, which is a double at that offset. */
+/* Read the double at that offset of a struct health_sum. */
 double judge_get_health(const struct health_sum *health, size_t offset);
 /* An array with room for one double per run.  Owned by the caller. */
 double *judge_new_array(const struct judge *judge);

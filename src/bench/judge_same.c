@@ -5,18 +5,19 @@
 
 #include "bench/judge_priv.h"
 
-/* A variant this much faster gets a warning. */
+/* A variant that takes less than this share of the control's time gets a warning. */
 #define IMPLAUSIBLE 0.5
-/* Two logs whose times are equal in this many rows, and change from row to row, are one log. */
+/* Two logs are copies if their times are equal in this many rows and change from row to row. */
 #define LEAST_COPIED 7
 /* With fewer runs per arm, a difference of settings may be an accident of one log. */
 #define LEAST_RUNS 2
-/* Names of settings that contain each other match from this length on. */
+/* The name of a setting also matches longer names that contain it if it has this many characters.
+ */
 #define LEAST_AKIN 4
 /* If rows appear faster than this share of the log's time, they were written at once. */
 #define TIMELY_SHARE 0.9
-/* If the stamps show that rows came one by one, a clock may be off by more than this, but must not
- * count more time than the run took. */
+/* The same if stamps show that rows came one by one: then they were not written at once, even if
+ * the log's clock is far off. */
 #define TIMELY_STAMPED_SHARE 0.5
 /* Accepted difference between the log's clock and the pod's. */
 #define LOG_CLOCK_SHARE 0.05
@@ -28,21 +29,20 @@
 #define LOG_CLOCK_P 0.01
 /* Weaker evidence, which requires that whole runs confirm the difference. */
 #define UNSEEN_P 0.1
-/* Two readings of a run's length may differ by this. */
+/* Two measurements of a run's length may differ by this, in seconds. */
 #define LOG_CLOCK_LENGTH_S 0.05
 /* Warnings for different mean SM clock and share of power-capped samples. */
 #define SM_CLOCK_SHARE	0.01
 #define POWER_CAP_SHARE 0.10
-/* And for busy cores of the host.  Feeding a faster program takes more CPU, but a second process
- * that computes half of the steps doubles it. */
+/* The same for busy cores of the host.  A faster program needs more CPU to feed it, but a second
+ * process that computes half of the steps doubles the load. */
 #define CORES_TIMES 1.5
 #define CORES_MORE  0.5
 #define VALUE_SIZE  128
-/* Whole runs that are this much shorter than the score explains. */
+/* Whole runs get a warning if they are this much shorter than the score explains. */
 #define SKIPPED_S     0.5
 #define SKIPPED_SHARE 0.25
 
-/* Checks that need both runs of a pair. */
 static void compare_pair(struct judge *judge, struct judge_run *run,
 			 const struct judge_run *control)
 {
@@ -73,13 +73,14 @@ static void compare_pair(struct judge *judge, struct judge_run *run,
 			  run->y, control->y);
 }
 
-/* Equal, or both absent. */
+/* Are the values equal, or both absent? */
 static bool is_same_value(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* Do the logs have the same times?  Too many rows to be chance, whatever else was edited. */
+/* Do the logs have the same times in too many rows for chance?  Other columns may have been edited.
+ */
 static bool has_same_rows(const struct run_log *a, const struct run_log *b)
 {
 	size_t timed = 0;
@@ -102,8 +103,8 @@ static bool has_same_rows(const struct run_log *a, const struct run_log *b)
 	return timed >= LEAST_COPIED;
 }
 
-/* One log given for two runs would fake precision.  Runs of this program have a log each, however
- * similar. */
+/* One log imported as two runs would fake precision.  Runs of this program are not checked, because
+ * each of them has its own log. */
 static void check_copied_log(struct judge *judge, struct judge_run *run)
 {
 	if (run->state != RUN_STATE_CLAIMED || run->log == NULL)
@@ -219,8 +220,8 @@ static const struct run_log *get_settings_log(const struct judge_run *run)
 	return run->log != NULL && run->log->n_rows > 0 ? run->log : NULL;
 }
 
-/* The value that all runs of an arm print, or NULL if they differ.  *n: runs with settings.
- * *wavers: a log prints it with several values. */
+/* The value that all runs of an arm print, or NULL if they differ.  *n: number of runs with
+ * settings.  *wavers: true if one log prints several values. */
 static const char *get_setting(const struct judge *judge, size_t arm, const char *key, size_t *n,
 			       bool *wavers)
 {
@@ -244,8 +245,8 @@ static const char *get_setting(const struct judge *judge, size_t arm, const char
 	return agree ? value : NULL;
 }
 
-/* Is it the place of a run's output (output_dir, run_name), and do both values differ only by the
- * tags of their arms?  Such a setting does not change what is computed. */
+/* Does the setting name the place of a run's output (output_dir, run_name), and do both values
+ * differ only by the tags of their arms?  Such a setting does not change what is computed. */
 static bool is_own_place(const char *key, const char *a, const char *tag_a, const char *b,
 			 const char *tag_b)
 {
@@ -338,7 +339,7 @@ static bool find_version(const char *runtime, const char *key, char out[VALUE_SI
 	return false;
 }
 
-/* How many of the arm's own runs loaded torch; *n_own: of how many. */
+/* Count the arm's runs that loaded torch, of the *n_own runs that this program made. */
 static size_t count_torch_runs(const struct judge *judge, size_t arm, size_t *n_own)
 {
 	char value[VALUE_SIZE];
@@ -459,7 +460,8 @@ static bool log_counts_less(const struct judge *judge, size_t arm, size_t other,
 	       MEAN(other, shown_most_s) - MEAN(other, printed_s) + margin;
 }
 
-/* By how many seconds the window of an arm, by its logs, exceeds its whole runs; NAN: unknown. */
+/* Seconds by which the window of an arm, timed by its logs, exceeds its whole runs; NAN: unknown.
+ */
 static double window_exceeds_run_s(const struct judge *judge, size_t arm)
 {
 	return MEAN(arm, printed_s) - MEAN(arm, took_s) - LOG_CLOCK_LENGTH_S;
@@ -479,13 +481,14 @@ static double get_seen_gain(const struct health_sum *control, const struct healt
 	       2.0;
 }
 
-/* Does the pod's clock know the length of the window well enough? */
+/* Does the pod's clock give the length of the window precisely enough? */
 static bool is_window_known(const struct health_sum *h)
 {
 	return h->shown_most_s - h->shown_least_s < h->printed_s / 2.0;
 }
 
-/* Go to the next pair of usable runs of control and arm with known health; false: no more. */
+/* Go to the next pair of usable runs of control and arm that both have health data.  False at the
+ * end. */
 static bool find_next_pair(const struct judge *judge, size_t arm, const struct judge_run **control,
 			   const struct judge_run **run)
 {
@@ -520,9 +523,9 @@ static bool is_gain_in_log_only(const struct judge *judge, const struct judge_co
 	return only.p < level && only.mean / c->paired.mean > 0.5;
 }
 
-/* Is one arm's log clock wrong?  Then more time passed between its rows than the log counts,
- * compared with the other arm, so that pauses of both arms do not matter.  If rows came one by one
- * a smaller difference is enough, and if they have stamps the hit is hard. */
+/* Is one arm's log clock wrong?  Then more time passes between its rows than the log counts.  The
+ * excess is compared with the other arm's, so that pauses of both arms do not matter.  If rows came
+ * one by one, a smaller difference is enough, and if they also have stamps, the hit is hard. */
 static void compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 {
 	double a = MEAN(0, printed_s), margin = LOG_CLOCK_SHARE * a;
@@ -579,7 +582,7 @@ void judge_refuse_late_rows(const struct judge *judge, const struct judge_contra
 	double shown = 0.0;
 	size_t n = 0;
 
-	/* A window longer than its run is another matter; see compare_log_clocks. */
+	/* compare_log_clocks() reports a window that is longer than its run. */
 	if (!(MEAN(0, printed_s) > 0.0) || window_exceeds_run_s(judge, 0) > 0.0)
 		return;
 	each_pair (control, run, judge, c->arm) {
@@ -606,9 +609,9 @@ void judge_refuse_late_rows(const struct judge *judge, const struct judge_contra
 		       claimed, seen.mean);
 }
 
-/* Was most of the gain in the window lost outside of it, in all pairs?  By startup, compilation, or
- * work moved there.  It is a hard hit if the variant validates more often, as the log's clock does
- * not run then. */
+/* Was most of the gain in the window lost outside of it in all pairs, by startup, compilation, or
+ * work moved there?  The hit is hard if the variant validates more often, because the log's clock
+ * does not count validations. */
 static void compare_whole_runs(const struct judge *judge, struct judge_contrast *c)
 {
 	double claimed = MEAN(0, printed_s) - MEAN(c->arm, printed_s);
@@ -632,8 +635,8 @@ static void compare_whole_runs(const struct judge *judge, struct judge_contrast 
 				    : "the rest of the run");
 }
 
-/* The score is of a part of the run, so whole runs gain no larger share than it.  If they do in all
- * pairs, the variant left something out, such as the check of its result. */
+/* The score times a part of the run, so whole runs cannot gain a larger share than the score does.
+ * If they do in all pairs, the variant left something out, such as the check of its result. */
 static void compare_score_runs(const struct judge *judge, struct judge_contrast *c)
 {
 	AUTO_FREE double *excess = judge_new_array(judge);
@@ -652,8 +655,8 @@ static void compare_score_runs(const struct judge *judge, struct judge_contrast 
 			  b, a);
 }
 
-/* If a run ends before the processes that it started, its time is not that of its work. If both
- * arms do so (a compiler's server, for example), only the reader can judge it. */
+/* If a run ends before the processes that it started, its time does not cover all of its work.  If
+ * runs of both arms do (because of a compiler's server, for example), that is only a warning. */
 static void check_unfinished(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_run *first = judge_next(judge, c->arm, NULL);
@@ -746,8 +749,8 @@ static bool collect_loss_differences(const struct judge *judge, const struct jud
 	return all && *n > 0;
 }
 
-/* Compare losses over all blocks.  The same if the 90 % interval is within the margin; worse if it
- * is not and the difference is shown. */
+/* Compare losses over all blocks.  They are the same if the 90 % interval is within the margin, and
+ * worse if it is not and the variant's are significantly higher. */
 static void compare_quality(const struct judge *judge, struct judge_contrast *c)
 {
 	struct judge_quality *q = &c->quality;

@@ -37,8 +37,8 @@ char *kernel_command(const struct plan *plan)
 	return buf_detach(&command);
 }
 
-/* Append the lines that the probe printed for the arm.  If there are none, append the lines of no
- * arm, which show what ended the probe. */
+/* Append the lines that the probe printed for the arm.  If there are none, append the lines that
+ * belong to no arm, which show why the probe stopped. */
 static void extract_lines(struct str output, const char *tag, struct buf *out)
 {
 	struct str line;
@@ -96,7 +96,7 @@ void kernel_guards(struct bench_run *run)
 {
 	const cJSON *root = run->has_log ? run->log.score.root : NULL;
 	const char *error = json_get_string(root, "error", NULL);
-	double idle = (double)NAN; /* share of the worst case; NAN: unknown */
+	double idle = (double)NAN; /* largest idle share of all cases; NAN: unknown */
 
 	if (error != NULL) {
 		guard_add(&run->hits, json_get_bool(root, "wrong", false) ? GUARD_WORK : GUARD_EXIT,

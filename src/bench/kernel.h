@@ -16,7 +16,7 @@ char *kernel_command(const struct plan *plan);
 int kernel_share(const struct bench_runs *runs, const struct bench_run *run,
 		 struct bench_run *sharer, struct err *err) MUST_USE;
 
-/* Fire the validity checks for what the probe reports besides the time. */
+/* Add guard hits for errors and warnings that the probe reports besides the time. */
 void kernel_guards(struct bench_run *run);
 
 /* An array for verdict.json with the last object that the probe printed for each arm; owned. */

@@ -15,7 +15,8 @@ enough copies of the inputs that they do not fit into the L2 cache.  If an arm
 cannot be captured, all arms run without a graph.  On a CPU perf_counter_ns
 times the calls.
 
-Prints one JSON object per line and arm.  Output of the arms goes to stderr.
+Prints one JSON object per arm, one per line.  Output of the arms goes to
+stderr.
 """
 import contextlib
 import copy
@@ -48,7 +49,7 @@ PEAKS = (("H200", 4800, 989), ("H100 NVL", 3938, 835),
 
 
 class Failed(Exception):
-    """An arm gave a wrong result, or none."""
+    """The result of an arm is wrong or cannot be used."""
 
 
 def load(name, folder, path):
@@ -108,7 +109,7 @@ def twin(value):
 
 
 def memory(value):
-    """The memory of its leaves; immutable values have none."""
+    """The addresses of its leaves' memory; immutable values have none."""
     places = set()
     for leaf in leaves(value):
         if is_tensor(leaf):
@@ -122,7 +123,7 @@ def memory(value):
 
 
 def outputs(returned, slots):
-    """The outputs of calls; one that returns None wrote to its arguments."""
+    """The outputs of calls; a call that returns None changed its arguments."""
     return [args if out is None else out
             for out, args in zip(returned, slots)]
 
@@ -199,7 +200,7 @@ class Cpu:
         pass
 
     def cycle(self, arms):
-        """The number of rounds until every arm has been in all places."""
+        """The number of rounds until every arm has used all arms' memory."""
         return 1
 
     def move(self, arms, failed):
@@ -269,7 +270,8 @@ class Cuda(Cpu):
                 self.elapsed(arms[0], 10)
 
     def capture(self, arms, failed):
-        """Capture a graph of each arm's calls, or of none if one fails."""
+        """Capture a graph of each arm's calls.  If one arm fails, no arm uses
+        a graph."""
         torch = self.torch
         for arm in [arm for arm in arms if arm.error is None]:
             if self.mode == "eager":
@@ -295,9 +297,9 @@ class Cuda(Cpu):
         return PLACE_ROUNDS * len(arms) if self.mode == "graph" else 1
 
     def move(self, arms, failed):
-        """Let the arms exchange their memory: at another address the same
-        kernel differs by half a percent, and every process has the same
-        addresses."""
+        """Let the arms exchange their memory: at another address the time of
+        the same kernel differs by half a percent, and every process has the
+        same addresses."""
         self.rounds += 1
         if self.mode == "eager" or self.rounds % PLACE_ROUNDS:
             return
@@ -324,7 +326,7 @@ class Cuda(Cpu):
             arm.out = outputs([call(*args) for args in arm.slots], arm.slots)
 
     def elapsed(self, arm, times):
-        """Milliseconds of a number of passes by the GPU's clock."""
+        """Milliseconds that this many passes take by the GPU's clock."""
         torch = self.torch
         begin = torch.cuda.Event(enable_timing=True)
         end = torch.cuda.Event(enable_timing=True)
@@ -344,8 +346,8 @@ class Cuda(Cpu):
         return took * 1e3 / times / len(arm.slots)
 
     def replay_fresh(self, arm):
-        """Replay the graph with overwritten outputs and one new input, to see
-        that it computes."""
+        """Overwrite the outputs, change one input, and replay the graph, to
+        check that it still computes its outputs."""
         torch, given = self.torch, memory(arm.slots)
         for leaf in leaves(arm.out):
             # An output that is also an argument is needed by the next call.
@@ -470,7 +472,7 @@ class Bench:
                     raise Failed("its output is in the control's memory")
                 places = [memory(out) for out in arm.out]
                 for i in indexes:
-                    # A buffer shared by all calls has the last output.
+                    # A buffer shared by all calls holds the last output.
                     if i + 1 < len(places) and any(
                             places[i] & later for later in places[i + 1:]):
                         i = len(places) - 1
@@ -494,7 +496,8 @@ class Bench:
                              "%.3g times the value" % (away, share))
 
     def round(self, case, first):
-        """Run all arms once, in random order; the first time control last."""
+        """Run all arms once, in random order; in the first round the control
+        runs last."""
         n = len(self.arms[0].slots)
         made = {}
 
@@ -505,7 +508,7 @@ class Bench:
 
         self.clock.chosen = chosen = list(self.clock.renewed(n))
         if self.clock.mode == "graph":
-            # A buffer shared by all calls has the last output.
+            # A buffer shared by all calls holds the last output.
             self.clock.chosen = sorted({*chosen, n - 1})
         alive = self.alive()
         order = alive[1:] + alive[:1] if first \
@@ -621,7 +624,7 @@ def main():
     for row in Bench(spec).run():
         told.write(json.dumps(row) + "\n")
     told.flush()
-    # Without atexit handlers and threads of the arms.
+    # Run no atexit handlers of the arms, and do not wait for their threads.
     os._exit(0)
 
 

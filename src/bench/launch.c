@@ -17,10 +17,11 @@ extern const struct embed_file kernel_probe_files[];
 #define MAX_SECONDS 1e11
 #define SCRIPT_CAP  (16U * 1024 * 1024)
 #define ROOT	    "~/.hgym-bench"
-/* A query for the state of a run waits this long for its end. */
+/* A query for the state of a run waits up to this many seconds for its end. */
 #define AWAIT_S 8
 
-/* A path on the pod as a shell word; relative to its home unless it starts with "/". */
+/* Append a path on the pod as a shell word; it is relative to the home unless it starts with "/".
+ */
 static void append_path(struct buf *out, const char *path)
 {
 	if (path[0] != '/')
@@ -36,7 +37,7 @@ static void append_variable(struct buf *out, const char *name, const char *value
 	buf_append_char(out, '\n');
 }
 
-/* A variable with one path per line. */
+/* Append a variable with one path per line. */
 static void append_paths(struct buf *out, const char *name, const struct plan_texts *paths)
 {
 	AUTO_BUF list = buf_new(65536);
@@ -58,9 +59,9 @@ static bool has_path(const struct plan_env *env)
 	return any_of(i, env->n, strcmp(env->v[i].name, "PATH") == 0);
 }
 
-/* The commands whose programs the preflight looks for on the pod: per line "own", or "made" if a
- * patch or files may create the program, then the command.  Left out are commands that only a shell
- * can read, and commands with their own PATH. */
+/* Append the commands whose programs the preflight looks for on the pod.  Each line has "own", or
+ * "made" if a patch or files may create the program, and then the command.  Commands with shell
+ * syntax or with their own PATH are left out. */
 static void append_needs(struct buf *out, const struct plan *plan)
 {
 	AUTO_BUF needs = buf_new(1024U * 1024);
@@ -117,8 +118,7 @@ static void append_variables(struct buf *out, enum launch_op op, const struct la
 		append_variable(out, "HB_PROBE", kernel_probe_files[0].text);
 }
 
-/* The content of a local file as a shell word.  A relative name starts at the folder of bench.json.
- */
+/* Append a local file's content as a shell word.  A relative name starts at bench.json's folder. */
 static int append_file(struct buf *out, const struct plan *plan, const char *name, struct err *err)
 {
 	const char *slash = strrchr(plan->file, '/');
@@ -144,7 +144,7 @@ static int append_file(struct buf *out, const struct plan *plan, const char *nam
 	return 0;
 }
 
-/* The shell function ship_files, which applies the changes of an arm to its copy. */
+/* Append the shell function ship_files, which applies the changes of an arm to its copy. */
 static int append_ship_files(struct buf *out, const struct launch *l, struct err *err)
 {
 	const struct plan_variant *v = plan_arm(l->plan, l->arm);
@@ -165,7 +165,7 @@ static int append_ship_files(struct buf *out, const struct launch *l, struct err
 			return -1;
 		buf_append_str(out, " | patch -p1");
 	}
-	/* Last, as files and the patch may add the code that reads the settings of an overlay. */
+	/* Check settings last: files and the patch may add the code that reads them. */
 	array_each (file, v->files.v, v->files.n) {
 		if (file->overlay == NULL)
 			continue;
@@ -190,7 +190,7 @@ int launch_check_files(const struct plan *plan, struct err *err)
 	return 0;
 }
 
-/* The shell script that runs `call` after `text` on the node of an allocation. */
+/* Append a shell script that runs `text` and then `call` on the node of an allocation. */
 static void append_slurm(struct buf *out, const struct launch *l, bool ends, const char *text,
 			 const char *call)
 {
@@ -271,7 +271,7 @@ int launch_script(struct buf *out, enum launch_op op, const struct launch *l, st
 	return 0;
 }
 
-/* Lines "HB1 WORD ..." of a reply that set a flag, a text, or are followed by bytes. */
+/* The words of reply lines "HB1 WORD ...": flags, texts, and blobs, whose bytes follow the line. */
 #define MEMBER(word, name)                                \
 	{                                                 \
 		word, offsetof(struct launch_reply, name) \
@@ -302,7 +302,7 @@ static const struct {
 	TEXT("moved", moved, false),
 };
 
-/* The next word as a number; 0 if it is none. */
+/* The next word as a number; 0 if it is not a number. */
 static double next_number(struct str *rest)
 {
 	struct str word;
@@ -327,7 +327,7 @@ static int to_int(double value)
 	return value > -1e9 && value < 1e9 ? (int)value : -1;
 }
 
-/* "done RC T0 T1 UP0 UP1", or the state alone. */
+/* Parse "done RC T0 T1 UP0 UP1", or another state, which has no numbers. */
 static void read_state(struct launch_reply *reply, struct str rest)
 {
 	static const struct {
@@ -409,7 +409,7 @@ void launch_reply_init(struct launch_reply *reply, struct str output)
 
 			if (!str_eq_cstr(word, blobs[i].word))
 				continue;
-			/* The connection broke, or the pod lies: the rest cannot be read. */
+			/* The connection broke, or the reply is wrong: ignore the rest. */
 			if (!str_to_u64(line, &n) || n > output.len)
 				return;
 			*(struct str *)(void *)((char *)reply + blobs[i].at) =

@@ -5,7 +5,7 @@
 #include "conf/conf.h"
 
 /* The protocol between a bench and a pod: scripts for `sh -s`, made from launch.sh, and the parser
- * of their answers.  Only the files that a variant ships are read. */
+ * of their answers.  The only local files read here are those that a variant ships. */
 #define LAUNCH_COMMAND	 "exec sh -s"
 #define LAUNCH_CHUNK	 (1024U * 1024)
 #define LAUNCH_REPLY_CAP (4U * 1024 * 1024)
@@ -29,17 +29,18 @@ struct launch {
 	const struct plan *plan;
 	const char *bench; /* id */
 	size_t pod, arm;
-	const char *job; /* name of its folder; of START, STATE and GPU */
-	uint64_t offset; /* of STATE: size of the local copy of the log */
-	/* The pod is a login node: all but STOP run as a step of an allocation. NULL: it is not. */
+	const char *job; /* name of the job's folder, for operations on one job */
+	uint64_t offset; /* for STATE: size of the local copy of the log */
+	/* The pod is a login node of Slurm, where all operations except STOP run as a step of an
+	 * allocation; NULL: without Slurm. */
 	const struct conf_slurm *slurm;
-	bool ask; /* look the allocation up first: it may have ended */
+	bool ask; /* check first whether the allocation has ended */
 };
 
-/* -1 with err if a file that an arm ships cannot be read. */
+/* Check that the files that arms ship can be read; -1 with err. */
 int launch_check_files(const struct plan *plan, struct err *err);
 
-/* -1 with err if a file that the variant ships cannot be read. */
+/* Append the script of an operation.  -1 with err if a file that the arm ships cannot be read. */
 int launch_script(struct buf *out, enum launch_op op, const struct launch *l,
 		  struct err *err) MUST_USE;
 
@@ -52,7 +53,7 @@ enum launch_state {
 	LAUNCH_LOST, /* no process and no exit status */
 };
 
-/* The result of a run, as its pod has it. */
+/* The result of a run, as recorded on its pod. */
 struct run_result {
 	double rc;	    /* exit status */
 	double t0_s, t1_s;  /* the pod's wall clock, since 1970 */

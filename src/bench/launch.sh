@@ -26,7 +26,7 @@ pid_ns() { readlink /proc/self/ns/pid 2>/dev/null || echo none; }
 
 eval "$(write_marked)"
 
-# Is the process of a pid file alive, and not another one with its number?
+# Is the process of a pid file alive?  A later process may have its pid.
 is_alive() {
 	read -r pid group start boot ns <"$1/pid" || return 1
 	test "$boot" = "$(boot_id)" && test "$ns" = "$(pid_ns)" || return 1
@@ -45,7 +45,7 @@ job_state() {
 	elif test -f "$1/pid"; then
 		if is_alive "$1"; then
 			echo running
-		elif test -f "$1/exit"; then # it ended meanwhile
+		elif test -f "$1/exit"; then # it has just ended
 			echo "done $(cat "$1/exit")"
 		else
 			echo lost
@@ -70,8 +70,7 @@ kill_all() {
 	test -z "$1" || kill -KILL $1 2>/dev/null
 }
 
-# Give processes that were killed or have reported their end a moment to end;
-# those that do not are in $left.
+# Wait up to 5 s until no process of the bench is left; $left has the others.
 await_end() {
 	tries=0
 	while left=$(all_left) && test -n "$left" && test $tries -lt 50; do
@@ -103,7 +102,7 @@ has_space() {
 
 lock_path() { echo "$HB_LOCK_DIR/hgym.gpu.$1.lock"; }
 
-# hgym-tui never creates a symbolic link as a lock: following the link of
+# Refuse locks that are symbolic links.  hgym-tui creates none, and the link of
 # another user would create or lock a file elsewhere.
 check_locks() {
 	for name in $HB_LOCKS; do
@@ -141,8 +140,8 @@ find_foreign() {
 		tr -cd '0-9\n' | grep . | tr '\n' ' '
 }
 
-# "GPU 0 is at 37 %, 20480 MiB used": a program of another container, which
-# has no pid here, uses a GPU of this bench.
+# Print "GPU 0 is at 37 %, 20480 MiB used" if a GPU of this bench is in use,
+# perhaps by a program of another container, which has no pid here.
 find_busy_gpu() {
 	test -n "$HB_GPUS" && command -v nvidia-smi >/dev/null 2>&1 || return
 	nvidia-smi --id="$HB_GPUS" \
@@ -254,7 +253,7 @@ op_start() {
 		# shellcheck disable=SC2016
 		probe='export HGYM_PROBE="$PWD/probe.py"; '
 	fi
-	# Temporary files and compiler caches of the arm's own.
+	# Each arm has its own temporary files and compiler caches.
 	mkdir -p "$HB_TOP/tmp.$HB_TAG"
 	# shellcheck disable=SC2016
 	caches='at=${HB_MARK%/*}/tmp.'$HB_TAG'; export TMPDIR="$at"
@@ -282,7 +281,7 @@ HB_LOCKS HB_LOCK_DIR HB_HOLDER" "$HB_PREPARE" >"$job/prepare.sh"
 	if command -v flock >/dev/null 2>&1; then
 		chain=
 		for name in $HB_LOCKS; do
-			# Without following a symbolic link.
+			# Create the file without following a symbolic link.
 			(set -C && : >"$(lock_path "$name")") 2>/dev/null
 			chain="$chain flock -n $(lock_path "$name")"
 		done
@@ -310,12 +309,12 @@ HB_LOCKS HB_LOCK_DIR HB_HOLDER" "$HB_PREPARE" >"$job/prepare.sh"
 	op_state
 }
 
-# Files of a variant's copy of the working folder.
+# Write a file of a variant's copy of the working folder.
 write_file() {
 	mkdir -p "$(dirname "$1")" && printf '%s' "$2" >"$1"
 }
 
-# As a JSON merge patch: null removes a key.
+# Change a JSON file by a merge patch: null removes a key.
 merge_json() {
 	python3 -c 'import json, sys
 path, more = sys.argv[1:]
@@ -344,7 +343,7 @@ if keys:
 ' "$kernel" "$2"
 }
 
-# A file by which python3 imports from the working folder, not from a copy of it.
+# Find a file that makes python3 import from the working folder, not the copy.
 find_editable() {
 	sites=$(python3 -c 'import site
 print(*site.getsitepackages(), site.getusersitepackages())' 2>/dev/null)
@@ -384,7 +383,7 @@ op_state() {
 	case $state in
 	busy | full) rm -rf "$job" ;;
 	lost)
-		kill_all "$(job_left)" # they would keep the locks
+		kill_all "$(job_left)" # so that they release the locks
 		alloc=$(cat "$job/alloc" 2>/dev/null || echo none)
 		test -z "${HB_HOLD:-}" || ! is_over "$alloc" "$HB_TOP" ||
 			reply "moved $alloc"
@@ -445,7 +444,7 @@ op_gpu() {
 	done
 }
 
-# Stop all jobs of the bench, and prove that no process of them is left.
+# Stop all jobs of the bench, and reply with the processes that are left.
 op_abort() {
 	for job in "$HB_TOP"/*/; do
 		job=${job%/}
@@ -470,7 +469,7 @@ op_abort() {
 	done
 	await_end
 	reply "left $(echo "$left" | grep -c .)$(name_processes "$left")"
-	# Processes that its runs reported; some may not be theirs.
+	# Processes that runs reported as left behind; some may not be theirs.
 	reply "stray$(name_processes "$(cat "$HB_TOP"/*/host.csv 2>/dev/null |
 		grep '^! left ' | while read -r _ _ pid start _; do
 		case $(stat_of "$pid") in Z*) ;; ?" $start") echo "$pid" ;; esac
@@ -511,8 +510,8 @@ op_finish() {
 	reply finished
 }
 
-# Report what a simple command needs and the pod does not have: its program,
-# and the script of an interpreter unless the bench creates that first.
+# Report if the pod lacks the program of a simple command, or the script that an
+# interpreter runs, unless the bench creates them first.
 reply_missing() {
 	kind=$1 program=$2
 	shift 2

@@ -19,8 +19,8 @@ os.execvp(sys.argv[1], sys.argv[1:])' "$@"
 }
 
 # Locks for pods without flock: a directory with the pid, start time, boot id
-# and pid namespace of its owner.  A lock whose owner no longer exists is moved
-# away; only one process can succeed in that.
+# and pid namespace of its owner.  A lock whose owner no longer exists is
+# renamed, which only one process can do, and removed.
 write_lock() {
 	cat >"$1/lock.sh" <<'HB_LOCK'
 start_of() { sed 's/.*) //' 2>/dev/null "/proc/$1/stat" | cut -d' ' -f20; }
@@ -31,7 +31,7 @@ is_stale() {
 		test "$its_boot" = "$boot" || return 0
 		test "$its_ns" = "$ns" || return 1
 		test "$(start_of "$pid")" != "$start"
-	else # its creator died between two steps
+	else # its creator died before it wrote the file
 		test -n "$(find "$1" -maxdepth 0 -mmin +1 2>/dev/null)"
 	fi
 }
@@ -94,9 +94,9 @@ holders() {
 		esac
 	done
 }
-# Processes of the jobs with mark $1 and folder $2, also those that changed
-# their session: they have the mark in their environment (as HGYM_JOB or as $3),
-# write to the log, or were once seen among the descendants of the run.
+# Print the processes of the jobs with mark $1 and folder $2, even if they have
+# changed their session: all that have the mark in their environment (as
+# HGYM_JOB or as $3), write to the log, or were seen as descendants of the run.
 marked() {
 	{
 		of_all '/proc/[0-9]*/environ' \
@@ -135,7 +135,7 @@ is_over() {
 	until row=$(squeue -h -j "$SLURM_JOB_ID" \
 		-O JobID:30,RestartCnt:30,State:30); do
 		# Give up after 3 to 10 minutes; one answer may take 20 s.
-		# Slurm has killed the batch job by then if it meant to.
+		# By then Slurm has killed the batch job, if it wanted to.
 		is_held "$2" || return 0
 		tries=$((tries + 1))
 		test $tries -lt 20 || return 1
@@ -239,8 +239,8 @@ hashes() {
 		(cd "$HB_CWD" && sha256sum "$file" 2>&1)
 	done <judged
 }
-# Files that programs of all arms read when they start, and the settings in a
-# folder that all arms use.
+# Hash the files that programs of all arms read when they start, and the
+# settings in a folder that all arms use.
 shared() {
 	for site in "$HOME"/.local "$HB_CWD"/.venv "$HB_CWD"/venv; do
 		sha256sum "$site"/lib/python*/site-packages/*custom*.py \
@@ -364,9 +364,9 @@ sample_host() {
 	done
 	echo "$up,$bytes,$load,$busy,${steal:-},$wait_ns,$held"
 }
-# Find the python of the run and the torch that it has mapped.  Tried together
-# with sample_host until torch is found, for half a minute at most: a run
-# imports torch before it trains.
+# Find the python of the run and the torch that it has mapped.  Called after
+# each sample_host until torch is found, for half a minute at most: a run imports
+# torch before it trains.
 find_runtime() {
 	looks=$((looks + 1)) python= site=
 	for pid in $tree; do
@@ -399,8 +399,8 @@ runtime() {
 		done
 	done
 }
-# "gpu_uuid GPU-1,GPU-2" and "power_limit 700.00" of the samples; not with Slurm,
-# which may give each allocation other GPUs.
+# Print "gpu_uuid GPU-1,GPU-2" and "power_limit 700.00" from the samples, except
+# with Slurm, which may give each allocation other GPUs.
 gpus() {
 	test -s gpu.csv && test ! -f alloc || return 0
 	for column in 9:gpu_uuid 10:power_limit; do
@@ -480,8 +480,8 @@ t1=$(date +%s)
 # forked still has the traps of this shell and would ignore TERM.
 kill -KILL $watchers 2>/dev/null
 sample_host >>host.csv
-# Work that the run left to its processes is not in its time.  What ends together
-# with the run is gone at the second look.
+# Work that processes continue after the run is not in its time.  Processes that
+# end together with the run are gone at the second look.
 unfinished=$(marked "$HB_MARK" . HGYM_JOB)
 test -z "$unfinished" || sleep 0.2
 for pid in $unfinished; do
@@ -490,7 +490,7 @@ for pid in $unfinished; do
 	*) echo "! unfinished" >>host.csv ;;
 	esac
 done
-# A run whose node Slurm took away has neither failed nor a result.
+# A run has not failed if Slurm took its node away, but it has no result.
 moved=
 test ! -f alloc || test -f cut || test -f timedout ||
 	! is_over "$(cat alloc)" .. || moved=moved
@@ -501,7 +501,7 @@ hashes >hash.after
 	gpus
 	test ! -s ../editable || echo "editable $(cat ../editable)"
 } >runtime
-# Find the process that adopts orphans, by making one.
+# Create an orphan to find the process that adopts orphans.
 test -n "$adopts" ||
 	set -- $(sed 's/.*) //' "/proc/$(sleep 9 >/dev/null & echo $!)/stat")
 adopter=${2-}
@@ -545,15 +545,15 @@ while :; do
 	sleep 0.5
 done
 report_left $left
-# Without adoption by this shell, report the orphans that its parents adopted,
-# which may belong to another user, and do not kill them.
+# If this shell cannot adopt orphans, report those that another process adopted.
+# They may belong to another program, so do not kill them.
 if test -z "$adopts"; then
 	find_orphans "$adopter" "$group"
 	for pid in $orphans; do
 		test ! -O "/proc/$pid" || report_left "$pid"
 	done
 fi
-# No process is left that could forge the stamps.
+# Now no process is left that could forge the stamps.
 rm -rf stamps stamps.t over
 : >over
 tries=0

@@ -82,7 +82,7 @@ if test "$HB_ASK" = 1 || ! read -r id <"$HB_FILE"; then
 		if test "$HB_ENDS" = 1; then
 			if test -n "$id" && test "$HB_CALL" = op_clean; then
 				reply "running Slurm job $id"
-			else # without an allocation nothing runs
+			else # no allocation, so no process to stop
 				printf '%s\n%s\n' "$HB_TEXT" "$HB_CALL" | sh -s
 			fi
 			exit

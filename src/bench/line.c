@@ -12,7 +12,7 @@
 
 #define MAX_COMMAND 65536U
 #define MAX_NAMES   65536U
-/* Processes of a kernel bench, which are its blocks. */
+/* Each block of a kernel bench is one process. */
 #define KERNEL_BLOCKS 3
 
 /* Do all pods run on this machine? */
@@ -181,7 +181,7 @@ static int add_metric(cJSON *metric, const struct bench_line *line, struct err *
 	return line->window != NULL ? bench_make_window(metric, line->window, err) : 0;
 }
 
-/* The definition by a line; by a form also its arms, and the command that they run by default. */
+/* Make the definition from a line.  A form also passes its arms and their default command. */
 static cJSON *make_bench(const struct bench_line *line, const cJSON *form_arms, const char *command,
 			 const struct conf *conf, struct err *err)
 {
@@ -249,7 +249,7 @@ cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf, s
 	return make_bench(line, NULL, NULL, conf, err);
 }
 
-/* The next word, split and unquoted as a shell would: NAME='two words'; owned.  NULL: none left. */
+/* The next word, unquoted as by a shell: NAME='two words'; owned.  NULL if no word is left. */
 static char *next_word(struct str *rest)
 {
 	AUTO_BUF word = buf_new(MAX_COMMAND);
@@ -273,8 +273,8 @@ static char *next_word(struct str *rest)
 	return xstrdup(word.data);
 }
 
-/* The command of "TAG=COMMAND", as --variant takes it, without quotes around all of it; owned.
- * NULL: the text is of another form. */
+/* The command of "TAG=COMMAND", as for --variant, without quotes around all of it; owned.  NULL if
+ * the text has another form. */
 static char *get_command(struct str text)
 {
 	size_t n = index_of(i, text.len, text.p[i] == '=' || isspace((unsigned char)text.p[i]));
@@ -288,7 +288,7 @@ static char *get_command(struct str text)
 	return xstrndup(text.p, text.len);
 }
 
-/* Add the arm in a field of the form: "TAG=COMMAND" or "TAG NAME=VALUE .. [-- COMMAND]". */
+/* Add the arm of a field of the form: "TAG=COMMAND" or "TAG NAME=VALUE .. [-- COMMAND]". */
 static int add_form_arm(cJSON *arms, const cJSON *form, const char *key, struct err *err)
 {
 	bool is_control = strcmp(key, "control") == 0;

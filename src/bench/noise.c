@@ -6,9 +6,9 @@
 #include "bench/power.h"
 #include "bench/verdict_json.h"
 
-/* From this many blocks on, their own spread is used. */
+/* From this many blocks on, the spread of the blocks themselves is used. */
 #define OWN_BLOCKS 3
-/* Factors of up to this many blocks are computed once. */
+/* noise_mde() caches its factors for up to this many blocks. */
 #define MOST_KNOWN 10
 
 static bool is_measured(const struct noise_run *run)
@@ -42,7 +42,7 @@ static void measure_drift(struct noise *noise, const struct noise_run *runs, siz
 	}
 }
 
-/* Median of a block's runs, of the control or of the A/A arm.  *count: how many. */
+/* Median of the control's (again: the A/A arm's) runs in the block of `like`; *count: how many. */
 static double get_median(const struct noise_run *like, bool again, const struct noise_run *runs,
 			 size_t n, size_t *count)
 {
@@ -55,7 +55,7 @@ static double get_median(const struct noise_run *like, bool again, const struct 
 	return values_median(y, *count);
 }
 
-/* Differences of ln y of all complete blocks.  Returns how many. */
+/* Set d to the differences of ln y of all complete blocks.  Returns how many. */
 static size_t measure_differences(const struct noise_run *runs, size_t n, double *d)
 {
 	AUTO_FREE size_t *least = xcalloc(n + 1, sizeof(*least));
@@ -206,7 +206,7 @@ static struct str get_cell(struct str line, size_t column)
 	return str_trim(cell);
 }
 
-/* Append a text to a char array, after `glue` if it has one already. */
+/* Append a text to a char array, after `glue` if the array is not empty. */
 #define append_text(out, glue, text)                                                 \
 	append_into(out, "%s%.*s", (text).len > 0 && (out)[0] != '\0' ? (glue) : "", \
 		    (int)(text).len, (text).p)
@@ -247,8 +247,8 @@ void noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod, struct
 	}
 }
 
-/* Seconds per run on that pod with its setup and without the gap.  The mean of all runs, as their
- * times are whole seconds. */
+/* Seconds per run on that pod, including setup but not the gap.  This is the mean of all runs,
+ * because the times of one run are in whole seconds. */
 static double measure_pace(const struct plan *plan, size_t pod, const cJSON *all)
 {
 	double took_s = 0.0, end = (double)NAN, n = 0;

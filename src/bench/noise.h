@@ -6,9 +6,9 @@
 
 /* Noise is measured by the A/A arm of a bench or by an audit. */
 
-/* With fewer runs of a class its noise is not used. */
+/* The noise of a class is used only if it was measured with at least this many runs. */
 #define NOISE_MIN_RUNS 3
-/* Longer pauses between two runs are not counted: the pod was unreachable. */
+/* A pause between two runs counts at most this long (seconds): longer, the pod was unreachable. */
 #define NOISE_MOST_BETWEEN_S 10.0
 
 /* One run of the control or of the A/A arm. */
@@ -19,7 +19,7 @@ struct noise_run {
 	bool again; /* of the A/A arm */
 };
 
-/* Runs may be in any order. */
+/* Measure the noise of n runs, in any order. */
 void noise_measure(struct noise *noise, const struct noise_run *runs, size_t n);
 
 /* Standard deviation of a block's difference of ln y: the blocks' own if three were measured,

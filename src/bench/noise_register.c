@@ -80,7 +80,7 @@ static int add_row(void *user, const struct stored_noise *row)
 	return 0;
 }
 
-/* By class, then by spread; entries without a rank come last. */
+/* Sort by class, then by spread; entries without a rank come last. */
 static int compare_entries(const void *a, const void *b)
 {
 	const struct noise_entry *x = a, *y = b;
@@ -136,7 +136,6 @@ int noise_register_load(struct noise_register *reg, struct context *context, str
 	return rc;
 }
 
-/* By class, kind of pod and time. */
 static int compare_history(const void *a, const void *b)
 {
 	const struct noise_entry *x = a, *y = b;

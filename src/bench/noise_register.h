@@ -46,11 +46,11 @@ void noise_register_release(struct noise_register *reg);
  * finds the changes. */
 int noise_history_load(struct noise_register *reg, struct context *context, const char *name,
 		       struct err *err) MUST_USE;
-/* The row of `bench history`: that of `bench noise` and more.  Owned by the caller. */
+/* The row of `bench history`: the row of `bench noise` with more keys.  Owned by the caller. */
 cJSON *noise_history_json(const struct noise_entry *entry);
 
-/* The entry for the control of a plan on a pod. gpu_id "": the newest.  NULL: none with at least
- * NOISE_MIN_RUNS runs. */
+/* The newest entry for the control of a plan on a pod, with these GPUs ("": any) and at least
+ * NOISE_MIN_RUNS runs; NULL: none. */
 const struct noise_entry *noise_register_find(const struct noise_register *reg,
 					      const struct plan *plan, size_t pod,
 					      const char *gpu_id);
@@ -66,15 +66,15 @@ struct noise_lookup {
  * entry for its current GPUs; otherwise NAN.  For session_setup.noise. */
 void noise_register_set_rule(void *lookup, struct judge_rule *rule);
 
-/* Store the noise of each pod of a results folder in the database.  Without an A/A arm that is only
- * the level of the control. */
+/* Store the noise of each pod of a results folder in the database.  A bench without an A/A arm only
+ * measures the level of the control. */
 int noise_register_store(const char *db_path, const char *id, const char *path,
 			 struct err *err) MUST_USE;
 
 /* An entry as facts, which `bench audit` prints. */
 void noise_entry_facts(struct facts *facts, const struct noise_entry *entry);
 
-/* The history of the bench's control as facts.  Nothing if the history has no other bench. */
+/* Add the history of the bench's control as facts, if the history contains another bench. */
 void noise_history_facts(struct facts *facts, const struct noise_register *history,
 			 const char *bench_id);
 

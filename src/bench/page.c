@@ -19,7 +19,7 @@
 #define WIDTH	 640 /* of the axis, as SVG */
 #define LEFT	 60
 #define RIGHT	 60
-#define ROW	 50 /* the verdict, below it the blocks */
+#define ROW	 50 /* height of the verdict and the blocks below it */
 #define ROOM	 70 /* for a label of the axis */
 /* The axis shows an interval up to this many times as wide as the blocks. */
 #define MOST_WIDE 2.0
@@ -63,7 +63,7 @@ static struct plot make_plot(const cJSON *verdict)
 	return plot;
 }
 
-/* Place of a value on an axis of that length; values outside are at its ends. */
+/* Place of a value on an axis of that length; a value outside of the axis is put at its end. */
 static double plot_place(const struct plot *plot, double pct, double length)
 {
 	double at = (pct - plot->lo) / (plot->hi - plot->lo);
@@ -102,7 +102,7 @@ static void append_row(struct buf *out, const struct plot *plot, const cJSON *c)
 		buf_appendf(out, "%s\n", txt(c, "verdict"));
 }
 
-/* Blocks as dots, interval, zero and margin. */
+/* Append a plot of each variant: blocks as dots, interval, zero and margin. */
 static void append_plot(struct buf *out, const cJSON *verdict)
 {
 	struct plot plot = make_plot(verdict);
@@ -191,7 +191,7 @@ void page_svg(struct buf *out, const cJSON *verdict)
 		    rows * ROW + 50, plot.margin);
 }
 
-/* "NVIDIA H100 80GB HBM3, driver 570.1" from "0, NVIDIA .., 570.1, ..". */
+/* Append "NVIDIA H100 80GB HBM3, driver 570.1", taken from "0, NVIDIA .., 570.1, ..". */
 static void page_add_gpu(struct buf *out, struct str rest)
 {
 	struct str index, name, driver;
@@ -205,7 +205,7 @@ static void page_add_gpu(struct buf *out, struct str rest)
 		    (int)driver.len, driver.p);
 }
 
-/* What the preflight found on a pod. */
+/* Add what the preflight found on a pod. */
 static void page_add_pod(struct facts *facts, const struct plan_pod *pod, const char *path)
 {
 	static const char *const versions[] = { "torch", "triton", "flash-attn", "kernel" };

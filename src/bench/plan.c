@@ -40,7 +40,7 @@ static bool is_variable(const char *text)
 	       str_has_only(str_from(text), LETTERS "0123456789_");
 }
 
-/* Relative, so that it cannot leave the copy of the working folder. */
+/* Is the path inside the copy of the working folder? */
 static bool is_inside(const char *text)
 {
 	return text[0] != '/' && text[0] != '\0' && strstr(text, "..") == NULL;
@@ -80,7 +80,7 @@ static int read_env(const struct json_reader *r, const cJSON *all, const char *p
 	return 0;
 }
 
-/* "files" (path on the pod: path on this machine) or "overlay" (path on the pod: object). */
+/* Read "files" (path on the pod: path on this machine) or "overlay" (path on the pod: object). */
 static int read_files(const struct json_reader *r, const cJSON *all, const char *path, void *to)
 {
 	struct plan_files *files = to;
@@ -111,7 +111,7 @@ static int read_files(const struct json_reader *r, const cJSON *all, const char 
 	return 0;
 }
 
-/* Launch settings of a kernel: keyword arguments. */
+/* Read the launch settings of a kernel, which are keyword arguments. */
 static int read_launch(const struct json_reader *r, const cJSON *all, const char *path, void *to)
 {
 	const char *duplicate = json_duplicate_key(all);
@@ -131,7 +131,7 @@ static int read_launch(const struct json_reader *r, const cJSON *all, const char
 	return 0;
 }
 
-/* "2026-11-20T21:00:00Z" as milliseconds since 1970. */
+/* Read "2026-11-20T21:00:00Z" as milliseconds since 1970. */
 static int read_deadline(const struct json_reader *r, const cJSON *node, const char *path, void *to)
 {
 	int64_t *deadline_ms = to;
@@ -463,7 +463,7 @@ static int read_pods(const struct json_reader *r, const cJSON *array, const char
 	items.v = plan->pods = xcalloc(size, sizeof(blank));
 	if (read_items(r, array, path, &items, &plan->n_pods) != 0)
 		return -1;
-	/* GPUs are locked in this order: two benches that lock several cannot deadlock. */
+	/* GPUs are locked in this order, so that two benches that lock several cannot deadlock. */
 	for (size_t i = 0; i < size; i++)
 		for (size_t k = 1; k < plan->pods[i].gpus.n; k++)
 			if (plan->pods[i].gpus.v[k - 1] > plan->pods[i].gpus.v[k]) {
@@ -699,14 +699,14 @@ double plan_usual_gap_s(const struct plan *plan)
 	return isnan(plan->gap_s) ? PLAN_GAP_S : plan->gap_s;
 }
 
-/* A shell command with the environment of an arm on a pod. */
+/* Append a shell command that runs `command` with the environment of an arm on a pod. */
 static void append_command(const struct plan *plan, size_t arm, size_t pod, const char *command,
 			   struct buf *out)
 {
 	const struct plan_variant *v = plan_arm(plan, arm);
 	const struct plan_pod *p = &plan->pods[pod];
 
-	/* Without a buffer rows reach the log when they are printed.  The plan may override it. */
+	/* Unbuffered, rows reach the log as soon as they are printed.  The plan may override it. */
 	buf_append_str(out, "env PYTHONUNBUFFERED=1 ");
 	if (p->gpus.n > 0) {
 		buf_append_str(out, "CUDA_VISIBLE_DEVICES=");

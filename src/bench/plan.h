@@ -111,10 +111,10 @@ struct plan {
 	/* budget */
 	double usd, minutes;
 	int64_t deadline_ms; /* wall clock; 0: none */
-	bool stop_pods;	     /* when the bench ends; else the user is asked */
+	bool stop_pods;	     /* run stop_cmd when the bench ends; false: ask the user */
 };
 
-/* -1 with err (ERR_CONFIG): "file:line: key path: message". */
+/* Read a plan from a file.  -1 with err (ERR_CONFIG): "file:line: key path: message". */
 int plan_load(struct plan *plan, const char *path, struct err *err) MUST_USE;
 /* The same for a text; file is its name in errors. */
 int plan_parse(struct plan *plan, const char *file, struct str text, struct err *err) MUST_USE;
@@ -140,8 +140,8 @@ void plan_arm_tag(const struct plan *plan, size_t arm, char out[PLAN_TAG_SIZE]);
 
 /* Rounds per pod, including burn-in; each arm runs once per round. */
 size_t plan_n_rounds(const struct plan *plan);
-/* Most runs that the bench can make, over all pods and including burn-in.  Three arms run in the
- * blocks that confirm the best. */
+/* Maximum number of runs of the bench, over all pods and including burn-in.  At most three arms run
+ * in the blocks that confirm the best. */
 size_t plan_n_runs(const struct plan *plan);
 
 /* The arms of every round of a pod in order, burn-in first; the caller frees it. */
@@ -157,7 +157,7 @@ bool plan_needs_copies(const struct plan *plan);
  * output from which the logs of all its runs are made. */
 const char *plan_output(const struct plan *plan);
 
-/* Append "0,3", or "0 3" with a blank as the glue. */
+/* Append the numbers of the GPUs with `glue` in between: "0,3". */
 void plan_gpus_text(const struct plan_gpus *gpus, char glue, struct buf *out);
 
 /* The exact shell command of an arm on a pod: environment, GPUs, then the command. */

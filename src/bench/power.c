@@ -10,12 +10,12 @@
 /* Longer benches are extrapolated from this many blocks. */
 #define MOST_SIMULATED 24
 #define MOST_BLOCKS    1000
-/* Blocks of one variant that are simulated for one answer, in benches of at most MOST_TRIALS: the
- * power at the answer is then within about 1 % of rule.power. */
+/* Number of blocks of one variant that are simulated for one answer, in at most MOST_TRIALS
+ * benches. With so many, the power at the answer is within about 1 % of rule.power. */
 #define WORK	    48000
 #define MOST_TRIALS 8000
 
-/* Quantiles of t at 1/df = i / GRID, from 1 to infinity; interpolated between. */
+/* Quantiles of t at 1/df = i / GRID, for df from 1 to infinity; interpolated in between. */
 #define GRID 64
 
 struct quantiles {
@@ -99,7 +99,7 @@ static void draw_pod(struct simulation *s, size_t pod)
 }
 
 struct look {
-	double mean, bar, half; /* p is below the level beyond bar, below alpha beyond half */
+	double mean, bar, half; /* p is below the level if |mean| > bar, below alpha if > half */
 	bool is_precise;	/* the interval is narrow enough to stop */
 };
 
@@ -124,7 +124,7 @@ static bool are_pods_apart(const struct simulation *s, size_t variant, size_t n,
 	return true;
 }
 
-/* One variant at one look, if its true difference were 0. */
+/* Simulate one variant at one look, with a true difference of 0. */
 static struct look take_look(struct simulation *s, size_t variant, size_t n)
 {
 	const struct power_plan *plan = &s->plan;
@@ -145,8 +145,8 @@ static struct look take_look(struct simulation *s, size_t variant, size_t n)
 	return look;
 }
 
-/* Is each variant that equals the control decided: by a difference shown in error, or by a narrow
- * interval?  The bench continues until all are. */
+/* Are all variants that equal the control decided, by a difference shown in error or by a narrow
+ * interval?  The bench continues until they are. */
 static bool are_others_decided(struct simulation *s, size_t n)
 {
 	for (size_t v = 1; v < s->plan.variants; v++) {
@@ -159,7 +159,7 @@ static bool are_others_decided(struct simulation *s, size_t n)
 	return true;
 }
 
-/* The smallest true difference that one bench with drawn noise would show. */
+/* Simulate one bench with random noise, and return the smallest true difference it would show. */
 static double run_bench(struct simulation *s)
 {
 	const struct looks *looks = &s->plan.looks;
@@ -172,7 +172,7 @@ static double run_bench(struct simulation *s)
 			continue;
 		struct look look = take_look(s, 0, n);
 		least = fmin(least, fmax(floor, look.bar - look.mean));
-		/* A smaller difference than this stops the bench here, not shown. */
+		/* With a smaller true difference, the bench stops here and shows none. */
 		if (look.is_precise)
 			floor = fmax(floor, look.half - look.mean);
 	}

@@ -3,16 +3,16 @@
 
 #include "bench/stats.h"
 
-/* What a bench will show.  The plan, the noise register and "blocks to margin" all ask here.  The
- * bench is simulated with the looks, levels and tests of the verdict; the simulation has a fixed
- * seed, so the same question has the same answer. */
+/* Predict what a bench will show, for the plan, the noise register and "blocks to margin".  The
+ * bench is simulated with the looks, levels and tests of the verdict.  The simulation has a fixed
+ * seed, so equal plans give equal results. */
 
 /* The design of a bench, and the noise it will meet. */
 struct power_plan {
 	struct paired_rule rule;
 	struct looks looks; /* planned: blocks of all pods together */
 	size_t pods, reps;
-	size_t variants; /* that Holm adjusts for: all but one equal the control */
+	size_t variants; /* that Holm adjusts for; all but one are assumed to equal the control */
 	bool aa;	 /* a second control in each block */
 	double sd;	 /* of the difference of two arms in a block, ln units */
 	double pods_sd;	 /* of the difference between two pods */

@@ -17,7 +17,7 @@ static int64_t read_time_ms(const cJSON *object, const char *key)
 	return isnan(time_s) ? 0 : (int64_t)time_s * 1000;
 }
 
-/* Owned; NULL for a NULL node and for a text that is too long. */
+/* Print a node as JSON; owned.  NULL if the node is NULL or the text too long. */
 static char *print_json(const cJSON *node)
 {
 	AUTO_BUF text = buf_new(MAX_JSON);
@@ -84,7 +84,6 @@ struct listing {
 	size_t n, max;
 };
 
-/* The report of a stored verdict. */
 static char *make_report(const struct stored_bench *bench, double *cost_usd)
 {
 	AUTO_JSON root = NULL;
@@ -102,7 +101,7 @@ static char *make_report(const struct stored_bench *bench, double *cost_usd)
 	return buf_detach(&text);
 }
 
-/* The store lists the oldest first, the model wants the newest first. */
+/* Insert at the front: the store lists the oldest first, the model wants the newest first. */
 static int list_stored(void *user, const struct stored_bench *bench)
 {
 	struct listing *list = user;

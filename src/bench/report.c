@@ -63,7 +63,7 @@ static struct stats_text p_text(const char *name, double p)
 	return text;
 }
 
-/* Hodges-Lehmann estimate, and how many blocks agree with it. */
+/* Append the Hodges-Lehmann estimate, and how many blocks agree with it. */
 static void append_robust(struct report *r)
 {
 	double hl = num(r->c, "hl_d");
@@ -98,7 +98,7 @@ static const cJSON *find_arm(const struct report *r, const char *role)
 	return verdict_find(r->root, "arms", "tag", txt(r->c, role));
 }
 
-/* The outliers that widen the interval, or the other ones. */
+/* Add the outliers that widen the interval, or all others. */
 static void add_outliers(struct report *r, bool widening)
 {
 	bool widened = verdict_is_widened(r->c);
@@ -169,7 +169,7 @@ static void add_widened(struct report *r)
 		   "three runs, so that a single outlier has little effect.");
 }
 
-/* A row of the table of numbers: label, control, variant, speed-up, note. */
+/* Add a row to the table of numbers: label, control, variant, speed-up, note. */
 static void add_row(struct report *r, const char *label, double control, double variant,
 		    int decimals, double pct, const char *note)
 {
@@ -236,7 +236,7 @@ static void add_numbers(struct report *r)
 	}
 }
 
-/* The tests, what they adjust for, and the p that they require. */
+/* Add the tests, what they adjust for, and the p that they require. */
 static void add_tests(struct report *r)
 {
 	bool pods = verdict_is(r->c, "across_pods");
@@ -286,13 +286,13 @@ static void add_tests(struct report *r)
 		add_fact(r, "adjustments", FACT_PLAIN);
 }
 
-/* The change of the speed where the time changes by that many per cent. */
+/* The change of the speed, given the change of the time; both in per cent. */
 static struct stats_text speed_up_text(double time_pct)
 {
 	return pct_text(100.0 / (1.0 + time_pct / 100.0) - 100.0, true);
 }
 
-/* Tests that ignore blocks. */
+/* Add the tests that ignore blocks. */
 static void add_ranks(struct report *r)
 {
 	const cJSON *a = find_arm(r, "control");
@@ -318,7 +318,7 @@ static void add_ranks(struct report *r)
 			   "outliers");
 }
 
-/* The loss compared with the control's, and the smallest detectable difference. */
+/* Add the loss compared with the control's, and the smallest detectable difference. */
 static void add_quality(struct report *r)
 {
 	const cJSON *q = verdict_list(r->c, "quality");
@@ -336,8 +336,8 @@ static void add_quality(struct report *r)
 	add_fact(r, "quality", verdict_is(q, "worse") ? FACT_WORSE : FACT_PLAIN);
 }
 
-/* What could make the verdict wrong: the first hard check, otherwise the first warning, but the
- * load of the host only if there is no other. */
+/* Add what could make the verdict wrong: the first hard check, otherwise the first warning.  The
+ * load of the host is named only if there is no other warning. */
 static void add_doubts(struct report *r)
 {
 	const cJSON *first = NULL, *dropped = json_first(verdict_list(r->root, "dropped_blocks"));
@@ -394,7 +394,7 @@ static void add_next_step(struct report *r)
 	add_fact(r, "next", FACT_HINT);
 }
 
-/* Which arm is better, how sure that is, what could make it wrong, what to do next. */
+/* Add which arm is better, how sure that is, what could make it wrong, and what to do next. */
 static void add_answers(struct report *r)
 {
 	double level = num(r->c, "level"), alpha = num(r->root, "alpha");
@@ -471,7 +471,7 @@ static void add_contrast(struct report *r)
 	}
 }
 
-/* With several variants, one row for each. */
+/* Add a table with one row per variant. */
 static void add_overview(struct report *r, const cJSON *contrasts)
 {
 	static const struct facts_column columns[] = {
@@ -500,8 +500,8 @@ static void add_overview(struct report *r, const cJSON *contrasts)
 	}
 }
 
-/* The runs of each arm, and a window that was chosen automatically with a better one for the next
- * bench. */
+/* Add the runs of each arm.  If the window was chosen automatically, also add the window and a
+ * suggestion for the next bench. */
 static void add_runs(struct report *r)
 {
 	double steady = num(r->root, "steady_from");
@@ -532,7 +532,7 @@ static void add_runs(struct report *r)
 	add_fact(r, "window found", FACT_HINT);
 }
 
-/* Costs, the reason for the end, and the blocks that do not count. */
+/* Add costs, the reason for the end, and the blocks that do not count. */
 static void add_end(struct report *r)
 {
 	static const char *const ends[][2] = {
@@ -571,7 +571,7 @@ static void add_end(struct report *r)
 	}
 }
 
-/* "31%", or a dash. */
+/* Add a share as "31%", or a dash if it is unknown. */
 static void add_share(struct facts *facts, const cJSON *node, const char *key)
 {
 	double share = num(node, key);
@@ -582,7 +582,7 @@ static void add_share(struct facts *facts, const cJSON *node, const char *key)
 		facts_text(facts, "", FACT_PLAIN, "%.0f%%", 100.0 * share);
 }
 
-/* Kernel benches: timings of each arm in the last process. */
+/* Add the timings of each arm of a kernel bench in its last process. */
 static void add_kernels(struct facts *facts, const cJSON *verdict)
 {
 	static const struct facts_column columns[] = {

@@ -145,7 +145,7 @@ static const struct step_row no_row = {
 	.stamp_s = (double)NAN,
 };
 
-/* Take over what another line of the same step printed; false if they contradict each other. */
+/* Add what another line of the same step printed; false if the lines contradict each other. */
 static bool merge_row(struct step_row *into, const struct step_row *row)
 {
 #define NUMBER(member) offsetof(struct step_row, member)
@@ -183,7 +183,7 @@ static void add_row(struct reading *r, const struct step_row *row)
 
 	if (last != NULL && merge_row(last, row))
 		return;
-	/* Several losses of one step, as of gradient accumulation: the last one completes it. */
+	/* A step may print several losses (gradient accumulation): keep the last one. */
 	if (last != NULL && last->step == row->step && !has_time(last) && !has_time(row)) {
 		bool after_val = last->after_val;
 
@@ -216,7 +216,7 @@ static void finish_line(struct reading *r)
 		row->train_ms = (double)NAN;
 	if (r->minutes_line == row->line)
 		row->train_min = r->minutes;
-	/* A validation row counts only if the line is also a training row: it has a loss then. */
+	/* A validation line is also a training row only if it has a training loss. */
 	if (row->step > 0.0 &&
 	    (!isnan(row->train_loss) ||
 	     (!r->is_val && !(isnan(row->train_ms) && isnan(row->step_ms) && isnan(row->tok_s)))))
@@ -270,7 +270,8 @@ static void read_named_time(struct reading *r, const struct run *run, const stru
 	}
 }
 
-/* A time with such a name counts from the start if it hardly ever decreases. */
+/* Drop named times that do not increase in more than one of eight rows: such times do not count
+ * from the start. */
 static void check_named_time(struct run_log *log)
 {
 	size_t n = 0, falls = 0;
@@ -289,7 +290,7 @@ static void on_sample(void *user, const struct run *run, const struct sample *sa
 
 	if (run->run_index + 1 > r->log->n_runs)
 		start_run(r, run->run_index);
-	/* A bar that CR rewrites has several rows in one line. */
+	/* A progress bar rewritten with CR has several rows in one line. */
 	if (sample->line != r->row.line || sample->step > r->row.step)
 		finish_line(r);
 	r->row.line = sample->line;
@@ -384,7 +385,7 @@ static void read_runtime(struct run_log *log, struct str text)
 		add_runtime(log, "gpu", str_trim((struct str){ at, n }));
 }
 
-/* What the validity checks need and no sample contains. */
+/* Read from a line what the validity checks need and no sample contains. */
 static void on_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
 	struct reading *r = user;
@@ -461,7 +462,7 @@ static int read_stream(struct run_log *log, FILE *stream, const char *path,
 		finish_line(&r);
 		if (r.has_named_time)
 			check_named_time(log);
-		/* Rows that no rule knows print the rate of the steps since the row before. */
+		/* Rows of an unknown format print the rate since the previous row. */
 		struct str formats = str_from(log->run.formats != NULL ? log->run.formats : ""),
 			   one;
 		while (str_next(&formats, ',', &one))
@@ -528,20 +529,19 @@ void run_log_release(struct run_log *log)
 	*log = (struct run_log){ 0 };
 }
 
-/* The first event with this kind, or NULL. */
 static const struct run_event *find_event(const struct run *run, enum run_event_kind kind)
 {
 	return array_find(one, run->events, run->n_events, one->kind == kind);
 }
 
-/* Is the planned number of steps missing from the log? */
+/* Does the log leave open whether the run reached its end? */
 static bool is_end_unknown(const struct run *run)
 {
 	return run->status == RUN_UNKNOWN ||
 	       (run->status == RUN_TRUNCATED && isnan(run->planned_steps));
 }
 
-/* Failures in the output: hard, unless a score that counts follows. */
+/* Add hits for failures in the output.  They are not hard if the output has a score that counts. */
 static void check_events(const struct run_log *log, bool hard, struct guard_hits *hits)
 {
 	static const enum run_event_kind fatal[] = {

@@ -51,7 +51,7 @@ const char *run_settings_get(const struct run_settings *settings, const char *ke
 
 /* A log with more train rows is an error. */
 #define RUN_LOG_MAX_ROWS 1000000
-/* A score is searched in this many bytes at the start of the output. */
+/* Only this many bytes at the start of the output are searched for a score. */
 #define RUN_LOG_MAX_SCORE_BYTES (4U * 1024 * 1024)
 
 /* The log of one run: the rows of a training run, or a score. */
@@ -74,13 +74,13 @@ struct run_log {
 	char runtime[256];
 };
 
-/* How the rows of a log print tok/s, if kind leaves that open. */
+/* What tok/s of a log mean: `kind`, or for TOK_BY_FORMAT what its format implies. */
 struct step_rates run_log_rates(const struct run_log *log, enum tok_kind kind);
 
 /* How to read a log. */
 struct run_log_rule {
 	const struct format_set *formats; /* borrowed */
-	const char *score_key;		  /* NULL: the first that is known; outlives the log */
+	const char *score_key;		  /* NULL: the first known key; outlives the log */
 	bool force; /* the log is read as `kind`; false: the kind is detected */
 	enum run_log_kind kind;
 };
@@ -96,7 +96,7 @@ int run_log_parse(struct run_log *log, const char *path, struct str text,
 
 void run_log_release(struct run_log *log);
 
-/* The validity checks that need only this log: exit, NaN, a failed score. */
+/* Run the validity checks that need only this log: exit, NaN, a failed score. */
 void run_log_guards(const struct run_log *log, struct guard_hits *hits);
 
 /* Add a hard hit if settings that must be equal differ from the control's: batch, seed, world size,

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The runs of a bench: planned, recorded, repeated. */
+/* Plan, record and repeat the runs of a bench. */
 #include "bench/runs.h"
 
 #include "bench/noise.h"
 
 #define RECORD_SCHEMA "hgym-tui.bench-run/1"
 #define REPEATS_FILE  "repeats.json"
-/* Most repetitions of a block because of problems of its pod. */
+/* Maximum number of repetitions of a block because of problems of its pod. */
 #define MOST_REPEATS 2
-/* Most repetitions because Slurm took the node away.  A block that takes longer than an allocation
- * lasts, or that ends its allocation, would be repeated forever. */
+/* The same for repetitions because Slurm took the node away.  Without a limit, a block that takes
+ * longer than an allocation, or that ends its allocation, would be repeated forever. */
 #define MOST_MOVES   20
 #define MAX_REPEATED (PLAN_MAX_PODS * PLAN_MAX_ROUNDS * MOST_MOVES)
 
 static const char *const run_ends[] = { "", "exited", "lost", NULL };
 
-/* Members of run.json that follow from the plan: they are written for readers, and not read. */
+/* Members of run.json that follow from the plan.  They are written for people, and never read. */
 static const struct json_field plan_fields[] = {
 	JSON_CHARS("id", bench_run, id),
 	JSON_ROW("block", COUNT, bench_run, block, .high = 1e9),
@@ -156,8 +156,8 @@ size_t bench_run_place(const char *log)
 bool bench_run_needs_repeat(const struct bench_runs *runs, const struct bench_run *run, char *out,
 			    size_t size)
 {
-	/* In another allocation, or in this one before Slurm requeued it: the block may have run on
-	 * two nodes. */
+	/* A run of the block in another allocation, or in the same one before Slurm requeued it:
+	 * the block may have run on two nodes. */
 	const struct bench_run *moved =
 		array_find(other, runs->v, run->result.alloc[0] != '\0' ? runs->n : 0,
 			   other->pod == run->pod && other->counted && other->block == run->block &&
@@ -177,7 +177,7 @@ bool bench_run_needs_repeat(const struct bench_runs *runs, const struct bench_ru
 	array_each (hit, run->hits.hit, run->hits.n) {
 		if (!hit->hard)
 			continue;
-		/* Only problems of the pod at that time, which have nothing to do with the value.
+		/* Repeat only for temporary problems of the pod, which do not depend on the value.
 		 */
 		if (hit->guard != GUARD_THROTTLED && hit->guard != GUARD_FOREIGN &&
 		    hit->guard != GUARD_CLOCK)
@@ -254,7 +254,7 @@ void bench_runs_init(struct bench_runs *runs, const struct plan *plan, const cha
 }
 
 #define ANY SIZE_MAX
-/* Stopping one run and starting the next takes this long, until it has been measured. */
+/* Assumed seconds to stop one run and start the next, until they have been measured. */
 #define USUAL_BETWEEN_S 1.0
 
 /* Mean duration of the runs of a pod and an arm (or ANY), of the first round, which may compile, or
@@ -264,7 +264,7 @@ static double mean_duration_s(const struct bench_runs *runs, size_t pod, size_t 
 {
 	double took = 0.0, n = 0.0, n_between = 0;
 	double between = plan_usual_gap_s(runs->plan) + USUAL_BETWEEN_S;
-	/* One process makes all runs of a round of kernels. */
+	/* In a kernel bench, one process makes all runs of a round. */
 	size_t step = runs->plan->kernel ? runs->n_arms : 1;
 	size_t end = pod == ANY ? runs->n : (pod + 1) * runs->per_pod;
 
@@ -277,8 +277,7 @@ static double mean_duration_s(const struct bench_runs *runs, size_t pod, size_t 
 		if (isnan(run->result.up_s))
 			continue;
 		if (!isnan(s)) {
-			/* t0_s is in whole seconds: single pauses are inexact, their sum is right.
-			 */
+			/* t0_s is in whole seconds: each pause is inexact, but their sum is not. */
 			s = fmin(s, plan_usual_gap_s(runs->plan) + NOISE_MOST_BETWEEN_S);
 			between = s + (n_between > 0 ? between : 0);
 			n_between++;
@@ -301,7 +300,7 @@ double bench_runs_left_s(const struct bench_runs *runs, const bool *due)
 
 		left_s = i % runs->per_pod == 0 ? 0.0 : left_s;
 		if (due[i] && !(runs->plan->kernel && run->pos > 0)) {
-			/* The most similar runs of which some have ended. */
+			/* Use the most similar runs that have ended. */
 			double s = mean_duration_s(runs, run->pod, run->arm, first);
 
 			s = !isnan(s) ? s : mean_duration_s(runs, run->pod, ANY, first);

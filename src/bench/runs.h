@@ -9,7 +9,7 @@
  * has ended. */
 #define RUN_ID_SIZE 160
 
-/* How a run ended, as its run.json says. */
+/* How a run ended, according to its run.json. */
 enum run_end { RUN_END_NONE, RUN_END_EXITED, RUN_END_LOST };
 
 struct bench_run {
@@ -32,7 +32,7 @@ struct bench_run {
 	bool has_log, has_health;
 	struct run_log log;
 	struct health_sum health;
-	struct guard_hits hits; /* without those that the log alone gives */
+	struct guard_hits hits; /* without those of run_log_guards() */
 };
 
 struct bench_runs {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A bench in progress: judges each run that has ended, and decides when the bench stops. */
+/* A bench in progress: judge each run that has ended, and decide when the bench stops. */
 #include "bench/session.h"
 
 #include "base/file.h"
@@ -44,8 +44,8 @@ static double session_cost(const struct session *s)
 		       : (double)elapsed_ms(s) / 3.6e6 * plan_usd_per_h(s->plan);
 }
 
-/* Does this run take part in the judgement?  An incomplete block does not count, except for a run
- * in it that failed a hard check, which decides already. */
+/* Is this run judged?  The runs of an incomplete block are not, except for a run that failed a hard
+ * check, because such a run decides the verdict. */
 static bool is_judged(const struct session *s, const struct bench_run *run)
 {
 	size_t first = run->pod * s->runs.per_pod + (run->round - run->rep) * s->runs.n_arms;
@@ -66,7 +66,8 @@ static bool is_judged(const struct session *s, const struct bench_run *run)
 	return true;
 }
 
-/* Stop the arms that became INVALID; true: there is one, and more blocks may be complete now. */
+/* Stop the arms that became INVALID.  Returns true if there are any: without their runs, more
+ * blocks may be complete. */
 static bool stop_invalid_arms(struct session *s)
 {
 	bool any = false;
@@ -82,7 +83,7 @@ static bool stop_invalid_arms(struct session *s)
 	return any;
 }
 
-/* The run as the judge needs it; borrows from it. */
+/* Convert a run to the judge's form, which borrows from it. */
 static struct judge_run to_judge(const struct session *s, const struct bench_run *run)
 {
 	const struct guard_hits *hits = &run->hits;
@@ -98,7 +99,7 @@ static struct judge_run to_judge(const struct session *s, const struct bench_run
 		.block = run->block,
 		.rep = run->rep,
 		.fresh = run->fresh,
-		/* A kernel bench times all arms at the same time: the place means nothing. */
+		/* A kernel bench times all arms together, so their order has no effect. */
 		.pos = s->plan->kernel ? 0 : run->pos,
 		.counted = run->counted,
 		.name = run->id,
@@ -235,7 +236,7 @@ static int write_results(struct session *s, struct err *err)
 	return result;
 }
 
-/* Stop the bench: no run is started any more, and every pod releases its locks. */
+/* Stop the bench: start no more runs, and let every pod release its locks. */
 static void stop_all(struct session *s, const char *reason, const char *text)
 {
 	if (s->stopped != NULL)
@@ -260,7 +261,7 @@ static bool are_all_decided(const struct session *s)
 			continue;
 		enum interim interim = multi_interim(&c->paired, c->n_blocks, c->level, &looks,
 						     &s->plan->rule.paired);
-		/* After its last block the bench ends anyway. */
+		/* After the last block, the bench ends by itself. */
 		if (interim == INTERIM_GO_ON || interim == INTERIM_LAST)
 			open++;
 	}
@@ -312,7 +313,7 @@ static size_t count_blocks(const struct session *s)
 	return n;
 }
 
-/* Is it a run of the control or of its A/A arm, and none has ended before it? */
+/* Is this the first run of the control or of its A/A arm that ended? */
 static bool is_first_of_control(const struct session *s, const struct bench_run *run)
 {
 	if (plan_arm(s->plan, run->arm) != plan_arm(s->plan, 0) || run->end != RUN_END_EXITED)
@@ -322,7 +323,7 @@ static bool is_first_of_control(const struct session *s, const struct bench_run 
 				  plan_arm(s->plan, other->arm) == plan_arm(s->plan, 0));
 }
 
-/* Why a run has no value, and what its log has instead, in words. */
+/* Describe why a run has no value, and what it printed instead. */
 static void describe_output(const struct session *s, const struct bench_run *run,
 			    const char *reason, struct buf *out)
 {
@@ -345,8 +346,8 @@ static void describe_output(const struct session *s, const struct bench_run *run
 		    reason[0] != '\0' ? "; " : "", n, n == 1 ? "" : "s", path, last.data);
 }
 
-/* Does the control's first run have a value, so that it makes sense to run all others?  If not,
- * -1 with the sentence about it: without a value, each further run would only cost time. */
+/* Check that the control's first run has a value.  -1 with the reason in `why` if it has none: then
+ * the other runs would only cost time. */
 static int check_value(const struct session *s, const struct bench_run *run, struct err *why)
 {
 	enum run_log_kind kind = bench_metric_find(s->plan->key)->kind;
@@ -448,9 +449,9 @@ bool session_is_due(const struct session *s, const struct bench_run *run)
 	return run->fresh ? s->in_fresh[run->arm] : !s->ended_early && !s->chosen;
 }
 
-/* Choose the arms of the extra blocks: the best variant, the runner-up and the control.  The one
- * that looks best of several looks better than it is, so it is compared again, in blocks that had
- * no part in the choice.  false: no variant is clearly the best. */
+/* Choose the arms of the extra blocks: the best variant, the runner-up and the control.  The
+ * apparent best of several looks better than it is, so it is compared again in blocks that had no
+ * part in the choice.  Returns false if no variant is clearly the best. */
 static bool choose_arms(struct session *s)
 {
 	const struct judge_best *best = &s->judge.best;
@@ -464,8 +465,8 @@ static bool choose_arms(struct session *s)
 	return true;
 }
 
-/* Judge the runs of the folder.  If the interrupted bench was in its extra blocks already, continue
- * there. */
+/* Judge the runs of the folder.  If the bench was interrupted in its extra blocks, continue with
+ * them. */
 static void judge_folder(struct session *s)
 {
 	bool any = false;
@@ -527,7 +528,7 @@ static void session_on_tick(void *user)
 		stop_all(s, "budget", "the budget is used up");
 }
 
-/* The part that needs neither pods nor a loop: read the runs of the folder. */
+/* Create a session without pods or a loop, and read the runs of the folder. */
 static struct session *make_session(const struct session_setup *setup)
 {
 	const struct plan_variant *control = plan_arm(setup->plan, 0);
@@ -537,8 +538,8 @@ static struct session *make_session(const struct session_setup *setup)
 	s->plan = setup->plan;
 	(void)folder_read_state(setup->path, &s->state);
 	bench_runs_init(&s->runs, s->plan, setup->path);
-	/* An arm declares the settings that it changes by name; if only variables change, that is
-	 * all. */
+	/* An arm declares the settings that it changes by name.  If it changes only environment
+	 * variables, these are all of its changes. */
 	for (size_t arm = 0; arm < s->runs.n_arms; arm++) {
 		const struct plan_variant *v = plan_arm(s->plan, arm);
 		const char **names =

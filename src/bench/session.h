@@ -31,7 +31,7 @@ struct session_cb {
 
 enum session_mode {
 	SESSION_RUN,   /* until the bench has ended */
-	SESSION_ABORT, /* stop all jobs, prove that none is left, judge what there is */
+	SESSION_ABORT, /* stop all jobs, check that none is left, judge the finished runs */
 	SESSION_CLEAN, /* remove the files of the bench from its pods */
 	SESSION_STOP,  /* run the stop commands of the pods */
 };

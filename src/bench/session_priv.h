@@ -69,8 +69,8 @@ struct session {
 	struct judge_arm arms[SCHEDULE_MAX_ARMS];
 	const char **declared[SCHEDULE_MAX_ARMS]; /* owned; the names are borrowed */
 	bool arm_stopped[SCHEDULE_MAX_ARMS];
-	/* With confirm_blocks: the regular blocks ended early; the best was chosen; the arms of the
-	 * extra blocks. */
+	/* With confirm_blocks: have the regular blocks ended early, and has the best been chosen?
+	 * The arms of the extra blocks. */
 	bool ended_early, chosen, in_fresh[SCHEDULE_MAX_ARMS];
 	struct judge judge;	      /* the current judgement */
 	struct judge_run *judge_runs; /* owned; space for all runs */
@@ -79,17 +79,17 @@ struct session {
 	int64_t wall0_ms, boot0_ms;
 	const char *stopped; /* reason; NULL: not stopped */
 	bool leaving, ended;
-	bool has_no_value; /* the first run of the control; why says more */
+	bool has_no_value; /* the control's first run has no value; see why */
 	struct err why;	   /* of the last pod that failed */
 };
 
 /* session.c */
 void session_note(struct session *s, const char *fmt, ...) LIKE_PRINTF(2, 3);
-/* A worker's run has ended. */
+/* Handle the end of a worker's run. */
 void session_on_run(struct session *s, struct bench_run *run);
-/* A worker waits for the others, or has ended. */
+/* Handle a worker that waits for the others, or has ended. */
 void session_on_worker(struct session *s);
-/* Must this run still be made, as far as is known? */
+/* Must this run still be made? */
 bool session_is_due(const struct session *s, const struct bench_run *run);
 /* Judge the runs that have ended. */
 void session_judge_now(struct session *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The results of one run from its files: validity checks, telemetry, and steps.csv. */
+/* Read the results of one run from its files: validity checks, telemetry, and steps.csv. */
 #include <regex.h>
 
 #include "base/file.h"
@@ -17,15 +17,15 @@
 /* A wall clock that drifts more than this during a run is unreliable. */
 #define CLOCK_DRIFT_S	  2.0
 #define CLOCK_DRIFT_SHARE 0.005
-/* Error of two readings of a clock that counts hundredths of a second. */
+/* Error of two readings of a clock with a resolution of 0.01 s, with some reserve. */
 #define CLOCK_READING_S 0.05
 #define MAX_LOG_BYTES	(512U * 1024 * 1024)
 /* The log of a run in progress is checked up to this step and this size. */
 #define WATCHED_STEPS 5.0
 #define MAX_WATCHED   (1024U * 1024)
 
-/* The byte offset of the end of each row in the log; the caller frees it.  If each part of a line
- * that CR separates is a row, that is the end of its part. */
+/* The byte offset at which each row ends in the log; the caller frees it.  If every part of a line
+ * that CR splits is a row, a row ends with its part. */
 static double *find_row_ends(const struct run_log *log)
 {
 	double *ends = xmalloc((log->n_rows + 1) * sizeof(*ends)), at = 0.0;
@@ -58,7 +58,7 @@ static double *find_row_ends(const struct run_log *log)
 	return ends;
 }
 
-/* Read the telemetry of a run; false: no file exists. */
+/* Read the telemetry of a run.  Returns false if none of the files exists. */
 static bool read_health(struct session *s, const struct bench_run *run, struct health *health)
 {
 	static const char *const names[] = { "host.csv", "gpu.csv", "stamps" };
@@ -84,8 +84,8 @@ static size_t find_row(const struct run_log *log, double step)
 	return index_of(i, log->n_rows, !(log->rows[i].step < step));
 }
 
-/* Find the rows a..b of a log that its window has unless other runs have other rows, and set their
- * times.  False if they have none: *times is then empty. */
+/* Find the rows a..b of a log that are its window if all runs have the same rows, and set their
+ * times.  False if they have no times: *times is then empty. */
 static bool find_window_rows(const struct session *s, const struct run_log *log,
 			     struct step_times *times, size_t *a, size_t *b)
 {
@@ -104,7 +104,7 @@ static bool find_window_rows(const struct session *s, const struct run_log *log,
 	     (*b >= n || rows[*a].step != rule->lo || rows[*b].step != rule->hi))) {
 		*a = n / 4;
 		*b = n - 1;
-		/* After the last time at which the log sets its clock back. */
+		/* Start after the last row at which the log sets its clock back. */
 		if (step_times_init(times, rows, n, &rates, rows[n - 2].step, rows[n - 1].step,
 				    NULL) == 0 &&
 		    times->first > *a)
@@ -152,7 +152,7 @@ static double *find_late(const struct step_times *times, const struct run_log *l
 	return late;
 }
 
-/* Did the program buffer its rows, or did nothing record when they reached the log? */
+/* Warn if the program buffered its rows, or if no stamps show when they reached the log. */
 static void check_buffered(const struct step_times *times, struct bench_run *run,
 			   const struct health *health)
 {
@@ -177,8 +177,8 @@ static void check_buffered(const struct step_times *times, struct bench_run *run
 			  "rewritten: row times are known only to the second");
 }
 
-/* Did the rows a..b reach the log one by one, at the pace of the log's clock (whatever that pace
- * is)? Then their times contain neither a pause nor a buffer. */
+/* Did the rows a..b reach the log one by one, at a pace proportional to the log's clock?  If so,
+ * neither pauses nor buffers distort their times. */
 static bool is_paced(const struct step_times *times, const double *ends,
 		     const struct health *health, size_t a, size_t b)
 {
@@ -243,7 +243,7 @@ static bool find_window(const struct session *s, struct bench_run *run, const st
 		(void)health_time_of(health, ends[a], from_s);
 		add_window(&times, log, ends, health, a, b, sum);
 		agrees = fabs(*to_s - *from_s - printed) <= BATCHED_S + BATCHED_SHARE * printed;
-		/* A clock cannot confirm itself. */
+		/* The stamps are the pod's clock, and cannot confirm themselves. */
 		if (times.clock == STEP_CLOCK_STAMPS) {
 			sum->paced = false;
 			sum->shown_least_s = sum->shown_most_s = (double)NAN;
@@ -279,7 +279,8 @@ int session_write_steps(struct session *s, const struct judge_run *run, struct e
 	AUTO_FREE double *late = find_late(&run->times, run->log, ends, &health);
 	buf_append_str(&text, "loss,step,throughput,train_time_min,cum_time_s,"
 			      "interval_ms,in_window,sm_mhz,power_w,temp_c,reasons,pod_s\r\n");
-	/* The columns of older readers, then the state of the GPU, empty if unknown. */
+	/* First the columns that older readers expect, then the state of the GPU; empty: unknown.
+	 */
 	for (size_t i = 0; i < run->times.n; i++) {
 		const struct step_row *row = &run->log->rows[i];
 		double t = run->times.t_s[i], after, up = health_time_of(&health, ends[i], &after);
@@ -347,8 +348,8 @@ static void check_markers(struct session *s, struct bench_run *run)
 				  v->must_not.v[i]);
 }
 
-/* The judge files must be the same in all runs.  So must the sources; if variants have copies,
- * the sources must be the same in all runs of a variant. */
+/* Check that the judge files and the sources are the same in all runs.  If variants have copies,
+ * the sources may differ between variants. */
 static void check_files(struct session *s, struct bench_run *run)
 {
 	bool copies = plan_needs_copies(s->plan);
@@ -368,15 +369,15 @@ static void check_files(struct session *s, struct bench_run *run)
 		    (copies && plan_arm(s->plan, other->arm) != plan_arm(s->plan, run->arm)) ||
 		    strcmp(other->result.work, run->result.work) == 0)
 			continue;
-		/* Other sources on another pod are only a warning: there, both arms ran them. */
+		/* Different sources on another pod are only a warning: all its arms ran them. */
 		guard_add(&run->hits, GUARD_SAME, other->pod == run->pod,
 			  "its sources differ from those of run %.60s (%.12s with changes %.12s)",
 			  other->id, run->result.work, changed != NULL ? changed + 1 : "");
 	}
 }
 
-/* A file that all arms read must not be changed by a run of a variant, unless the control's runs
- * change such files, too. */
+/* Check that no run of a variant changed a file that all arms read.  If the control's runs change
+ * such files too, that is only a warning. */
 static void check_shared(const struct session *s, struct bench_run *run)
 {
 	const struct plan_variant *v = plan_arm(s->plan, run->arm), *control = plan_arm(s->plan, 0);
@@ -466,7 +467,7 @@ static int read_log(const struct session *s, const struct bench_run *run, struct
 	const struct run_log_rule rule = {
 		.formats = s->setup.formats,
 		.force = true,
-		/* Whatever rows it prints, they must be the control's. */
+		/* If a timed command prints rows, they are compared with the control's. */
 		.kind = kind == RUN_LOG_WALL ? RUN_LOG_TRAINING : kind,
 		.score_key = kind == RUN_LOG_SCORE ? s->plan->key : NULL,
 	};

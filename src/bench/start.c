@@ -10,10 +10,10 @@
 #include "bench/runs.h"
 
 #define MAX_TEXT (1024U * 1024)
-/* Duration of the checks before the first run. */
+/* Duration of the checks before the first run, in seconds. */
 #define PREFLIGHT_S 3.0
 
-/* A label in its column, and a text of the definition. */
+/* Append a label in its column, and a text of the definition. */
 static void append_line(struct buf *out, const char *label, const char *text)
 {
 	buf_appendf(out, "  %-10s", label);
@@ -21,7 +21,7 @@ static void append_line(struct buf *out, const char *label, const char *text)
 	buf_append_char(out, '\n');
 }
 
-/* What an arm changes in its copy of the working folder; nothing if text is NULL. */
+/* Append a change that an arm makes in its copy of the working folder, unless text is NULL. */
 static void append_change(struct buf *out, const char *what, const char *text)
 {
 	if (text == NULL)
@@ -33,7 +33,7 @@ static void append_change(struct buf *out, const char *what, const char *text)
 	buf_append_char(out, '\n');
 }
 
-/* The exact command of an arm, with its line breaks, and the changes in its copy. */
+/* Append the exact command of an arm, with its line breaks, and the changes in its copy. */
 static void append_arm(struct buf *out, const struct plan *plan, size_t arm, size_t pod)
 {
 	const struct plan_variant *v = plan_arm(plan, arm);
@@ -87,7 +87,7 @@ static double detectable_pct(const struct plan *plan, double block_sd)
 	return stats_pct(power_detectable(&power));
 }
 
-/* The noise of the noisiest pod; NULL, and *unknown, if a pod has not been measured. */
+/* The noise of the noisiest pod.  If a pod has not been measured, sets *unknown to it; NULL. */
 static const struct noise_entry *find_noisiest(const struct plan *plan,
 					       const struct noise_register *reg,
 					       const struct plan_pod **unknown)
@@ -135,7 +135,7 @@ static void append_power(struct buf *out, const struct plan *plan, const struct 
 		    unknown->id);
 }
 
-/* Duration and cost, from the duration of earlier runs on these pods. */
+/* Append duration and cost, estimated from earlier runs on these pods. */
 static void append_cost(struct buf *out, const struct plan *plan, const struct noise_entry *known)
 {
 	double runs = plan->kernel ? (double)plan_n_rounds(plan)

@@ -7,19 +7,19 @@
 /* Append a description of the plan as sanitised plain text: commands, pods, order, duration, cost,
  * and the smallest difference it can detect.  reg: known noise; may be NULL. */
 void bench_describe(struct buf *out, const struct plan *plan, const struct noise_register *reg);
-/* Leave out the A/A arm of a definition if the register has the noise of the control on each pod:
- * its runs are better spent on blocks then. */
+/* Remove the A/A arm from a definition if the register has the noise of the control on each pod.
+ * The bench then needs no runs to measure that noise. */
 void bench_use_known_noise(cJSON *definition, const struct noise_register *reg);
-/* bench_describe with the noise in the database; -1 with err if a file that an arm ships is
- * unreadable. */
+/* Like bench_describe(), with the noise in the database.  -1 with err if a file that an arm ships
+ * cannot be read. */
 int bench_outline(struct buf *out, struct context *context, const struct plan *plan,
 		  struct err *err);
 /* The command that starts the plan in a file, and the description of that plan; owned.  NULL with
  * err if the file, or a file that it ships, is missing or wrong. */
 char *bench_preview(struct context *context, const char *file, struct err *err);
 
-/* The only number of the JSON that the first run of a bench printed, if it printed JSON: its key,
- * owned.  NULL: it printed no number; with err: several. */
+/* The key of the only number in the JSON that the first run of a bench printed; owned.  NULL if
+ * there is no such number, and NULL with err if there are several. */
 char *bench_find_number(const struct plan *plan, const char *path, struct err *err);
 /* Write another metric into the bench.json of a results folder; `chosen` is the reason. */
 int bench_set_metric(const char *path, const char *key, const char *chosen,

@@ -275,9 +275,9 @@ static size_t signed_sums(const double *d, size_t n, double *out)
 	return count;
 }
 
-/* Share of all 2^n sign patterns whose sum is at least as far from 0 as the sum of d.  Each half of
- * d has few patterns; the pairs of half sums that reach the bar are counted from both ends of the
- * sorted lists. */
+/* Share of all 2^n sign patterns whose sum is at least as far from 0 as the sum of d.  The sums of
+ * each half of d are few and sorted; the pairs of half sums that reach the bar are counted from
+ * both ends of the two lists. */
 static double signflip_p(const double *d, size_t n)
 {
 	double left[1 << PAIRED_MAX_SIGNFLIP / 2], right[1 << PAIRED_MAX_SIGNFLIP / 2];
@@ -301,7 +301,7 @@ static double signflip_p(const double *d, size_t n)
 			k--;
 		far += (double)(n_right - k);
 	}
-	/* As many sums are below -bar. */
+	/* By symmetry, as many sums are at or below -bar. */
 	return 2.0 * far / ((double)n_left * (double)n_right);
 }
 
@@ -326,8 +326,8 @@ struct residuals {
 	double mean, mean_place;
 };
 
-/* Scales aa to the spread of d: sqrt(3/4), as the variance of aa is 2 runs' and that of d is 3/2
- * runs'. */
+/* Scales aa to the spread of d: aa has the variance of 2 runs and d that of 3/2 runs, so this is
+ * sqrt(3/4). */
 #define AA_SCALE 0.86602540378443864676
 
 static struct residuals fit_places(const struct paired_block *b, size_t n, bool has_aa)
@@ -366,8 +366,8 @@ static struct residuals fit_places(const struct paired_block *b, size_t n, bool 
 	return r;
 }
 
-/* Are the variant's residuals larger than the control's, so that the control's cannot be used for
- * it?  If the plan declares the same noise, stronger evidence is required. */
+/* Are the variant's residuals so much larger than the control's that the two cannot be pooled?  If
+ * the plan declares the same noise, stronger evidence is required. */
 static bool is_unequal(const struct residuals *r, size_t n, bool same_noise)
 {
 	double df = (double)n - 1.0;
@@ -389,7 +389,7 @@ double paired_own_level(double level, double alpha)
 }
 
 /* Half the width of the interval at 1 - level, plus the quantile of `power` (0.5 adds nothing).
- * The larger of the values from se and own.se. */
+ * Returns the larger of the values from se and from own.se. */
 static double half_width(const struct paired *p, double level, double alpha, double power)
 {
 	const struct paired_error all = { p->se, p->df };
@@ -446,8 +446,9 @@ static const struct paired paired_none = { .mean = (double)NAN,
 					   .mde = (double)NAN,
 					   .slope = (double)NAN };
 
-/* Two mirrored rounds have the same arm at their seam.  If neighboring runs correlate by rho, their
- * d correlate by rho (1 - rho) / 2, which is at most this.  An A/A arm keeps them apart. */
+/* Of two mirrored rounds, the last run of the first and the first run of the second are of the same
+ * arm.  If neighboring runs correlate by rho, the d of the two rounds correlate by rho (1 - rho) /
+ * 2, which is at most this.  With an A/A arm they do not. */
 #define MIRRORED 0.125
 
 struct paired paired_estimate(const struct paired_block *blocks, size_t n,
@@ -628,8 +629,8 @@ struct path {
 	size_t n;
 };
 
-/* Share of all paths that are first beyond +-bound at that time; *falls is how fast it falls with
- * the bound. */
+/* Share of all paths that are first beyond +-bound at that time; *falls is by how much it decreases
+ * per unit of the bound. */
 static double path_crossing(const struct path *path, double time, double bound, double *falls)
 {
 	double sd = sqrt(time - path->time), sum = 0.0;

@@ -65,7 +65,7 @@ struct paired {
 	double mean;
 	double sd; /* of one block's d, adjusted for the run's place in the block */
 	double se, t, df;
-	/* From the variant's own residuals; NAN if se and df already are. */
+	/* From the variant's own residuals; NAN if se and df use only these. */
 	struct paired_error own;
 	double p_own;
 	/* Two-sided.  The larger of the p of t and p_own * sqrt(p_own / alpha).  The second is
@@ -102,11 +102,12 @@ struct paired paired_compare(const double *d, size_t n, const struct paired_rule
 
 /* One block of a comparison. */
 struct paired_block {
-	/* ln(y control) - ln(y variant).  If the block has an A/A arm, the control's part is the
-	 * mean of both. paired_fit() subtracts what the place explains. */
+	/* ln(y control) - ln(y variant).  If the block has an A/A arm, ln(y control) is the mean of
+	 * both.  paired_fit() subtracts the effect of the place. */
 	double d;
 	double aa; /* ln(y control) - ln(y A/A arm); NAN: none */
-	/* how many places after the control the variant and the A/A arm ran first */
+	/* Place of the control (or mean place of both controls) minus that of the variant; place of
+	 * the control minus that of the A/A arm. */
 	double place, aa_place;
 };
 
@@ -123,7 +124,7 @@ struct paired paired_fit(struct paired_block *blocks, size_t n, const struct pai
 struct paired paired_estimate(const struct paired_block *blocks, size_t n,
 			      const struct paired_rule *rule);
 
-/* The level that p_own must be below where p must be below `level`; see paired.p. */
+/* The level that p_own must be below if p must be below `level`; see paired.p. */
 double paired_own_level(double level, double alpha);
 
 /* Add a known variance, which has infinite degrees of freedom, by Satterthwaite's approximation. */
@@ -161,11 +162,11 @@ struct pods_spread {
 	double share; /* of the variance that is between pods, 0..1 */
 };
 
-/* Give mean, sd (NAN for one block) and number of blocks of each of n pods.  All fields are NAN
- * unless n >= 2 and at least one pod has more than one block. */
 /* Level at which pods are shown to differ; their means are then compared. */
 #define PODS_DIFFER_P 0.05
 
+/* Compare n pods, given mean, sd (NAN for one block) and number of blocks of each.  All fields are
+ * NAN unless n >= 2 and at least one pod has more than one block. */
 struct pods_spread multi_pods(const double *mean, const double *sd, const double *blocks, size_t n);
 
 /* How interim analyses (looks) of a running bench share its alpha. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Step times from printed rows, warm-up cut and trend. */
+/* Compute step times from printed rows, the warm-up cut, and the trend. */
 #include "bench/steps.h"
 
 #include <math.h>
@@ -7,9 +7,9 @@
 #include "base/xalloc.h"
 #include "bench/stats.h"
 
-/* Printed minutes have one decimal; the rest is rounding. */
+/* Printed minutes have one decimal; 1e-9 allows for floating-point rounding. */
 #define MINUTES_TOLERANCE (0.1 + 1e-9)
-/* The log is looked at 50 times per second. */
+/* stamp.py checks the size of the log 50 times per second. */
 #define STAMP_MS 20.0
 
 const struct step_window step_window_none = {
@@ -36,7 +36,7 @@ static bool is_rate(enum step_clock clock)
 	return clock == STEP_CLOCK_TOK_CUMULATIVE || clock == STEP_CLOCK_TOK_INTERVAL;
 }
 
-/* The time since the start, or per step, that a row has by a clock, in seconds; NAN: none. */
+/* The time of a row by a clock, since the start or per step, in seconds; NAN: none. */
 static double read_clock(const struct step_row *row, enum step_clock clock,
 			 const struct step_rates *rates)
 {
@@ -103,8 +103,8 @@ static int check_times(const struct step_times *times, const struct step_row *ro
 	return 0;
 }
 
-/* Set the times of the rows a..b by one clock.  Returns false if a row does not have it; else true,
- * with err if the rows contradict each other. */
+/* Set the times of the rows a..b by one clock.  Returns false if a row lacks that clock; otherwise
+ * true, with err if the rows contradict each other. */
 static bool use_clock(struct step_times *times, enum step_clock clock, const struct step_row *rows,
 		      const struct step_rates *rates, size_t a, size_t b, struct err *err)
 {
@@ -174,7 +174,7 @@ int step_times_init(struct step_times *times, const struct step_row *rows, size_
 	while (clock < STEP_CLOCKS &&
 	       !use_clock(times, (enum step_clock)clock, rows, rates, a, b, &why))
 		clock++;
-	/* Only the minutes in the same row show which kind of tok/s it is. */
+	/* The rows may print tok/s of intervals instead, which the printed minutes must confirm. */
 	if (why.code != ERR_NONE && clock == STEP_CLOCK_TOK_CUMULATIVE &&
 	    !isnan(rows[b].train_min)) {
 		struct err other = { ERR_NONE, "" };
@@ -214,7 +214,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* The number that a clock of durations, averages or rates prints in a row. */
+/* The number in a row that a clock of durations, averages or rates is based on. */
 static double get_printed(const struct step_times *times, const struct step_row *row)
 {
 	return times->clock == STEP_CLOCK_STEP_MS    ? row->step_ms

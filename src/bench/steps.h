@@ -28,7 +28,7 @@ struct step_row {
 
 /* Meaning of the printed tok/s. */
 enum tok_kind {
-	TOK_BY_FORMAT,	/* see run_log_tok_kind */
+	TOK_BY_FORMAT,	/* see run_log_rates */
 	TOK_CUMULATIVE, /* batch * steps / time, since the start */
 	TOK_INTERVAL,	/* batch * steps / time, since the previous row */
 };
@@ -60,7 +60,7 @@ struct step_times {
 	enum step_clock clock;
 };
 
-/* What rows mean that print tok/s. */
+/* The meaning of tok/s in rows. */
 struct step_rates {
 	enum tok_kind kind;
 	double batch_tokens; /* per step; NAN: unknown */
@@ -87,13 +87,13 @@ struct step_window {
 /* The window of a run that has none. */
 extern const struct step_window step_window_none;
 
-/* -1 with err if the row at lo or at hi is missing. */
+/* Measure the window from lo to hi.  -1 with err if the row at lo or at hi is missing. */
 int step_window_measure(struct step_window *window, const struct step_times *times, double lo,
 			double hi, struct err *err) MUST_USE;
 
-/* The resolution of a log's clock: the largest unit of which all times between rows (for a clock
- * that prints step times or tok/s, all of these) are whole multiples.  `unit` is the result for
- * other runs of the same program, 0 for none.  In units of 1e-6 ms or tok/s. */
+/* The resolution of a log's clock, in units of 1e-6 ms or tok/s: the largest unit of which all
+ * times between rows (or all printed step times or tok/s) are whole multiples.  `unit` is the
+ * result for other runs of the same program, 0 for none. */
 uint64_t step_unit(const struct step_times *times, const struct step_row *rows, uint64_t unit);
 /* Length of a window in ticks of that unit; NAN: unknown. */
 double step_ticks(const struct step_times *times, const struct step_row *rows, double lo, double hi,
@@ -102,8 +102,9 @@ double step_ticks(const struct step_times *times, const struct step_row *rows, d
 /* Index of the row of that step; times->n if there is none. */
 size_t step_find(const struct step_times *times, double step);
 
-/* Step times in ms between the rows within lo..hi, or between every n-th of them, and optionally
- * the step in the middle of each.  Room for times->n values.  Returns how many. */
+/* Write step times in ms between the rows within lo..hi, or between every n-th of them, and the
+ * step in the middle of each (unless NULL).  The arrays have room for times->n values.  Returns how
+ * many were written. */
 size_t step_intervals(const struct step_times *times, double lo, double hi, size_t every,
 		      double *out_ms, double *out_mid_step);
 
@@ -119,10 +120,10 @@ double step_legacy(const struct step_row *rows, size_t n_rows, double lo, double
 
 /* Where the steady part of a run starts, and whether there is one. */
 
-/* MSER: how many of the first n interval times to cut.  The minimum over m = 0..n/2 of sum_{i>=m}
- * (x_i - mean)^2 / (n - m)^2, the first if several are equal. -1: no steady state (the minimum is
- * at the last allowed cut, or fewer than 5 values would remain).  If g is not NULL, it gets the n/2
- * + 1 values. */
+/* MSER: how many of the first n interval times to cut.  This is the m in 0..n/2 that minimizes
+ * sum_{i>=m} (x_i - mean)^2 / (n - m)^2, the first if several are equal.  -1: no steady state (the
+ * minimum is at the last allowed cut, or fewer than 5 values would remain).  If g is not NULL, it
+ * gets the n/2 + 1 values. */
 int window_mser(const double *x, size_t n, double *g);
 
 enum window_trend { WINDOW_STEADY, WINDOW_SLOWDOWN, WINDOW_WARMUP };

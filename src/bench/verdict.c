@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From numbers to the exact words of a verdict. */
+/* Decide a verdict from numbers, and write its text. */
 #include "bench/verdict.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ const char *const verdict_words[] = { VERDICT_LIST(LIST_NAME) NULL };
 
 const char *const verdict_suffixes[] = { VERDICT_SUFFIX_LIST(LIST_NAME) NULL };
 
-/* With fewer blocks, t and sign-flip test may disagree without meaning anything. */
+/* With fewer blocks, a disagreement of t and sign-flip test means nothing. */
 #define FRAGILE_BLOCKS 6
 
 /* "1.46% [1.20, 1.73]" */
@@ -41,7 +41,7 @@ static enum verdict_word pick_word(const struct verdict_input *in)
 	if (is_given(in->unmeasured) || in->n_blocks < blocks_needed(in) || isnan(p->p) ||
 	    is_given(in->refused))
 		return VERDICT_NOT_JUDGED;
-	/* An interim look shows a difference or nothing. */
+	/* An interim look can only show a difference. */
 	if (in->n_blocks < in->planned && !(p->p < in->level))
 		return VERDICT_NOT_JUDGED;
 	if (p->p < in->level && p->mean > 0.0)
@@ -69,7 +69,7 @@ static void write_shown(struct verdict *v, const struct verdict_input *in)
 		append_into(v->text, ", below the %g%% margin", 100.0 * in->margin);
 }
 
-/* Too few blocks, blocks that cannot be judged, or more blocks to come. */
+/* Write why there is no verdict: too few blocks, an obstacle, or more blocks to come. */
 static void write_not_judged(struct verdict *v, const struct verdict_input *in)
 {
 	const struct paired *p = in->paired;

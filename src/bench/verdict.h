@@ -3,8 +3,8 @@
 
 #include "bench/stats.h"
 
-/* The verdict on one variant against the control.  The first word that applies, in this order.
- * Columns: id, word, the word on the command line. */
+/* The verdict on one variant against the control: the first of these words that applies.  Columns:
+ * id, word, the word on the command line. */
 #define VERDICT_LIST(X)                                         \
 	X(INVALID, "INVALID", "invalid")                        \
 	X(NOT_JUDGED, "NOT JUDGED", "not-judged")               \
@@ -46,7 +46,7 @@ struct verdict_input {
 	const char *invalid; /* word of the hard guard that applies, or NULL */
 	/* Why the control itself has no value, so that the variant cannot be blamed; NULL or "". */
 	const char *unmeasured;
-	/* Why enough blocks still give NOT JUDGED; NULL or "". */
+	/* Why the verdict is NOT JUDGED despite enough blocks; NULL or "". */
 	const char *refused;
 	size_t need;	 /* blocks needed; at least VERDICT_MIN_BLOCKS */
 	size_t n_blocks; /* complete blocks; paired->n may count pods */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes verdict.json and summary.json, and reads verdict.json. */
+/* Write verdict.json and summary.json, and read verdict.json. */
 #include "bench/verdict_json.h"
 
 #include "bench/plan.h"
@@ -118,7 +118,6 @@ static void add_scope(cJSON *row, const struct judge_contrast *c, const struct v
 	json_add_string(row, "scope", text);
 }
 
-/* Outliers, and whether they widened the interval. */
 static void add_outliers(cJSON *row, const struct judge *judge, const struct judge_contrast *c)
 {
 	cJSON *array = cJSON_AddArrayToObject(row, "outliers");
@@ -200,7 +199,7 @@ static void add_contrast(cJSON *row, const struct judge *judge, const struct jud
 		 JNODE("suffix", array), JBOOL("below_margin", c->verdict.below_margin));
 }
 
-/* A block that does not count.  Without a tag it was repeated. */
+/* Add a block that does not count.  Without a tag it was repeated. */
 static void add_dropped(cJSON *array, const struct verdict_info *info, const char *tag, size_t pod,
 			size_t block, const char *reason)
 {
@@ -208,7 +207,7 @@ static void add_dropped(cJSON *array, const struct verdict_info *info, const cha
 		 JTEXT("tag", tag), JCLEAN("reason", reason), JBOOL("repeated", tag == NULL));
 }
 
-/* The best variant compared with another arm in the extra blocks. */
+/* Add the comparison of the best variant with another arm in the extra blocks. */
 static void add_fresh(cJSON *node, const char *key, const struct judge *judge, size_t arm,
 		      const struct paired *paired)
 {

@@ -32,7 +32,7 @@ cJSON *verdict_to_json(const struct judge *judge, const struct verdict_info *inf
  * INVALID.  Owned by the caller. */
 cJSON *verdict_summary_json(const struct judge *judge);
 
-/* Read a member of a document.  NULL, NAN, false or "" if it is null or absent. */
+/* Read a member of a document.  If it is null or absent: NULL, NAN, false or "". */
 const cJSON *verdict_list(const cJSON *node, const char *key);
 /* The first object of a list whose member `key` is that text, or NULL. */
 const cJSON *verdict_find(const cJSON *node, const char *list, const char *key, const char *name);
@@ -44,7 +44,7 @@ bool verdict_is(const cJSON *node, const char *key);
 const char *verdict_text(const cJSON *node, const char *key);
 /* Does the run have a hard guard, so that it does not count? */
 bool verdict_has_hard_guard(const cJSON *run);
-/* Did outliers widen the interval of the contrast?  Does that outlier do so? */
+/* Did outliers widen the interval of the contrast?  Does this outlier widen it? */
 bool verdict_is_widened(const cJSON *contrast);
 bool verdict_widens_interval(const cJSON *outlier);
 
@@ -52,14 +52,14 @@ bool verdict_widens_interval(const cJSON *outlier);
  * this version.  For tests; NULL: none. */
 extern const char *verdict_missing;
 
-/* Per variant the verdict, how sure it is, what could make it wrong, and what to do next. */
+/* Add per variant the verdict, how sure it is, what could make it wrong, and what to do next. */
 void report_summary(struct facts *facts, const cJSON *verdict);
-/* All facts of a verdict.json: per variant the verdict, then the numbers, then the reasons.
- * Borrows from the tree. */
+/* Add all facts of a verdict.json: per variant the verdict, then the numbers, then the reasons. The
+ * facts borrow from the tree. */
 void report_facts(struct facts *facts, const cJSON *verdict);
 
-/* "B: FASTER by ..; C: .."; for an audit its smallest detectable difference.  "": no verdict. */
+/* Append "B: FASTER by ..; C: ..", for an audit its smallest detectable difference, or nothing. */
 void report_line(struct buf *out, const cJSON *verdict);
-/* One sentence without a line end, how many times as fast each variant is: "b ran 1.27 times
- * as fast as a (1.21 to 1.33)".  Nothing if there is no variant. */
+/* Append how many times as fast each variant is, without a line end: "b ran 1.27 times as fast as a
+ * (1.21 to 1.33)".  Appends nothing if there is no variant. */
 void report_sentence(struct buf *out, const cJSON *verdict);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* waits.json of a bench, and its sentences. */
+/* Read and write waits.json of a bench, and describe waits in sentences. */
 #include "bench/waits.h"
 
 #include "base/clock.h"
@@ -20,7 +20,7 @@ static const struct json_field wait_fields[] = {
 	{ .name = NULL },
 };
 
-/* "41 s", "12 min", "3.2 h"; a negative duration, of a clock that was set back, is "0 s". */
+/* Write "41 s", "12 min" or "3.2 h"; "0 s" if the clock was set back (a negative duration). */
 static void format_duration(int64_t ms, char out[DURATION_SIZE])
 {
 	double seconds = ms > 0 ? (double)ms / 1000.0 : 0.0;

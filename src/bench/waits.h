@@ -36,7 +36,7 @@ struct pod_wait {
 	enum wait_kind kind;
 	int64_t since_ms;
 	int64_t retry_ms; /* next try; 0: a try is in progress */
-	char why[240];	  /* unchanged from the pod: hostile */
+	char why[240];	  /* as sent by the pod, not sanitised */
 };
 
 /* "pod a: cannot be reached for 2 min, next try in 8 s: connection refused" in out, sanitised; ""
@@ -60,6 +60,6 @@ size_t waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX
 cJSON *waits_json(const struct pod_wait *waits, size_t n, int64_t now_ms);
 
 /* Add to object what the bench in folder path waits for: "driven" (null unless it is running) and
- * "waits".  Returns the same as one line of text, owned; NULL when it waits for nothing.  path
- * NULL: the folder is gone. */
+ * "waits".  Returns the same as one line of text, owned; NULL when it waits for nothing.  Pass NULL
+ * as path if the folder no longer exists. */
 char *bench_waits_add(cJSON *object, const char *path, const char *id, const char *state);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drive one pod of a bench: one command at a time, each answered in full before the next is sent.
- */
+/* Drive one pod of a bench: send a command only after the answer to the one before is complete. */
 #include "bench/kernel.h"
 #include "bench/make.h"
 #include "bench/session_priv.h"
@@ -8,17 +7,17 @@
 
 /* Longest pause before a command is sent again. */
 #define RETRY_MOST_MS 10000
-/* Invalid answers in a row before the worker gives up the pod. */
+/* Number of invalid answers in a row after which the worker gives up the pod. */
 #define MAX_NONSENSE 5
-/* Attempts, over a minute, to stop the jobs of a pod that is unreachable when the bench ends. */
+/* Attempts, within about a minute, to stop the jobs of a pod that is unreachable at the end. */
 #define LAST_TRIES 10
 /* After its stop_cmd a pod may be gone before it answers. */
 #define STOP_TRIES 3
-/* Pause before the first query of a run, and between two.  A query waits for up to 8 s (AWAIT_S of
- * launch.c), so there is one in 10 s, which does not disturb the timed run. */
+/* Pause before the first query of a run, and between two.  A query waits up to 8 s (AWAIT_S of
+ * launch.c), so there is one query per 10 s, which does not disturb the timed run. */
 #define POLL_FIRST_MS 200
 #define POLL_MS	      2000
-/* While another bench has locked the GPUs, or the disk is full: try once per second for an hour. */
+/* Retry once per second for an hour while another bench has locked the GPUs or the disk is full. */
 #define BUSY_RETRY_MS 1000
 #define BUSY_TRIES    3600
 /* Pause between two queries for an allocation. */
@@ -33,7 +32,7 @@
 /* waits.json is not rewritten if the time of the next try moves by less. */
 #define SAME_TRY_MS 900
 
-/* A step: the command, the function for its answer, and the words for a wait for that answer. */
+/* A step: the command, the function for its answer, and what the pod does until it answers. */
 struct step {
 	enum launch_op op;
 	void (*on_reply)(struct worker *worker, const struct launch_reply *reply);
@@ -99,7 +98,7 @@ static void note_wait(struct worker *worker)
 	session_note(worker->session, "%s", text);
 }
 
-/* Set the time of the next try: by the timer of the worker, or by its link if that waits longer. */
+/* Set the time of the next try: when the worker's timer expires, or later if its link waits. */
 static void set_retry(struct worker *worker, int64_t delay_ms)
 {
 	struct transport *transport = worker->session->setup.transport;
@@ -117,8 +116,8 @@ static void set_retry(struct worker *worker, int64_t delay_ms)
 	session_write_waits(worker->session);
 }
 
-/* The pod keeps the bench waiting, since age_ms ago.  Returns true if the kind of the wait or its
- * reason is new, so that the caller should report it. */
+/* Record that the bench has waited for this pod since age_ms ago.  Returns true if the kind of the
+ * wait or its reason is new, so that the caller should report it. */
 static bool set_wait(struct worker *worker, enum wait_kind kind, const char *why, int64_t age_ms)
 {
 	struct pod_wait *wait = &worker->wait;
@@ -128,7 +127,7 @@ static bool set_wait(struct worker *worker, enum wait_kind kind, const char *why
 	why = skip_pod_id(worker, why);
 	if (wait->kind == kind && strncmp(wait->why, why, sizeof(wait->why) - 1) == 0)
 		return false;
-	/* First silent, then unreachable: that is one wait. */
+	/* A pod that is first silent and then unreachable makes the bench wait once. */
 	if (wait->kind != kind && !(is_away && was_away)) {
 		wait->since_ms = clock_wall_ms() - age_ms;
 		worker->note_ms = NOTE_FIRST_MS;
@@ -140,7 +139,7 @@ static bool set_wait(struct worker *worker, enum wait_kind kind, const char *why
 	return true;
 }
 
-/* The pod has answered.  WAIT_GIVEN_UP is final. */
+/* End the wait for a pod that has answered.  WAIT_GIVEN_UP is final. */
 static void end_wait(struct worker *worker)
 {
 	struct pod_wait was = worker->wait;
@@ -242,15 +241,15 @@ static void note_failure(struct worker *worker, const char *why)
 	(void)set_wait(worker, WAIT_GIVEN_UP, text, 0);
 }
 
-/* The pod cannot continue, and is left unchanged: others may be working on it. */
+/* Give up the pod, and leave it unchanged: other programs may be using it. */
 static void give_up(struct worker *worker, const char *why)
 {
 	note_failure(worker, why);
 	end_worker(worker);
 }
 
-/* The pod cannot continue; the other pods do.  If the bench has run something on it, and stops its
- * pods at the end, this pod is stopped now. */
+/* Fail this pod; the other pods continue.  If the bench has run something on it, and stops its pods
+ * at the end, the pod is stopped now. */
 static void fail_worker(struct worker *worker, const char *why)
 {
 	if (!must_stop_pod(worker) || (!worker->has_started && get_slurm(worker) == NULL) ||
@@ -275,7 +274,7 @@ void worker_continue(struct worker *worker, int64_t gap_ms)
 		struct bench_run *run = &s->runs.v[worker->pod * s->runs.per_pod + worker->next];
 
 		if (run->fresh && !s->chosen) {
-			/* Its arms are chosen when all pods have made their regular blocks. */
+			/* The arms of extra blocks are chosen after all pods' regular blocks. */
 			worker->step = WORKER_WAIT;
 			loop_timer_stop(worker->timer);
 			session_on_worker(s);
@@ -301,7 +300,7 @@ static void get_env(const struct launch_reply *reply, const char *key, char *out
 			(void)snprintf(out, size, "%.*s", (int)line.len, line.p);
 }
 
-/* Does the pod have what the plan requires, and the same data as the other pods? */
+/* Check that the pod has what the plan requires, and the same data as the other pods. */
 static bool check_pod(struct worker *worker, const struct launch_reply *reply, char *why,
 		      size_t size)
 {
@@ -418,8 +417,8 @@ static void repeat_block(struct worker *worker, const struct bench_run *run, con
 	worker_continue(worker, gap_ms);
 }
 
-/* The run has ended.  If a problem of the pod affected it, its block is repeated; otherwise its
- * result is recorded.  Then the next run follows after the gap. */
+/* Handle the end of the run.  If a problem of the pod affected it, its block is repeated; otherwise
+ * its result is recorded.  The next run follows after the gap. */
 static void finish_run(struct worker *worker)
 {
 	struct bench_run *ended[SCHEDULE_MAX_ARMS];
@@ -430,7 +429,7 @@ static void finish_run(struct worker *worker)
 
 	worker->run = NULL;
 	/* A kernel process has also made the other runs of the round.  Its own run is recorded
-	 * last: if hgym-tui is killed before that, the next session fetches the process again. */
+	 * last: if hgym-tui is killed before that, the next session fetches the results again. */
 	for (size_t i = 1; s->plan->kernel && i < s->runs.n_arms - run->pos; i++)
 		if (session_is_due(s, &run[i]))
 			ended[n++] = &run[i];
@@ -460,7 +459,7 @@ static void finish_run(struct worker *worker)
 		worker_continue(worker, get_gap_ms(worker, run));
 }
 
-/* The run has no process and no exit status.  It is tried once more, as a new job. */
+/* Handle a run without a process or exit status: start it once more, as a new job. */
 static void on_lost(struct worker *worker)
 {
 	const char *const names[] = { plan_output(worker->session->plan), "gpu.csv", "host.csv",
@@ -484,14 +483,14 @@ static void on_lost(struct worker *worker)
 	set_step(worker, WORKER_START, 1000);
 }
 
-/* Store the result that the pod has of a run. */
+/* Take over the result of the run from the pod's answer. */
 static void store_result(struct worker *worker, const struct launch_reply *reply)
 {
 	struct bench_run *run = worker->run;
 
 	run->end = RUN_END_EXITED;
 	run->result = reply->result;
-	/* It succeeded before the signal reached it: its log decides. */
+	/* The run succeeded before the signal reached it, so its log is judged as usual. */
 	if (run->result.rc == 0.0 && run->cut[0] != '\0') {
 		session_note(worker->session, "%s: run %s had finished before that", pod_id(worker),
 			     run->id);
@@ -677,7 +676,7 @@ static const struct step steps[WORKER_ENDED] = {
 	[WORKER_CLEAN] = { LAUNCH_CLEAN, on_clean, "removing its files" },
 };
 
-/* The allocation is missing or has ended: ask again, less often the longer it takes. */
+/* Without an allocation, or after its end, query again: less often the longer it takes. */
 static void on_queued(struct worker *worker, const char *why)
 {
 	if (worker->wait.kind != WAIT_QUEUED)
@@ -845,7 +844,7 @@ void worker_stop(struct worker *worker)
 	    worker->step == WORKER_FINISH || worker->step == WORKER_STOP)
 		return;
 	worker->tries = 0;
-	/* Nothing runs on a pod that has never answered. */
+	/* The bench has no processes on a pod that has never answered. */
 	if (!worker->is_reached && worker->session->setup.mode == SESSION_RUN &&
 	    worker->next == 0) {
 		fail_worker(worker, "it was never reached");

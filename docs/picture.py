@@ -25,8 +25,8 @@ INK, PAPER = "#c8ccd4", "#14161a"
 BRAILLE = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3))
 
 
-# What the moving picture presses: keys, the seconds until the next ones, and
-# the caption below the screen from then on.
+# The script of the moving picture: keys to press, the seconds until the next
+# ones, and the caption below the screen from then on.
 TOUR = [
     ("", 1.2, "hgym-tui demo"),
     ("j", 0.6, "j  select a run"), ("j", 1.0, "j  select a run"),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Fills a page: a line @form@ becomes roff of the records that `hgym-tui
-# --dump-reference form` prints, @VERSION@ in a line the version, @SHARE@ our
-# folder of data.  Called by the build with program=PATH, version=N and
+# Complete a manual page: replace each line @form@ by roff made from the records
+# that `hgym-tui --dump-reference form` prints, @VERSION@ by the version, and
+# @SHARE@ by the data directory.  The build passes program=PATH, version=N and
 # share=FOLDER.
 
 # The text with everything escaped that roff would interpret.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The GLOSSARY of the manual as lines "view, tab, words, tab, meaning" for the
-# help of the dashboard.  Of each meaning, only the first paragraph.
+# help of the dashboard, which shows the first paragraph of each meaning.
 function utf8(hex,  n, i)
 {
 	n = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# bash completion for hgym-tui, which says itself what may come next.
+# bash completion for hgym-tui; `hgym-tui --complete` prints the candidates.
 _hgym_tui()
 {
 	mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" --complete \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# fish completion for hgym-tui, which says itself what may come next.
+# fish completion for hgym-tui; `hgym-tui --complete` prints the candidates.
 function __hgym_tui
 	set -l words (commandline -opc)
 	set -l found ($words[1] --complete $words[2..-1] (commandline -ct) \

@@ -3,13 +3,14 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pwd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 
-#define MAX_NAMES 1000
+#define MAX_NAMES    1000
+#define FIFO_WAIT_MS 2000
 
 char *file_folder(const char *path)
 {
@@ -27,18 +28,45 @@ const char *file_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
+int file_open(const char *path, struct stat *st, struct err *err)
+{
+	struct pollfd p = { .events = POLLIN };
+	bool is_stdin = strcmp(path, "-") == 0;
+
+	p.fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+			: open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (p.fd < 0 || fstat(p.fd, st) != 0)
+		err_set_errno(err, ERR_IO, "cannot open %s", path);
+	else if (!is_stdin && S_ISFIFO(st->st_mode) && poll(&p, 1, FIFO_WAIT_MS) == 0)
+		err_set(err, ERR_IO, "%s: no process has opened this FIFO for writing", path);
+	else
+		return p.fd;
+	fd_close(&p.fd);
+	return -1;
+}
+
+ssize_t file_read_some(int fd, void *block, size_t size)
+{
+	for (;;) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		ssize_t n = read(fd, block, size);
+
+		if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+			return n;
+		(void)poll(&p, 1, -1);
+	}
+}
+
 int file_read(const char *path, struct buf *out, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result = 0;
 	char block[65536];
 	struct stat st;
+	int result = 0, fd = file_open(path, &st, err);
 	ssize_t n = 0;
 
 	if (fd < 0)
-		return err_set_errno(err, ERR_IO, "cannot open %s", path);
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		result = err_set(err, ERR_IO, "%s is not a regular file", path);
-	while (result == 0 && !out->truncated && (n = read(fd, block, sizeof(block))) > 0)
+		return -1;
+	while (!out->truncated && (n = file_read_some(fd, block, sizeof(block))) > 0)
 		buf_append(out, block, (size_t)n);
 	if (n < 0)
 		result = err_set_errno(err, ERR_IO, "cannot read %s", path);

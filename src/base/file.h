@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -12,8 +14,13 @@ const char *file_name(const char *path);
 /* Atomic files: they are written under another name in the same directory and then renamed. If that
  * fails (a full disk), nothing is left behind and the old file is unchanged. */
 
-/* Append the content of a regular file to out. -1 with err: ERR_IO, or ERR_LIMIT if it exceeds the
- * cap of out. */
+/* Open a file ("-": standard input) for reading, without waiting long for the writer of a FIFO. */
+int file_open(const char *path, struct stat *st, struct err *err) MUST_USE;
+/* Like read(), but waits while a FIFO is empty. */
+ssize_t file_read_some(int fd, void *block, size_t size);
+
+/* Append the content of a file or stream to out. -1 with err: ERR_IO, or ERR_LIMIT if it exceeds
+ * the cap of out. */
 int file_read(const char *path, struct buf *out, struct err *err) MUST_USE;
 
 /* Replace the content of path with text and sync it; mode 0600. */

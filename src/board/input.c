@@ -3,8 +3,7 @@
  * `submission` and `export`. */
 #include "board/input.h"
 
-#include <sys/stat.h>
-
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/say.h"
 #include "board/print.h"
@@ -257,13 +256,15 @@ static void read_table(struct board_input *input, const char *path)
 		read_rows(input, path, buf_str(&text));
 }
 
-/* Does the text look like a table of runs, rather than a log? */
+/* Does the text look like a table of runs, rather than a log? Docker's logs are JSON too. */
 static bool looks_like_rows(struct str text)
 {
 	struct str trimmed = str_trim(text), rest = trimmed, line, cell;
 
+	if (log_has_metrics(text))
+		return false;
 	if (trimmed.len > 0 && trimmed.p[0] == '{')
-		return true;
+		return !str_starts_with(trimmed, "{\"log\":\"");
 	if (trimmed.len > 0 && trimmed.p[0] == '[') {
 		rest = str_trim(str_skip(trimmed, 1));
 		return rest.len > 0 && (rest.p[0] == '{' || rest.p[0] == ']');
@@ -276,38 +277,59 @@ static bool looks_like_rows(struct str text)
 	return false;
 }
 
-static void on_stdin_run(void *user, const struct run *run)
-{
-	struct board_input *input = user;
-	AUTO_TEXT key = input->by == CONF_BY_DIRNAME && input->forced_key == NULL
-				? xstrdup(STDIN_NAME)
-				: get_key(input, STDIN_NAME, run);
+/* A stream that is being read, and the name under which its runs are shown. */
+struct stream {
+	struct board_input *input;
+	const char *name;
+};
 
-	(void)add_run(input, STDIN_NAME, key, NULL, run);
+static void on_stream_run(void *user, const struct run *run)
+{
+	const struct stream *stream = user;
+	struct board_input *input = stream->input;
+	AUTO_TEXT key = input->by == CONF_BY_DIRNAME && input->forced_key == NULL
+				? xstrdup(stream->name)
+				: get_key(input, stream->name, run);
+
+	(void)add_run(input, stream->name, key, NULL, run);
 }
 
-/* Read standard input: as a table if it looks like one, else as a log. */
-static void read_stdin(struct board_input *input)
+/* Read a stream: as a table if it looks like one, else as a log. */
+static void read_stream(struct board_input *input, const char *path)
 {
-	static const struct run_reader_cb cb = { .on_run = on_stdin_run };
+	static const struct run_reader_cb cb = { .on_run = on_stream_run };
+	struct stream stream = { input, strcmp(path, "-") == 0 ? STDIN_NAME : path };
 	struct run_reader *reader = NULL;
+	struct err err = { ERR_NONE, "" };
 	AUTO_BUF text = buf_new(TABLE_MAX);
 	char block[READ_BYTES];
-	size_t n;
+	struct stat st;
+	int fd = file_open(path, &st, &err);
+	ssize_t n = 0;
 
-	while ((n = fread(block, 1, sizeof(block), stdin)) > 0) {
-		if (reader == NULL && text.len == 0 && !looks_like_rows((struct str){ block, n }))
-			reader = run_reader_new(input->formats, &cb, input);
-		if (reader != NULL)
-			run_reader_feed(reader, block, n);
-		else
-			buf_append(&text, block, n);
+	while (fd >= 0 && (n = file_read_some(fd, block, sizeof(block))) > 0) {
+		buf_append(&text, block, (size_t)n);
+		if (reader == NULL && (text.len < READ_BYTES || looks_like_rows(buf_str(&text))))
+			continue;
+		if (reader == NULL)
+			reader = run_reader_new(input->formats, &cb, &stream);
+		run_reader_feed(reader, text.data, text.len);
+		buf_clear(&text);
 	}
-	if (reader != NULL)
+	if (n < 0)
+		err_set_errno(&err, ERR_IO, "cannot read %s", path);
+	if (err.code != ERR_NONE) {
+		report_error(input, &err);
+	} else if (reader == NULL && looks_like_rows(buf_str(&text))) {
+		read_rows(input, stream.name, buf_str(&text));
+	} else {
+		if (reader == NULL)
+			reader = run_reader_new(input->formats, &cb, &stream);
+		run_reader_feed(reader, text.data, text.len);
 		run_reader_finish(reader);
-	else
-		read_rows(input, STDIN_NAME, buf_str(&text));
+	}
 	run_reader_free(reader);
+	fd_close(&fd);
 }
 
 /* Read logs, tables, directories, globs and "-". Files that cannot be read are reported on stderr
@@ -325,12 +347,12 @@ static void read_paths(struct board_input *input, char *const *argv, size_t n)
 		say_error("too many files to read at once; ignoring the rest");
 	AUTO_FREE struct log_path *logs = xcalloc(paths.n, sizeof(*logs));
 	array_each (path, paths.v, paths.n)
-		if (!path->table && strcmp(path->path, "-") != 0)
+		if (!path->table && !path->stream)
 			logs[n_logs++] = *path;
 	parse_files(logs, n_logs, &how, on_file, input);
 	for (size_t i = 0; i < paths.n; i++) {
-		if (strcmp(paths.v[i].path, "-") == 0)
-			read_stdin(input);
+		if (paths.v[i].stream)
+			read_stream(input, paths.v[i].path);
 		else if (paths.v[i].table)
 			read_table(input, paths.v[i].path);
 	}

@@ -81,30 +81,29 @@ static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 	static const char columns[] = "file, run_index=run:0, track, status";
 	static const struct run_reader_cb cb = { .on_run = print_run };
 	const struct cmd_output *call = opaque;
-	struct track track;
+	const struct track_set *tracks = &args->context->tracks;
+	const char *named = args->argv[0];
+	int status = 0;
 
 	/* Load the file as if the configuration named it last. */
-	if (context_find_track(args->context, args->argv[0], &track, err) != 0)
+	conf_strings_add(&args->context->conf.tracks, xstrdup(named));
+	if (context_open(args->context, CONTEXT_FORMATS, err) != 0)
 		return -1;
-	conf_strings_add(&args->context->conf.tracks, xstrdup(args->argv[0]));
-	int status = context_open(args->context, CONTEXT_FORMATS, err);
-	struct check check = { .name = track.name };
-	if (status == 0) {
-		struct run_reader *reader = run_reader_new(args->context->formats, &cb, NULL);
-
-		check.out = cmd_out(call->format, columns);
-		for (int i = 1; i < args->argc && status == 0; i++) {
-			check.path = args->argv[i];
-			run_reader_reset(reader, &check);
-			status = log_read(check.path, reader, err);
-		}
-		run_reader_free(reader);
-		if (status == 0 && check.is_other)
-			status = err_exit_status(ERR_CHECK);
-		status = cmd_out_end(check.out, status, err);
+	const struct track *track =
+		array_find(one, tracks->v, tracks->n,
+			   strcmp(one->file != NULL ? one->file : one->name, named) == 0);
+	struct check check = { .out = cmd_out(call->format, columns),
+			       .name = track != NULL ? track->name : named };
+	struct run_reader *reader = run_reader_new(args->context->formats, &cb, NULL);
+	for (int i = 1; i < args->argc && status == 0; i++) {
+		check.path = args->argv[i];
+		run_reader_reset(reader, &check);
+		status = log_read(check.path, reader, err);
 	}
-	track_release(&track);
-	return status;
+	run_reader_free(reader);
+	if (status == 0 && check.is_other)
+		status = err_exit_status(ERR_CHECK);
+	return cmd_out_end(check.out, status, err);
 }
 
 const struct cmd cmd_tracks_check = {

@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sys/param.h>
 #include <sys/stat.h>
@@ -22,7 +21,6 @@
 /* Scripts that a reader remembers, because each run of a recipe prints the same one. */
 #define KNOWN_SCRIPTS 24
 #define MAX_JOBS      64U
-#define FIFO_WAIT_MS  2000
 /* One thread more for this much to read. */
 #define BYTES_PER_JOB ((uint64_t)8 * 1024 * 1024)
 
@@ -42,41 +40,17 @@ static void keep_run(void *user, const struct run *run)
 	run_copy(xplace(file->runs, file->n_runs, file->cap_runs), run);
 }
 
-/* Open a log without waiting for the writer of a FIFO. */
 static int open_log(const char *path, struct stat *st, struct err *err)
 {
-	struct pollfd p = { .fd = -1, .events = POLLIN };
-	bool is_stdin = strcmp(path, "-") == 0;
-	int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-			  : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = file_open(path, st, err);
 
-	if (fd < 0 || fstat(fd, st) != 0)
-		err_set_errno(err, ERR_IO, "cannot open %s", path);
-	else if (S_ISDIR(st->st_mode))
-		err_set(err, ERR_IO,
-			"%s: no logs in this directory (*.log, *.txt, *.out, *.stdout, "
-			"*metrics*.csv, ..); name the files to read",
-			path);
-	else if ((p.fd = fd) >= 0 && !is_stdin && S_ISFIFO(st->st_mode) &&
-		 poll(&p, 1, FIFO_WAIT_MS) == 0)
-		err_set(err, ERR_IO, "%s: no process has opened this FIFO for writing", path);
-	else
+	if (fd < 0 || !S_ISDIR(st->st_mode))
 		return fd;
-	fd_close(&fd);
-	return -1;
-}
-
-/* Like read(), but waits while a FIFO is empty. */
-static ssize_t read_some(int fd, void *block, size_t size)
-{
-	for (;;) {
-		struct pollfd p = { .fd = fd, .events = POLLIN };
-		ssize_t n = read(fd, block, size);
-
-		if (n >= 0 || (errno != EAGAIN && errno != EINTR))
-			return n;
-		(void)poll(&p, 1, -1);
-	}
+	(void)close(fd);
+	return err_set(err, ERR_IO,
+		       "%s: no logs in this directory (*.log, *.txt, *.out, *.stdout, "
+		       "*metrics*.csv, ..); name the files to read",
+		       path);
 }
 
 int log_read(const char *path, struct run_reader *reader, struct err *err)
@@ -88,7 +62,7 @@ int log_read(const char *path, struct run_reader *reader, struct err *err)
 
 	if (fd < 0)
 		return -1;
-	while ((n = read_some(fd, block, sizeof(block))) > 0)
+	while ((n = file_read_some(fd, block, sizeof(block))) > 0)
 		run_reader_feed(reader, block, (size_t)n);
 	run_reader_finish(reader);
 	if (n < 0)
@@ -120,7 +94,8 @@ static void read_log(struct parsed_file *file, int fd, const struct stat *st, st
 	buf_clear(&worker->start);
 	worker->start.truncated = left != UINT64_MAX && left > SCORE_ROW_MAX_BYTES;
 	while (left > 0) {
-		n = read_some(fd, worker->block, left < READ_BYTES ? (size_t)left : READ_BYTES);
+		n = file_read_some(fd, worker->block,
+				   left < READ_BYTES ? (size_t)left : READ_BYTES);
 		if (n <= 0)
 			break;
 		left -= (uint64_t)n;
@@ -365,8 +340,7 @@ static void count_row(void *user, UNUSED const struct record *record,
 	++*(size_t *)user;
 }
 
-/* Does the text start with rows of metrics? */
-static bool has_metric_rows(struct str text)
+bool log_has_metrics(struct str text)
 {
 	struct metric_rows *rows = metric_rows_new();
 	struct log_line line = { .cut = false };
@@ -391,7 +365,7 @@ static bool is_metric_file(const char *path)
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		n = read(fd, text, SNIFF_BYTES);
 	(void)close(fd);
-	return n > 0 && has_metric_rows((struct str){ text, (size_t)n });
+	return n > 0 && log_has_metrics((struct str){ text, (size_t)n });
 }
 
 static int is_visible(const struct dirent *entry)
@@ -402,7 +376,10 @@ static int is_visible(const struct dirent *entry)
 static void add_file(struct finder *finder, const char *path, const struct stat *st, bool named)
 {
 	struct log_paths *paths = finder->paths;
-	bool table = !finder->is_list && ends_like(path, table_ends) && !is_metric_file(path);
+	bool is_stream = strcmp(path, "-") == 0 || str_starts_with(str_from(path), "/dev/") ||
+			 (st != NULL && !S_ISREG(st->st_mode));
+	bool table = !finder->is_list && !is_stream && ends_like(path, table_ends) &&
+		     !is_metric_file(path);
 	char key[64];
 
 	if (st != NULL) {
@@ -412,7 +389,10 @@ static void add_file(struct finder *finder, const char *path, const struct stat 
 	}
 	if (paths->n < LOG_PATHS_MAX || named)
 		xpush(paths->v, paths->n, paths->cap,
-		      (struct log_path){ xstrdup(path), NULL, named, table });
+		      (struct log_path){ .path = xstrdup(path),
+					 .named = named,
+					 .table = table,
+					 .stream = is_stream });
 }
 
 static void add_directory(struct finder *finder, const char *path, int depth);

@@ -7,10 +7,11 @@
 
 /* A file to read, from what the user named. */
 struct log_path {
-	char *path; /* owned; as named, or found in a directory */
-	char *name; /* owned; "HOST:PATH" of a fetched file; or NULL */
-	bool named; /* named by the user, directly or by a glob */
-	bool table; /* a table of runs (.csv, .json, .jsonl), not metrics */
+	char *path;  /* owned; as named, or found in a directory */
+	char *name;  /* owned; "HOST:PATH" of a fetched file; or NULL */
+	bool named;  /* named by the user, directly or by a glob */
+	bool table;  /* a table of runs (.csv, .json, .jsonl), not metrics */
+	bool stream; /* standard input, a FIFO or a device: its content shows what it is */
 };
 
 struct log_paths {
@@ -32,6 +33,9 @@ void log_paths_find(struct log_paths *paths, char *const *argv, size_t n);
  * message. */
 void log_paths_list(struct log_paths *paths, char *const *argv, size_t n);
 void log_paths_release(struct log_paths *paths);
+
+/* Does the text start with rows of metrics, as the CSV and JSON logs of trainers do? */
+bool log_has_metrics(struct str text);
 
 /* A log file that was parsed as a whole. */
 struct parsed_file {

@@ -299,6 +299,27 @@ def test_logs():
     ok(made[0]["rows"][0]["seed"] == 5, "a log on standard input", made)
 
 
+def test_streams():
+    """A stream shows by its content what it is; its name has no meaning."""
+    metrics = "".join('{"step": %d, "loss": 2.%d}\n' % (i, 50 - i)
+                      for i in range(1, 20))
+    docker = "".join(json.dumps({
+        "log": line + "\n", "stream": "stdout",
+        "time": "2026-11-28T12:00:00.5Z"}, separators=(",", ":")) + "\n"
+        for line in golf_log(5, 1.07).splitlines())
+    for name in "stdin.csv", "stdin.json", "stdin.log":
+        os.symlink("/dev/stdin", os.path.join(home, name))
+    for name in "-", "/dev/stdin", "stdin.csv", "stdin.json", "stdin.log":
+        path = os.path.join(home, name) if name != "-" else name
+        check_published(groups(path, "--baseline", PR1855, "--nats-per-bpb",
+                               K, stdin=PR2014), "a table from " + name)
+        for kind, log, steps in (("log", golf_log(5, 1.07), 5000),
+                                 ("Docker's log", docker, 5000),
+                                 ("metrics", metrics, 19)):
+            row = groups(path, stdin=log)[0]["rows"][0]
+            ok(row["steps"] == steps, "%s from %s" % (kind, name), row)
+
+
 def test_submission():
     runs = [home + "/runs/mine", "--baseline", "1.06,1.061,1.0615"]
     folder = home + "/submission"
@@ -796,6 +817,13 @@ def test_track_files():
     logs = [write("mine.txt", "mine\n" + row), write("other.txt", row)]
     status, out, _ = board("check", mine, logs[0], "--json", command="tracks")
     ok(status == 0 and json.loads(out)["track"] == "mine", "tracks check", out)
+    for file in "/dev/stdin", "stdin.json":
+        with open(mine) as stream:
+            status, out, err = board("check", os.path.join(home, file), logs[0],
+                                     "--json", command="tracks",
+                                     stdin=stream.read())
+        ok(status == 0 and json.loads(out)["track"] == "mine",
+           "a track from a stream: " + file, err)
     status, out, _ = board("check", mine, logs[1], "--json", command="tracks")
     ok(status == 3 and json.loads(out)["track"] == "nanogpt-optimization",
        "a log of another track exits 3", out)
@@ -878,6 +906,7 @@ def main():
         test_published()
         test_diff()
         test_logs()
+        test_streams()
         test_submission()
         test_export()
         test_tracks()

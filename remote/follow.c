@@ -425,6 +425,10 @@ struct follow *follow_new(const struct follow_options *options)
 		.status.lag_ms = -1, .new_ms = clock_mono_ms());
 
 	list_init(&follow->files);
+	for (size_t i = 0; i < FOLLOW_BUCKETS; i++) {
+		list_init(&follow->by_inode[i]);
+		list_init(&follow->by_path[i]);
+	}
 	follow->tick = loop_timer_new(follow->loop, follow_on_tick, follow);
 	follow->retry = loop_timer_new(follow->loop, follow_on_retry, follow);
 	return follow;

@@ -19,6 +19,8 @@ static void file_free(struct follow *follow, struct follow_file *file)
 {
 	report_event(follow, file, FOLLOW_FORGOTTEN);
 	list_remove(&file->in_follow);
+	list_remove(&file->in_inode);
+	list_remove(&file->in_path);
 	follow->n_files--;
 	follow->n_ended -= file->ended;
 	free(file->path);
@@ -56,12 +58,31 @@ static void forget_ended(struct follow *follow)
 	}
 }
 
-static struct follow_file *file_new(struct follow *follow, const char *path, const char *name)
+static struct list *inode_bucket(struct follow *follow, uint64_t dev, uint64_t ino)
 {
-	struct follow_file *file =
-		xnew(struct follow_file, .path = xstrdup(path), .name = xstrdup(name));
+	return &follow->by_inode[(dev ^ ino) % FOLLOW_BUCKETS];
+}
+
+static struct list *path_bucket(struct follow *follow, const char *path)
+{
+	return &follow->by_path[str_hash(str_from(path)) % FOLLOW_BUCKETS];
+}
+
+/* Let find_candidate() find it, until assign_id() gives it an id again. */
+static void index_file(struct follow *follow, struct follow_file *file)
+{
+	list_append(inode_bucket(follow, file->dev, file->ino), &file->in_inode);
+	list_append(path_bucket(follow, file->path), &file->in_path);
+}
+
+static struct follow_file *file_new(struct follow *follow, const char *path, const char *name,
+				    uint64_t dev, uint64_t ino)
+{
+	struct follow_file *file = xnew(struct follow_file, .path = xstrdup(path),
+					.name = xstrdup(name), .dev = dev, .ino = ino);
 
 	list_append(&follow->files, &file->in_follow);
+	index_file(follow, file);
 	follow->n_files++;
 	return file;
 }
@@ -70,11 +91,10 @@ struct follow_file *follow_know(struct follow *follow, const struct follow_known
 {
 	assert(!follow->started);
 	use_generation(follow, known->name, known->generation);
-	struct follow_file *file = file_new(follow, known->identity.path, known->name);
+	struct follow_file *file = file_new(follow, known->identity.path, known->name,
+					    known->identity.dev, known->identity.inode);
 	file->real = xstrdup_null(known->identity.real);
 	file->generation = known->generation;
-	file->dev = known->identity.dev;
-	file->ino = known->identity.inode;
 	file->stamp = known->identity.stamp;
 	file->sum = known->identity.sum;
 	file->offset = known->offset;
@@ -93,8 +113,10 @@ struct follow_file *follow_know(struct follow *follow, const struct follow_known
 static void release_id(struct follow *follow, struct follow_file *file)
 {
 	file->sum = follow->cb.sum(follow->user, file);
-	if (file->id > 0)
+	if (file->id > 0) {
 		follow->session->seen[file->id - 1].file = NULL;
+		index_file(follow, file);
+	}
 	file->id = 0;
 	file->rest = 0;
 	file->is_sent = file->is_rewound = false;
@@ -115,6 +137,8 @@ static void assign_id(struct follow_session *session, uint32_t id, struct follow
 {
 	struct follow_seen *seen = &session->seen[id - 1];
 
+	list_remove(&file->in_inode);
+	list_remove(&file->in_path);
 	free(file->path);
 	free(file->real);
 	file->path = seen->path;
@@ -154,7 +178,7 @@ static int begin_file(struct follow_session *session, uint32_t id, struct err *e
 			       "the pod had %d new logs within %" PRId64
 			       " s: further ones are ignored for now",
 			       FOLLOW_BEGINS_MAX, s);
-	struct follow_file *file = file_new(follow, seen->path, seen->path);
+	struct follow_file *file = file_new(follow, seen->path, seen->path, seen->dev, seen->ino);
 	file->generation = next_generation(follow, file->name);
 	use_generation(follow, file->name, file->generation);
 	assign_id(session, id, file);
@@ -186,31 +210,43 @@ static bool comes_before(const struct follow_file *a, const struct follow_file *
 	return a->sum.len > b->sum.len;
 }
 
+static bool has_inode(const struct follow_file *file, const struct follow_seen *seen)
+{
+	return file->dev == seen->dev && file->ino == seen->ino;
+}
+
+/* Any file starts with the zero bytes of an empty one, so the end of that proves nothing. */
+static bool is_candidate(const struct follow_file *file, uint32_t id)
+{
+	return file->tried == 0 && file->not_id != id && (!file->ended || file->sum.len > 0);
+}
+
 /* Find the known file that the follower's file `id` most likely is, or NULL. *waits: do not decide
  * yet, because the known file with this path may still be found under another path. */
 static struct follow_file *find_candidate(const struct follow_session *session, uint32_t id,
 					  bool *waits)
 {
 	const struct follow_seen *seen = &session->seen[id - 1];
-	struct follow_file *by_inode = NULL, *by_path = NULL;
+	struct follow *follow = session->follow;
+	struct follow_file *found = NULL;
 
 	*waits = false;
-	list_each (struct follow_file, file, &session->follow->files, in_follow) {
-		/* Any file starts with the zero bytes of an empty one, so that proves nothing. */
-		if (file->id > 0 || file->tried > 0 || file->not_id == id ||
-		    (file->ended && file->sum.len == 0))
-			continue;
-		if (file->dev == seen->dev && file->ino == seen->ino) {
-			if (file->sum.len <= seen->size && comes_before(file, by_inode))
-				by_inode = file;
-		} else if (!seen->is_elsewhere && strcmp(file->path, seen->path) == 0) {
-			*waits |= !file->ended && !session->has_looked;
-			if (file->sum.len <= seen->size && comes_before(file, by_path))
-				by_path = file;
-		}
+	list_each (struct follow_file, file, inode_bucket(follow, seen->dev, seen->ino), in_inode) {
+		if (has_inode(file, seen) && is_candidate(file, id) &&
+		    file->sum.len <= seen->size && comes_before(file, found))
+			found = file;
 	}
-	*waits &= by_inode == NULL;
-	return by_inode != NULL ? by_inode : by_path;
+	if (found != NULL || seen->is_elsewhere)
+		return found;
+	list_each (struct follow_file, file, path_bucket(follow, seen->path), in_path) {
+		if (has_inode(file, seen) || !is_candidate(file, id) ||
+		    strcmp(file->path, seen->path) != 0)
+			continue;
+		*waits |= !file->ended && !session->has_looked;
+		if (file->sum.len <= seen->size && comes_before(file, found))
+			found = file;
+	}
+	return found;
 }
 
 /* Decide which known file the follower's file `id` is, or request the checksum that decides it. A
@@ -227,9 +263,9 @@ static int identify(struct follow_session *session, uint32_t id, struct err *err
 		return 0;
 	if (file == NULL) {
 		/* Known files that had this inode before were replaced. */
-		list_each (struct follow_file, old, &session->follow->files, in_follow) {
-			if (old->id == 0 && old->tried == 0 && !old->ended &&
-			    old->dev == seen->dev && old->ino == seen->ino)
+		list_each (struct follow_file, old,
+			   inode_bucket(session->follow, seen->dev, seen->ino), in_inode) {
+			if (has_inode(old, seen) && old->tried == 0 && !old->ended)
 				end_file(session->follow, old);
 		}
 		if (begin_file(session, id, err))

@@ -22,8 +22,9 @@
  *	A		scan again
  *	C <id> <off>	report the checksum of the first off bytes of a file
  *	C <id> <off> <sum>	the same for a file that is being sent; if the checksum differs,
- *answer with T instead B <id> <off>	send the bytes of this file from this offset on Q <0|1>
- *quiet (1): look only at F files, and send H only after P
+ *			answer with T instead
+ *	B <id> <off>	send the bytes of this file from this offset on
+ *	Q <0|1>		quiet (1): look only at F files, and send H only after P
  *	P <seq>		answer with an H; the follower exits after 60 s without a line
  *
  * The client decides which known log a file is. Before the log continues, the client requests its
@@ -50,6 +51,7 @@
 /* A known file is searched near its last path in this many scans. */
 #define FOLLOW_LOOKS	  2
 #define FOLLOW_LOOK_BYTES (256U * 1024) /* maximum size of the requests for one scan */
+#define FOLLOW_BUCKETS	  1024
 
 struct follow {
 	struct loop *loop;
@@ -73,6 +75,8 @@ struct follow {
 	struct follow_status status;
 
 	struct list files; /* struct follow_file, oldest first */
+	/* Those whose id is 0, by a hash of their last inode and of their last path. */
+	struct list by_inode[FOLLOW_BUCKETS], by_path[FOLLOW_BUCKETS];
 	size_t n_files, n_ended;
 	int64_t begins;		/* number of new generations since new_ms */
 	struct map generations; /* from a name to its newest generation + 1 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From the follower of a pod to the local copies of its logs.  Following continues after the bytes
- * that are in the local copies already.  This file does not know about lines. */
+/* Pass bytes from the follower of a pod to the local copies of its logs. Following continues after
+ * the bytes that are in the local copies already. */
 #include <fnmatch.h>
 #include <sys/param.h>
 
@@ -10,12 +10,12 @@
 /* Bytes of all pods that may wait to be appended to local copies. */
 #define ALL_WAITING_BYTES (4 * INGEST_WAITING_BYTES)
 #define BUF_KEEP_BYTES	  2048 /* an empty buffer with more room is freed */
-/* Lost copies and gone logs that are named one by one. */
+/* Number of lost copies, and of gone logs, that are named one by one. */
 #define NAME_LOST 3
 #define NAME_GONE 3
-/* Retry after this when the disk is full. */
+/* When the disk is full, retry after this. */
 #define DISK_RETRY_MS 2000
-/* Following starts after the series of the first screen are loaded; look again after this. */
+/* Following starts once the series of the first screen are loaded; check for that this often. */
 #define SHOW_MS 5
 
 /* ---- waiting bytes */
@@ -28,7 +28,7 @@ static void count_waiting(struct ingest_log *log, size_t plus, size_t minus)
 	pod->ingest->waiting += plus - minus;
 	if (minus == 0 || pod->waiting > INGEST_WAITING_BYTES / 2)
 		return;
-	/* The others may have waited for the limit of all pods. */
+	/* Other pods may have waited because of the limit for all pods. */
 	bool were_full = pod->ingest->waiting + minus >= ALL_WAITING_BYTES;
 	list_each (struct ingest_pod, other, &pod->ingest->pods, link)
 		if ((other == pod || were_full) && other->follow != NULL)
@@ -81,7 +81,7 @@ static struct cksum fetch_sum(UNUSED void *user, const struct follow_file *ff)
 
 /* ---- local copies */
 
-/* The local copy lost bytes: the follower sends them again. */
+/* The local copy lost bytes: make the follower send them again. */
 static void fetch_again(struct ingest_log *log)
 {
 	struct ingest_pod *pod = log->pod;
@@ -114,7 +114,7 @@ static void report_lost_copy(struct ingest_log *log)
 		model_log_set_file(log->log, NULL);
 }
 
-/* The local copy takes no bytes: report that once, retry later. */
+/* The local copy cannot be written: report that once, and retry later. */
 static void pause_copy(struct ingest_log *log)
 {
 	struct ingest_pod *pod = log->pod;
@@ -148,7 +148,8 @@ void fetch_replace_lost_copy(struct ingest_log *log)
 
 /* ---- logs that disappear and come back */
 
-/* Only the pod knows its home: if the pattern has it, compare as many components as it has. */
+/* Does the path match the pattern? Only the pod can expand a "~", so a pattern with one is compared
+ * with as many of the path's last components as it has. */
 static bool matches_pattern(const char *pattern, const char *path)
 {
 	const char *end = path;
@@ -188,7 +189,7 @@ static const char *current_path(const struct ingest_log *log)
 				    : log->name;
 }
 
-/* Was it rotated, truncated or rewritten, so that another generation is followed at its path? */
+/* Was the log rotated, truncated or rewritten, so that another generation of it is followed now? */
 static bool is_replaced(const struct ingest_log *log)
 {
 	list_each (const struct ingest_log, other, &log->pod->logs, link) {
@@ -201,7 +202,7 @@ static bool is_replaced(const struct ingest_log *log)
 	return false;
 }
 
-/* No path led to the log for a while: report it as gone.  Counts the messages. */
+/* Report the log as gone if no path led to it for a while. Counts the messages in *n_reported. */
 static void check_gone(struct ingest_log *log, size_t *n_reported)
 {
 	struct ingest_pod *pod = log->pod;
@@ -222,7 +223,7 @@ static void check_gone(struct ingest_log *log, size_t *n_reported)
 			      current_path(log));
 }
 
-/* A log that was reported as gone is back, as the same file or as a new one. */
+/* If the log was reported as gone, report that it is back. */
 static void report_back(struct ingest_log *gone, const char *path, const char *how)
 {
 	struct ingest_pod *pod = gone->pod;
@@ -265,7 +266,7 @@ static void fetch_on_file(void *user, struct follow_file *ff, enum follow_event 
 
 	log_debug("ingest", "%s: %s %s, generation %u of %s, at %llu", pod->name, ff->path,
 		  words[event], ff->generation, ff->name, (unsigned long long)ff->offset);
-	/* Each file stops growing at some time, perhaps after minutes; that is not new data. */
+	/* A file that stopped growing, perhaps minutes ago, brings no new data. */
 	if (event != FOLLOW_RESTS)
 		pod->ingest->last_news_ms = now_ms;
 	switch (event) {
@@ -304,8 +305,8 @@ static void fetch_on_file(void *user, struct follow_file *ff, enum follow_event 
 	sink_store_identity(log);
 }
 
-/* The end of a log that is far behind: show its whole lines in the log view now.  All bytes arrive
- * in order in fetch_on_bytes later. */
+/* Called with the end of a log of which much is not fetched yet: show its complete lines in the log
+ * view now. fetch_on_bytes gets all bytes in order later. */
 static void fetch_on_preview(void *user, struct follow_file *ff, uint64_t offset, struct str data)
 {
 	struct ingest_pod *pod = user;
@@ -358,8 +359,8 @@ bool fetch_is_behind(const struct ingest_pod *pod)
 
 /* ---- start and end */
 
-/* Is everything of the log in the database, and did its last run finish, or was it silent for a
- * day?  Then it is parsed again only if new bytes arrive. */
+/* Are all results of the log in the database, and did its last run end, or was the log silent for a
+ * day? Such a log is parsed again only if new bytes arrive. */
 static bool may_sleep(const struct ingest_log *log)
 {
 	const struct store_log *entry = log->entry;
@@ -369,7 +370,7 @@ static bool may_sleep(const struct ingest_log *log)
 	       silent_ms >= (entry->is_over ? INGEST_QUIET_MS : INGEST_DEAD_MS);
 }
 
-/* Take up a log that the database knows; its local copy may be shorter or longer. */
+/* Continue a log from the database. Its local copy may have become shorter or longer. */
 static void load_log(struct ingest_pod *pod, const struct store_log *entry)
 {
 	struct ingest_log *log =

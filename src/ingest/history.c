@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Show in the model what the database holds: pods and runs at the start, and the series of a run
- * once a view or a forecast needs it.  An hgym-tui that finds another one writing the database only
- * shows what that one stores.  When the writer exits or dies, this process takes over and follows
+ * once a view or a forecast needs it.  If another hgym-tui writes the database, this process only
+ * shows what the writer stores. When the writer exits or dies, this process takes over and follows
  * the pods.
  *
  * If many logs on this machine are in no database, only the runs that were viewed last keep all
@@ -21,8 +21,8 @@
 
 /* Series of ended runs kept in memory, so that going back to a run is quick. */
 #define FETCHED_MAX 48
-/* Runs in progress, or in no database, that keep all their points: those that were viewed last.
- * Views need the marked runs, the SEEDS_MOST of a reference, and three more at once. */
+/* Only this many of the runs in progress or in no database keep all points: those viewed last.
+ * Views need the marked runs, up to SEEDS_MOST seeds of a reference, and three more at once. */
 #define LIVE_MAX       28
 #define SHOWING_MAX_MS 500
 #define READ_BYTES     ((size_t)65536)
@@ -39,13 +39,13 @@ struct series_request {
 	struct list link;     /* in ingest.requests */
 	struct model_run *mr; /* NULL: telemetry of a pod */
 	size_t pod;
-	struct sample *samples; /* that were not committed when the series were requested */
+	struct sample *samples; /* samples not committed when the series were requested */
 	size_t n, cap;
 	bool is_again; /* more was stored since: request the series once more */
 
 	struct ingest *ingest;
 
-	/* The request is for a run that is in no database: its log is read. */
+	/* For a run that is in no database; its log is read. */
 	struct job *job;
 	char *file; /* owned */
 	uint64_t inode, bytes;
@@ -130,7 +130,7 @@ static void on_log_read(void *user);
 
 static void read_from_log(struct ingest *ingest, struct model_run *mr)
 {
-	/* The few points of a log that was replaced are all that is left. */
+	/* The log was replaced: the few points in memory are all that is left. */
 	if (mr->log == NULL || mr->log->file == NULL) {
 		mr->history = MODEL_WHOLE;
 		return;
@@ -195,14 +195,14 @@ static void add_fetched(struct ingest *ingest, struct model_run *mr)
 	ingest->fetched[oldest] = ingest->fetched[--ingest->n_fetched];
 }
 
-/* Telemetry charts show one day; wall clock. */
+/* Start of the day that telemetry charts show; wall clock. */
 static int64_t day_ago_ms(const struct ingest *ingest)
 {
 	return ingest_wall_ms(ingest) - STORE_TELEMETRY_FULL_MS;
 }
 
-/* The run that was viewed longest ago, of those in progress and of those whose log can be read
- * again; NULL: there are at most LIVE_MAX. */
+/* Find the run that was viewed longest ago, among those in progress and those whose log can be read
+ * again. NULL: there are at most LIVE_MAX of them. */
 static struct model_run *find_oldest(const struct model *model)
 {
 	struct model_run *oldest = NULL;
@@ -375,8 +375,8 @@ static enum pod_state find_state(const char *name)
 }
 
 /* Is the run of this row still in progress?  For a log that this process follows, the database
- * shows an unfinished last run as truncated.  It may go on unless it was silent for long; reading
- * the local copy will tell. */
+ * shows an unfinished last run as truncated.  That run may go on unless its log was silent for
+ * long; parsing the local copy decides. */
 static bool is_in_progress(struct ingest *ingest, const struct stored_run *row)
 {
 	if (ingest->store == NULL || row->is_ended || conf_find_pod(ingest->o.conf, row->pod) < 0)
@@ -429,8 +429,8 @@ static int load_run(void *user, const struct stored_run *row)
 	return 0;
 }
 
-/* A pod as the writer stored it. A pod that this process follows only gets the GPU's name from
- * it. */
+/* Copy what the writer stored about a pod into the model. If this process follows the pod, take
+ * only the GPU's name. */
 static int load_pod(void *user, const struct store_pod *row)
 {
 	struct ingest *ingest = user;
@@ -562,7 +562,7 @@ static void reload_changed_rows(struct ingest *ingest)
 		log_debug("ingest", "%s", err.text);
 }
 
-/* The writer is gone: become the writer, unless a third process was faster. */
+/* The writer exited: become the writer, unless a third process was faster. */
 static void take_over(struct ingest *ingest)
 {
 	struct err err = { ERR_NONE, "" };
@@ -583,7 +583,8 @@ static void take_over(struct ingest *ingest)
 		ingest->o.cb.on_writer(ingest->o.cb.user);
 }
 
-/* A test of the lock holds it for a moment, so a writer that still exists is seldom tested. */
+/* Does another process write the database? Testing the lock takes it for a moment, so the lock is
+ * seldom tested while the writer's process exists. */
 static bool has_writer(struct ingest *ingest)
 {
 	if (ingest->has_writer && ingest->writer != 0 && ingest->polls++ % LOCK_EVERY != 0 &&

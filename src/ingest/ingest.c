@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Create and free the pipeline from followed logs to model and database; its timers. */
+/* Create and free the pipeline from followed logs to model and database, and run its timers. */
 #include "ingest/ingest.h"
 
 #include <sys/resource.h>
@@ -33,8 +33,8 @@ void ingest_notify(struct ingest *ingest, struct ingest_pod *pod, enum model_sev
 	char text[1024];
 
 	print_args(text, fmt);
-	/* A pod that causes endless messages gets one every INGEST_NOTICE_EVERY_MS.  notified_ms
-	 * counts the messages, as time. */
+	/* A pod gets INGEST_NOTICE_MAX messages at once, then one per INGEST_NOTICE_EVERY_MS. Each
+	 * message advances notified_ms by that interval, at most to the current time. */
 	if (pod != NULL) {
 		int64_t unused_ms = now_ms - INGEST_NOTICE_MAX * INGEST_NOTICE_EVERY_MS;
 
@@ -116,7 +116,7 @@ static void ingest_on_room(void *user)
 			tail_queue(log);
 }
 
-/* Each database has its own local copies; the directory is named after its real path. */
+/* Each database has its own directory of local copies, named after the database's real path. */
 static int open_copies(struct ingest *ingest, struct err *err)
 {
 	AUTO_TEXT state =
@@ -132,8 +132,8 @@ static int open_copies(struct ingest *ingest, struct err *err)
 	return ingest->copies != NULL ? 0 : -1;
 }
 
-/* A hash of the program's version, of all its rules and of the marks of tracks; the database stores
- * it. */
+/* Hash the program's version, the rules and the marks of tracks. If it changes, logs are parsed
+ * again. */
 static char *hash_rules(const struct format_set *formats)
 {
 	const struct mark_set *marks = format_set_marks(formats);
@@ -263,7 +263,7 @@ void ingest_use_loop(struct ingest *ingest, struct loop *loop)
 	if (list_is_empty(&ingest->logs))
 		return;
 	ingest_watch_local(ingest);
-	/* They were queued before a loop could run turns. */
+	/* Queue the logs again, now that a loop can run turns. */
 	list_each (struct ingest_log, log, &ingest->logs, link) {
 		list_remove(&log->in_queue);
 		tail_queue(log);
@@ -334,7 +334,7 @@ bool ingest_poll(struct ingest *ingest)
 	return tail_run_turn(ingest);
 }
 
-/* ---- questions of the other modules */
+/* ---- calls of other modules */
 
 struct transport *ingest_transport(struct ingest *ingest, size_t pod, size_t *index)
 {

@@ -19,8 +19,8 @@ struct ingest;
 struct ingest_cb {
 	/* A message for the user: a warning, or a change of state. */
 	void (*on_notice)(void *user, enum model_severity severity, const char *text);
-	/* A question that only the user can answer; question->pod is the model's index.  NULL:
-	 * nothing can be asked. */
+	/* A question that only the user can answer; question->pod is the pod's index in the model.
+	 * NULL: questions cannot be asked. */
 	void (*on_ask)(void *user, const struct fleet_question *question);
 	/* This process was a reader of the database and is now the writer.  May be NULL. */
 	void (*on_writer)(void *user);
@@ -28,10 +28,10 @@ struct ingest_cb {
 };
 
 struct ingest_options {
-	/* NULL: comes later with ingest_use_loop(), or never (ingest_poll). */
+	/* NULL: set later by ingest_use_loop(), or never: the caller uses ingest_poll(). */
 	struct loop *loop;
-	const struct clock *clock; /* NULL: the loop's */
-	struct model *model;	   /* receives the pods, in order, and the runs */
+	const struct clock *clock; /* NULL: the real clock */
+	struct model *model;	   /* receives the pods, in the order of conf, and the runs */
 	const struct format_set *formats;
 	const struct conf *conf; /* borrowed until ingest_reload(); NULL: no pods */
 	const char *db_path;	 /* NULL: nothing is stored */
@@ -46,8 +46,8 @@ struct ingest_options {
 };
 
 /* Open the store and start to connect.  If another process writes the database, the model shows
- * what that one stores, no pod is contacted, and one message reports this.  When the other process
- * exits, this one takes over (on_writer). */
+ * what that process stores, no pod is contacted, and one message reports this.  When the other
+ * process exits, this one takes over (on_writer). */
 struct ingest *ingest_new(const struct ingest_options *options, struct err *err) MUST_USE;
 /* Stop following, read each log to its current end, and write the waiting rows.  -1 with
  * err if something could not be written. */
@@ -59,18 +59,18 @@ int ingest_free(struct ingest *ingest, struct err *err);
  * minutes. */
 int ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live,
 		    struct err *err) MUST_USE;
-/* From now on this loop reads the logs on this machine. */
+/* Use this loop from now on, also to read the logs on this machine. */
 void ingest_use_loop(struct ingest *ingest, struct loop *loop);
-/* Without a loop: parse a piece of each log that has new bytes.  true: there is more. */
+/* Without a loop: parse more of the logs that have new bytes. Returns true if more is left. */
 bool ingest_poll(struct ingest *ingest);
 
 /* Switch to another configuration (borrowed from now on): follow its new pods, drop those that it
  * no longer has, and leave the others connected. */
 void ingest_reload(struct ingest *ingest, const struct conf *conf);
 
-/* Is this the process that follows and stores? */
+/* Is this the process that follows the pods and writes the database? */
 bool ingest_is_writer(const struct ingest *ingest);
-/* The transport to a pod of the model, and its index there.  NULL: this process only reads. */
+/* The transport to a pod of the model; sets its index there. NULL: not connected to the pod. */
 struct transport *ingest_transport(struct ingest *ingest, size_t pod, size_t *index);
 
 /* Answer a pod's question; see fleet_answer. */
@@ -80,12 +80,12 @@ void ingest_reconnect(struct ingest *ingest, size_t pod);
 
 /* Milliseconds since the last new data, or since the start. */
 int64_t ingest_idle_ms(const struct ingest *ingest);
-/* Has each pod reported its logs once and everything it reported been parsed (with no_follow: has
- * it answered), or is it unreachable? */
+/* Has each reachable pod reported its logs once (with no_follow: answered once), and has everything
+ * that it reported been parsed? */
 bool ingest_is_settled(const struct ingest *ingest);
 /* Number of pods that are neither live nor silent now. */
 size_t ingest_unreachable(const struct ingest *ingest);
 /* Number of pods on which no file matches the log patterns. */
 size_t ingest_without_logs(const struct ingest *ingest);
-/* Requested data will arrive within moments: redraw soon. */
+/* Is a request for series unanswered? The answer arrives within moments: redraw soon. */
 bool ingest_is_busy(const struct ingest *ingest);

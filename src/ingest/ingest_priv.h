@@ -18,7 +18,7 @@
 #define INGEST_QUIET_MS 30000
 /* A truncated run has ended once its log is silent for this long. */
 #define INGEST_DEAD_MS (INT64_C(24) * 3600 * 1000)
-/* A log is gone if no path leads to it for this long; rotation creates the next one sooner. */
+/* A log is gone if no path leads to it for this long; rotation creates a successor sooner. */
 #define INGEST_GONE_MS 5000
 /* Most runs that are read from one log, and from all logs of a pod. */
 #define INGEST_LOG_RUNS 1000
@@ -32,7 +32,7 @@
 #define INGEST_NOTICE_MAX      64
 #define INGEST_NOTICE_EVERY_MS 10000
 
-/* Runs of one pod, or of the logs on this machine. */
+/* Number of runs of one pod, or of all logs on this machine. */
 struct ingest_runs {
 	size_t n;
 	bool is_limit_reported;
@@ -52,14 +52,14 @@ struct ingest {
 	struct store *store;	    /* NULL: nothing is stored */
 	struct store *history;	    /* for reading: the same store, or a read-only one */
 	struct history *fetch;	    /* loads series; NULL: no view */
-	struct list requests;	    /* for series, not answered yet */
+	struct list requests;	    /* unanswered requests for series */
 	struct model_run **fetched; /* ended runs whose series are in memory */
 	size_t n_fetched, cap_fetched;
 	uint64_t n_wants;
 	int64_t start_ms;	 /* mono clock */
 	bool has_live;		 /* the series of all runs in progress were requested */
-	int64_t rev;		 /* of the newest run row in the model */
-	struct loop_timer *poll; /* of a reader; NULL: this process writes */
+	int64_t rev;		 /* revision of the newest run row in the model */
+	struct loop_timer *poll; /* polls the database; NULL: this process writes it */
 	int64_t data_version;
 	long writer; /* process id of the writer; 0: unknown */
 	bool has_writer;
@@ -70,7 +70,7 @@ struct ingest {
 	struct job *prune_job; /* NULL: not running */
 	struct list fleets;
 	struct list pods;
-	struct list logs; /* on this machine */
+	struct list logs; /* logs on this machine */
 	struct ingest_runs runs;
 	struct loop_timer *tick, *local;
 	struct list queue;    /* logs that wait for a turn */
@@ -100,14 +100,14 @@ struct ingest_pod {
 	size_t waiting;	  /* bytes not yet in local copies */
 	struct ingest_runs runs;
 	bool is_loaded;	     /* the logs in the database are in `logs` */
-	bool is_started;     /* and the follower knows them */
+	bool is_started;     /* and were passed to the follower */
 	bool is_disk_full;   /* the disk of this machine is full, as reported */
 	unsigned int n_lost; /* local copies that another program removed or changed */
 
 	/* pods.c */
 	bool is_settled;	    /* its logs were reported once */
-	bool is_paused;		    /* a bench is timing it */
-	bool has_bench;		    /* by the last look at the database */
+	bool is_paused;		    /* not contacted while a bench is timing it */
+	bool has_bench;		    /* when the database was last read: a bench is timing it */
 	char *bench_log;	    /* owned; local copy of the bench run in progress; NULL: none */
 	struct pod_verdict verdict; /* as last shown */
 	bool was_up;
@@ -117,10 +117,10 @@ struct ingest_pod {
 	struct stream *telemetry; /* NULL: not running */
 	struct telemetry_reader telemetry_reader;
 	struct buf telemetry_line;
-	bool telemetry_asked;	  /* and not answered yet */
+	bool telemetry_asked;	  /* a request was sent and not answered yet */
 	int64_t telemetry_due_ms; /* time of the next request; mono clock */
 	int64_t stored_ms;	  /* time of the last row stored; wall clock */
-	struct store_prune prune; /* when old rows are deleted */
+	struct store_prune prune; /* decides when old rows are deleted */
 };
 
 /* A result of parsing; sink.c passes it on. */
@@ -137,15 +137,15 @@ struct outbox {
 	uint64_t had;		  /* log->fetched before the turn */
 	uint64_t parsed, n_lines; /* after the turn */
 	bool has_run;
-	struct run now, row; /* the last run, now and as if the log ended here */
+	struct run now, row; /* the last run, as it is now and as if the log ended here */
 	bool is_replaced;    /* the path leads to another file now */
 	struct err err;
 	size_t appended; /* bytes of `sending` that are in the local copy */
 };
 
-/* One generation of one log.  Comparing fetched, parsed and stored shows what to do:
- * no reader: nothing until bytes arrive; parsed < stored: read again what the database knows;
- * parsed < fetched: parse; fetched < stored: fetch again; parsed == end: finished. */
+/* One generation of one log.  Comparing fetched, parsed and stored shows what to do: no reader:
+ * nothing until bytes arrive; parsed < stored: parse again what the database has; parsed < fetched:
+ * parse; fetched < stored: fetch again; parsed == end: finished. */
 struct ingest_log {
 	struct list link; /* in pod->logs or ingest->logs */
 	struct ingest *ingest;
@@ -162,16 +162,16 @@ struct ingest_log {
 	uint64_t row_at;  /* value of parsed when the run's row was last stored */
 
 	/* fetch.c */
-	struct follow_file *ff; /* NULL: cannot come back, or a file on this machine */
+	struct follow_file *ff; /* NULL: the log cannot come back, or is on this machine */
 	struct log_copy *copy;	/* owned; NULL: a file on this machine */
-	struct cksum known;	/* of the most bytes that were ever fetched */
-	struct cksum sum;	/* of the local copy, while no turn runs */
-	struct buf inbox;	/* bytes after `sending` */
+	struct cksum known;	/* checksum of the most bytes that were ever fetched */
+	struct cksum sum;	/* checksum of the local copy, unless a turn runs */
+	struct buf inbox;	/* bytes that follow `sending` */
 	struct buf sending;	/* bytes to append; belongs to the turn while one runs */
-	int64_t away_ms;	/* when its last path disappeared; mono; 0: it has one */
-	int64_t gone_ms;	/* reported as gone; wall clock; 0: not gone */
-	int64_t retry_ms;	/* no turn before; mono; after a full disk */
-	const char *was_lost;	/* the `lost` of its copy that was reported */
+	int64_t away_ms;	/* when its last path disappeared; mono clock; 0: it has a path */
+	int64_t gone_ms;	/* when it was reported as gone; wall clock; 0: not gone */
+	int64_t retry_ms;	/* no turn before this; mono clock; set if the disk is full */
+	const char *was_lost;	/* copy->lost as it was reported last */
 	bool is_closed;		/* ended: its local copy may be pruned */
 
 	struct local *local; /* owned; NULL: on a pod */
@@ -179,7 +179,7 @@ struct ingest_log {
 	/* tail.c; belongs to the turn while one runs */
 	struct list in_queue;
 	struct turn *turn;	   /* NULL: none runs */
-	struct run_reader *reader; /* NULL: nothing to parse */
+	struct run_reader *reader; /* NULL: parsed to its end, or not to be parsed */
 	struct outbox out;
 
 	/* sink.c */
@@ -189,7 +189,7 @@ struct ingest_log {
 	bool has_row;		 /* has a row without a run, see sink_show_empty_row */
 	unsigned int n_runs;	 /* runs that started */
 	unsigned int n_reported; /* runs whose status was announced */
-	uint64_t slept_at;	 /* lines before this one are in the model already */
+	uint64_t slept_at;	 /* lines up to this one are in the model already */
 	enum run_status status;	 /* of the last run; RUN_RUNNING: in progress */
 	struct run row;		 /* the run in progress, as if the log ended at parsed; or empty */
 	struct pod_pace pace;
@@ -199,13 +199,13 @@ struct ingest_log {
 
 /* ---- ingest.c */
 
-/* Give the user a message; those about a pod are limited in number. */
+/* Show the user a message; messages about one pod are limited in number. */
 void ingest_notify(struct ingest *ingest, struct ingest_pod *pod, enum model_severity severity,
 		   const char *fmt, ...) LIKE_PRINTF(4, 5);
 int64_t ingest_now_ms(const struct ingest *ingest); /* mono clock */
 int64_t ingest_wall_ms(const struct ingest *ingest);
-/* Close and open the database and load the model from it.  Returns 0 also if another process
- * writes (ingest->store is NULL then). */
+/* Close the database, open it again, and load the model from it. Returns 0 even if another process
+ * writes it (ingest->store is NULL then). */
 int ingest_become_writer(struct ingest *ingest, struct err *err);
 /* Create a log of which nothing was fetched yet. */
 struct ingest_log *ingest_log_new(struct ingest *ingest, struct ingest_pod *pod, size_t model_pod,
@@ -224,11 +224,12 @@ void tail_free_reader(struct ingest_log *log);
 void tail_count_backlog(struct ingest_log *log);
 /* Wait for the log's turn, if one runs. */
 void tail_finish_turn(struct ingest_log *log);
-/* Do all that can be done for the log now: append, parse, pass on. */
+/* When the program ends: append the log's bytes, parse them if they are few, pass on the results.
+ */
 void tail_read_rest(struct ingest_log *log);
 /* Start no more turns. */
 void tail_stop_turns(struct ingest *ingest);
-/* Without a loop: run one turn.  true: more logs are queued. */
+/* Without a loop: run one turn. Returns true if more logs are queued. */
 bool tail_run_turn(struct ingest *ingest);
 static inline bool tail_is_replay(const struct ingest_log *log)
 {
@@ -237,9 +238,9 @@ static inline bool tail_is_replay(const struct ingest_log *log)
 
 /* ---- sink.c */
 
-/* The key of a run in the model. */
+/* The key of a run in the model, unique among the generations of its log. */
 unsigned int sink_run_key(unsigned int gen, unsigned int run_index);
-/* The log of a generation in the model. */
+/* Find or create the model's log for a generation, and link the previous generation to it. */
 struct model_log *sink_model_log(struct ingest *ingest, size_t model_pod, const char *name,
 				 unsigned int gen);
 /* Callbacks of the reader, on a worker thread: [0] without lines, [1] with them. */
@@ -247,7 +248,7 @@ extern const struct run_reader_cb sink_callbacks[2];
 /* After a turn: pass its results to model and store. */
 void sink_apply_turn(struct ingest_log *log);
 void outbox_release(struct outbox *out);
-/* Once per second: has the log's run ended? */
+/* Once per second: end the log's run if it finished and the log was silent for a while. */
 void sink_check_end(struct ingest_log *log);
 /* Add the changed row of the run in progress to the store's next batch. */
 void sink_store_run(struct ingest_log *log);
@@ -255,12 +256,11 @@ void sink_store_run(struct ingest_log *log);
 void sink_store_identity(struct ingest_log *log);
 /* Show a row for a log that is new or grows and has no run yet; its first run takes the row. */
 void sink_show_empty_row(struct ingest_log *log);
-/* The log ends here: its last run ends with it. */
+/* End the last run of a log that gets no more bytes. */
 void sink_end_log(struct ingest_log *log);
-/* The log is gone since this time (wall clock), or is back (0). */
+/* Mark the log as gone since this time (wall clock), or as back (0). */
 void sink_set_gone(struct ingest_log *log, int64_t wall_ms);
-/* Did the log end in the middle of a run?  Then an alert of the dashboard reports that it is gone.
- */
+/* Did the log end in the middle of a run? Then an alert of the dashboard reports that. */
 bool sink_has_cut_run(const struct ingest_log *log);
 
 /* ---- fetch.c */
@@ -272,15 +272,16 @@ void fetch_stop(struct ingest_pod *pod);
 const char *fetch_empty_pattern(const struct ingest_pod *pod);
 /* Apply the log patterns of the pod's configuration. */
 void fetch_set_patterns(struct ingest_pod *pod);
-/* Pause or continue following, as pod->is_paused says. */
+/* Pause following if pod->is_paused is set, otherwise continue. */
 void fetch_update_pause(struct ingest_pod *pod);
-/* Once per second: runs that ended, logs that are gone. */
+/* Once per second: end runs, report logs that are gone, free logs that are complete. */
 void fetch_check_logs(struct ingest_pod *pod);
 /* Add what changed to the store's next batch. */
 void fetch_flush(struct ingest_pod *pod);
-/* After a turn: what became of the log's local copy? */
+/* After a turn: take the offsets from the log's local copy; handle a lost or failing copy. */
 void fetch_after_turn(struct ingest_log *log);
-/* Before parsing from the start: fetch a copy again that another program removed or changed. */
+/* Before parsing from the start: fetch a local copy again that another program removed or changed.
+ */
 void fetch_replace_lost_copy(struct ingest_log *log);
 /* Has the pod reported bytes of a followed log that have not arrived? */
 bool fetch_is_behind(const struct ingest_pod *pod);
@@ -293,12 +294,12 @@ uint64_t fetch_bytes_behind(const struct ingest_log *log);
 bool local_is_same_file(struct local *local, uint64_t parsed);
 /* If there is a loop: check the files regularly from now on. */
 void ingest_watch_local(struct ingest *ingest);
-/* Nothing more will be written to the log with this path. */
+/* End the log with this path after its last byte: no program writes to it any more. */
 void local_end_log(struct ingest *ingest, const char *path);
 ssize_t local_read(struct local *local, uint64_t offset, void *data, size_t len);
 /* Check the size and the path of each file. */
 void local_check_all(void *ingest);
-/* After a turn of the log. */
+/* After a turn: start the next generation of a replaced file; end a complete log. */
 void local_after_turn(struct ingest_log *log);
 void local_free(struct local *local);
 
@@ -308,9 +309,9 @@ void local_free(struct local *local);
 size_t pods_add_to_model(struct ingest *ingest, const struct conf_pod *conf);
 /* Connect to the pods of the configuration that are not connected yet, in one fleet. */
 void pods_add(struct ingest *ingest);
-/* Remove the pods that another configuration no longer has. */
+/* Remove the pods that the new configuration lacks or connects to differently; update the rest. */
 void pods_reload(struct ingest *ingest, const struct conf *conf);
-/* Stop all pods; their streams may still call back when they end. */
+/* Stop following, close all connections and free the pods. */
 void pods_free(struct ingest *ingest);
 void pods_tick(struct ingest *ingest);
 /* Determine the state of the pod and report changes. */
@@ -333,20 +334,20 @@ int history_start(struct ingest *ingest, struct err *err);
 void history_serve(struct ingest *ingest);
 /* Stop fetching; unanswered requests can be made again. */
 void history_stop(struct ingest *ingest);
-/* Show a new sample, unless the run's series are not in memory: it comes from the database then. */
+/* Show a new sample. If the run's series are not in memory, it is loaded with them later. */
 void history_sample(struct ingest *ingest, struct model_run *mr, const struct sample *sample);
 /* The run ended: its series may be dropped when others are viewed. */
 void history_run_ended(struct ingest *ingest, struct model_run *mr);
-/* The run is in progress: forecasts and alerts need its series. */
+/* Load the series of a run in progress, for forecasts and alerts. */
 void history_fetch_live(struct ingest *ingest, struct model_run *mr);
 /* Is the first screen still waiting for its series?  false after at most half a second. */
 bool history_is_showing(const struct ingest *ingest);
 /* If there are too many runs in progress or in no database, keep few points of those that were not
  * viewed lately. */
 void history_drop_points(struct ingest *ingest);
-/* Once per second. */
+/* Once per second: limit the memory, and request the series of the runs in progress. */
 void history_tick(struct ingest *ingest);
 /* This process is a reader: show what the writer stores, and take over when it exits. */
 void history_watch(struct ingest *ingest);
-/* The configuration changed. */
+/* Apply a changed configuration. */
 void history_reload(struct ingest *ingest);

@@ -19,7 +19,7 @@ struct local {
 	uint64_t dev, inode;
 	struct cksum_guard guard; /* of the parsed bytes */
 	bool grew;		  /* since guard was last checked */
-	int64_t missed_ms;	  /* since when the path does not exist; mono; 0: it exists */
+	int64_t missed_ms;	  /* since when the path is missing; mono clock; 0: it exists */
 };
 
 void local_free(struct local *local)
@@ -39,7 +39,7 @@ bool local_is_same_file(struct local *local, uint64_t parsed)
 
 	if (local->fd < 0)
 		local->fd = open(local->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (local->fd < 0) /* without a free descriptor, the next turn will see */
+	if (local->fd < 0) /* no free descriptor: the next turn checks again */
 		return errno == EMFILE || errno == ENFILE;
 	if (fstat(local->fd, &st) != 0 || local->inode != st.st_ino || local->dev != st.st_dev ||
 	    (uint64_t)st.st_size < parsed)
@@ -165,8 +165,8 @@ static void start_next_generation(struct ingest_log *log)
 		open_generation(log->ingest, log->model_pod, log->local->path, log->gen + 1, &st));
 }
 
-/* Does the path still lead to the file?  `why` is 0, or the error number of its stat().  A log
- * whose path is missing for a while is gone. */
+/* Handle a path that leads to another file or to none. why: 0, or errno of stat() on the path. A
+ * log whose path is missing for a while is gone. */
 static void check_path(struct ingest_log *log, bool is_same, int why)
 {
 	struct local *local = log->local;

@@ -13,7 +13,8 @@
 #include "base/buf.h"
 #include "base/fd.h"
 
-/* Most descriptors that stay open between appends, and the part of the process's limit. */
+/* Between appends at most this many descriptors stay open, and at most one OPEN_PART-th of the
+ * process's limit. */
 #define OPEN_MAX_FILES 1024
 #define OPEN_PART      4
 #define NAME_TAIL_MAX  48
@@ -218,7 +219,7 @@ static int open_path(struct log_copy *copy, int create, struct err *err)
 	return copy->fd >= 0 ? 0 : err_set_errno(err, ERR_IO, "cannot open %s", copy->path);
 }
 
-/* Continue in a file without a name, which holds only later bytes. */
+/* Continue in a file without a name, which gets only later bytes. */
 static int open_nameless(struct log_copy *copy, struct err *err)
 {
 	AUTO_TEXT path = xasprintf("%s.XXXXXX", copy->path);
@@ -272,8 +273,8 @@ int log_copy_open(struct log_copy *copy, const struct cksum *known, struct err *
 	return rc;
 }
 
-/* The file must exist and end where we left it.  Otherwise another program removed or changed it,
- * and appended bytes would be lost or at a wrong offset. */
+/* Check that the file exists and ends where we left it. Otherwise another program removed or
+ * changed it, and appended bytes would be lost or at a wrong offset. */
 static int check_end(struct log_copy *copy, struct err *err)
 {
 	struct stat st;

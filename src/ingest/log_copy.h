@@ -9,9 +9,9 @@
 #include "base/str.h"
 
 /* Local copies of logs on pods, which outlive the pods: one append-only file per generation of a
- * log, byte for byte what the pod's file holds.  Nothing is synced to disk: after a power failure a
+ * log, with the same bytes as the pod's file.  Nothing is synced to disk: after a power failure a
  * copy may be shorter than the database says, and after a kill it may be longer; the extra bytes
- * are as good as the others.
+ * are valid.
  *
  * The copy of an ended log is read-only (mode 0400).  Only such copies are pruned, those written
  * longest ago first.  One process at a time writes to a directory; the lock of the database ensures
@@ -31,7 +31,7 @@ struct log_copy {
 	const char *lost;
 	/* Private. */
 	struct log_copies *dir;
-	struct list in_dir; /* in the list of copies with a descriptor */
+	struct list in_dir; /* link in the list of copies with a descriptor */
 	int fd;		    /* -1: opened again when needed */
 	uint64_t counted;   /* bytes that dir->bytes includes */
 };

@@ -21,7 +21,7 @@
 /* Scripts that a reader remembers, because each run of a recipe prints the same one. */
 #define KNOWN_SCRIPTS 24
 #define MAX_JOBS      64U
-/* One thread more for this much to read. */
+/* Start one more thread for each of this many bytes. */
 #define BYTES_PER_JOB ((uint64_t)8 * 1024 * 1024)
 
 /* State of one thread, reused from file to file. */
@@ -151,7 +151,7 @@ static void feed_kernel_results(struct run_reader *reader, const cJSON *results)
 		double best = (double)INFINITY;
 
 		if (!cJSON_IsObject(sample) || json_get(sample, "correctness") == NULL)
-			return; /* of another program */
+			return; /* written by another program */
 		for (; sample != NULL; sample = is_list ? sample->next : NULL) {
 			is_compiled |= cJSON_IsTrue(json_get(sample, "compiled"));
 			if (!cJSON_IsTrue(json_get(sample, "correctness")))
@@ -176,7 +176,7 @@ static void feed_kernel_results(struct run_reader *reader, const cJSON *results)
 	}
 }
 
-/* Read a file that is one JSON document, recognized by its name. false: it has no run. */
+/* Read a JSON document, recognized by its name. Returns false if it is none or has no run. */
 static bool read_document(struct parsed_file *file, struct worker *worker)
 {
 	bool is_state = strcmp(file_name(file->path), "trainer_state.json") == 0;
@@ -317,7 +317,7 @@ void parse_files(const struct log_path *paths, size_t n, const struct parse_opti
 struct finder {
 	struct log_paths *paths;
 	struct map seen; /* "device:inode" of each file */
-	bool is_list;	 /* of log_paths_list */
+	bool is_list;	 /* called by log_paths_list */
 };
 
 static const char *const table_ends[] = { ".csv", ".json", ".jsonl", ".ndjson", NULL };

@@ -5,7 +5,7 @@
 #include "parsers/run_reader.h"
 #include "parsers/score_json.h"
 
-/* A file to read, from what the user named. */
+/* A file to read, found from an argument of the user. */
 struct log_path {
 	char *path;  /* owned; as named, or found in a directory */
 	char *name;  /* owned; "HOST:PATH" of a fetched file; or NULL */

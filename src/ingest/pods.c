@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pods of the configuration: their connections, the state that is shown, and silence while a
- * bench is timing a pod. */
+/* Connect to the pods of the configuration, determine the state that is shown, and leave a pod
+ * alone while a bench is timing it. */
 #include "pods/pods.h"
 #include "ingest/ingest_priv.h"
 #include "parsers/json.h"
@@ -9,7 +9,7 @@
 
 /* ---- the state of a pod */
 
-/* Which runs are in progress, and for how many of them is their log silent? */
+/* Count the runs in progress, and those of them whose log is silent. */
 static void count_runs(const struct ingest_pod *pod, struct pod_facts *facts)
 {
 	int64_t last_ms = 0;
@@ -25,7 +25,7 @@ static void count_runs(const struct ingest_pod *pod, struct pod_facts *facts)
 	facts->silent_ms = facts->now_ms - last_ms;
 }
 
-/* A reason may start with the pod's name, which is shown already. */
+/* Skip the pod's name at the start of a reason: it is shown already. */
 static const char *without_name(const struct ingest_pod *pod, const char *why)
 {
 	size_t n = strlen(pod->name);
@@ -35,7 +35,7 @@ static const char *without_name(const struct ingest_pod *pod, const char *why)
 	return why;
 }
 
-/* If the connection works, the state of the follower counts. */
+/* If the connection works, the pod's state is that of the follower. */
 static void add_follower(const struct ingest_pod *pod, struct pod_facts *facts,
 			 struct follow_status *status)
 {
@@ -113,7 +113,7 @@ void pod_update_state(struct ingest_pod *pod)
 	} else if ((old.state == POD_RECONNECTING && is_starting) ||
 		   ((old.state == POD_RECONNECTING || old.state == POD_UNREACHED) &&
 		    (facts.link == LINK_CONNECTING || facts.link == LINK_IDLE))) {
-		/* During the next try the reason stays. */
+		/* While the next try runs, the reason of the failure stays on the screen. */
 		facts.link = LINK_WAITING;
 		facts.was_up = old.state == POD_RECONNECTING;
 		facts.retry_at_ms = 0;
@@ -124,7 +124,7 @@ void pod_update_state(struct ingest_pod *pod)
 	bool is_up = now->state == POD_LIVE || now->state == POD_SILENT;
 	bool is_bad = now->state >= POD_RECONNECTING && now->state < POD_GONE;
 	bool is_limited = is_up && status.n_followed < status.n_matching;
-	/* With HOST:PATH words, some patterns may match no file. */
+	/* Of several HOST:PATH arguments, some may match no file. */
 	bool is_place = ingest->o.copies_path != NULL && status.n_matching > 0;
 	const char *empty = is_up && status.scanned && !is_limited && !is_place
 				    ? fetch_empty_pattern(pod)
@@ -151,7 +151,7 @@ void pod_update_state(struct ingest_pod *pod)
 		pod_store(pod);
 }
 
-/* ---- benches that another hgym-tui drives; the database lists them */
+/* ---- benches of another hgym-tui, listed in the database */
 
 static bool same_text(const char *a, const char *b)
 {
@@ -274,7 +274,7 @@ static void pod_new(struct ingest_fleet *fleet, size_t index, const struct conf_
 static void remove_pod(struct ingest_pod *pod)
 {
 	pod->is_gone = true;
-	/* Its connection stays open in the fleet; whatever that reports is ignored from here on. */
+	/* Its connection stays open in the fleet; its reports are ignored from here on. */
 	pod->fleet->pods[pod->index] = NULL;
 	fetch_stop(pod);
 	telemetry_stop(pod);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* From the readers to model and store.  A reader runs on a worker thread and puts its results into
- * the log's outbox; after the turn they are applied here, in order, on the event loop. */
+/* Pass the readers' results to model and store.  A reader runs on a worker thread and puts its
+ * results into the log's outbox; after the turn they are applied here, in order, on the event loop.
+ */
 #include "ingest/ingest_priv.h"
 #include "model/run_names.h"
 
@@ -128,7 +129,7 @@ static bool takes_run(struct ingest_log *log, unsigned int run_index)
 	return false;
 }
 
-/* Did it happen while we followed the log, and for the first time? */
+/* Was this part of the log written while we followed it, and is it parsed for the first time? */
 static bool is_news(const struct ingest_log *log)
 {
 	return log->parsed >= log->news && log->parsed >= log->stored &&
@@ -264,7 +265,8 @@ static void apply_lines(struct ingest_log *log)
 {
 	struct model *model = log->ingest->o.model;
 	struct outbox *out = &log->out;
-	/* The view shows the end of the log already, or will soon show the whole log. */
+	/* Do not show old lines one by one if the view shows the end of the log already
+	 * (is_preview), or if a replay will soon reach it. */
 	uint64_t behind = fetch_bytes_behind(log) + log->parsed - out->parsed;
 	bool is_behind = fetch_bytes_behind(log) > FAR_BEHIND_BYTES &&
 			 (log->log->is_preview || tail_is_replay(log));
@@ -306,7 +308,7 @@ void sink_show_empty_row(struct ingest_log *log)
 		return;
 	struct model_run *mr =
 		model_run_get(model, log->model_pod, log->name, sink_run_key(log->gen, 0));
-	/* The row comes from the database. */
+	/* The run exists: the database has it. */
 	if (model->n_runs == n && !mr->blank)
 		return;
 	log->has_row = true;
@@ -344,7 +346,7 @@ static void advance(struct ingest_log *log)
 		return;
 	/* Store the offset even without a sample. */
 	store_log_advance(log->ingest->store, log->entry, log->parsed, out->n_lines);
-	/* The log was read again from the start: runs that are not in it any more are deleted. */
+	/* The log was read again from the start: delete the runs that it no longer contains. */
 	if (was_replay)
 		store_log_trim(log->ingest->store, log->entry, log->n_runs);
 }
@@ -410,7 +412,7 @@ void sink_store_run(struct ingest_log *log)
 	put_run(log, &log->row, log->status == RUN_RUNNING);
 }
 
-/* The last run of the log ends: a last line without a newline counts too. */
+/* End the last run of the log; a last line without a newline counts too. */
 static void end_run(struct ingest_log *log)
 {
 	if (log->reader == NULL || tail_is_replay(log))

@@ -10,9 +10,9 @@
 #define SLICE_ITEMS 4096
 /* Logs that share a turn if there is little to do for each. */
 #define TURN_LOGS 64
-/* A turn parses no further log once it has this many items, so that they take little memory. */
+/* A turn parses no further log once it has this many items, to limit the memory that they take. */
 #define TURN_ITEMS (4 * SLICE_ITEMS)
-/* When the program ends, a log with more unparsed bytes than this waits for the next start. */
+/* When the program ends, a log with more unparsed bytes than this is parsed at the next start. */
 #define LAST_BYTES (1U << 20)
 
 struct turn {

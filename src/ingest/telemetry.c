@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU, load and free disk space of a pod.  One command per pod answers each request with one block,
- * so it costs nothing while a bench runs, and it ends with the connection. */
+/* Read the GPUs, load and free disk space of a pod. One command per pod answers each request with
+ * one block until the connection ends; without requests, as during a bench, it costs nothing. */
 #include "base/log.h"
 #include "base/quote.h"
 #include "ingest/ingest_priv.h"
@@ -39,7 +39,7 @@ static void store_rows(struct ingest_pod *pod, int64_t now_ms)
 		pod->prune.last_ms = now_ms;
 }
 
-/* The pod answered: show the block, and store some of the blocks. */
+/* The pod answered: show the block, and store it if a row is due. */
 static void take_block(struct ingest_pod *pod)
 {
 	const struct telemetry *t = &pod->telemetry_reader.now;

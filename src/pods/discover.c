@@ -7,13 +7,13 @@
 #define LIMIT_MS  20000
 #define NOTES_MAX 8 /* notes shown per answer */
 
-/* One of conf->discover. */
+/* A program that prints pods: one of conf->discover. */
 struct source {
 	struct discover *discover;
 	struct capture *capture; /* NULL: not running */
 	struct loop_timer *timer;
-	bool has_ended;	  /* at least once */
-	bool is_reported; /* its failure was */
+	bool has_ended;	  /* it has ended at least once */
+	bool is_reported; /* its failure was reported */
 };
 
 struct discover {
@@ -22,7 +22,7 @@ struct discover {
 	struct discover_cb cb;
 	struct source *sources;
 	size_t n;
-	bool is_single; /* run each once */
+	bool is_single; /* run each program once */
 };
 
 static size_t source_index(const struct source *source)

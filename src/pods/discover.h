@@ -4,9 +4,9 @@
 #include "conf/conf.h"
 #include "loop/loop.h"
 
-/* Run the programs of the configuration that print pods, at the start and then regularly. One that
- * fails, hangs or prints garbage changes nothing; this is reported once, until it succeeds
- * again. */
+/* Run the programs of the configuration that print pods, at the start and then regularly. A program
+ * that fails, hangs or prints garbage changes nothing; that is reported once, and again only after
+ * a success. */
 struct discover_cb {
 	/* The answer of conf->discover[i] changed.  Returns -1 with err if it is invalid; otherwise
 	 * discover_renew() must follow before the next round of the loop. */
@@ -21,7 +21,7 @@ struct discover;
 struct discover *discover_new(struct loop *loop, const struct conf *conf,
 			      const struct discover_cb *cb);
 void discover_free(struct discover *discover); /* NULL is allowed */
-/* The configuration changed, perhaps also its programs. */
+/* Use the changed configuration. If its programs changed, all are started again. */
 void discover_renew(struct discover *discover, const struct conf *conf);
 /* Is the first run of a program still in progress? */
 bool discover_is_busy(const struct discover *discover);

@@ -6,7 +6,7 @@
 
 /* Copy the configuration with only the named pods (n 0: all), in the order of the configuration.
  * *chosen borrows from conf, except the array of pods, which the caller frees.  -1 with err if a
- * name is unknown or the configuration has none. */
+ * name is unknown or the configuration has no pods. */
 int pods_choose(struct conf *chosen, const struct conf *conf, char *const *names, int n,
 		struct err *err) MUST_USE;
 

@@ -11,7 +11,7 @@
 #define IDLE_MIB     1024.0
 #define IDLE_PERCENT 10.0
 #define CLOCK_FAR_S  60.0
-#define MAX_PATTERNS 16 /* of logs that are tried */
+#define MAX_PATTERNS 16 /* patterns of "logs" that are tried */
 #define CLEAN_BYTES  4000
 /* Scratch directory of benches and followers unless remote_root is set. */
 #define DEFAULT_ROOT "/tmp"
@@ -326,7 +326,7 @@ static void judge_broken(const struct preflight *p, cJSON *row, bool began)
 			    (int)words.len, words.p);
 }
 
-/* How many files each pattern of logs matches; for a pattern without files, where logs could be. */
+/* Add how many files match each pattern of "logs"; if none does, add where logs could be. */
 static void add_logs(cJSON *row, struct str facts)
 {
 	cJSON *list = cJSON_AddArrayToObject(row, "logs"), *near = NULL;

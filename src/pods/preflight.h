@@ -6,8 +6,8 @@
 #include "parsers/json.h"
 #include "transport.h"
 
-/* Is a pod ready for a run?  A read-only script, and the evaluation of its output.  The caller
- * transports the bytes. */
+/* Find out whether a pod is ready for a run: a read-only script for the pod, and the evaluation of
+ * its output. The caller transports the bytes. */
 
 /* id, name, default next step */
 #define PREFLIGHT_CLASS_LIST(X)                                                               \
@@ -34,11 +34,12 @@ enum preflight_class { PREFLIGHT_CLASS_LIST(LIST_ID) };
 int preflight_status(const cJSON *row);
 
 /* The command to run, and the script for its stdin; nonce: letters and digits.  After the line with
- * the nonce arrived, send PREFLIGHT_GO; the line that starts with PREFLIGHT_CLOCK is the answer. */
+ * the nonce has arrived, send PREFLIGHT_GO; the line that starts with PREFLIGHT_CLOCK is the
+ * answer. */
 #define PREFLIGHT_GO	"go\n"
 #define PREFLIGHT_CLOCK "\nclock\t"
 void preflight_command(struct buf *out, const char *nonce, const struct conf_pod *pod);
-extern const struct embed_file preflight_text[]; /* one: the script */
+extern const struct embed_file preflight_text[]; /* one file: the script */
 
 /* The output of the script and how it ended; all borrowed. */
 struct preflight {

@@ -17,7 +17,7 @@ struct pods_probe {
 	size_t n;
 	bool accept_new; /* accept unknown host keys */
 	bool any_gpu;	 /* require a GPU, except on this machine */
-	bool own_gpus;	 /* require one on pods that configure "gpus" */
+	bool own_gpus;	 /* require a GPU on pods that configure "gpus" */
 	double min_free_bytes, limit_s;
 	/* Progress of pod i; may be NULL.  row is the result (borrowed), NULL until the end. */
 	void (*on_step)(void *user, size_t i, enum pods_probe_step step, const cJSON *row);

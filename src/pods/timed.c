@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a bench records of the pods that it is timing. */
+/* Record which runs a bench is timing on its pods, and find their logs. */
 #include "pods/timed.h"
 
 #include <fcntl.h>

@@ -3,14 +3,15 @@
 
 #include "base/err.h"
 
-/* Which bench is timing a pod now, for programs that must not disturb it.  The process that drives
- * a bench holds the lock of its results folder, and writes the path of the log of each pod's run
- * in progress to "current.<pod>" in that folder. */
+/* Find out which bench is timing a pod now, for programs that must not disturb it.  The process
+ * that drives a bench holds the lock of its results folder, and writes the path of the log of each
+ * pod's run in progress to "current.<pod>" in that folder. */
 
 /* Does a process hold the lock of this results folder? */
 bool timed_is_driven(const char *dir);
 
-/* A run started on the pod; log is the path of its log, relative to the results folder. */
+/* Record that a run started on the pod; log is the path of its log, relative to the results folder.
+ */
 int timed_set_log(const char *dir, const char *pod, const char *log, struct err *err) MUST_USE;
 
 /* Path of the local copy of the log of the pod's run in progress; owned.  NULL: the last run has

@@ -224,8 +224,7 @@ void tail_free_reader(struct ingest_log *log);
 void tail_count_backlog(struct ingest_log *log);
 /* Wait for the log's turn, if one runs. */
 void tail_finish_turn(struct ingest_log *log);
-/* When the program ends: append the log's bytes, parse them if they are few, pass on the results.
- */
+/* When the program ends: append the log's bytes, parse them if they are few, pass on results. */
 void tail_read_rest(struct ingest_log *log);
 /* Start no more turns. */
 void tail_stop_turns(struct ingest *ingest);
@@ -280,7 +279,7 @@ void fetch_check_logs(struct ingest_pod *pod);
 void fetch_flush(struct ingest_pod *pod);
 /* After a turn: take the offsets from the log's local copy; handle a lost or failing copy. */
 void fetch_after_turn(struct ingest_log *log);
-/* Before parsing from the start: fetch a local copy again that another program removed or changed.
+/* Before parsing from the start: fetch a local copy again that another program changed or removed.
  */
 void fetch_replace_lost_copy(struct ingest_log *log);
 /* Has the pod reported bytes of a followed log that have not arrived? */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pass the readers' results to model and store.  A reader runs on a worker thread and puts its
- * results into the log's outbox; after the turn they are applied here, in order, on the event loop.
- */
+ * results into the log's outbox; after the turn they are applied here, on the event loop. */
 #include "ingest/ingest_priv.h"
 #include "model/run_names.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How earlier runs ended that were as far behind as this one is now. */
+/* How did earlier runs end that were as far behind as this one is now? */
 #include "model/advice.h"
 
 #include "base/dist.h"
@@ -37,8 +37,8 @@ static double value_at_step(const struct series *series, double step)
 							   : RUN_ABSENT;
 }
 
-/* Collect the finished seeds of a group that have both values, followed by their mean. Returns how
- * many there are. */
+/* Collect the finished seeds of a group that have both values, followed by their mean. Returns the
+ * number of seeds. */
 static size_t collect_ended(const struct model *model, const char *group,
 			    const struct model_run *mr, enum metric metric, double step,
 			    struct ended out[SEEDS_MOST + 1])

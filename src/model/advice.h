@@ -6,12 +6,13 @@
 /* Is a run that is behind worth finishing? Its last validation is compared with the mean of the
  * reference's group at the same step. We take the earlier runs of the run's group that were behind
  * at that step by the same amount or less, and count how many still finished ahead of that mean.
- * Runs that were further behind are not counted, because they would make it look worse than it is.
+ * Runs that were further behind are not counted, because they would make this run look worse than
+ * it is.
  *
  * Lower is better. A finished run is used if it has a validation at that step and a final score and
  * was planned for the same length. Each seed is used once. If the run belongs to the reference's
  * group, or without a reference, each earlier run is compared with the mean of all others. */
-#define ADVICE_LEAST 5 /* earlier runs that were behind, at least */
+#define ADVICE_LEAST 5 /* least number of earlier runs that were behind */
 
 struct advice {
 	double step; /* of the last validation */

@@ -58,7 +58,7 @@ void alerts_rule_add(struct alerts *alerts, const struct alert_rule *rule)
 	xpush(alerts->rules, alerts->n_rules, alerts->cap_rules, copy);
 }
 
-/* Identify what an alert is about, the same after a restart: "kind pod path index". */
+/* A key for what an alert is about, the same after a restart: "kind [rule] pod [index path]". */
 static char *alert_key(const struct alert *alert, const struct model *model)
 {
 	const char *pod = alert->pod < model->n_pods ? model->pods[alert->pod].name : "-";
@@ -206,7 +206,7 @@ static void check_stall(struct round *round, const struct alert *alert)
 			    silent_s, limit_s);
 }
 
-/* Failures that the log itself reports. */
+/* Raise an alert for a failure that the log itself reports. */
 static void check_status(struct round *round, const struct alert *alert)
 {
 	static const struct {
@@ -265,7 +265,7 @@ static void check_caps(struct round *round, const struct alert *alert)
 				    str_number(caps[i].cap, 12, cap));
 }
 
-/* The run sets its own limit above the track's, and will need that time. */
+/* Warn if the run's own time limit is above the track's cap and it will exceed the cap. */
 static void check_train_soon(struct round *round, const struct alert *alert)
 {
 	const struct run *run = &alert->mr->run;
@@ -279,7 +279,7 @@ static void check_train_soon(struct round *round, const struct alert *alert)
 			    cap_s);
 }
 
-/* At its current pace, the evaluation will take longer than allowed. */
+/* Warn if the evaluation, at its current pace, will exceed its cap. */
 static void check_eval_soon(struct round *round, const struct alert *alert)
 {
 	double cap_s = round->track->cap_eval_s, took_s = model_eval_elapsed_s(&alert->mr->run);
@@ -290,7 +290,7 @@ static void check_eval_soon(struct round *round, const struct alert *alert)
 			    "evaluation will take about %.0f s; the cap is %.0f s", end_s, cap_s);
 }
 
-/* Step times of running runs on other pods with the same recipe. */
+/* Collect the step times of runs of the same recipe on other pods. */
 static size_t peer_times(const struct model *model, const struct model_run *mr, double times[64])
 {
 	size_t n = 0;
@@ -369,7 +369,7 @@ static void check_slow(struct round *round, const struct alert *alert)
 	raise_alert(round, alert, ALERT_SLOW_POD, "%s", text.data);
 }
 
-/* Runs that ended before hgym-tui started raise no alerts. */
+/* Check the limits that the user set, except for runs that ended before this program started. */
 static void check_metrics(struct round *round, const struct alert *whose)
 {
 	char value[STR_NUMBER_SIZE], limit[STR_NUMBER_SIZE];
@@ -395,7 +395,7 @@ static void check_metrics(struct round *round, const struct alert *whose)
 
 static void check_run(struct round *round, const struct model_run *mr)
 {
-	/* Its newest row shows what is wrong. */
+	/* The problem started by the time of the newest row. */
 	const struct alert alert = { .pod = mr->pod,
 				     .mr = mr,
 				     .since_wall_ms = mr->last_byte_wall_ms };

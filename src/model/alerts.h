@@ -14,7 +14,7 @@
 	X(ALERT_OOM, "oom", MODEL_ALARM)	       /* out of memory */                    \
 	X(ALERT_CRASH, "crash", MODEL_ALARM)	       /* traceback, NCCL, killed */          \
 	X(ALERT_STALL, "stall", MODEL_WARNING)	       /* no output for too long */           \
-	X(ALERT_GONE, "log-gone", MODEL_WARNING)       /* its log was removed, unfinished */  \
+	X(ALERT_GONE, "log-gone", MODEL_WARNING)       /* log removed before its run ended */ \
 	X(ALERT_CAP_TRAIN, "cap-train", MODEL_ALARM)   /* trained longer than allowed */      \
 	X(ALERT_CAP_EVAL, "cap-eval", MODEL_ALARM)     /* evaluated longer than allowed */    \
 	X(ALERT_CAP_BYTES, "cap-bytes", MODEL_ALARM)   /* artifact larger than allowed */     \
@@ -42,7 +42,7 @@ struct alert {
 	const struct model_run *mr; /* NULL: not about a run */
 	size_t rule;		    /* METRIC: number of the rule, from 1 */
 	char text[400];		    /* not sanitised: may contain names from outside */
-	int64_t since_wall_ms;	    /* of its cause, as far as known; else when it was raised */
+	int64_t since_wall_ms;	    /* when its cause started, if known; else when raised */
 	bool acknowledged;
 	bool seen; /* raised or confirmed by the current update */
 };
@@ -61,7 +61,7 @@ struct alerts {
 	uint64_t last_number;
 	size_t last_found; /* index of the alert that was updated last */
 	bool muted;
-	double stall_s;		/* fixed; 0: off; absent: from the run's own pace */
+	double stall_s;		/* limit; 0: no such alert; absent: from the run's pace */
 	struct alert_pod *pods; /* owned; one per pod of the model */
 	size_t n_pods;
 	struct alert_rule *rules; /* owned */
@@ -97,6 +97,6 @@ const char *alert_name(enum alert_kind kind);
  * but at least 20 s; 120 s until 20 gaps are known. */
 double alerts_stall_limit_s(const struct model_run *mr);
 
-/* What survives a restart: acknowledged alerts and mute, as lines of text. */
+/* Save and load what survives a restart, as lines: the acknowledged alerts, and "muted". */
 void alerts_save(const struct alerts *alerts, const struct model *model, struct buf *out);
 void alerts_load(struct alerts *alerts, struct str text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of a bench as the screen shows it; the app fills it, the model frees it. */
+/* Allocate and free a bench as the screen shows it. The app fills it; the model frees it. */
 #include "model/bench_live.h"
 
 #include "base/xalloc.h"

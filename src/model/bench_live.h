@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* A bench as the screen shows it, while it runs and afterwards: its runs, the measured differences,
- * and the remaining runs. Differences are in per cent; more than 0 is faster than the control.
+ * and the remaining runs. Differences are in per cent; above 0 means faster than the control.
  * Absent numbers are NAN. */
 #define BENCH_LIVE_NAME 64
 #define BENCH_LIVE_WAIT 400
@@ -56,7 +56,7 @@ struct bench_live_contrast {
 	/* The difference that would stop the bench at the next look if the spread stays the
 	 * same. */
 	double stops_at;
-	double next_p;		 /* p that stops it there, or decides if that look is the last */
+	double next_p;		 /* that look needs a lower p */
 	size_t blocks_to_margin; /* 0: unknown */
 	bool invalid;
 	char word[24];	  /* first word of the verdict, "FASTER"; "" before the first */
@@ -77,7 +77,7 @@ struct bench_live {
 	size_t blocks;		     /* planned, per pod */
 	struct bench_live_run *runs; /* owned; pod by pod, in order */
 	size_t n_runs, n_over;
-	size_t n_planned;		       /* of n_runs; a confirmation block has three arms */
+	size_t n_planned;		       /* the most runs that the bench can make */
 	struct bench_live_contrast *contrasts; /* owned */
 	size_t n_contrasts;
 	size_t n_dropped;     /* blocks dropped by a validity check */
@@ -90,7 +90,7 @@ struct bench_live {
 	/* Budget; NAN: no limit, or no price. */
 	double elapsed_s, limit_s, cost_usd, limit_usd, usd_per_h;
 	size_t n_unpriced; /* pods without a price, not in cost_usd */
-	/* Estimated from finished runs; due: for all that remain; due_at_s: when estimated. */
+	/* Estimated from finished runs: seconds left now, and when elapsed_s was due_at_s. */
 	double left_s, due_s, due_at_s;
 	double noise_sd; /* from the noise register, per cent; NAN: unknown */
 	size_t noise_runs;

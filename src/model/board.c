@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Leaderboard: which rows count, how they spread, which caps they keep, how each group compares
- * with the bar, and the order of the groups. */
+/* Leaderboard: decide which rows count and which caps they keep, compare each group with the bar,
+ * and rank the groups. */
 #include "model/board.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@
 #define NOTE_MAX       1024
 #define MAX_DIFFERENT  8
 #define COARSE_MS      6000.0 /* a tenth of a minute */
-#define PAIR_ROUNDING  1e-9   /* for a margin that is exactly the required one */
+#define PAIR_ROUNDING  1e-9   /* tolerance for a margin equal to the required one */
 #define NATS_TOLERANCE 1e-3   /* relative; more means another tokenizer */
 /* A report prints times in hundredths of a minute, and figures with four decimals. */
 #define REPORT_MS     301.0
@@ -137,7 +137,7 @@ void board_add_values(struct board *board, const char *key, const double *values
 	}
 }
 
-/* Is name the key, or its last parts? */
+/* Is name the key, or the last components of its path? */
 static bool key_fits(const char *key, const char *name)
 {
 	size_t len = strlen(key), part = strlen(name);
@@ -345,8 +345,7 @@ static void note_different(struct board_group *group, const char *what, const st
 	add_note(group, "%s differ between runs: %s", what, text.data);
 }
 
-/* Runs of one group should differ only by their seed. Where their logs show that they do not, the
- * mean mixes different things; add a note about it. */
+/* Note if runs of the group differ by more than their seed, so that the mean mixes things. */
 static void note_unlike(const struct board *board, struct board_group *group)
 {
 	enum { GPUS, BATCH, TOKENS, STAGE, SCRIPT, N_SAME };
@@ -373,7 +372,7 @@ static void note_unlike(const struct board *board, struct board_group *group)
 		note_different(group, what[k], &d[k]);
 }
 
-/* The result with the excluded runs: seeds that were used for tuning are left out, not hidden. */
+/* Note the result with the excluded runs too, so that excluding seeds hides nothing. */
 static void note_excluded(const struct board *board, struct board_group *group)
 {
 	AUTO_FREE const struct run **runs = xcalloc(group->n_rows + 1, sizeof(*runs));
@@ -439,7 +438,7 @@ static void check_row(const struct track *track, struct board_row *row)
 
 	caps[BOARD_CAP_BYTES] = check_cap(run->artifact_bytes, track->cap_artifact_bytes);
 	caps[BOARD_CAP_TRAIN] = check_cap(run->train_ms / 1000, track->cap_train_s);
-	/* A run looks at its clock between steps: the track may allow the step in progress. */
+	/* A run checks its clock between steps: the track may allow the step in progress. */
 	if (caps[BOARD_CAP_TRAIN] == CAP_BROKEN && run->steps > 0 &&
 	    train_over_ms <= track->train_grace_steps * (run->train_ms / run->steps))
 		caps[BOARD_CAP_TRAIN] = CAP_GRACE;
@@ -471,7 +470,7 @@ static void check_row(const struct track *track, struct board_row *row)
 			     str_number(run->val_tokens, 17, texts[1]));
 }
 
-/* The worst state of the counted runs, and a note if the grace was used. */
+/* Set each cap to the worst state of the counted runs; note if the grace was used. */
 static void check_group_caps(const struct board *board, struct board_group *group)
 {
 	double over_ms = 0;
@@ -492,8 +491,8 @@ static void check_group_caps(const struct board *board, struct board_group *grou
 			group->track->cap_train_s, over_ms / 1000, group->track->train_grace_steps);
 }
 
-/* The track that most runs of the group were recognized as; with equally many the first by name.
- * Notes if the logs fit several. */
+/* The track that most runs of the group were recognized as; of several, the first by name. Notes if
+ * the logs fit several. */
 static const struct track *find_most(const struct board *board, struct board_group *group)
 {
 	const struct track *open = track_set_find(board->tracks, "open"), *found = open;
@@ -524,8 +523,8 @@ static const struct track *find_most(const struct board *board, struct board_gro
 	return board->score != NULL && found->counts_steps ? open : found;
 }
 
-/* Each group gets a track by its own logs, so that a foreign log does not change other groups;
- * values without logs get the first one that has a rule. */
+/* Choose each group's track from its own logs, so that a log of another track does not affect other
+ * groups. Groups of values get the first track that has a record rule. */
 static void find_tracks(struct board *board)
 {
 	const struct track *first = NULL;
@@ -565,7 +564,7 @@ const char *board_target_metric(const struct board *board, const struct board_gr
 								    : track->score->name;
 }
 
-/* The score is a metric: read its last value, or the best one, of each run. */
+/* Set each run's score to the last, or the best, value of the metric; returns that score. */
 static const struct run_number *read_metric(const struct board *board, struct board_group *group,
 					    const char *name)
 {
@@ -635,7 +634,8 @@ static void mark_copy(struct board *board, struct board_row *row, size_t first, 
 		add_row_note(row, "= %s, same run", other->name);
 }
 
-/* 1 + the index of the first row with this key; 0 if `index` is the first one, which is stored. */
+/* Return 1 + the index of the first row with this key. If there is none, store `index` as the first
+ * and return 0. */
 static size_t first_with(struct map *seen, const char *key, size_t index)
 {
 	void *found = map_get(seen, str_from(key));
@@ -736,7 +736,7 @@ static void find_copies(struct board *board)
 		first = first_with(&seen, key, i);
 		if (first == 0)
 			continue;
-		/* Without seeds, a time in full tenths of a minute may be rounded: no proof. */
+		/* If a seed is unknown, equal times prove nothing where they may be rounded. */
 		double seed = board->rows[first - 1]->run.seed;
 		if (run_has(run->seed) && run_has(seed) ? run->seed == seed
 							: fmod(run->train_ms, COARSE_MS) != 0)
@@ -810,8 +810,8 @@ static void mark_use(const struct board *board, struct board_row *row)
 	}
 }
 
-/* What the group's other validation metrics would show. The user declares one with --score-metric;
- * the best of several would be p-hacking. */
+/* Compute what the group's other validation metrics would show. The user must choose one with
+ * --score-metric: taking the best of several would be p-hacking. */
 static void find_others(struct board_group *group, const char *metric,
 			const struct run *const *runs, size_t n)
 {
@@ -885,7 +885,7 @@ static size_t seed_values(const struct board *board, const struct board_group *g
 	size_t n = 0;
 
 	board_each_counted (row, board, group) {
-		/* The rules of tracks that count steps take every run. */
+		/* The rules of tracks that count steps count every run. */
 		bool is_known = run_has(row->run.seed) && !group->counts_steps;
 		size_t k = 0;
 
@@ -978,7 +978,7 @@ static void verdict_init(struct board_verdict *v)
 		v->tests[i] = board_test_none();
 }
 
-/* The tests ask whether a mean is lower, so a score of which more is better changes its sign. */
+/* The tests ask whether a mean is lower, so negate a score if higher is better. */
 static double lower_is_better(const struct board_group *group, double score)
 {
 	return group->higher ? -score : score;
@@ -1029,7 +1029,7 @@ static void find_nats(const struct board *board, struct board_group *group,
 			 v->nats_per_unit, base->nats_per_bpb);
 }
 
-/* The seeds that both groups ran, in the order of the group. */
+/* Compare the means of the seeds that both groups ran, in the order of the group. */
 static void compare_seeds(const struct board *board, struct board_group *group,
 			  const struct board_group *base)
 {
@@ -1040,7 +1040,7 @@ static void compare_seeds(const struct board *board, struct board_group *group,
 	size_t n_b = seed_values(board, base, b, b_seeds);
 	struct board_verdict *v = &group->verdict;
 
-	/* An unknown seed equals none. Of runs that share a seed in the baseline, one counts. */
+	/* An unknown seed (NaN) matches none. A seed that the baseline has twice counts once. */
 	v->common = xcalloc(n_a + 1, sizeof(*v->common));
 	for (size_t i = 0; i < n_a; i++) {
 		size_t at = index_of(k, n_b, a_seeds[i] == b_seeds[k]);
@@ -1145,7 +1145,7 @@ static void list_caps(struct buf *out, const struct board_group *group, enum boa
 	}
 }
 
-/* p with two digits, or more if it takes them to show that p is not below alpha. */
+/* Print p with two digits, or with more if needed to show that it is not below alpha. */
 static void format_p(char *out, size_t size, double p, double alpha)
 {
 	double shown;
@@ -1157,7 +1157,7 @@ static void format_p(char *out, size_t size, double p, double alpha)
 	}
 }
 
-/* Four decimals, or more if it takes them to show that it is not 0. */
+/* Print four decimals, or more if needed to show that it is not 0. */
 static void format_miss(char *out, size_t size, double miss)
 {
 	double shown = 0;
@@ -1186,7 +1186,7 @@ static void list_passed(struct buf *out, const struct board_group *group)
 		buf_append_str(out, " only");
 }
 
-/* What decides the target, in words: "margin 0.0046, needs 0.004; n=10". */
+/* Describe what decides whether the target is shown: "margin 0.0046, needs 0.004; n=10". */
 static void describe_rule(char *out, size_t size, const struct board_group *group)
 {
 	const struct track *track = group->track;
@@ -1206,7 +1206,7 @@ static void describe_rule(char *out, size_t size, const struct board_group *grou
 	}
 }
 
-/* The mean reaches the target; does the track's rule show it? */
+/* The mean reaches the target: set the verdict by the track's rule. */
 static void word_by_rule(struct board_group *group)
 {
 	struct board_verdict *v = &group->verdict;
@@ -1226,7 +1226,7 @@ static void word_by_rule(struct board_group *group)
 		print_into(v->text, "MEETS TARGET%s, NOT SHOWN (%s)", at, rule);
 }
 
-/* The mean is past the bar; do the tests show it? */
+/* The mean is past the bar: set the verdict by the tests. */
 static void word_past_bar(struct board_group *group)
 {
 	struct board_verdict *v = &group->verdict;
@@ -1329,8 +1329,8 @@ static void mark_provisional(struct board_group *group)
 		   group->n_live > 0 ? "still running" : "with only an estimate");
 }
 
-/* The number of seeds needed if mean and spread stay the same, and their price. Only for a mean
- * that is past the bar but not shown to be, with no cap exceeded. */
+/* Compute how many seeds are needed if mean and spread stay the same, and their price. Only for a
+ * mean that is past the bar but not shown to be, with no cap exceeded. */
 static void plan_seeds(const struct board *board, struct board_group *group)
 {
 	struct board_verdict *v = &group->verdict;
@@ -1370,9 +1370,8 @@ struct place {
 	size_t index;
 };
 
-/* Groups of one track together. Then groups that show the target by what the track ranks by, those
- * whose verdict is provisional after the others, then the rest by their means, then groups that
- * exceed a cap, then groups without a mean in their given order. */
+/* Order groups by: has a mean, track, keeps its caps, shows the target, has a final verdict, what
+ * the track ranks by, mean, given order. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
@@ -1434,8 +1433,8 @@ static void rank_all(struct board *board)
 	}
 }
 
-/* Record against record: compare each group that shows the target with another one that does, by
- * the track's pairwise rule and by time. */
+/* Compare each group that shows the target with another one that does, by the track's pairwise rule
+ * and by time. */
 static void compare_records(struct board *board)
 {
 	board_each_ranked (group, board) {

@@ -86,7 +86,7 @@ struct board_common_seed {
 struct board_verdict {
 	enum board_word word;
 	bool is_provisional;	  /* runs are missing, or only estimate the target's metric */
-	char text[192];		  /* the words as shown, "" for NONE */
+	char text[192];		  /* the verdict as shown, "" for NONE */
 	double bar;		  /* in the unit of the score; absent: none */
 	double delta, delta_nats; /* from the baseline, else from the target */
 	double nats_per_unit;	  /* of the score; 1 for a loss */
@@ -102,7 +102,7 @@ struct board_verdict {
 	/* Another group that shows the target: the baseline, else the next one by rank; borrowed.
 	 */
 	const struct board_group *other;
-	double pair_margin; /* by the track's pairwise rule, against other */
+	double pair_margin; /* over `other`, by the track's pairwise rule */
 	bool pair_shown;
 	struct board_test train_time; /* Welch test of train_ms against other or the baseline */
 	double delta_train_ms;
@@ -133,13 +133,14 @@ struct board_group {
 	bool is_values;			/* typed in, without logs */
 	const struct run_number *score; /* set by board_compute */
 	size_t n_counted, n_seeds;
-	size_t n_estimates; /* runs that count, with an estimate of the target's metric */
-	size_t n_live;	    /* runs that still run and do not count yet */
+	size_t n_estimates; /* counted runs that only estimate the target's metric */
+	size_t n_live;	    /* running runs that do not count yet */
 	size_t n_uncounted[BOARD_NO_SCORE + 1]; /* by enum board_use */
 	struct board_stats stats;		/* over the runs */
 	struct board_stats seed_stats;		/* one value per seed; the tests use these */
 	struct board_stats train_ms;		/* over the runs; n is 0 if one has none */
-	/* By run_numbers, over the runs; absent unless every run has the number. */
+	/* Means over the counted runs, indexed like run_numbers; absent unless every run has the
+	 * number. */
 	double means[RUN_NUMBER_COUNT];
 	double max_artifact_bytes, max_train_ms, max_eval_s;
 	double nats_per_bpb; /* from its logs: sum of losses / sum of BPB */
@@ -150,8 +151,9 @@ struct board_group {
 };
 
 struct board {
-	/* May be changed until board_compute.  tracks: each group gets the one that its logs were
-	 * recognized as, or else "open"; NULL: every group has this track.  Both are borrowed. */
+	/* May be changed until board_compute(). With `tracks`, each group gets the track that its
+	 * logs were recognized as, or else "open"; without, every group gets `track`. Both are
+	 * borrowed. */
 	const struct track *track;
 	const struct track_set *tracks;
 	const char *track_from;	     /* static: "option", "configuration", "logs" */
@@ -161,7 +163,7 @@ struct board {
 	const struct run_number *score; /* as requested; NULL: the track's */
 	char *chosen_name;		/* owned; NULL: no metric was chosen */
 	struct run_number chosen;	/* the score with that name */
-	const char *chosen_unit;	/* static; NULL: not a metric we know */
+	const char *chosen_unit;	/* static; NULL: not a known metric */
 	bool higher;			/* a higher score is better */
 	double nats_per_bpb;		/* as requested; absent: from the logs */
 	const char *nats_source;	/* static */
@@ -182,7 +184,8 @@ void board_init(struct board *board, const struct track *track);
 void board_release(struct board *board);
 
 /* Rank by the last value of the metric with this name in the logs (run_series.h); call before
- * board_compute. A run then also counts if its log does not show how long it should be. */
+ * board_compute. A run whose end is unknown, because its log does not show how long it should be,
+ * then counts too. */
 void board_choose_metric(struct board *board, const char *name);
 
 /* Add a run (copied) of the file at path to the group with this key; sha256 may be NULL. Returns
@@ -194,7 +197,8 @@ struct board_row *board_add(struct board *board, const char *path, const char *k
  * evaluation time in its log. */
 void board_row_price(struct board_row *row, double usd_per_hour);
 
-/* Add a group of bare scores, in the unit of the track's score; without one they are final_bpb. */
+/* Add a group of scores without logs, in the unit of the track's score; if the track has none, they
+ * are final_bpb. */
 void board_add_values(struct board *board, const char *key, const double *values, size_t n);
 
 /* Make the group with this key, or the one whose key ends in "/key", the baseline. Returns -1 with
@@ -204,7 +208,7 @@ int board_set_baseline(struct board *board, const char *key, struct err *err) MU
 /* The group that board_set_baseline would choose; NULL with err. */
 struct board_group *board_find_group(const struct board *board, const char *key, struct err *err);
 
-/* The row of the group at this place, and the first counted one from this place on; or NULL. */
+/* The row of the group at this place; the first counted row from this place on. NULL: none. */
 struct board_row *board_row_at(const struct board *board, const struct board_group *group,
 			       size_t place);
 struct board_row *board_counted(const struct board *board, const struct board_group *group,
@@ -222,13 +226,13 @@ struct board_row *board_counted(const struct board *board, const struct board_gr
 	     group = board_ranked((board), group->rank + 1))
 struct board_group *board_ranked(const struct board *board, size_t rank);
 
-/* Append why rows of the group do not count: "3 not finished, 1 no score"; nothing if all do. */
+/* Append why rows of the group do not count: "3 not finished, 1 no score"; nothing if all count. */
 void board_list_uncounted(const struct board_group *group, struct buf *out);
 
 /* Compute everything; call once, after all rows were added. */
 void board_compute(struct board *board);
 
-/* Is the row one of those that this text excludes? */
+/* Does this text exclude the row? */
 bool board_excludes(const struct board_row *row, const char *text);
 
 /* The baseline group, or NULL. */

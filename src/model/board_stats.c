@@ -38,8 +38,7 @@ struct board_test board_test_none(void)
 	return (struct board_test){ NAN, NAN, NAN, NAN };
 }
 
-/* A t test of a difference with this standard error; impossible without spread, and NAN for
- * fewer than two values. */
+/* Test a difference with this standard error. All NAN without spread or for fewer than 2 values. */
 static struct board_test t_test(double difference, double se, double df)
 {
 	double t = difference / se;

@@ -56,7 +56,7 @@ double board_steps_value(const struct run *run, const char *metric, double step)
 					       : found->value;
 }
 
-/* Compare the runs at this step. */
+/* Compare the runs with the target at this step. */
 static struct board_steps compare_at(const struct track *track, const char *metric,
 				     const struct run *const *runs, size_t n, double step,
 				     double *values)
@@ -79,8 +79,9 @@ static struct board_steps compare_at(const struct track *track, const char *metr
 	return at;
 }
 
-/* Is `a` a better account of a group that does not show the target?  A step that most runs have,
- * then one that would show it without the runs that lack it, then the later one. */
+/* If no step shows the target, is step `a` a better one to report than the earlier `b`? Prefer a
+ * step that most runs have; then one that would show the target without the runs that lack it, the
+ * first of several; else a step that fewer runs lack, the last of several. */
 static bool tells_more(const struct board_steps *a, const struct board_steps *b)
 {
 	bool most_a = a->n > a->n_short, most_b = b->n > b->n_short;

@@ -4,19 +4,19 @@
 #include "model/board_stats.h"
 #include "model/track.h"
 
-/* Does the mean of runs show the track's target? `a` has the sign of the metric; the values are NAN
- * where they do not exist. */
+/* Does the mean of runs show the track's target? `a` is not negated if higher is better. Undefined
+ * results are NAN. */
 struct board_target_test {
 	double margin_root_n; /* (target - mean) * sqrt(n); positive: reached */
 	double p;	      /* one-sided: of the t test, or of z if the rule needs no t test */
-	bool is_reached;      /* by the mean */
+	bool is_reached;      /* the mean reaches the target */
 	bool is_shown;
 };
 
 struct board_target_test board_target_test(const struct track *track, const struct board_stats *a);
 
-/* The first step at which the target is shown. The step is the same for all runs: a run that chose
- * its own best step would be p-hacking. */
+/* The first step at which the target is shown. The step is the same for all runs: choosing the best
+ * step of each run would be p-hacking. */
 struct board_steps {
 	double step;	/* at which the values are compared; absent: no run has a validation */
 	double lower;	/* the last common step before it; absent: none */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the curve of a live run will cross its target. */
+/* Forecast where the curve of a live run will cross its target. */
 #include "model/crossing.h"
 
 #include "base/xalloc.h"
@@ -37,7 +37,8 @@ static double find_crossing(const struct line *line, const struct run *run, doub
 	return RUN_ABSENT;
 }
 
-/* The mean over the other runs; `leave` is left out. */
+/* Forecast the crossing of a run: the mean over the other runs, without others[leave]. Sets *used
+ * to the number of runs used. */
 static double forecast(const struct line *line, const struct run *run,
 		       const struct run *const *others, size_t n, size_t leave, size_t *used)
 {

@@ -16,7 +16,7 @@ double forecast_bpb_per_nat(const struct model_run *mr)
 	return bpb / loss;
 }
 
-/* The series whose points carry the training time of each step. */
+/* A series whose points have training times; NULL: none. */
 static const struct series *time_series(const struct model_run *mr)
 {
 	static const enum metric candidates[] = { METRIC_TRAIN_LOSS, METRIC_STEP_AVG_MS,
@@ -75,7 +75,7 @@ static const struct model_run *find_reference(const struct model *model, const s
 		const struct model_run *other = model->runs[i];
 		const char *own_sha = mr->run.source_sha256, *sha = other->run.source_sha256;
 
-		/* A log that does not contain its script does not contradict it. */
+		/* A log without its script may be of the same recipe. */
 		if (other == mr || other->run.status != RUN_FINISHED ||
 		    strcmp(mr->group, other->group) != 0 ||
 		    (own_sha != NULL && sha != NULL && strcmp(own_sha, sha) != 0) ||
@@ -187,9 +187,8 @@ double forecast_gap_error(const struct forecast_gap *gap)
 	return gap->n > 1 ? sqrt(gap->squares / (n - 1) / n) : RUN_ABSENT;
 }
 
-/* Forecast the final BPB from the gap at the same steps. Seeds differ by BPB_SPREAD anyway, so a
- * gap counts only as far as it exceeds the noise of its rows; a noisy gap counts little and widens
- * the interval. */
+/* Forecast the final BPB from the gap to the reference at the same steps. Seeds differ by
+ * BPB_SPREAD anyway: the noisier the gap, the less it counts, and the wider the interval. */
 static void forecast_bpb(const struct model_run *mr, struct forecast *f)
 {
 	const struct model_run *ref = f->reference;
@@ -199,13 +198,13 @@ static void forecast_bpb(const struct model_run *mr, struct forecast *f)
 
 	if (ref == NULL || own == NULL)
 		return;
-	/* At another pace, the learning rate schedule is elsewhere at the same step. */
+	/* If the pace differs, the learning rate at the same step differs too. */
 	double ref_ms = forecast_time_at_step(ref, mr->run.steps);
 	if (!(ref_ms > 0) || !(fabs(model_run_train_ms(mr) / ref_ms - 1) < 0.05) ||
 	    !run_has(ref->run.final_bpb) || !run_has(f->end_train_ms) ||
 	    model_run_train_ms(mr) < f->end_train_ms * 0.5)
 		return;
-	/* The gap of the training loss over the newest rows, in nats. */
+	/* Average the gap of the training loss over the newest rows, in nats. */
 	size_t n = series_count(own);
 	for (size_t i = n > FORECAST_GAP_ROWS ? n - FORECAST_GAP_ROWS : 0; i < n; i++) {
 		const struct series_point *p = series_at(own, i);
@@ -249,7 +248,7 @@ static double clock_ms_per_step(const struct model_run *mr)
 	return RUN_ABSENT;
 }
 
-/* Forecast a run that logs no training time, but its number of steps. A run that could belong to a
+/* Forecast a run that logs its planned steps but no training time. A run that could belong to a
  * track ends at the track's cap instead, at an unknown step. */
 static void forecast_plan(const struct model_run *mr, double pace, bool is_capped,
 			  struct forecast *f)
@@ -290,7 +289,7 @@ void forecast_run(const struct model *model, const struct model_run *mr, double 
 	if (run_has(run->planned_steps) && run_has(pace)) {
 		plan_ms = model_run_train_ms(mr) + (run->planned_steps - run->steps) * pace;
 
-		/* The cap of a track does not apply to a run that is not of its kind. */
+		/* A run past the cap that prints no BPB is not of this track. */
 		if (!run_has(cap_ms) || plan_ms < cap_ms ||
 		    (is_past_cap && !run_has(run->last_val_bpb)))
 			f->end_train_ms = plan_ms;

@@ -12,9 +12,9 @@
  * the time.
  *
  * The final BPB is the reference's plus 0.4 BPB per nat of the gap between their training losses at
- * the same steps, as far as the gap exceeds the noise of the rows. It exists from half of the time
- * on, and for runs of the same pace: there it was measured to help (at 75 % of the time, a median
- * error of .00048; the reference's own score is off by .00079). */
+ * the same steps; the noisier the rows, the less the gap counts. It exists after half of the time,
+ * for runs of the same pace, where it was measured to help: at 75 % of the time its median error is
+ * .00048, and that of the reference's own score .00079. */
 enum forecast_source { FORECAST_NONE, FORECAST_RECENT, FORECAST_REFERENCE };
 
 struct forecast {
@@ -31,7 +31,7 @@ struct forecast {
 void forecast_run(const struct model *model, const struct model_run *mr, double cap_train_s,
 		  struct forecast *forecast);
 
-/* Does the log show that no step will follow: a stop, an evaluation, an artifact or a score? */
+/* Does the log show that training is over, by a stop, an evaluation, an artifact or a score? */
 bool forecast_training_is_over(const struct run *run);
 
 /* Bits per byte for each nat of loss, from the run's own validation rows (val_bpb / val_loss); it

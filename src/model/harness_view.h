@@ -32,7 +32,7 @@ size_t harness_view_add(struct harness_view *view, const char *title,
 void harness_view_read(struct harness_view *view, size_t place, bool is_compare, int64_t now_ms);
 /* Record why a place cannot be read now; the last state stays. */
 void harness_view_set_trouble(struct harness_view *view, size_t place, const char *why);
-/* Set the age of the shown state; its countdown no longer means anything. */
+/* Set the age of the shown state, and remove its countdown. */
 void harness_view_set_age(struct harness_view *view, size_t place, int64_t age_ms);
 
 /* A score on the chart of a run. */
@@ -62,7 +62,7 @@ struct harness_text {
 	struct str text;  /* borrowed, raw bytes: sanitise before drawing */
 };
 
-/* Belongs to the run, not to an iteration; listed first. */
+/* The name of the text that belongs to the run and not to an iteration; it is listed first. */
 #define HARNESS_DIFF_NAME "diff from the template to the best checkpoint"
 
 /* List the existing texts, newest phase first; returns how many there are (<= max). */

@@ -7,10 +7,10 @@
 
 #define TAB_COLUMNS	  8U
 #define CHARACTER_BYTES	  4U
-#define MARKS_OF_A_COLUMN 8U	/* combining characters before a line is cut */
+#define MARKS_OF_A_COLUMN 8U	/* combining characters per column before a line is cut */
 #define MOST		  9999U /* largest parameter; higher values are clipped */
-#define GREY_SPREAD	  40	/* smallest difference between the parts of a colour */
-#define BRIGHT_FROM	  216	/* largest part, from which on a colour is bright */
+#define GREY_SPREAD	  40	/* a colour is grey if its parts differ by less */
+#define BRIGHT_FROM	  216	/* a colour is bright if its largest part is at least this */
 #define GREY_FROM	  64	/* outside this range, grey is black or white */
 #define GREY_UPTO	  176
 

@@ -69,7 +69,7 @@ static bool has_times(struct source *source)
 	return found;
 }
 
-/* Returns false if the log cannot be read. */
+/* Open a log for reading backward from its end; false if it cannot be read. */
 static bool open_source(struct source *source, const struct model_log *log)
 {
 	char end = '\n';
@@ -104,7 +104,7 @@ void logtimed_close(struct logtimed *timed)
 	free(timed);
 }
 
-/* Changes when the bytes of any log are at another path. */
+/* A number that changes when the bytes of any log move to another file. */
 static uint64_t count_moves(const struct model *model)
 {
 	uint64_t moves = 0;
@@ -236,7 +236,7 @@ static int newest_first(const void *a, const void *b)
 	return (x->at < y->at) - (x->at > y->at);
 }
 
-/* An upper bound of the times that are not read yet, and the source that sets it; NO_TIME if
+/* An upper bound of the times of all lines not read yet, and the source that sets it; NO_TIME if
  * everything is read. */
 static int64_t find_horizon(const struct logtimed *timed, size_t *of)
 {
@@ -260,7 +260,7 @@ static int64_t find_horizon(const struct logtimed *timed, size_t *of)
 	return least;
 }
 
-/* Merge the waiting lines that are at least this new; returns how many. */
+/* Merge the waiting lines that are not older than `oldest`; returns how many there were. */
 static size_t merge_waiting(struct logtimed *timed, int64_t oldest)
 {
 	struct entries *above = &timed->above;

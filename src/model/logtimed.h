@@ -41,5 +41,5 @@ uint64_t logtimed_end(const struct logtimed *timed);
 bool logtimed_is_cut(const struct logtimed *timed);
 /* Like logfile_count, for all files. */
 bool logtimed_count(struct logtimed *timed, uint64_t budget);
-/* logtimed_begin <= place < logtimed_end. */
+/* The line at a place; logtimed_begin <= place < logtimed_end. */
 struct logtimed_line logtimed_at(const struct logtimed *timed, uint64_t place);

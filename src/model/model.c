@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state that the screen shows; the collector writes it, the views read it. */
+/* The state that the screen shows; the pipeline and the app write it, the views read it. */
 #include "model/model.h"
 
 #include <assert.h>
@@ -228,7 +228,7 @@ void model_event_add(struct model *model, const struct model_event *event)
 			continue;
 		if (strcmp(last->text, new.text) != 0)
 			break;
-		free(new.text); /* it is the last event of its run, too */
+		free(new.text); /* the run's last event has the same text */
 		return;
 	}
 	if (model->n_events < MODEL_MAX_EVENTS) {
@@ -534,7 +534,7 @@ double model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms)
 	return age_s < 0 ? 0 : age_s;
 }
 
-/* Its GPUs reported recently, and they work. */
+/* Did the pod's GPUs report recently, and are they busy? */
 static bool is_busy(const struct model_pod *pod, int64_t now_wall_ms)
 {
 	return model_pod_age_s(pod, now_wall_ms) <= MODEL_OLD_S &&
@@ -563,7 +563,7 @@ double model_peers_mhz(const struct model *model, const struct model_pod *pod, i
 const char *model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms)
 {
 	double told = model_last_value(pod->telemetry, METRIC_GPU_THROTTLE);
-	/* NVML's clocks throttle reasons */
+	/* bits of NVML's clocks throttle reasons */
 	uint64_t bits = told > 0 && is_busy(pod, now_wall_ms) ? (uint64_t)told : 0;
 
 	return bits & 0x60   ? "thermal"
@@ -586,8 +586,8 @@ static double mean_ms_per_step(const struct run *run)
 {
 	if (run_has(run->ms_per_step))
 		return run->ms_per_step;
-	/* Without printed times, a rate between rows exists only if tok/s counts from the start;
-	 * otherwise one slow step would become the mean of all. */
+	/* If no step time was printed, tok_s_interval is known only if tok/s counts from the start.
+	 * Otherwise one slow step would become the mean of all. */
 	if (run_has(run->tok_s_interval) && !run_has(run->step_ms_median) && run->tok_s_last > 0)
 		return run->train_batch_tokens / run->tok_s_last * 1000;
 	return run->step_avg_printed_ms;

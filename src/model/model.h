@@ -8,9 +8,9 @@
 #include "model/logclass.h"
 #include "model/series.h"
 
-/* The state that the screen shows: pods, runs, their series, logs and events. Written by the
- * collector on the loop thread, read by the views as const. Each change increments `generation` and
- * sets bits in `changed`. */
+/* The state that the screen shows: pods, runs, their series, logs and events. Written on the loop
+ * thread, read by the views as const. Each change increments `generation` and sets bits in
+ * `changed`. */
 enum model_part {
 	MODEL_PODS = 1 << 0,
 	MODEL_RUNS = 1 << 1,
@@ -21,7 +21,7 @@ enum model_part {
 	MODEL_HARNESS = 1 << 6,
 };
 
-/* State of the link to a pod, with its word on the screen. */
+/* State of the link to a pod, with its name on the screen. */
 #define POD_STATE_LIST(X)                   \
 	X(POD_UNKNOWN, "unknown")           \
 	X(POD_CONNECTING, "connecting")     \
@@ -38,7 +38,7 @@ enum pod_state { POD_STATE_LIST(LIST_ID) };
 
 /* The last preflight of a pod (hgym-tui pods check). */
 struct model_check {
-	bool is_running; /* a new one runs; the other members are from the last */
+	bool is_running; /* a new check runs; the other members are from the last one */
 	bool is_fit;
 	int64_t wall_ms;		/* when it ended; 0: never */
 	char *lines[MODEL_CHECK_LINES]; /* owned, sanitised */
@@ -79,7 +79,7 @@ struct model_run {
 	size_t name_folder;		     /* bytes at its start that come from the folder */
 	struct run run;			     /* as far as its log was read */
 	struct series *series[METRIC_COUNT]; /* NULL: none */
-	struct own_series own;		     /* those of run.series that are not a metric */
+	struct own_series own;		     /* the series of the run that are not a metric */
 	int64_t first_byte_wall_ms, last_byte_wall_ms; /* when we read them */
 	uint32_t gaps[MODEL_GAP_BUCKETS];	       /* time between reads, by powers of two ms */
 	uint32_t n_gaps;
@@ -88,7 +88,7 @@ struct model_run {
 	bool blank; /* no run was found in its log yet, so it has no figures */
 	enum model_history history;
 	uint64_t stored_line;  /* series contain all of its log up to this line */
-	uint64_t wanted;       /* set by the fetcher: when a view last needed it */
+	uint64_t wanted;       /* set by the fetcher: higher if a view needed it later */
 	struct model_log *log; /* borrowed from the model; NULL: unknown */
 };
 
@@ -101,13 +101,13 @@ struct model_log {
 	int fd;		     /* owned; the bytes of a file without a name, or a preview; -1: none */
 	unsigned int moves;  /* how often file or fd changed */
 	uint64_t read_bytes; /* bytes read until now */
-	uint64_t behind_bytes;	      /* still to be read, if that is much; else 0 */
+	uint64_t behind_bytes;	      /* bytes still to be read; 0 if they are few */
 	struct logclass classes;      /* of all lines read */
 	struct logcame came;	      /* when its bytes were read */
 	const struct model_log *next; /* the log that replaced it, or NULL */
 	bool is_bench;	      /* of a bench run in progress; the Bench view shows it afterwards */
-	bool is_named;	      /* by the user: it has a row even if it has no run */
-	bool is_preview;      /* fd has only the end, until the rest is loaded */
+	bool is_named;	      /* named by the user: it has a row even without a run */
+	bool is_preview;      /* fd has only the log's end, until the rest is loaded */
 	char *trouble;	      /* owned; why it cannot be read; NULL: it can */
 	int64_t gone_wall_ms; /* when the file on the pod was removed; 0: it exists */
 };
@@ -121,7 +121,7 @@ struct model_event {
 	size_t pod;		    /* MODEL_NONE: not about a pod */
 	const struct model_run *mr; /* NULL: not about a run */
 	char *text;		    /* owned, sanitised */
-	uint64_t alert;		    /* number of the alert; 0: not an alert */
+	uint64_t alert;		    /* number of the alert; 0: this is not an alert */
 	const char *kind;	    /* name of the alert's kind; static */
 };
 
@@ -143,7 +143,7 @@ struct model_bench {
 	char *report;		      /* owned; the judgement as text; NULL: none yet */
 	char *form;		      /* owned; JSON of the form (ui/form.h) for it, or NULL */
 	struct bench_live *live;      /* owned; NULL: a plan, or no details known */
-	uint64_t mark;		      /* set by its reader, to notice changes */
+	uint64_t mark;		      /* set when it was read from disk, to notice changes */
 };
 
 /* Measured noise of a pod for a class of runs, in per cent. */
@@ -152,7 +152,7 @@ struct model_noise {
 	double sd;		 /* from run to run */
 	double drift, drift_p;	 /* during the last measurement */
 	double shows[3];	 /* smallest detectable difference with 3, 6 and 10 blocks */
-	size_t n_runs, rank, of; /* rank 0: too few runs */
+	size_t n_runs, rank, of; /* rank among `of` pods; 0: too few runs */
 	int64_t when_ms;
 };
 
@@ -180,13 +180,13 @@ struct model {
 	struct model_bench *benches;	    /* newest first, plans last */
 	size_t n_benches;
 	struct model_fetch fetch;
-	size_t n_reading, n_read;  /* logs with a backlog; logs that were read */
-	bool is_shared;		   /* another process follows the pods; this one only reads along */
+	size_t n_reading, n_read;  /* logs that had a backlog; how many are parsed */
+	bool is_shared;		   /* another process follows the pods and stores */
 	struct model_noise *noise; /* the newest of each pod first */
 	size_t n_noise;
 	uint64_t generation;
-	uint64_t names_of;    /* what the current names were computed from */
-	unsigned int changed; /* enum model_part; cleared by each frame */
+	uint64_t names_of;    /* checksum of what the current names depend on */
+	unsigned int changed; /* bits of enum model_part; cleared by each frame */
 };
 
 void model_init(struct model *model);
@@ -199,14 +199,14 @@ void model_pod_set_state(struct model *model, size_t pod, enum pod_state state, 
 void model_pod_sample(struct model *model, size_t pod, enum metric metric, double value,
 		      int64_t wall_ms);
 
-/* Store what the pod reported at that time; absent numbers change nothing. */
+/* Store what the pod reported at wall_ms; absent numbers change nothing. */
 void model_pod_set_telemetry(struct model *model, size_t pod, const struct telemetry *told,
 			     int64_t wall_ms);
 
 /* Insert older series (the array is emptied) before the points in memory. */
 void model_pod_add_older(struct model *model, size_t pod, struct series *series[METRIC_COUNT]);
 
-/* For numbers without series; absent changes nothing. */
+/* Set the free disk space, and the GPU's name. An absent number changes nothing. */
 void model_pod_set_disk(struct model *model, size_t pod, double free_bytes);
 void model_pod_set_gpu(struct model *model, size_t pod, const char *name);
 /* Store the result of a check (*check is emptied). */
@@ -214,24 +214,24 @@ void model_pod_set_check(struct model *model, size_t pod, struct model_check *ch
 /* Add a sanitised line; lines beyond MODEL_CHECK_LINES are dropped. */
 void model_check_add(struct model_check *check, struct str line);
 void model_check_release(struct model_check *check);
-/* Its name; "" for MODEL_NONE. */
+/* The pod's name; "" for MODEL_NONE. */
 const char *model_pod_name(const struct model *model, size_t pod);
 /* The pod with this name, or MODEL_NONE. */
 size_t model_pod_find(const struct model *model, const char *name);
 
-/* The run with this file and index, added if it is new; if there are MODEL_MAX_RUNS already, the
- * last one. */
+/* Find or add the run with this file and index. If there are MODEL_MAX_RUNS already, no run is
+ * added and the last one is returned. */
 struct model_run *model_run_get(struct model *model, size_t pod, const char *path,
 				unsigned int run_index);
-/* Store the current state of its log (copied). */
+/* Store what the log shows of the run so far (copied). */
 void model_run_update(struct model *model, struct model_run *mr, const struct run *run);
 /* Show a log in which no run was found yet as a row without figures, until model_run_update. live:
  * the log is still followed. */
 void model_run_set_blank(struct model *model, struct model_run *mr, uint64_t lines, int64_t wall_ms,
 			 bool live);
 void model_run_sample(struct model *model, struct model_run *mr, const struct sample *sample);
-/* Request the series of a run that a view or a forecast needs, if they are not in memory.
- * They arrive later; until then there are none. */
+/* Request the series of a run that a view or a forecast needs, if they are not in memory. They
+ * arrive later; until then the run has none. */
 void model_request_series(const struct model *model, const struct model_run *mr);
 /* Store series from the database, complete up to last_line; takes ownership, the array and *own are
  * emptied. */
@@ -252,14 +252,14 @@ bool model_run_has_points(const struct model_run *mr);
 #define MODEL_OLD_S 60.0
 /* Seconds since the pod's last telemetry; absent: never. */
 double model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms);
-/* The median clock of the other pods with the same GPUs that work now; absent if there are fewer
- * than two, or if the pod itself does not work. */
+/* The median SM clock, in MHz, of the other pods with the same GPU model and busy GPUs. Absent if
+ * there are fewer than two, or if the pod's own GPUs are not busy. */
 double model_peers_mhz(const struct model *model, const struct model_pod *pod, int64_t now_wall_ms);
-/* Why the working GPUs are throttled, or NULL. */
+/* Why the pod's busy GPUs are throttled; NULL if they are not, or are idle. */
 const char *model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms);
 /* The last value of a metric of a run or a pod, or RUN_ABSENT. */
 double model_last_value(struct series *const series[METRIC_COUNT], enum metric metric);
-/* Does the series contain the points of all rows that printed it? */
+/* Does the series have every point that the log printed? */
 bool model_run_has_all(const struct model_run *mr, const struct series *series);
 /* Mean step time and training time in milliseconds: as logged, else from a throughput since the
  * start (batch / tok_s). If a log has only the times of single steps, the step time is their median
@@ -269,39 +269,39 @@ double model_run_ms_per_step(const struct model_run *mr);
  * the rate between the last two rows. */
 double model_run_tok_s(const struct model_run *mr);
 double model_run_train_ms(const struct model_run *mr);
-/* Seconds of the evaluation stage in progress at its newest row: as printed, else by the times that
- * lines start with. Absent without a stage or without times. */
+/* Seconds that the evaluation stage in progress had taken at its newest row: as printed, else from
+ * the times at the start of lines. Absent without a stage or without times. */
 double model_eval_elapsed_s(const struct run *run);
-/* Seconds that the rest of this stage takes at its pace so far; absent if unknown. */
+/* Seconds that the rest of this stage will take at its pace so far; absent if unknown. */
 double model_eval_left_s(const struct run *run);
-/* The step of the newest value of a metric, if more than a fifth of the run's steps came after it:
- * the value is not current. Otherwise absent. */
+/* If a metric's newest value is not current, because more than a fifth of the run's steps came
+ * after it: the step of that value. Otherwise absent. */
 double model_run_old_step(const struct model_run *mr, enum metric metric);
-/* Seconds of all evaluations, or of the one in the log. */
+/* Seconds of all evaluations if the log has their total, else of one evaluation. */
 double model_eval_s(const struct run *run);
-/* Hours of training and evaluation in the log: the least that a pod was paid for. Absent without a
- * training time. */
+/* Hours of training and evaluation in the log; the pod was paid for at least as long. Absent
+ * without a training time. */
 double model_paid_hours(const struct run *run);
-/* Cost of these hours, or of the time from its first to its last byte if that is longer and the run
- * was followed; absent without a price. */
+/* Cost of the run in USD: of these hours or, if the run was followed and that is longer, of the
+ * time from its first to its last byte. Absent without a price. */
 double model_run_cost(const struct model *model, const struct model_run *mr);
-/* The score of a finished run; and for a running one its best stage, which a later stage may
+/* The score of a finished run; the best stage so far of a running one, which a later stage may
  * replace. Otherwise absent. */
 double model_run_final_bpb(const struct model_run *mr);
 double model_run_stage_bpb(const struct model_run *mr);
-/* The step at which it failed: the step of its first NaN, else its last one. */
+/* The step at which the run failed: the step of its first NaN, else its last step. */
 double model_run_failed_step(const struct model_run *mr);
-/* The event that shows why a run failed or was killed: the first one after its last row that is not
- * just the consequence of another; without one, a consequence. NULL: none. */
+/* The event that shows why a run failed or was killed: the first one after its last row that fits
+ * its status; for a crash without one, the last failed child process. NULL: none. */
 const struct run_event *model_run_cause(const struct model_run *mr);
-/* Record when bytes came and whether the file still grows. */
+/* Record when bytes arrived and whether the file still grows. */
 void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms, bool live);
 
-/* The log of this file, added if it is new. */
+/* Find or add the log of this file. */
 struct model_log *model_log_get(struct model *model, size_t pod, const char *path);
-/* The same without adding it; NULL: there is none. */
+/* Find the log of this file; NULL: there is none. */
 struct model_log *model_log_find(const struct model *model, size_t pod, const char *path);
-/* Set the local file with its bytes (copied); NULL: none. */
+/* Set the local file that has the log's bytes (path copied); NULL: none. */
 void model_log_set_file(struct model_log *log, const char *file);
 /* Keep the bytes of a file that lost its name: fd is duplicated. If there are more than
  * MODEL_MAX_KEPT, the oldest are closed. */
@@ -314,20 +314,20 @@ const struct model_run *model_log_cut_run(const struct model *model, const struc
 /* Show a log that cannot be read as a row with the reason. */
 void model_log_set_trouble(struct model *model, size_t pod, const char *path, const char *why);
 /* Open the bytes of the log, or return NULL. If another file has its name by now, as after a
- * rotation, it is not opened. */
+ * rotation, that file is not opened. */
 struct logfile *model_log_open(const struct model_log *log) MUST_USE;
-/* Add whole lines near the end of the log as a preview while the rest is loaded, until
- * model_log_add_line. */
+/* Add complete lines from near the end of the log as a preview while the rest is loaded. The first
+ * model_log_add_line() ends the preview. */
 void model_log_add_preview(struct model *model, struct model_log *log, struct str text);
 /* Add the class of the next line. */
 void model_log_add_line(struct model *model, struct model_log *log, uint64_t line,
 			enum line_class class);
-/* Record how many bytes of its file were read. */
+/* Record how many bytes of the log were read. */
 void model_log_set_read(struct model *model, struct model_log *log, uint64_t upto, int64_t wall_ms);
 
 /* Replace the list; takes ownership of it and its contents. */
 void model_benches_set(struct model *model, struct model_bench *benches, size_t n);
-/* Something of this part changed in place; the next frame will show it. */
+/* Mark this part as changed, so that the next frame shows it. */
 void model_note_change(struct model *model, enum model_part part);
 /* Replace the noise register; takes ownership. */
 void model_noise_set(struct model *model, struct model_noise *noise, size_t n);

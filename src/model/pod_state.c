@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decide the state of a pod's link; the collector calls it once per second and pod. */
+/* Decide the state of a pod's link; the pipeline calls it once per second for each pod. */
 #include "model/pod_state.h"
 
 #include "base/sort.h"

@@ -4,8 +4,8 @@
 #include "base/link_state.h"
 #include "model/model.h"
 
-/* The state of the link to a pod, decided from known facts and the time; pure functions (mono
- * clock, milliseconds). */
+/* Decide the state of the link to a pod from known facts and the time; pure functions (mono clock,
+ * milliseconds). */
 
 /* How often a log grows: the last gaps between its bytes. */
 #define POD_PACE_GAPS	  128
@@ -20,7 +20,7 @@ struct pod_pace {
 	size_t n_gaps, next;
 };
 
-/* Record that bytes came; within 50 ms after others they count as one arrival. */
+/* Record that bytes arrived; within 50 ms after others they count as one arrival. */
 void pod_pace_bytes(struct pod_pace *pace, int64_t now_ms);
 
 /* 99th percentile of the gaps; -1: too few are known. */
@@ -41,7 +41,7 @@ struct pod_facts {
 	bool is_paused;	       /* reading is paused on purpose: a bench runs, or the disk is full */
 	size_t n_under_way;    /* running runs */
 	size_t n_silent;       /* those of them that are silent */
-	int64_t silent_ms;     /* since the last bytes of one of them */
+	int64_t silent_ms;     /* since the last bytes of any running run */
 };
 
 /* The follower answers our pings; after this long without an answer the link is not live. */

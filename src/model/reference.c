@@ -95,7 +95,7 @@ void band_release(struct band *band)
 	free(band->hi);
 }
 
-/* The noise of a single row, from the differences between neighbours. */
+/* Estimate the noise of a single row from the differences between neighbours. */
 static double find_scatter(const double *gaps, size_t n)
 {
 	double sum = 0;
@@ -105,8 +105,8 @@ static double find_scatter(const double *gaps, size_t n)
 	return n > 1 ? sqrt(sum / (double)(n - 1) / 2) : RUN_ABSENT;
 }
 
-/* The gaps at the newest rows up to `last` that are not older than GAP_SCATTER, newest first.
- * `near` of them are not older than GAP_NEAR. */
+/* Collect the gaps at the newest rows up to `last`, newest first, in the last GAP_SCATTER of the
+ * common range; *near of them are in its last GAP_NEAR. Returns how many there are. */
 static size_t read_gaps(const struct curve *own, const struct curve *base, double last,
 			double gaps[FORECAST_GAP_ROWS], double values[FORECAST_GAP_ROWS],
 			size_t *near)

@@ -33,7 +33,7 @@ struct band {
 
 #define BAND_POINTS 400 /* about as many as a screen can show */
 
-/* At the x of `over`, or every few of them; n_seeds <= SEEDS_MOST. */
+/* Compute a band at the x of `over`, or at every few of them; n_seeds <= SEEDS_MOST. */
 void band_init(struct band *band, const struct curve *seeds, size_t n_seeds,
 	       const struct curve *over);
 void band_release(struct band *band);
@@ -43,14 +43,15 @@ struct gap {
 	double at;    /* run minus base; absent: no common x */
 	double error; /* possible error; absent: unknown */
 	double value; /* of the run; the base has value - at */
-	double x;     /* where; absent: same time at different steps */
+	double x;     /* step of the gap; absent: same time at different steps */
 	size_t rows;  /* rows averaged; 1: a single point */
 };
 
-/* At the last x that both have: the mean over the newest rows if there are enough, else the gap at
- * that x, with the scatter of the rows before it as its error. */
+/* The gap at the last x that both curves have: the mean over the newest rows if there are enough,
+ * else the gap at that x, with the scatter of the rows before it as its error. */
 struct gap find_gap(const struct curve *own, const struct curve *base);
 /* The noise of a single gap: from the differences between neighbours of the last rows up to x. */
 double find_gap_noise(const struct curve *own, const struct curve *base, double x);
-/* From the last validations that both have, which have no batch noise; absent if these are old. */
+/* The gap at the last validations that both runs have, which have no batch noise; absent if they
+ * are old. */
 struct gap find_validation_gap(const struct model_run *mr, const struct model_run *base);

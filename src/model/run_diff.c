@@ -38,7 +38,7 @@ void run_text_next_run(struct run_text *text)
 	text->is_next = true;
 }
 
-/* Drop the settings and script of the run before, now that this one prints its own. */
+/* Drop the settings and script of the previous run, now that this one prints its own. */
 static void start_settings(struct run_text *text)
 {
 	if (!text->is_next)
@@ -65,7 +65,7 @@ static void add_setting(struct run_text *text, struct str name, struct str value
 		cJSON_Delete(node);
 }
 
-/* Find the settings of a line and, unless `look`, store them; is one of them a loss? */
+/* Find the settings of a line and, unless `look`, store them; returns whether one is a loss. */
 static bool read_settings(struct run_text *text, struct str line, bool look)
 {
 	size_t at, len, from = 0;
@@ -129,8 +129,8 @@ bool run_text_read(struct run_text *text, const struct model_run *mr)
 	return number >= first && number < RUN_TEXT_MAX_LINES;
 }
 
-/* Print the settings of one run that are missing in the other or (both) differ, in three columns;
- * returns how many. */
+/* Print the settings of one run that the other lacks and, with `both`, those that differ, in three
+ * columns; returns how many. */
 static size_t print_differing(struct buf *out, const struct run_text *of,
 			      const struct run_text *other, bool both)
 {
@@ -149,7 +149,7 @@ static size_t print_differing(struct buf *out, const struct run_text *of,
 	return n;
 }
 
-/* A line of one or both scripts, and its position in them. */
+/* A line of one or both scripts, and the position in each. */
 struct edit {
 	char sign;
 	bool is_shown;
@@ -188,8 +188,8 @@ static uint16_t *count_common(const struct str *a, size_t n_a, const struct str 
 	return common;
 }
 
-/* All lines in order, with as few removed and added ones as possible; the last element is not
- * shown. */
+/* Merge the lines of both scripts in order, with as few removed and added ones as possible. The
+ * array ends with an element that is not shown. */
 static struct edit *find_edits(const struct buf *of_a, const struct buf *of_b, size_t *n)
 {
 	size_t n_a, n_b, i = 0, k = 0;

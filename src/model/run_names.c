@@ -9,7 +9,7 @@
 #define NAME_BYTES   512
 #define LEAST_PREFIX 6 /* bytes; shorter prefixes are kept */
 
-/* What two runs have in common, up to which they cannot be told apart. */
+/* What two runs have in common; each value includes those before it. */
 enum alike { ALIKE_NOT, ALIKE_FOLDER, ALIKE_SEED, ALIKE_FILE, ALIKE_POD };
 
 struct named {
@@ -61,14 +61,14 @@ static double get_seed(const struct model_run *mr)
 	return run_has(mr->run.seed) ? mr->run.seed : -1;
 }
 
-/* By folder, seed, file, pod and index. */
+/* Order runs by folder, seed, file, pod and index. */
 static int compare_named(const void *first, const void *second)
 {
 	const struct named *x = first, *y = second;
 	double seed_x = get_seed(x->mr), seed_y = get_seed(y->mr);
 	struct str a = x->folder, b = y->folder;
 	size_t same = common_end(a, b);
-	/* By the ends of the folders, so that those that share most are next to each other. */
+	/* Compare folders from their ends, so that folders that share most are neighbours. */
 	int order = same == a.len || same == b.len ? (a.len > b.len) - (a.len < b.len)
 						   : (unsigned char)a.p[a.len - 1 - same] -
 							     (unsigned char)b.p[b.len - 1 - same];
@@ -228,8 +228,8 @@ void run_names_update(struct model *model)
 	}
 	for (size_t from = 0, to; from < n; from = to) {
 		to = find_alike(v, n, from);
-		/* Next to runs that are named by their files, a folder alone does not name a run.
-		 */
+		/* If other runs are named by their files, the only run of a folder is named by its
+		 * file too. */
 		bool is_alone = to - from == 1 &&
 				(from == 0 || !str_eq(v[from - 1].folder, v[from].folder)) &&
 				(to == n || !str_eq(v[from].folder, v[to].folder));

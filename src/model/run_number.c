@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of a run by name. */
+/* Find, read and set the numbers of a run by name. */
 #include "model/run_number.h"
 
 #define RUN_NUMBER_ROW(member, decimals) { #member, offsetof(struct run, member) },

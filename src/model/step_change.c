@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Change points of the step time, for the charts of a run. */
+/* Find change points of the step time, for the charts of a run. */
 #include "model/step_change.h"
 
 #include "base/xalloc.h"

@@ -137,8 +137,7 @@ static int read_score(const struct json_reader *r, const cJSON *node, const char
 	return 0;
 }
 
-/* The metric of the target if the score is the steps to it; otherwise the name of the score's
- * metric. */
+/* Read the metric of the target; if the score is a metric, both must be the same. */
 static int read_target_metric(const struct json_reader *r, const cJSON *node, const char *path,
 			      void *base)
 {
@@ -283,7 +282,7 @@ static const struct json_field top_fields[] = {
 	{ .name = NULL },
 };
 
-/* From text or, if that is NULL, from the file. */
+/* Read a track from text or, if that is NULL, from the file. */
 static int read_track(struct track *track, const char *file, const struct str *text,
 		      struct err *err)
 {

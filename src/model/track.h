@@ -49,7 +49,7 @@ enum track_test {
 	TRACK_TEST_COUNT
 };
 
-/* What decides that a target is reached. */
+/* What decides that the target is shown. */
 enum track_rule { TRACK_RULE_T, TRACK_RULE_Z, TRACK_RULE_MARGIN, TRACK_RULE_MEAN };
 
 enum track_rank { TRACK_RANK_SCORE, TRACK_RANK_TRAIN_S, TRACK_RANK_STEPS };
@@ -59,8 +59,8 @@ struct track {
 	char *file;			/* owned; NULL: built in */
 	const struct run_number *score; /* NULL: auto, or the metric */
 	char *metric;	   /* owned; name of the metric that is the score, or that has the target */
-	char *full_metric; /* owned; a run without it has only an estimate; NULL: none has */
-	char *full_if;	   /* owned; except where this setting has the value; NULL: none */
+	char *full_metric; /* owned; a run without it has only an estimate; NULL: no such metric */
+	char *full_if;	   /* owned; unless this setting has full_value; NULL: no such setting */
 	double full_value;
 	bool counts_steps; /* the score is the steps to the target */
 	bool take_best;
@@ -89,7 +89,7 @@ struct track {
 	const struct track_set *by_logs;
 };
 
-/* For a BPB without a log. */
+/* The track of a BPB that has no log. */
 #define TRACK_DEFAULT "parameter-golf-10min"
 /* The track of a board that ranks by a named metric. */
 #define TRACK_METRIC "metric"
@@ -113,7 +113,7 @@ struct track_set {
 
 /* Load the built-in tracks. */
 void track_set_init(struct track_set *set);
-/* Add the track of a file. */
+/* Add the track of a file, or replace the one with the same name. */
 int track_set_load(struct track_set *set, const char *path, struct err *err) MUST_USE;
 void track_set_release(struct track_set *set);
 const struct track *track_set_find(const struct track_set *set, const char *name);
@@ -124,7 +124,7 @@ int track_set_add_marks(const struct track_set *set, struct format_set *formats,
 /* The track of a run: the one that its log was recognized as, else "open". A run whose log was not
  * read has TRACK_DEFAULT if it has a BPB. */
 const struct track *track_of_run(const struct track_set *set, const struct run *run);
-/* The same if no track was chosen, else the track itself. */
+/* The track of a run if no track was chosen (by_logs is set), else `track` itself. */
 const struct track *track_for_run(const struct track *track, const struct run *run);
 
 /* Read a track from text; `file` is used in errors. */

@@ -10,8 +10,7 @@
 /* Does a process hold the lock of this results folder? */
 bool timed_is_driven(const char *dir);
 
-/* Record that a run started on the pod; log is the path of its log, relative to the results folder.
- */
+/* Record that a run started on the pod; log is the path of its log below the results folder. */
 int timed_set_log(const char *dir, const char *pod, const char *log, struct err *err) MUST_USE;
 
 /* Path of the local copy of the log of the pod's run in progress; owned.  NULL: the last run has

@@ -28,7 +28,7 @@ struct stored_bench_run {
 int store_put_bench(const char *db_path, const struct stored_bench *bench,
 		    const struct stored_bench_run *runs, size_t n_runs, struct err *err) MUST_USE;
 
-/* In the order of their start; state NULL: all states.  See store/query.h. */
+/* Pass the benches with this state (NULL: all) to fn, in the order of their start; see query.h. */
 int store_each_bench(struct store *store, const char *state,
 		     int (*fn)(void *user, const struct stored_bench *bench), void *user,
 		     struct err *err);
@@ -40,7 +40,7 @@ struct noise {
 	double n_blocks; /* blocks with all runs of both arms */
 	double mean;	 /* of ln y */
 	double sd, df;	 /* of ln y between runs; df is n_runs - 1 */
-	/* Spread of a block's difference of ln y (medians of its runs), with n_blocks - 1. */
+	/* Spread of a block's difference of ln y (of its runs' medians); df is n_blocks - 1. */
 	double sd_block;
 	double drift;	/* change of ln y from the first to the last run, by a linear fit */
 	double drift_p; /* p of the slope against 0 */
@@ -65,6 +65,6 @@ struct stored_noise {
 int store_put_noise(const char *db_path, const char *bench_id, const struct stored_noise *rows,
 		    size_t n, struct err *err) MUST_USE;
 
-/* Oldest first.  See store/query.h. */
+/* Pass the rows of the noise register to fn, oldest first; see query.h. */
 int store_each_noise(struct store *store, int (*fn)(void *user, const struct stored_noise *row),
 		     void *user, struct err *err);

@@ -9,8 +9,8 @@
 
 #define BUSY_MS 2000
 
-/* To read a database, SQLite creates files next to it.  Where it cannot, and no writer has left
- * such files, the database does not change: its URI tells SQLite to read it without them. */
+/* To read a database, SQLite creates files next to it.  If it cannot, and no writer has left such
+ * files, the database does not change: then the URI tells SQLite to read it without them. */
 static char *make_uri(const char *path)
 {
 	AUTO_TEXT folder = file_folder(path);

@@ -20,7 +20,7 @@ int db_exec(sqlite3 *db, const char *what, struct err *err, const char *sql, ...
 int db_end(sqlite3 *db, const char *what, int rc, struct err *err);
 /* The first column of the first row; -1: there is none.  text is ?1. */
 int64_t db_number(sqlite3 *db, const char *sql, const char *text);
-/* The same as a text; owned, NULL: there is none.  number is ?1. */
+/* The same as an owned text; NULL: there is none. number is ?1. */
 char *db_text(sqlite3 *db, const char *sql, int64_t number);
 
 /* Parameters count from 1.  The text is borrowed until the step; may be NULL. */
@@ -53,11 +53,11 @@ enum column_type {
 	COLUMN_NUMBER,	 /* double, RUN_ABSENT: NULL */
 	COLUMN_OPTIONAL, /* int64_t, the one number `absent`: NULL */
 	COLUMN_ENUM,	 /* an enum by its name; `absent` for any other text */
-	COLUMN_WORD,	 /* one of the names themselves; static */
-	COLUMN_BLOB,	 /* struct column_blob, of elements of `absent` bytes; else as a text */
+	COLUMN_WORD,	 /* const char *: one of `names`; any other text: names[absent] */
+	COLUMN_BLOB,	 /* struct column_blob of elements of `absent` bytes; borrowed too */
 };
 
-/* What a member of COLUMN_BLOB is like. */
+/* How a struct stores a COLUMN_BLOB. */
 struct column_blob {
 	void *v;
 	size_t n;

@@ -13,7 +13,7 @@ struct history_ask {
 	int64_t after_ms; /* of a pod: only later rows */
 	int64_t run_id;
 	uint64_t after_line; /* only samples after this line; 0: all */
-	void *tag;	     /* the caller's */
+	void *tag;	     /* chosen by the caller */
 };
 
 struct history_answer {

@@ -33,7 +33,8 @@ struct store_pod {
 
 /* Add or replace the pod in the next batch; texts are copied. */
 void store_pod_put(struct store *store, const struct store_pod *pod);
-/* Add the rows of one time; the pod must have been added.  keep: see STORE_TELEMETRY_KEEP_MS. */
+/* Add the rows of one time; the pod must have been added.  keep: keep them after
+ * STORE_TELEMETRY_FULL_MS. */
 void store_telemetry_add(struct store *store, const char *pod, const struct store_telemetry *rows,
 			 size_t n, bool keep);
 /* Delete old rows of a pod with the next batch; false: that batch deletes those of another pod, try
@@ -49,7 +50,7 @@ struct store_prune {
 };
 bool store_prune_is_due(struct store_prune *prune, int64_t wall_ms, int64_t mono_ms);
 
-/* Reads like those of query.h. */
+/* Pass the pods to fn, in the order in which they were added; see query.h. */
 typedef int (*stored_pod_fn)(void *user, const struct store_pod *row);
 int store_each_pod(struct store *store, stored_pod_fn fn, void *user, struct err *err);
 
@@ -60,6 +61,6 @@ struct stored_span {
 };
 
 typedef int (*stored_telemetry_fn)(void *user, const struct store_telemetry *row);
-/* In the order of time. */
+/* Pass the rows of the span to fn, in the order of time. */
 int store_each_telemetry(struct store *store, const struct stored_span *span,
 			 stored_telemetry_fn fn, void *user, struct err *err);

@@ -21,7 +21,7 @@ static const struct column log_columns[] = {
 };
 static const struct table run_log_table = TABLE("tails", log_columns, 0);
 
-/* A damaged database may hold anything. */
+/* Are the points valid? A damaged database may contain anything. */
 static bool are_points(const struct run_points *points)
 {
 	struct run_point before = { .step = -HUGE_VAL }, point;
@@ -35,13 +35,13 @@ static bool are_points(const struct run_points *points)
 	return points->n <= RUN_MAX_POINTS;
 }
 
-/* The rows of a table for one run after the other. */
+/* Reads the rows of a table for one run after the other. */
 struct run_rows {
 	const struct table *table;
 	sqlite3_stmt *stmt;
 	/* The statement is at a row of run `at`: the first one from run `from` on. */
 	int64_t from, at;
-	bool is_read; /* that row */
+	bool is_read; /* the row was returned */
 };
 
 static int prepare_rows(struct run_rows *rows, const struct store *store, const struct table *table,

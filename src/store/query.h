@@ -16,15 +16,15 @@ struct stored_run {
 	const char *copy;		     /* path of the local copy of its log; NULL: none */
 	int64_t rev;			     /* increases with each change of a row; 0: an old
 					      * row, without the numbers of RUN_LIVE_LIST */
-	struct run run;			     /* status: as if its log ended there */
+	struct run run;			     /* its status is as if the log ended there */
 };
 
 typedef int (*stored_run_fn)(void *user, const struct stored_run *row);
 
-/* In the order of their ids; run_id 0: all runs. */
+/* Pass one run to fn or, with run_id 0, all runs in the order of their ids. */
 int store_each_run(struct store *store, int64_t run_id, stored_run_fn fn, void *user,
 		   struct err *err);
-/* Runs whose rows changed since rev, in the order of the changes. */
+/* Pass the runs whose rows changed since rev to fn, in the order of the changes. */
 int store_each_changed_run(struct store *store, int64_t rev, stored_run_fn fn, void *user,
 			   struct err *err);
 
@@ -43,7 +43,7 @@ struct stored_sample {
 
 typedef int (*stored_sample_fn)(void *user, const struct stored_sample *row);
 
-/* In the order of the log; metric is a label, NULL: all. */
+/* Pass the samples of a run to fn, in the order of the log; metric is a label, NULL: all. */
 int store_each_sample(struct store *store, int64_t run_id, const char *metric, stored_sample_fn fn,
 		      void *user, struct err *err);
 

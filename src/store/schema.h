@@ -12,7 +12,7 @@
  * and ids for new metrics; recreate the views.  A newer schema is an error. */
 int schema_migrate(sqlite3 *db, const char *path, struct err *err) MUST_USE;
 
-/* true: schema_migrate() has nothing to do. */
+/* Is the database current, so that schema_migrate() has nothing to do? */
 bool schema_is_current(sqlite3 *db);
 
 /* For a reader: ERR_DB unless the schema is SCHEMA_VERSION. */

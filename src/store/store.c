@@ -18,7 +18,7 @@
 #define WAIT_MS	   20L
 
 /* Delete samples of runs that have no row: an older version could be killed between the two writes,
- * and the next runs get these ids. */
+ * and new runs will get these ids. */
 #define DROP_ORPHANS \
 	"DELETE FROM sample_rows WHERE run_id > (SELECT coalesce(max(id), 0) FROM runs);"
 
@@ -236,7 +236,7 @@ bool store_is_full(const struct store *store)
 	return store_pending(store) >= STORE_MAX_PENDING;
 }
 
-/* Is there a batch to write?  If the last one was written, the waiting rows are the next. */
+/* Is there a batch to write?  If the last one was written, the waiting rows become the next. */
 static bool has_batch(struct store *store)
 {
 	struct batch *batch = &store->waiting;
@@ -271,7 +271,7 @@ static void write_batch(void *user)
 	store->is_written = writer_write(store->writer, &store->writing, &store->write_err) == 0;
 }
 
-/* Note how the write went; returns true if the batch is in the database. */
+/* Take the result of the write; returns true if the batch is in the database. */
 static bool settle_batch(struct store *store)
 {
 	bool was_failing = store->failing;

@@ -65,11 +65,11 @@ struct store_log {
 	struct log_identity identity; /* its texts are owned */
 	const char *copy;	      /* owned; path of the local copy; NULL: none */
 	uint64_t offset, lines;	      /* read, see store_log_advance */
-	uint64_t done_lines;	      /* samples before this line are in the database */
+	uint64_t done_lines;	      /* samples before this line were stored already */
 	/* The rows of its runs contain everything that the screen shows, none was in progress when
 	 * its writer was killed, and nothing was read since the database was opened. */
 	bool is_whole;
-	bool is_over;	      /* and its last run finished */
+	bool is_over;	      /* is_whole, and the log's last run finished */
 	int64_t last_wall_ms; /* when the last byte of its last run arrived, before opening */
 	uint64_t last_line;   /* of the last sample added */
 	unsigned int seq;     /* samples in that line */
@@ -89,9 +89,9 @@ struct store_log *const *store_logs(const struct store *store, size_t *n);
 /* Set how the log is recognized, and where its local copy is (NULL: none); texts are copied. */
 void store_log_set_identity(struct store *store, struct store_log *log,
 			    const struct log_identity *identity, const char *copy);
-/* The log is read from its first byte, perhaps again. */
+/* The log will be read from its first byte, perhaps again. */
 void store_log_restart(struct store_log *log);
-/* Everything before offset, which is after `lines` whole lines, was added. */
+/* Everything before offset was added; `lines` complete lines end before it. */
 void store_log_advance(struct store *store, struct store_log *log, uint64_t offset, uint64_t lines);
 
 /* The log was read again and has only n runs: delete the others. */
@@ -113,7 +113,7 @@ void store_run_put(struct store *store, struct store_log *log, const struct run 
 void store_sample_add(struct store *store, struct store_log *log, unsigned int run_index,
 		      const struct sample *sample);
 
-/* Too many samples wait: stop reading until on_room. */
+/* Do too many samples wait? Then stop reading until on_room. */
 bool store_is_full(const struct store *store);
 /* Write the waiting rows; with a loop in a job.  -1 with err only without a loop. */
 int store_flush(struct store *store, struct err *err);

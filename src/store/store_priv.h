@@ -95,7 +95,7 @@ struct sample_span {
 /* path is for error messages; borrowed while the reader exists. */
 struct sample_reader *sample_reader_new(sqlite3 *db, const char *path, struct err *err) MUST_USE;
 void sample_reader_free(struct sample_reader *r);
-/* Stops when fn returns something other than 0, and returns that. */
+/* Pass the samples of the span to fn until it returns something other than 0; returns that. */
 int sample_reader_walk(struct sample_reader *r, const struct sample_span *span, stored_sample_fn fn,
 		       void *user, struct err *err);
 

@@ -117,7 +117,7 @@ const struct table telemetry_table = TABLE("telemetry", telemetry_columns, 0);
 
 #define TRIMMED "SELECT id FROM runs WHERE tail_id = ?1 AND run_index >= ?2"
 
-/* NULL: the statement follows from the table. */
+/* NULL: table_put_sql() makes the statement. */
 #define STATEMENT_LIST(X)                                                                       \
 	X(STATEMENT_LOG, NULL)                                                                  \
 	X(STATEMENT_TRIM_ROWS, "DELETE FROM sample_rows WHERE run_id IN (" TRIMMED ")")         \

@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: MIT
--- By which rules the logs were read.
+-- Settings of the database, such as the hash of the rules by which logs were parsed.
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;

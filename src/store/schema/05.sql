@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What a screen shows of a run without reading its log again. rev is the batch that wrote the
--- row last, rising; 0: by a version that did not write all of these columns.
+-- Columns that a screen needs to show a run without its log. rev is the batch that wrote the
+-- row last, increasing; 0: a version that did not write all of these columns wrote it.
 ALTER TABLE runs ADD COLUMN rev INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN eval_done NUMERIC;
 ALTER TABLE runs ADD COLUMN eval_total NUMERIC;

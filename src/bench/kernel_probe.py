@@ -86,6 +86,25 @@ def variables(env):
         os.environ.update(kept)
 
 
+@contextlib.contextmanager
+def bytecode_kept():
+    """Store the bytecode of what is imported in the bench's folder, if torch is
+    installed without: each process would spend 3 s to compile it again."""
+    torch = importlib.util.find_spec("torch")
+    has_none = torch is not None and torch.origin and not os.path.isdir(
+        os.path.join(os.path.dirname(torch.origin), "__pycache__"))
+    if has_none and "HGYM_PROBE" in os.environ and not sys.pycache_prefix:
+        sys.pycache_prefix = os.path.join(
+            os.path.dirname(os.environ["HGYM_PROBE"]), "..", "bytecode")
+        sys.dont_write_bytecode = False
+    try:
+        yield
+    finally:
+        if not sys.dont_write_bytecode:
+            sys.pycache_prefix = None
+            sys.dont_write_bytecode = True
+
+
 def is_tensor(value):
     return hasattr(value, "data_ptr") and hasattr(value, "clone")
 
@@ -438,15 +457,16 @@ class Bench:
         return [arm for arm in self.arms if arm.error is None]
 
     def setup(self):
-        folder = self.arms[0].folder
-        self.task = load("hgym_task", folder, self.spec["task"])
+        folder, torch = self.arms[0].folder, None
+        with bytecode_kept():
+            self.task = load("hgym_task", folder, self.spec["task"])
+            if getattr(self.task, "DEVICE", None) != "cpu":
+                with contextlib.suppress(ImportError):
+                    import torch
+                    import triton  # noqa: F401 (most kernels do)
         for arm in self.arms:
             with self.failed(arm), variables(arm.env):
                 arm.module = load(arm.name, arm.folder, self.spec["module"])
-        torch = None
-        if getattr(self.task, "DEVICE", None) != "cpu":
-            with contextlib.suppress(ImportError):
-                import torch
         if torch is not None and torch.cuda.is_available():
             self.clock = Cuda(torch)
         elif os.environ.get("CUDA_VISIBLE_DEVICES"):

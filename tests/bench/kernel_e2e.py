@@ -215,5 +215,30 @@ def grid(rig):
        "a grid without values is refused", done.stderr)
 
 
+def bytecode(rig):
+    """The processes of a bench share the bytecode of a torch that has none."""
+    task(rig)
+    site = os.path.join(rig.dir, "site")
+    os.makedirs(os.path.join(site, "torch"))
+    write(rig, {"site/torch/__init__.py": "from . import cuda\n", "site/torch/cuda.py":
+                "def is_available():\n    return False\n"})
+    words = ("--env", "PYTHONPATH=" + site, "--variant", "fast", "--launch", "ms=10")
+    found = {}
+    for name in ("bare", "compiled"):
+        if name == "compiled":
+            os.mkdir(os.path.join(site, "torch", "__pycache__"))
+        done = rig.tui(*line(rig, "--name", name, *words), cwd=rig.dir)
+        ok(contrasts(done)[1]["fast"]["verdict"] == "FASTER", name + " packages: FASTER",
+           done.stderr)
+        found[name] = [file.split(".")[0] for path, _, files in os.walk(rig.dir)
+                       if "/%s-" % name in path and "/bytecode/" in path for file in files]
+    ok(sorted(found["bare"]) == ["__init__", "cuda", "task"],
+       "the bytecode of torch and of the task is kept in the bench's folder, none of the arms'",
+       found["bare"])
+    ok(not found["compiled"] and not os.listdir(os.path.join(site, "torch", "__pycache__")),
+       "packages that have bytecode are left alone", found["compiled"])
+    rig.clean("bare", "compiled")
+
+
 if __name__ == "__main__":
-    sys.exit(run_tests((liars, killed, grid)))
+    sys.exit(run_tests((liars, killed, grid, bytecode)))

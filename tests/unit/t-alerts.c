@@ -76,13 +76,14 @@ static void test_stall(void)
 	alerts.on_new = on_new;
 	told = 0;
 	mr = add_run(&model, "a", "/x/a.log");
-	is_near(alerts_stall_limit_s(mr), 120, 0, "unknown interval: two minutes");
+	is_near(alerts_stall_limit_s(mr), 120, 0,
+		"the limit is two minutes until the gaps are known");
 	for (int i = 0; i < 100; i++) {
 		now += 3000;
 		model_run_touch(&model, mr, now, true);
 	}
 	is_near(alerts_stall_limit_s(mr), 20.48, 1e-9,
-		"five times the 99th percentile of its own gaps");
+		"the limit is five times the 99th percentile of the run's gaps");
 	alerts_update(&alerts, &model, NULL, now + 15000);
 	ok(find(&alerts, ALERT_STALL) == NULL, "15 s of silence are not a stall");
 	alerts_update(&alerts, &model, NULL, now + 30000);
@@ -90,12 +91,13 @@ static void test_stall(void)
 	ok(find(&alerts, ALERT_STALL) != NULL && told == 1,
 	   "30 s of silence are a stall, reported once");
 	number = alerts.v[0].number;
-	ok(alerts_find(&alerts, number) == find(&alerts, ALERT_STALL), "it is found by its number");
+	ok(alerts_find(&alerts, number) == find(&alerts, ALERT_STALL),
+	   "an alert is found by its number");
 	alerts_acknowledge(&alerts);
 	is_int((long long)alerts_open(&alerts), 0, "an alert can be acknowledged");
 	model_run_touch(&model, mr, now + 32000, true);
 	alerts_update(&alerts, &model, NULL, now + 32000);
-	is_int((long long)alerts.n, 0, "a new line ends it");
+	is_int((long long)alerts.n, 0, "a new line ends the alert");
 	ok(alerts_find(&alerts, number) == NULL, "the number of an alert that ended finds nothing");
 	model_pod_set_state(&model, 0, POD_RECONNECTING, "acknowledging it was possible", 0);
 	alerts_update(&alerts, &model, NULL, now + 600000);
@@ -112,7 +114,7 @@ static void test_stall(void)
 	mr->run.status = RUN_RUNNING;
 	alerts.stall_s = 0;
 	alerts_update(&alerts, &model, NULL, now + 900000);
-	is_int((long long)alerts.n, 0, "stall alerts can be off");
+	is_int((long long)alerts.n, 0, "stall alerts can be turned off");
 	alerts_release(&alerts);
 	model_release(&model);
 }
@@ -149,7 +151,7 @@ static void test_many(void)
 	model_release(&model);
 }
 
-/* Telemetry of two GPUs of the first pod; busiest: of one of them. */
+/* Add telemetry of two GPUs to the first pod; busiest: load of the busier one. */
 static void sample_pod(struct model *model, double busiest, int64_t wall_ms)
 {
 	const struct telemetry sample = {
@@ -170,7 +172,7 @@ static void pass_minutes(struct alerts *alerts, struct model *model, double busi
 	}
 }
 
-/* Pods that cost money and do nothing; pods whose load is unknown raise no alert. */
+/* Pods that cost money and do nothing raise an alert; pods whose load is unknown do not. */
 static void test_idle(void)
 {
 	struct model model;
@@ -202,7 +204,7 @@ static void test_idle(void)
 	alerts_update(&alerts, &model, NULL, now);
 	ok(!find(&alerts, ALERT_IDLE), "without telemetry there is no idle alert");
 	pass_minutes(&alerts, &model, RUN_ABSENT, 12, &now);
-	ok(!find(&alerts, ALERT_IDLE), "no idle alert if the figure of one GPU is missing");
+	ok(!find(&alerts, ALERT_IDLE), "no idle alert if the load of one GPU is unknown");
 	model.pods[0].bench_running = true;
 	pass_minutes(&alerts, &model, 0, 12, &now);
 	ok(!find(&alerts, ALERT_IDLE), "a bench counts as work");
@@ -318,16 +320,16 @@ static void test_failures(void)
 	ok(find(&alerts, ALERT_NAN) != NULL, "NaN");
 	mr->run.status = RUN_OOM;
 	alerts_update(&alerts, &model, NULL, T0);
-	ok(find(&alerts, ALERT_OOM) != NULL && alerts.n == 1, "out of memory");
+	ok(find(&alerts, ALERT_OOM) != NULL && alerts.n == 1, "out of memory raises an alert");
 	mr->run.status = RUN_CRASHED;
 	alerts_update(&alerts, &model, NULL, T0);
-	ok(find(&alerts, ALERT_CRASH) != NULL, "a crash");
+	ok(find(&alerts, ALERT_CRASH) != NULL, "a crash raises an alert");
 	mr->run.status = RUN_FINISHED;
 	model_pod_set_disk(&model, 0, 1e9);
 	model_pod_set_state(&model, 0, POD_REFUSED, "no key", 0);
 	alerts_update(&alerts, &model, NULL, T0);
 	ok(find(&alerts, ALERT_DISK) && find(&alerts, ALERT_LINK),
-	   "little disk space, and a refused connection");
+	   "little disk space and a refused connection raise alerts");
 	alerts_release(&alerts);
 	model_release(&model);
 }
@@ -348,7 +350,8 @@ static void tell_clock(struct model *model, size_t pod, double util, double mhz,
 	model_pod_set_telemetry(model, pod, &said, T0);
 }
 
-/* Why a run is slow and since when; old telemetry and a recovered speed explain nothing. */
+/* The alert shows why a run is slow and since when, but not from old telemetry or after the speed
+ * recovered. */
 static void test_slow_why(struct model *model, struct alerts *alerts)
 {
 	struct series *paces = series_new(1024);
@@ -370,7 +373,7 @@ static void test_slow_why(struct model *model, struct alerts *alerts)
 					      "(others 1755), 82 °C (thermal)") != NULL,
 	   "it is explained: %s", slow->text);
 	ok(model_peers_mhz(model, &model->pods[0], T0) == (1755 + 1122) / 2.0,
-	   "the others do not include the pod itself");
+	   "the clock of the others leaves out the pod itself");
 	for (int step = 410; step <= 430; step += 10) {
 		ms += 1000;
 		series_push(paces, &(struct series_point){ step, ms, 0, 100 });
@@ -381,7 +384,7 @@ static void test_slow_why(struct model *model, struct alerts *alerts)
 	   "the alert adds nothing if the pace did not change: %s", slow->text);
 	tell_clock(model, 1, 0, 300, 1);
 	ok(isnan(model_peers_mhz(model, &model->pods[0], T0)),
-	   "an idle pod is not a peer, and a single one is too few");
+	   "an idle pod is not a peer, and one peer is too few");
 }
 
 static void test_slow_pod(void)
@@ -396,11 +399,11 @@ static void test_slow_pod(void)
 	(void)add_run(&model, "b", "/x/b.log");
 	add_run(&model, "c", "/x/c.log")->run.ms_per_step = 103;
 	alerts_update(&alerts, &model, NULL, T0);
-	is_int((long long)alerts.n, 0, "3 % more is not slow");
+	is_int((long long)alerts.n, 0, "3 % more time per step is not slow");
 	model.runs[2]->run.ms_per_step = 126;
 	alerts_update(&alerts, &model, NULL, T0);
 	slow = find(&alerts, ALERT_SLOW_POD);
-	ok(slow != NULL && slow->mr == model.runs[2], "26 %% more is: %s",
+	ok(slow != NULL && slow->mr == model.runs[2], "26 %% more time per step is slow: %s",
 	   slow != NULL ? slow->text : "");
 	test_slow_why(&model, &alerts);
 	model.runs[2]->run.n_gpus = 4;
@@ -437,7 +440,7 @@ static void test_state(void)
 	model_release(&model);
 }
 
-/* Rows of a run whose step time doubles after half of its 600 s. */
+/* Add rows of a run whose step time doubles after half of its 600 s. */
 static void add_rows(struct model *model, struct model_run *mr, double pace, double end_s)
 {
 	double step = 0, ms = 0;
@@ -480,7 +483,7 @@ static void test_forecast(void)
 	ok(f.source == FORECAST_REFERENCE && f.reference == ref,
 	   "with a finished run of the recipe, the forecast follows its curve");
 	is_near(f.end_steps, 4500, 0.01, "the forecast by that curve is correct");
-	is_near(f.train_left_s, 400, 0.01, "the remaining time");
+	is_near(f.train_left_s, 400, 0.01, "the forecast has the remaining time");
 	ok(!run_has(f.final_bpb), "no forecast of the final BPB before half of the time");
 	mr->run.artifact_bytes = 15900000;
 	forecast_run(&model, mr, 600, &f);
@@ -563,7 +566,7 @@ static void test_metric(void)
 	add_value(mr, "grad norm", 200);
 	add_value(mr, "grad norm", (double)NAN);
 	alerts_update(&alerts, &model, NULL, T0);
-	is_int((long long)alerts.n, 1, "one has ended");
+	is_int((long long)alerts.n, 1, "one alert has ended");
 	is_str(alerts.v[0].text, "grad norm is 200, above 100", "a NaN is not a value");
 	alerts_rules_clear(&alerts);
 	alerts_update(&alerts, &model, NULL, T0);
@@ -587,7 +590,7 @@ static void test_forecast_bpb(void)
 	ref->run.final_bpb = 1.06;
 	forecast_run(&model, mr, 600, &f);
 	is_near(f.final_bpb, 1.06, 1e-6, "without a gap, the forecast is the reference's score");
-	ok(f.final_bpb_sigma > 0.0005, "with an interval");
+	ok(f.final_bpb_sigma > 0.0005, "the forecast has an interval");
 	is_near(forecast_time_at_step(ref, 1005), 100500, 1e-9,
 		"between two rows the time is interpolated");
 	ok(!run_has(forecast_time_at_step(ref, 99999)),
@@ -599,13 +602,13 @@ static void test_forecast_bpb(void)
 	model_release(&model);
 }
 
-/* How often advice was given, its rate, and how often it was right. */
+/* How often advice was given, its stated rate, and how often the run ended ahead. */
 struct trial {
 	int given, ahead;
 	double told, share, bound_var, share_var;
 };
 
-/* Compare a finished run with the advice that it would have had. */
+/* Compare a finished run with the advice that it would have got. */
 static void try_advice(const struct model *model, const struct model_run *mr, double final,
 		       struct trial *trial)
 {
@@ -692,7 +695,7 @@ static void test_advice(void)
 
 	is_near(advice_at_most(0, 10), 1 - pow(0.05, 0.1), 1e-12,
 		"none of ten ended ahead: the closed form of the interval");
-	is_near(advice_at_most(1, 20), 0.216106, 1e-5, "one of twenty");
+	is_near(advice_at_most(1, 20), 0.216106, 1e-5, "one of twenty ended ahead");
 	is_near(advice_at_most(5, 5), 1, 0, "all of five ended ahead: no advice");
 	model_init(&model);
 	now = add_run(&model, "a", "/g/now.log");
@@ -710,10 +713,11 @@ static void test_advice(void)
 	add_validation(&model, mr, 100, 3.3);
 	mr->run.status = RUN_FINISHED;
 	mr->run.final_val_loss = 3.2;
-	ok(find_advice(&model, now, mr, &a), "behind a reference from another group");
-	is_near(a.gap, 0.1, 1e-9, "by this amount");
+	ok(find_advice(&model, now, mr, &a),
+	   "advice for a run behind a reference of another group");
+	is_near(a.gap, 0.1, 1e-9, "the advice has the gap");
 	ok(a.n_behind == 5 && a.n_ahead == 1, "one of five ended ahead of the reference");
-	is_near(a.error, advice_at_most(1, 5), 0, "with its error");
+	is_near(a.error, advice_at_most(1, 5), 0, "the advice has its error rate");
 	add_validation(&model, now, 150, 3.4);
 	ok(!find_advice(&model, now, mr, &a), "no advice at a step where the others have no "
 					      "validation");
@@ -722,8 +726,8 @@ static void test_advice(void)
 	test_advice_drawn(0.02);
 }
 
-/* A next value is within the band in 95 of 100 cases, however few values it is based on; mean plus
- * or minus two standard deviations would contain far fewer. */
+/* The next value is within the band in 95 of 100 cases, however few values the band comes from;
+ * mean plus or minus two standard deviations would contain far fewer. */
 static void test_band_drawn(void)
 {
 	const double x[] = { 10, 20 };
@@ -759,7 +763,8 @@ static void test_band_drawn(void)
 		ok(fabs(100.0 * inside / all - 95) < 2,
 		   "with %zu seeds the band contains %.1f of 100 next ones (mean and 2 sd: %.1f)",
 		   n, 100.0 * inside / all, 100.0 * by_spread / all);
-		ok(n > 3 || by_spread < 0.8 * all, "the band is wider than the mean and 2 sd");
+		ok(n > 3 || by_spread < 0.8 * all,
+		   "mean and 2 sd of three seeds contain too few values");
 	}
 }
 
@@ -810,20 +815,20 @@ static void test_seeds(void)
 		mr->run.status = RUN_FINISHED;
 		mr->run.planned_steps = 2000;
 	}
-	is_int((long long)find_seeds(&model, mr->group, 2000, found), 8, "all finished ones");
+	is_int((long long)find_seeds(&model, mr->group, 2000, found), 8,
+	       "all finished runs are found");
 	model.runs[0]->run.seed = 1;
-	is_int((long long)find_seeds(&model, mr->group, 2000, found), 7, "each seed once");
-	ok(found[0] == model.runs[7] && found[6] == model.runs[1], "the newest first");
+	is_int((long long)find_seeds(&model, mr->group, 2000, found), 7, "each seed is found once");
+	ok(found[0] == model.runs[7] && found[6] == model.runs[1], "the newest seed is first");
 	model.runs[2]->run.status = RUN_RUNNING;
 	model.runs[3]->run.planned_steps = 1000;
 	free(model.runs[4]->group);
 	model.runs[4]->group = xstrdup("/h");
 	is_int((long long)find_seeds(&model, mr->group, 2000, found), 4,
-	       "no running, differently planned or foreign ones");
+	       "running, differently planned and foreign runs are left out");
 	model.runs[5]->run.seed = model.runs[6]->run.seed = RUN_ABSENT;
 	is_int((long long)find_seeds(&model, mr->group, 2000, found), 4,
-	       "a run without a printed "
-	       "seed counts as one");
+	       "a run without a printed seed counts as a seed");
 	for (int k = 5; k < 7; k++) {
 		model.runs[k]->run.steps = 2000;
 		model.runs[k]->run.train_ms = 60000;
@@ -833,7 +838,7 @@ static void test_seeds(void)
 	       "equal figures of two logs count once");
 	model.runs[1]->history = MODEL_ASKED;
 	is_int((long long)find_seeds(&model, mr->group, 2000, found), 0,
-	       "none while one is running");
+	       "none while the series of one are being loaded");
 	model_release(&model);
 }
 
@@ -851,7 +856,7 @@ static void on_run(void *user, const struct run *run)
 	model_run_update(model, model_run_get(model, 0, "", run->run_index), run);
 }
 
-/* All logs below a directory, each as the run of a model. */
+/* Read all logs that match the pattern, each as a run of the model. */
 static void read_logs(struct model *model, const char *pattern, const struct format_set *formats)
 {
 	static const struct run_reader_cb cb = { .on_sample = on_sample, .on_run = on_run };
@@ -920,7 +925,7 @@ static void leave_one_out(struct model *model, const char *name)
 	judge_trial(&trial, name);
 }
 
-/* Points of a series by step or by training time; false if there are none. */
+/* Take the points of a series by step or by training time; false if there are none. */
 static bool take_curve(const struct series *series, bool by_time, struct curve *out)
 {
 	size_t n = series != NULL ? series_count(series) : 0;
@@ -943,7 +948,7 @@ static void free_curve(struct curve *curve)
 	free((void *)(uintptr_t)curve->y);
 }
 
-/* The fraction of a left-out run that is within the band of the others. */
+/* Count the points of a left-out run, and those within the band of the others. */
 static void leave_out_of_band(const struct model *model, const struct model_run *mr,
 			      enum metric metric, bool by_time, long count[3])
 {

@@ -11,8 +11,9 @@
 #include "tests/support/tap.h"
 
 /*
- * The dashboard starts this program itself, as "PROGRAM bench run --yes PLAN".  PLAN is a file that
- * exists until the bench is to fail; the bench reports by another one that it has started.
+ * The dashboard starts this program itself, as "PROGRAM bench run --yes PLAN".  PLAN is a file;
+ * once it is removed, the bench fails. The bench creates another file to report that it has
+ * started.
  */
 static int fail_as_bench(const char *plan)
 {
@@ -104,7 +105,7 @@ int main(int argc, char **argv)
 	expect_event(&b, "bench: longer-name failed");
 	expect_event(&a, "bench: a failed");
 	start_bench(&c, "c");
-	is_int((long long)count_logs(), 2, "a log that nothing uses any more is used again");
+	is_int((long long)count_logs(), 2, "a log that no process uses any more is reused");
 	expect_event(&c, "bench: c failed");
 	context_close(&context);
 	loop_free(loop);

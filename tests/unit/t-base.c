@@ -85,7 +85,7 @@ static void test_many_digits(void)
 	}
 	is_int(good, 20000, "equal to strtod");
 	ok(taken > 10000, "most numbers take the fast path (%d)", taken);
-	/* Halfway between two doubles: to the even one. */
+	/* Numbers halfway between two doubles are rounded to the even one. */
 	const char *const halves[] = { "9007199254740993", "9007199254740995",
 				       "9007199254740993.001", "0.50000000000000005551",
 				       "0.0000000000000000000" };
@@ -150,7 +150,7 @@ static void test_buf(void)
 	is_str(buf.data, "0123456789", "a buf stops at its cap");
 	ok(buf.truncated, "a buf reports that it was truncated");
 	buf_consume(&buf, 4);
-	is_str(buf.data, "456789", "buf_consume");
+	is_str(buf.data, "456789", "buf_consume drops bytes from the start");
 	buf_release(&buf);
 }
 
@@ -205,7 +205,7 @@ static void test_times(void)
 
 	is_int(clock_from_civil_s(2026, 11, 20, 21, 30, 0), 1795210200, "civil to epoch");
 	clock_rfc3339(1795210200LL * 1000, text);
-	is_str(text, "2026-11-20T21:30:00Z", "RFC 3339");
+	is_str(text, "2026-11-20T21:30:00Z", "a time is printed as in RFC 3339");
 }
 
 static void test_err(void)
@@ -214,7 +214,7 @@ static void test_err(void)
 
 	is_int(err_set(&err, ERR_CONFIG, "bad %d", 1), -1, "err_set");
 	err_prefix(&err, "pod %s", "x");
-	is_str(err.text, "pod x: bad 1", "err_prefix");
+	is_str(err.text, "pod x: bad 1", "err_prefix puts the prefix first");
 	is_int(err_exit_status(err.code), 2, "exit status of the class");
 }
 
@@ -227,7 +227,7 @@ static void test_whole_writes(void)
 	pid_t reader;
 
 	if (pipe(ends) != 0 || (reader = fork()) < 0) {
-		ok(false, "a pipe and a process");
+		ok(false, "start a reader of the pipe");
 		return;
 	}
 	if (reader == 0) {
@@ -249,7 +249,7 @@ static void test_whole_writes(void)
 	free(data);
 }
 
-/* The kernel's report, if there is one. */
+/* Compare with the kernel's report, if there is one. */
 static void test_cpu(void)
 {
 	FILE *file = fopen("/proc/cpuinfo", "r");

@@ -67,7 +67,7 @@ static void add(struct bench *b, size_t arm, size_t block, size_t rep, double us
 	b->n++;
 }
 
-/* Scores of about 33 for A and 59 for B.  Run `stalled`, of A, took 197, as once observed on a
+/* Scores of about 33 for A and 59 for B.  Run `stalled`, one of A, took 197, as once observed on a
  * GPU. */
 static struct bench *make(size_t reps, size_t stalled)
 {
@@ -119,7 +119,7 @@ static void rename_key(cJSON *object, const char *key, const char *old)
 	cJSON_AddItemToObject(object, old, member);
 }
 
-/* Verdicts of older versions give the same report. */
+/* The verdict of an older version gives the same report. */
 static void test_old_keys(const struct judge *judge, const struct verdict_info *info)
 {
 	AUTO_BUF now = buf_new(1U << 16), before = buf_new(1U << 16);
@@ -160,7 +160,7 @@ static void test_stalled(void)
 	   "one stalled run of twelve hides the difference, as no run is removed");
 	ok(run->outlier && fabs(run->times_median - 5.96) < 0.02,
 	   "the stalled run is an outlier, %.2f times its arm's median", run->times_median);
-	ok(run->z > 100.0, "its robust z is %.0f", run->z);
+	ok(run->z > 100.0, "the stalled run's robust z is %.0f", run->z);
 	is_str(run->seen, "GPU utilization 31% (others 97); waited for a CPU 2.10 s (others 0.01)",
 	       "its telemetry is described");
 	ok(c->widened && array_count(one, b->runs, b->n, one->outlier) == 1 && c->n_agree == 5,
@@ -277,7 +277,7 @@ static void test_log_clock(void)
 		b->health[i].shown_least_s = 391;
 		b->health[i].shown_most_s = 393;
 	}
-	is_int((long long)judged(b)->hits.n, 0, "2 s of 400 are accepted");
+	is_int((long long)judged(b)->hits.n, 0, "clocks may differ by 2 s of 400");
 	done(b);
 }
 
@@ -309,7 +309,7 @@ static void test_log_clock_stamped(void)
 		b->health[i].stamped = true;
 		b->health[i].printed_s = i % 2 == 1 ? 19.7 : 20;
 	}
-	is_int((long long)judged(b)->hits.n, 0, "0.3 s of 20 are accepted");
+	is_int((long long)judged(b)->hits.n, 0, "clocks may differ by 0.3 s of 20");
 	done(b);
 }
 
@@ -423,7 +423,7 @@ static void test_whole_runs(void)
 	done(b);
 }
 
-/* The log counts 1.8 s of 60 s less.  Stamps off by that much cannot show that it is wrong, nor
+/* A log claims a gain of 1.8 s in 60 s. Stamps that are off by as much can neither refute nor
  * confirm it. */
 static void test_blurred(void)
 {
@@ -627,7 +627,7 @@ static void test_gpus(void)
 	}
 }
 
-/* A second process that does half of the steps, and harmless cases that resemble it. */
+/* A second process does half of the steps, next to harmless cases that look similar. */
 static void test_arms_cores(void)
 {
 	static const struct {
@@ -658,7 +658,7 @@ static void test_arms_cores(void)
 	}
 }
 
-/* Times of A, B and C in `fresh` extra blocks after six main blocks. */
+/* Run A, B and C in six main blocks and `fresh` extra ones, and judge which is best. */
 static const struct judge_best *best_of(struct bench *b, const double *us, size_t fresh,
 					enum run_state state, const struct judge_arm *three)
 {
@@ -713,7 +713,7 @@ static void test_best(void)
 	done(&b);
 }
 
-/* A training run of 100 steps of about `ms` each, with that last validation loss. */
+/* Add a training run of 100 steps of about `ms` each, with that last validation loss. */
 static void add_training(struct bench *b, size_t arm, size_t block, double ms, double val)
 {
 	const struct run_log_rule how = { .formats = b->formats,
@@ -1085,9 +1085,10 @@ static void test_stamps(void)
 
 	health_init(&h, str_from(host), str_from(""), str_from(whole));
 	ok(h.n_stamps == 2 && !h.stamping && health_pace_s(&h) < 1.0, "all stamps are read");
-	is_near(health_time_of(&h, 300, &after), 1001.0, 1e-6, "in uptime of the pod");
-	is_near(after, 1000.99, 1e-6, "a stamp has the last time at which its bytes were missing");
-	is_near(health_time_of(&h, 401, &after), 1002.0, 1e-6, "for each stamp");
+	is_near(health_time_of(&h, 300, &after), 1001.0, 1e-6,
+		"the time of a byte is in uptime of the pod");
+	is_near(after, 1000.99, 1e-6, "the lower bound is when the bytes were last missing");
+	is_near(health_time_of(&h, 401, &after), 1002.0, 1e-6, "the second stamp has its own time");
 	is_near(health_time_of(&h, 501, &after), 1003.6, 1e-9,
 		"after the last stamp, samples of the host are used");
 	ok(health_sum(&h, NAN, NAN).stamped, "the run has stamps");
@@ -1107,9 +1108,9 @@ static void test_health(void)
 	double after;
 
 	health_init(&h, str_from(host), str_from(gpu), str_from(""));
-	is_int((long long)h.n_host, 5, "samples of the host");
-	is_int((long long)h.n_gpu, 3, "samples of the GPU");
-	is_near(h.gpu[1].up_s, 1001.6, 1e-9, "in uptime of the pod");
+	is_int((long long)h.n_host, 5, "all samples of the host are read");
+	is_int((long long)h.n_gpu, 3, "all samples of the GPU are read");
+	is_near(h.gpu[1].up_s, 1001.6, 1e-9, "times of samples are in uptime of the pod");
 	is_near(health_time_of(&h, 400, &after), 1002.6, 1e-9,
 		"upper bound for the time of a byte");
 	is_near(after, 1001.6, 1e-9, "lower bound for the time of a byte");
@@ -1125,7 +1126,7 @@ static void test_health(void)
 	is_str(sum.foreign, "4711", "another program on the GPU");
 	is_near(sum.cores, 16, 1e-9, "cores of the host");
 	sum = health_sum(&h, 1002.0, 1004.0);
-	ok(sum.n_gpu == 1 && sum.reasons == 0, "only samples of the window");
+	ok(sum.n_gpu == 1 && sum.reasons == 0, "a sum over a window has only its samples");
 	health_release(&h);
 	health_init(&h, str_from(""), str_from(""), str_from(""));
 	sum = health_sum(&h, NAN, NAN);
@@ -1156,7 +1157,7 @@ static void test_sentence(void)
 		struct buf out = buf_new(200);
 
 		report_sentence(&out, root);
-		is_str(out.data, cases[i].want, "the sentence");
+		is_str(out.data, cases[i].want, "the last sentence of the report");
 		buf_release(&out);
 		cJSON_Delete(root);
 	}

@@ -21,15 +21,17 @@ static void test_measure(void)
 
 	noise_measure(&noise, runs, 6);
 	is_int((long long)noise.n_runs, 6, "six runs");
-	is_int((long long)noise.n_blocks, 3, "in three blocks");
+	is_int((long long)noise.n_blocks, 3, "three blocks");
 	is_near(noise.df, 5, 0, "df is the number of runs - 1");
 	is_near(noise.sd, 0.0006698900305336, 1e-9, "sd of ln y");
 	is_near(noise.sd_block, 0.000544025456108287, 1e-9, "sd of the blocks' differences");
 	is_near(noise.span_s, 300, 0, "span from the first to the last start");
 	is_near(noise_mde(&noise, 3) / noise.sd_block, 3.42, .02,
 		"smallest detectable difference of 3 blocks");
-	is_near(noise_mde(&noise, 6) / noise.sd_block, 1.66, .02, "in 6");
-	is_near(noise_mde(&noise, 10) / noise.sd_block, 1.11, .03, "in 10");
+	is_near(noise_mde(&noise, 6) / noise.sd_block, 1.66, .02,
+		"smallest detectable difference of 6 blocks");
+	is_near(noise_mde(&noise, 10) / noise.sd_block, 1.11, .03,
+		"smallest detectable difference of 10 blocks");
 }
 
 static void test_few(void)
@@ -130,8 +132,9 @@ static void test_compare(void)
 	struct noise a = { .sd = 0.0025, .df = 1 }, b = { .sd = 0.001, .df = 5 };
 
 	/* F with 1 and 5 degrees of freedom is the square of t with 5. */
-	is_near(noise_compare(&a, &b), 2 * 0.0544900993424, 1e-9, "the F test, two-sided");
-	is_near(noise_compare(&b, &a), 2 * 0.0544900993424, 1e-9, "in both directions");
+	is_near(noise_compare(&a, &b), 2 * 0.0544900993424, 1e-9, "p of the two-sided F test");
+	is_near(noise_compare(&b, &a), 2 * 0.0544900993424, 1e-9,
+		"the order of the two noises does not matter");
 	b = a;
 	ok(noise_compare(&a, &b) > 0.9, "equal spreads are not significant");
 	b.sd = (double)NAN;
@@ -184,7 +187,7 @@ static void test_class(void)
 	struct plan plan;
 
 	(void)snprintf(first, sizeof(first), "%s", class_of("", "", "", 0));
-	is_int((long long)strlen(first), 8 + 12, "metric and 12 digits");
+	is_int((long long)strlen(first), 8 + 12, "a class is the metric and 12 digits");
 	is_str(class_of("", "", "", 1), first, "the same workload has the same class");
 	is_str(class_of("", "\"A\":\"1\"", "", 0), first,
 	       "an equivalent environment has the same class");
@@ -241,10 +244,11 @@ static void test_verdict(void)
 	cJSON *verdict = json_parse(str_from(text), JSON_BARE_REFUSED, NULL);
 	struct noise_of_pod one;
 
-	ok(noise_from_verdict(&one, &plan, 0, verdict, str_from(env)), "the A/A runs of a verdict");
+	ok(noise_from_verdict(&one, &plan, 0, verdict, str_from(env)),
+	   "noise is read from the A/A runs of a verdict");
 	is_int((long long)one.noise.n_runs, 2, "only runs that count are included");
-	is_near(one.noise.sd_block, (double)NAN, 0, "one block");
-	is_near(one.noise.run_s, 70, 0, "a pause in the bench does not count as time of a run");
+	is_near(one.noise.sd_block, (double)NAN, 0, "one block has no spread of blocks");
+	is_near(one.noise.run_s, 70, 0, "a pause of the bench is not part of a run's time");
 	plan.gap_s = 60;
 	(void)noise_from_verdict(&one, &plan, 0, verdict, str_from(env));
 	is_near(one.noise.run_s, 65, 0, "seconds per run, without the gap");

@@ -42,7 +42,8 @@ static void fill_contrast(struct bench_live_contrast *c, size_t i, size_t done)
 	(void)snprintf(c->text, sizeof(c->text), "FASTER by %.2f%% [4.70, 5.30]", by);
 }
 
-/* Two pods, two arms and the A/A arm, `done` blocks of four on each. */
+/* A bench on two pods with two arms and the A/A arm; `done` of four blocks are complete on each
+ * pod. */
 static struct bench_live *make_live(size_t done, bool running)
 {
 	struct bench_live *live = bench_live_new(3, 2, 24, 2);
@@ -158,7 +159,7 @@ static void test_running(void)
 	ok(shows(live, "check all passed"), "passed validity checks are reported");
 	ok(shows(live, "  left") && shows(live, "  right"), "one row per pod");
 	bench_panel_words(live, words, sizeof(words));
-	is_str(words, "no verdict yet: run 13 of 24", "the list shows the same");
+	is_str(words, "no verdict yet: run 13 of 24", "the list shows the progress too");
 	(void)snprintf(live->waits[1], sizeof(live->waits[1]),
 		       "pod right: cannot be reached for 2 min, tries again "
 		       "in 8 s: refused");
@@ -207,7 +208,7 @@ static void test_over(void)
 	bench_live_free(live);
 }
 
-/* All sizes and absurd numbers: the drawing must not crash. */
+/* Draw in all sizes, with absurd numbers: the drawing must not crash. */
 static void test_sizes(void)
 {
 	static const double odd[] = { NAN, INFINITY, -INFINITY, 0, -1, 1e300 };
@@ -303,13 +304,13 @@ static void test_fold(void)
 	buf_init(&shown, 4096);
 	canvas_dump(&canvas, false, &shown);
 	is_str(shown.data, " one two\n   three\n   four\nabcdefghijkl\n",
-	       "wrapped between words, continued with an indent");
+	       "text is wrapped between words and continued with an indent");
 	buf_clear(&shown);
 	canvas_clear(&canvas);
 	(void)canvas_wrap(&canvas, (struct rect){ 0, 1, 12, 2 }, STYLE_NORMAL, text, 2);
 	canvas_dump(&canvas, false, &shown);
 	is_str(shown.data, "\n   four\nabcdefghijkl\n\n",
-	       "starts at the given line and stays inside of the rectangle");
+	       "the text starts at the given line and stays inside the rectangle");
 	buf_clear(&shown);
 	canvas_clear(&canvas);
 	is_int(canvas_wrap(&canvas, (struct rect){ 0, 0, 7, 4 }, STYLE_NORMAL,

@@ -141,7 +141,7 @@ static void test_nulls(void)
 	refuse(HEAD METRIC VARIANTS "\"pods\":null}", "b.json:6: pods: expected an array");
 }
 
-/* A bench that could never get a verdict, and one that contradicts itself. */
+/* Refuse a bench that could never get a verdict, and one that contradicts itself. */
 static void test_never(void)
 {
 	struct plan plan;
@@ -159,7 +159,7 @@ static void test_never(void)
 	       "b.json:4: variants[0].env.G: duplicate key");
 }
 
-/* For a rate the direction must be given. */
+/* A plan whose metric is a rate must set the direction. */
 static void test_rates(void)
 {
 	static const char *const rates[] = {
@@ -196,7 +196,7 @@ static void test_read(void)
 
 	is_int(plan_parse(&plan, "b.json", str_from(HEAD METRIC VARIANTS PODS "}"), &err), 0,
 	       "the smallest bench");
-	is_str(plan.variants[0].tag, "A", "the control comes first");
+	is_str(plan.variants[0].tag, "A", "the control is the first arm");
 	is_int((long long)plan_n_arms(&plan), 3, "with an A/A arm");
 	is_int((long long)plan_n_runs(&plan), 21, "six blocks and a burn-in");
 	buf_init(&text, 1000);
@@ -205,7 +205,7 @@ static void test_read(void)
 	       "env PYTHONUNBUFFERED=1 CUDA_VISIBLE_DEVICES=0,3 SEED=42 "
 	       "G='it'\\''s' sh -c "
 	       "'echo '\\''hi'\\'''",
-	       "the exact command");
+	       "the command of a run, with its environment");
 	buf_clear(&text);
 	plan_arm_tag(&plan, 2, tag);
 	is_str(tag, "A~aa", "the tag of the A/A arm");
@@ -218,7 +218,7 @@ static void test_read(void)
 	plan_release(&plan);
 }
 
-/* waits.json as JSON output. */
+/* Print waits.json as JSON. */
 static void test_waits(void)
 {
 	const struct pod_wait waits[] = {
@@ -230,14 +230,15 @@ static void test_waits(void)
 	const cJSON *two = cJSON_GetArrayItem(all, 1);
 
 	is_int(cJSON_GetArraySize(all), 2, "two pods wait");
-	is_str(json_get_string(one, "pod", ""), "p1", "the pod");
-	is_str(json_get_string(one, "state", ""), "unreachable", "the state");
-	is_str(json_get_string(one, "since", ""), "1970-01-01T00:16:40Z", "the start of the wait");
-	is_str(json_get_string(one, "retry_at", ""), "1970-01-01T00:18:10Z", "the next try");
-	is_str(json_get_string(one, "why", ""), "refused", "the reason");
+	is_str(json_get_string(one, "pod", ""), "p1", "the wait has the pod");
+	is_str(json_get_string(one, "state", ""), "unreachable", "the wait has the state");
+	is_str(json_get_string(one, "since", ""), "1970-01-01T00:16:40Z", "the wait has its start");
+	is_str(json_get_string(one, "retry_at", ""), "1970-01-01T00:18:10Z",
+	       "the wait has the next try");
+	is_str(json_get_string(one, "why", ""), "refused", "the wait has the reason");
 	is_str(json_get_string(one, "text", ""),
 	       "pod p1: cannot be reached for 80 s, next try in 10 s: refused",
-	       "the wait as a sentence");
+	       "the wait has a sentence");
 	ok(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(two, "retry_at")),
 	   "without a next try retry_at is null, not 0");
 	ok(strchr(json_get_string(two, "why", "\033"), '\033') == NULL,
@@ -252,20 +253,21 @@ static void test_preflight_words(void)
 	char text[WAIT_TEXT_SIZE];
 
 	wait_text(&wait, 1003000, text);
-	is_str(text, "pod p1: preflight: connecting for 3 s", "connecting");
+	is_str(text, "pod p1: preflight: connecting for 3 s", "the sentence for connecting");
 	wait.kind = WAIT_CHECKING;
 	(void)snprintf(wait.why, sizeof(wait.why), "answered after 0.4 s");
 	wait_text(&wait, 1003000, text);
 	is_str(text, "pod p1: preflight: answered after 0.4 s, checking for 3 s",
-	       "the shell has answered");
+	       "the sentence for a shell that has answered");
 	wait.kind = WAIT_CHECKED;
 	(void)snprintf(wait.why, sizeof(wait.why), "ready: NVIDIA H100");
 	wait_text(&wait, 1003000, text);
-	is_str(text, "pod p1: preflight: ready: NVIDIA H100", "the result");
+	is_str(text, "pod p1: preflight: ready: NVIDIA H100",
+	       "the sentence has the result of the preflight");
 	ok(wait_is_preflight(wait.kind) && !wait_is_preflight(WAIT_BUSY),
 	   "a preflight is not a problem, locked GPUs are");
 	wait_end_text(&wait, 1003000, text);
-	is_str(text, "pod p1: preflight finished", "the end of the preflight");
+	is_str(text, "pod p1: preflight finished", "the sentence for the end of the preflight");
 }
 
 static double summed(const cJSON *summary, const char *tag)
@@ -325,7 +327,7 @@ static void plan_of_arms(struct plan *plan, size_t n)
 	buf_release(&text);
 }
 
-/* Three arms run in the extra blocks, but the view has a place for each arm. */
+/* Only three arms run in an extra block, but the view has a place for each arm. */
 static void test_shown_arms(void)
 {
 	char folder[] = "/tmp/hgym-plan-XXXXXX";
@@ -340,7 +342,7 @@ static void test_shown_arms(void)
 		size_t now = 0, last, most = 2 * (n * 7 + 3 * fresh);
 
 		plan_of_arms(&plan, n);
-		is_int((long long)plan_n_runs(&plan), (long long)most, "runs at most");
+		is_int((long long)plan_n_runs(&plan), (long long)most, "the plan's most runs");
 		live = bench_show(&plan, folder, &state, NULL);
 		is_int((long long)live->n_runs, (long long)places,
 		       "the view has a place for each run");
@@ -353,7 +355,7 @@ static void test_shown_arms(void)
 		is_int((long long)now, 2, "one run is in progress on each pod");
 		bench_live_free(live);
 		bench_runs_init(&runs, &plan, folder);
-		is_int((long long)runs.n, (long long)places, "the bench has as many runs");
+		is_int((long long)runs.n, (long long)places, "the bench has a run for each place");
 		bench_runs_release(&runs);
 		plan_release(&plan);
 	}
@@ -373,7 +375,7 @@ static int remove_run(const char *folder, const char *id)
 	return result | rmdir(path) | rmdir(folder);
 }
 
-/* After the first extra block started, runs of the earlier blocks are not due any more. */
+/* Once the first extra block has started, runs of earlier blocks are not due any more. */
 static void test_passed(void)
 {
 	char folder[] = "/tmp/hgym-plan-XXXXXX";
@@ -408,7 +410,7 @@ static void test_passed(void)
 	is_int(remove_run(folder, id), 0, "the folder is removed");
 }
 
-/* Start and end of each run of a bench with known durations, in seconds. */
+/* Compute start and end of each run of a bench with known durations, in seconds. */
 static double replay(const struct bench_runs *runs, double t0[], double up[])
 {
 	static const double arm_s[] = { 10, 13, 24 }, pod_s[] = { 1, 1.7 };
@@ -429,7 +431,7 @@ static double replay(const struct bench_runs *runs, double t0[], double up[])
 	return last;
 }
 
-/* The estimate of the remaining time after each run. */
+/* Check the estimate of the remaining time after each run. */
 static void test_left(void)
 {
 	struct bench_runs runs;
@@ -535,7 +537,7 @@ static void test_settings(void)
 	hostile("{\"num_warps\": 1, \"num_warps\": 8}", "duplicate key \"num_warps\"");
 }
 
-/* The working folder of a bench on that pod with --in FOLDER. */
+/* Check the working folder of a bench on that pod with --in FOLDER. */
 static void check_folder(const char *pod, const char *folder, const char *want)
 {
 	const struct bench_line line = {
@@ -597,9 +599,9 @@ static void test_form(void)
 
 	cJSON_ReplaceItemInObject(cJSON_GetArrayItem(json_get(b, "variants"), 0), "tag",
 				  cJSON_CreateString("A"));
-	ok(getcwd(here, sizeof(here)) != NULL, "the current folder");
-	ok(a != NULL && b != NULL && cJSON_Compare(a, b, true), "form and line give the same: %s",
-	   err.text);
+	ok(getcwd(here, sizeof(here)) != NULL, "get the current folder");
+	ok(a != NULL && b != NULL && cJSON_Compare(a, b, true),
+	   "form and command line give the same bench: %s", err.text);
 	cJSON_Delete(a);
 	cJSON_ReplaceItemInObject(form, "variant",
 				  cJSON_CreateString("B='python3 b.py --name \"two words\"'"));
@@ -629,7 +631,7 @@ static void test_form(void)
 		cJSON_ReplaceItemInObject(bad, wrong[i].field, cJSON_CreateString(wrong[i].text));
 		ok(bench_make_form(bad, &conf, &err) == NULL, "a wrong %s is refused",
 		   wrong[i].field);
-		is_str(err.text, wrong[i].want, "with its reason");
+		is_str(err.text, wrong[i].want, "the error has the reason");
 		cJSON_Delete(bad);
 	}
 	cJSON_Delete(form);
@@ -664,7 +666,7 @@ static void test_form_of(void)
 	plan_release(&plan);
 }
 
-/* A definition loses its A/A arm only where the register knows its noise on its pod. */
+/* A definition drops its A/A arm only if the noise register has its noise on its pod. */
 static void test_known_noise(void)
 {
 	static const struct {

@@ -26,7 +26,7 @@
 /* SINE: a period of six runs.  CARRY: a run after one of the variant is slower. */
 enum noise { NORMAL, T3, EXPONENTIAL, STALL, DRIFT, AR1, SINE, CARRY };
 
-/* A row of the table. */
+/* A row of the table: what is simulated, and the limits for its results. */
 struct row {
 	const char *name;
 	enum noise noise;
@@ -39,11 +39,11 @@ struct row {
 	/* Required limits, per cent; 0: none. */
 	double most_wrong, least_covered, least_found;
 	bool same_noise; /* the plan declares the same noise */
-	/* Promised: the first of that many variants truly differs by what the plan promises. */
+	/* For PROMISE: the first of this many variants truly differs by what the plan promises. */
 	size_t variants;
 };
 
-/* A promise of 80 % has to be kept in 78 to 82 %.  Two pods differ as the plan assumes. */
+/* A promise of 80 % must be kept in 78 to 82 %. Two pods differ as the plan assumes. */
 #define PROMISE(name, pods, blocks, aa, reps, looks, variants)                                    \
 	{                                                                                         \
 		name, NORMAL, 0, 0, (pods) == 2 ? .0049875 : 0, 1, pods, blocks, aa, reps, looks, \
@@ -75,7 +75,7 @@ static const struct row rows[] = {
 	BOTH("AR1 0.3", AR1, 0.3),
 	BOTH("AR1 0.5", AR1, 0.5),
 	BOTH("AR1 0.7", AR1, 0.7),
-	/* Shown as they are: no order of the runs cures a carry-over. */
+	/* Only shown, without limits: no order of the runs cures a carry-over. */
 	TOLD("sine of 1 %, period of 6 runs", SINE, 1),
 	TOLD("sine of 1 %, period of 6 runs", SINE, 0),
 	TOLD("carry-over of 1 %", CARRY, 1),
@@ -134,7 +134,7 @@ struct sim {
 	struct run_log logs[MAX_RUNS];
 	struct judge_run runs[MAX_RUNS];
 	size_t n;
-	bool apart; /* on one of its pods by the margin or more */
+	bool apart; /* on some pod the arms differ by the margin or more */
 };
 
 /* Uniform on (0, 1). */
@@ -175,7 +175,7 @@ static double noise_of(struct sim *sim, double *before)
 	return z;
 }
 
-/* All runs of a bench, by pod and then by schedule. */
+/* Make the runs of a bench on one pod, in the order of its schedule. */
 static void make_pod(struct sim *sim, size_t pod)
 {
 	const struct row *row = sim->row;
@@ -274,7 +274,7 @@ struct tally {
 	double delta; /* true difference, ln units */
 };
 
-/* What the plan of the row promises to show. */
+/* The difference that the plan of the row promises to detect. */
 static double get_promise(const struct row *row)
 {
 	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
@@ -330,7 +330,7 @@ static struct tally run_row(const struct row *row, const struct run_log *log, si
 	return t;
 }
 
-/* A limit for that many benches, which chance exceeds in one of 1000 rows. */
+/* Is the share within its bound, with a tolerance that chance exceeds in one of 1000 rows? */
 static bool is_within(double share, double bound, double sign, size_t n)
 {
 	double p = bound / 100.0;
@@ -360,18 +360,19 @@ static void check_row(const struct row *row, const struct run_log *log, size_t n
 		ok(is_within(t.same_wrong, 5.5, -1.0, n), "%s: %.2f %% falsely SAME", row->name,
 		   t.same_wrong);
 	if (row->pods == 2 && row->pods_sd + row->delta == 0.0)
-		ok(is_within(t.same, 45.0, 1.0, n), "%s: SAME in %.1f %%", row->name, t.same);
+		ok(is_within(t.same, 45.0, 1.0, n), "%s: the verdict is SAME in %.1f %%", row->name,
+		   t.same);
 	if (row->least_covered > 0.0)
 		ok(is_within(t.covered, row->least_covered, 1.0, n),
 		   "%s at %.1f %%: the interval covers the truth in %.1f %%", row->name,
 		   100.0 * row->delta, t.covered);
 	if (row->least_found > 0.0)
-		ok(is_within(t.found, row->least_found, 1.0, n), "%s: found in %.1f %%", row->name,
-		   t.found);
+		ok(is_within(t.found, row->least_found, 1.0, n),
+		   "%s: the difference is found in %.1f %%", row->name, t.found);
 	if (row->variants > 0)
 		ok(is_within(t.found, 78.0, 1.0, n) && is_within(t.found, 82.0, -1.0, n),
-		   "%s, %zu blocks, %s A/A arm: %.2f %% shown in %.1f %%", row->name, row->blocks,
-		   row->aa ? "with" : "without", 100.0 * t.delta, t.found);
+		   "%s, %zu blocks, %s A/A arm: a difference of %.2f %% is shown in %.1f %%",
+		   row->name, row->blocks, row->aa ? "with" : "without", 100.0 * t.delta, t.found);
 }
 
 /* A sanitizer slows this down four times. */

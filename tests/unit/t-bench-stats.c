@@ -36,7 +36,7 @@ static void test_descriptive(void)
 	is_rel(values_median(x, 9), 1377070, TOL, "median");
 	is_rel(stats_mad(x, 9), 1074, TOL, "mad");
 	is_rel((x[0] - values_median(x, 9)) / stats_mad(x, 9), 6.69087523277, TOL,
-	       "distance in mads");
+	       "distance from the median in MADs");
 	is_rel(100 * stats_sd(x, 9) / stats_mean(x, 9), 0.203539306427, TOL,
 	       "coefficient of variation");
 	ok(isnan(stats_sd(x, 1)) && isnan(values_median(x, 0)) && isnan(stats_mean(x, 0)),
@@ -86,9 +86,9 @@ static void check_run(const double tok[9], const double want[6], const double ms
 
 	printf("# %s\n", name);
 	is_int(step_window_measure(&w, &times, 20, 100, NULL), 0, "measured");
-	is_rel(times.t_s[0], want[0], TOL, "T at 20");
-	is_rel(times.t_s[8], want[1], TOL, "T at 100");
-	is_rel(w.y_ms, want[2], TOL, "step ms");
+	is_rel(times.t_s[0], want[0], TOL, "time at step 20");
+	is_rel(times.t_s[8], want[1], TOL, "time at step 100");
+	is_rel(w.y_ms, want[2], TOL, "ms per step");
 	is_rel(w.slope_ms, want[3], TOL, "slope");
 	is_rel(w.lag_s, want[4], TOL, "lag of the clock");
 	is_rel(step_legacy(rows, 9, 20, 100), want[5], TOL, "published mean");
@@ -130,7 +130,7 @@ static void test_paired_by_step(void)
 	is_rel(p.mean, .0178907959926, TOL, "paired by step: mean");
 	is_rel(p.sd, .00204534982133, TOL, "sd");
 	is_rel(p.t, 24.74041953, TOL, "t");
-	is_rel(stats_pct(p.mean), 1.80517949835, TOL, "per cent");
+	is_rel(stats_pct(p.mean), 1.80517949835, TOL, "mean in per cent");
 	is_rel(stats_pct(p.lo), 1.63124594966, TOL, "low");
 	is_rel(stats_pct(p.hi), 1.97941072006, TOL, "high");
 	step_times_release(&a);
@@ -193,15 +193,15 @@ static void test_blocks(void)
 	is_rel(p.sd, .00111308480328, TOL, "sd");
 	is_rel(p.t, 37.842889099, TOL, "t");
 	is_rel(p.p, 2.42738518685e-07, TOL, "p");
-	is_rel(stats_pct(p.mean), 1.73450840975, TOL, "per cent");
+	is_rel(stats_pct(p.mean), 1.73450840975, TOL, "mean in per cent");
 	is_rel(stats_pct(p.lo), 1.6157406058, TOL, "low");
 	is_rel(stats_pct(p.hi), 1.85341502872, TOL, "high");
 	is_rel(p.p_signflip, .03125, TOL, "sign-flip");
 	is_rel(p.hl, .0171370568385, TOL, "Hodges-Lehmann");
-	is_rel(p.hl_lo, .0155669121265, TOL, "its low");
-	is_rel(p.hl_hi, .0184251697180, TOL, "its high");
-	is_rel(p.mde, .00158596532077, TOL, "smallest difference shown");
-	is_rel(stats_pct(p.mde), 0.158722362889, TOL, "in per cent");
+	is_rel(p.hl_lo, .0155669121265, TOL, "lower bound of Hodges-Lehmann");
+	is_rel(p.hl_hi, .0184251697180, TOL, "upper bound of Hodges-Lehmann");
+	is_rel(p.mde, .00158596532077, TOL, "smallest detectable difference");
+	is_rel(stats_pct(p.mde), 0.158722362889, TOL, "smallest detectable difference in per cent");
 	for (int i = 0; i < 6; i++) {
 		la[i] = log(a[i]);
 		lb[i] = log(b[i]);
@@ -227,13 +227,13 @@ static void test_null_blocks(void)
 	is_rel(p.p, .8071647663, TOL, "p");
 	is_rel(stats_pct(p.lo), -.0959725528433, TOL, "low");
 	is_rel(stats_pct(p.hi), .0785736090017, TOL, "high");
-	is_rel(stats_pct(p.tost_lo), -.0771264764371, TOL, "low of 90 %");
-	is_rel(stats_pct(p.tost_hi), .0596981665895, TOL, "high of 90 %");
+	is_rel(stats_pct(p.tost_lo), -.0771264764371, TOL, "lower bound of the 90 % interval");
+	is_rel(stats_pct(p.tost_hi), .0596981665895, TOL, "upper bound of the 90 % interval");
 	is_rel(p.p_tost, 1.44068887102e-05, TOL, "p of equivalence");
 	is_rel(p.p_signflip, .78125, TOL, "sign-flip");
 	is_rel(stats_pct(p.mde), .118572827261, TOL, "mde");
 	ok(paired_is_same(&p, 0.005), "the same within 0.5 %%");
-	ok(!paired_is_same(&p, 0.0005), "not within 0.05 %%");
+	ok(!paired_is_same(&p, 0.0005), "not the same within 0.05 %%");
 }
 
 /* Count the sign patterns one by one. */
@@ -417,7 +417,7 @@ static void test_schedule(void)
 	check_schedule(1, 1, 2, "A A");
 }
 
-/* Without looks and places, power is that of the noncentral t. */
+/* Without interim looks and places, the power is that of the noncentral t. */
 static void test_power(void)
 {
 	struct power_plan plan = {
@@ -433,12 +433,14 @@ static void test_power(void)
 	plan.looks.planned = 2;
 	ok(isnan(power_detectable(&plan)), "two blocks are never judged");
 	plan.sd = .003;
-	is_int((long long)power_blocks(&plan, .005), 6, "0.3 %% noise, 0.5 %%");
+	is_int((long long)power_blocks(&plan, .005), 6,
+	       "blocks to detect 0.5 %% with 0.3 %% noise");
 	plan.sd = .001;
-	is_int((long long)power_blocks(&plan, .005), 3, "0.1 %% noise, 0.5 %%");
+	is_int((long long)power_blocks(&plan, .005), 3,
+	       "blocks to detect 0.5 %% with 0.1 %% noise");
 	plan.sd = .01;
 	size_t n = power_blocks(&plan, .005);
-	ok(n >= 32 && n <= 36, "1 %% noise, 0.5 %%: %zu blocks", n);
+	ok(n >= 32 && n <= 36, "blocks to detect 0.5 %% with 1 %% noise: %zu", n);
 	plan.sd = 1;
 	is_int((long long)power_blocks(&plan, .0001), 0, "not reachable with 1000 blocks");
 	plan = (struct power_plan){
@@ -471,7 +473,8 @@ static void test_levels(void)
 	is_rel(looks_level(&looks, 60, false, .05), .05, TOL,
 	       "Haybittle and Peto at the last look");
 	looks.planned = 0;
-	is_rel(looks_level(&looks, 4, false, .05), .05, TOL, "logs that lie");
+	is_rel(looks_level(&looks, 4, false, .05), .05, TOL,
+	       "imported logs are judged at the full level");
 }
 
 static void test_looks(void)
@@ -485,17 +488,17 @@ static void test_looks(void)
 	p.p = 0.01;
 	p.se = 1e-5;
 	is_int(multi_interim(&p, 3, 0.0056, &looks, &by), INTERIM_GO_ON,
-	       "a likely difference does not stop it, however narrow the interval");
+	       "a likely difference does not stop the bench, however narrow the interval");
 	p.p = 0.5;
 	is_int(multi_interim(&p, 3, 0.0056, &looks, &by), INTERIM_PRECISION,
-	       "a narrow interval around 0 stops it");
+	       "a narrow interval around 0 stops the bench");
 	is_int(multi_interim(&p, 2, 0.0056, &looks, &by), INTERIM_GO_ON,
-	       "too few blocks do not stop it");
+	       "too few blocks do not stop the bench");
 	is_int(multi_interim(&p, 6, 0.0056, &looks, &by), INTERIM_LAST,
-	       "the planned number of blocks stops it");
+	       "the planned number of blocks stops the bench");
 	looks.kind = LOOKS_NONE;
 	is_int(multi_interim(&p, 5, 0.0056, &looks, &by), INTERIM_GO_ON,
-	       "without early stops it goes on");
+	       "without early stops the bench goes on");
 }
 
 /* Three blocks with an A/A arm, computed by hand; then a drift, then a noisy variant. */
@@ -554,12 +557,14 @@ static void test_own(void)
 
 	own = paired_compare(d, 3, &by);
 	ok(p.df == 4 && dist_t_two_sided(p.t, p.df) < .05 && own.p > .05,
-	   "both: p %.3f, own residuals only: %.3f", dist_t_two_sided(p.t, p.df), own.p);
+	   "p is %.3f with both residuals, %.3f with its own only", dist_t_two_sided(p.t, p.df),
+	   own.p);
 	is_rel(p.p, own.p * sqrt(own.p / .05), TOL, "p combines both, and nothing is shown");
 	is_rel(p.lo, own.lo, TOL, "the interval is the wider one");
 	is_rel(p.tost_hi, own.tost_hi, TOL,
 	       "the interval of the equivalence test is the wider one");
-	ok(multi_interim(&p, 3, 0.05, &looks, &by) == INTERIM_GO_ON, "it does not stop the bench");
+	ok(multi_interim(&p, 3, 0.05, &looks, &by) == INTERIM_GO_ON,
+	   "such a difference does not stop the bench");
 	paired_set_level(&p, .01, &by);
 	is_rel(p.hi - p.mean, dist_t_quantile(1 - cbrt(.01 * .01 * .05) / 2, 2) * own.se, TOL,
 	       "an interim look requires more");
@@ -571,9 +576,9 @@ static void test_own(void)
 static void test_pct_text(void)
 {
 	is_str(stats_pct_text(1.7345, false).s, "1.73", "two decimals");
-	is_str(stats_pct_text(1.7345, true).s, "+1.73", "with a sign");
+	is_str(stats_pct_text(1.7345, true).s, "+1.73", "a sign if requested");
 	is_str(stats_pct_text(-0.00123, true).s, "-0.0012", "a small value is not shown as 0");
-	is_str(stats_pct_text(0.0, true).s, "+0.00", "0 is");
+	is_str(stats_pct_text(0.0, true).s, "+0.00", "0 has a sign");
 	is_str(stats_pct_text(1e32, false).s, "1e+32",
 	       "large values have no more digits than are known");
 }

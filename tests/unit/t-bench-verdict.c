@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of a verdict in their order, the loss checks, and the words of all validity checks. */
+/* The words of a verdict in their order, the loss checks, and the names of all validity checks. */
 #include "base/buf.h"
 #include "bench/verdict.h"
 
@@ -66,7 +66,7 @@ static void test_words(void)
 	       "a wide interval is never SAME");
 }
 
-/* Looks before the last block, whether planned or not. */
+/* Interim looks before the last block, planned or not. */
 static void test_looks(void)
 {
 	static const double weak[] = { .01, .02, .012, .025 };
@@ -77,14 +77,15 @@ static void test_looks(void)
 	       "NOT JUDGED (4 of 6 blocks; a stop this early needs p < 0.001); so far 1.69% "
 	       "[0.56, 2.83]",
 	       "p < 0.05 before the last block is not enough");
-	is_str(judge(strong, 4, in), "FASTER by 2.12% [1.99, 2.25]", "p < 0.001 is");
+	is_str(judge(strong, 4, in), "FASTER by 2.12% [1.99, 2.25]",
+	       "p < 0.001 before the last block is enough");
 	in.level = 0.05;
 	in.planned = 4;
 	is_str(judge(weak, 4, in), "FASTER by 1.69% [0.56, 2.83]",
 	       "at the last block 0.05 is enough");
 	in.planned = 0;
 	is_str(judge(weak, 4, in), "FASTER by 1.69% [0.56, 2.83]",
-	       "0.05 is enough if the bench ended by itself earlier");
+	       "0.05 is enough if the bench ended earlier by itself");
 }
 
 static void test_suffixes(void)
@@ -96,7 +97,7 @@ static void test_suffixes(void)
 	static const double up[] = { .02, .021, .022, .023 };
 
 	is_str(judge(small, 6, none), "FASTER by 0.20% [0.19, 0.22], below the 0.5% margin",
-	       "below the margin");
+	       "a difference below the margin");
 	in.suffixes = 1U << VERDICT_NOT_STEADY | 1U << VERDICT_PODS_DIFFER;
 	is_str(judge(up, 4, in), "FASTER by 2.17% [1.96, 2.38], not steady, differs by pod",
 	       "suffixes in their order");
@@ -127,7 +128,7 @@ static void test_each_pod(void)
 	in.same_on_each = false;
 	verdict_judge(&v, &in);
 	ok(v.word == VERDICT_NO_DIFFERENCE && v.suffixes == 0,
-	   "nothing is shown if one pod does not");
+	   "nothing is shown if one of the pods shows nothing");
 }
 
 static struct step_row row(double step, double loss)
@@ -157,7 +158,7 @@ static void test_losses(void)
 	struct step_row c[] = { row(4, 8.0252) }, d[] = { row(4, 8.0) };
 	const struct guard_hit *hit;
 
-	ok(check(a, 3.4103, good, 3.4113, 2, false) == NULL, "a healthy pair");
+	ok(check(a, 3.4103, good, 3.4113, 2, false) == NULL, "a healthy pair has no hit");
 	hit = check(a, 3.4103, bad, 3.4113, 2, false);
 	ok(hit != NULL && hit->hard && hit->guard == GUARD_WORK,
 	   "a hard hit for another loss at step 2");
@@ -172,7 +173,7 @@ static void test_losses(void)
 	ok(hit != NULL && hit->hard, "a hard hit for 0.0252 less at step 4");
 	hit = check(a, 3.4103, bad, 4.3009, 2, true);
 	ok(hit != NULL && !hit->hard && hit->guard == GUARD_OUTPUTS,
-	   "soft if the plan declares other numerics");
+	   "the hit is soft if the plan declares other numerics");
 	hit = check(a, NAN, good, 3.4, 2, false);
 	ok(hit != NULL && !hit->hard && hit->guard == GUARD_UNCHECKED,
 	   "a warning if there is no validation loss");
@@ -190,7 +191,7 @@ static void test_widen(void)
 	guard_loss_widen(&tolerances, 1.0);
 	is_near(tolerances.val, 0.1, 1e-12, "the tolerance has a limit");
 	ok(guard_clock_lag(0.1731, 0.9908) && !guard_clock_lag(0.17, 0.18),
-	   "clocks that lag by different amounts");
+	   "clocks that lag by different amounts are a hit");
 }
 
 /* Scripts read these words in verdict.json. */

@@ -99,9 +99,9 @@ static void test_published(void)
 	is_near(g->stats.sd_sample, 0.0004175306, 1e-10, "sample sd");
 	is_near(g->stats.se, 0.0002410614, 1e-10, "standard error");
 	is_near(base->stats.mean, 1.0610758733, 1e-10, "mean of the baseline");
-	is_near(base->stats.sd_population, 0.0009031079, 1e-10, "its sd (n)");
-	is_near(base->stats.sd_sample, 0.0011060768, 1e-10, "its sd (n-1)");
-	is_near(base->stats.se, 0.0006385937, 1e-10, "its standard error");
+	is_near(base->stats.sd_population, 0.0009031079, 1e-10, "sd (n) of the baseline");
+	is_near(base->stats.sd_sample, 0.0011060768, 1e-10, "sd (n-1) of the baseline");
+	is_near(base->stats.se, 0.0006385937, 1e-10, "standard error of the baseline");
 	is_near(v->bar, 1.0587910685, 1e-10, "bar");
 	is_near(v->delta, -0.0034833567, 1e-10, "delta in BPB");
 	is_near(v->delta_nats, -0.0076228756, 1e-10, "delta in nats");
@@ -120,8 +120,8 @@ static void test_published(void)
 	is_near(board_mean(g, "artifact_bytes"), 15982484.6666667, 1e-8, "mean bytes");
 	is_near(board_mean(g, "prequant_bpb"), RUN_ABSENT, 0, "no mean without values");
 	for (int cap = 0; cap < BOARD_CAP_TARGETS; cap++)
-		is_int(g->caps[cap], CAP_KEPT, "cap kept");
-	is_int(g->caps[BOARD_CAP_TARGETS], CAP_UNKNOWN, "targets unknown");
+		is_int(g->caps[cap], CAP_KEPT, "the cap is kept");
+	is_int(g->caps[BOARD_CAP_TARGETS], CAP_UNKNOWN, "the number of targets is unknown");
 	is_int((long long)board.rank[0], 0, "the better group is first");
 	board_release(&board);
 }
@@ -150,7 +150,7 @@ static void test_reproduction(void)
 	board_release(&board);
 }
 
-/* One group of golf rows against #1855: its verdict; returns the bar. */
+/* Check the verdict of one group of golf rows against #1855; returns the bar. */
 static double is_word(const struct given *rows, size_t n, const char *want)
 {
 	struct board board;
@@ -216,7 +216,8 @@ static void test_targets(void)
 	against_1855(&board);
 	is_str(board.groups[0].verdict.text, "INVALID (targets)",
 	       "one target less is not the whole set");
-	is_str(board.rows[1]->note, "47,851,519 of 47,851,520 targets scored", "the row shows it");
+	is_str(board.rows[1]->note, "47,851,519 of 47,851,520 targets scored",
+	       "the row shows how many targets were scored");
 	board_release(&board);
 }
 
@@ -287,15 +288,15 @@ static void test_copies(void)
 	add(&board, "h/copy.log", "h", SHA_A, &pr2014[0]);
 	board_compute(&board);
 	g = &board.groups[0];
-	is_int(board.rows[0]->use, BOARD_COUNTED, "the first counts");
+	is_int(board.rows[0]->use, BOARD_COUNTED, "the first log counts");
 	is_int(board.rows[1]->use, BOARD_COPY, "a byte-identical log does not count");
-	is_str(board.rows[1]->note, "= train.log, same bytes", "by name");
+	is_str(board.rows[1]->note, "= train.log, same bytes", "the note names the other log");
 	is_int(board.rows[2]->use, BOARD_SAME_RUN, "another log of the same run does not count");
 	is_int(board.rows[3]->use, BOARD_COUNTED, "a rerun of a seed counts");
 	ok(board.rows[3]->seed_again, "a rerun does not count as another seed");
 	is_str(board.rows[3]->note, "seed 42 repeated", "the note of a rerun names the seed");
 	is_int((long long)g->n_counted, 3, "three runs");
-	is_int((long long)g->n_seeds, 2, "of two seeds");
+	is_int((long long)g->n_seeds, 2, "two seeds");
 	is_int((long long)g->seed_stats.n, 2, "two values for the tests");
 	is_near(g->seed_stats.mean, (1.05740567 + 1.05730104) / 2, 1e-12, "one value per seed");
 	is_int(board.rows[5]->use, BOARD_COUNTED, "another group counts the same log");
@@ -323,10 +324,10 @@ static void test_unlike(void)
 	is_int((long long)g->n_notes, 2, "two things differ");
 	if (g->n_notes == 2) {
 		is_str(g->notes[0], "numbers of GPUs differ between runs: 8 (2 runs), 2 (1 run)",
-		       "the GPUs");
+		       "a note about the GPUs");
 		is_str(g->notes[1],
 		       "score stages differ between runs: ttt (1 run), sliding (2 runs)",
-		       "the stages");
+		       "a note about the score stages");
 	}
 	board_release(&board);
 }
@@ -374,8 +375,8 @@ static void test_one_seed(void)
 	against_1855(&board);
 	g = &board.groups[0];
 	is_near(g->stats.mean, 1.1928, 1e-12, "mean of the runs");
-	is_near(g->stats.sd_sample, 0.00057735, EIGHT, "their sd (n-1)");
-	is_near(g->stats.sd_population, 0.0005, 1e-10, "their sd (n)");
+	is_near(g->stats.sd_sample, 0.00057735, EIGHT, "sd (n-1) of the runs");
+	is_near(g->stats.sd_population, 0.0005, 1e-10, "sd (n) of the runs");
 	is_int((long long)g->n_seeds, 1, "one seed");
 	is_near(g->verdict.tests[TRACK_TEST_A].p, RUN_ABSENT, 0, "one seed allows no test");
 	is_str(g->verdict.text, "NOT JUDGED (1 seed, need 3)", "one seed: no verdict");
@@ -402,15 +403,17 @@ static void test_uncounted(void)
 	against_1855(&board);
 	g = &board.groups[0];
 	is_int((long long)g->n_counted, 1, "one of four counts");
-	is_int((long long)g->n_uncounted[BOARD_UNFINISHED], 2, "two unfinished");
-	is_int((long long)g->n_uncounted[BOARD_NO_SCORE], 1, "one without a score");
+	is_int((long long)g->n_uncounted[BOARD_UNFINISHED], 2, "two runs are unfinished");
+	is_int((long long)g->n_uncounted[BOARD_NO_SCORE], 1, "one run has no score");
 	is_near(g->stats.mean, pr2014[0].bpb, 1e-15, "the mean is that of the run that counts");
 	is_near(g->stats.sd_sample, RUN_ABSENT, 0, "one value has no spread");
 	is_near(g->stats.sd_population, RUN_ABSENT, 0, "one value has no population sd");
 	is_near(g->stats.se, RUN_ABSENT, 0, "one value has no standard error");
-	is_str(board.rows[2]->note, "diverged, not counted", "with the reason");
-	is_str(board.rows[3]->note, "no final_bpb, not counted", "with the reason");
-	is_str(board.groups[1].verdict.text, "NO RUN COUNTS", "no run");
+	is_str(board.rows[2]->note, "diverged, not counted", "the note has the reason: diverged");
+	is_str(board.rows[3]->note, "no final_bpb, not counted",
+	       "the note has the reason: no score");
+	is_str(board.groups[1].verdict.text, "NO RUN COUNTS",
+	       "the verdict of a group without runs");
 	is_near(board.groups[1].stats.mean, RUN_ABSENT, 0, "no mean");
 	AUTO_BUF why = buf_new(256);
 	board_list_uncounted(g, &why);
@@ -443,7 +446,7 @@ static void test_speedrun(void)
 	is_near(v->z, -5.758735, 5e-7, "psgd: z");
 	v = &board.groups[2].verdict;
 	is_near(v->tests[TRACK_TEST_A].p, 0.000966916, 5e-10, "soaph: p");
-	is_near(v->target.margin_root_n, 0.00447, 5e-6, "soaph: its statistic");
+	is_near(v->target.margin_root_n, 0.00447, 5e-6, "soaph: margin times root n");
 	is_str(board_unit(&board, &board.groups[2]), "nats", "a loss is in nats");
 	board_release(&board);
 }
@@ -522,7 +525,7 @@ static void test_baseline_name(void)
 	       "a name that two groups end with is ambiguous");
 	is_int(board_set_baseline(&board, "c", &err), -1,
 	       "a name that no group ends with is unknown");
-	is_str(err.text, "baseline: unknown group \"c\"", "said");
+	is_str(err.text, "baseline: unknown group \"c\"", "the error names the group");
 	is_int(board_set_baseline(&board, "b/x/", &err), 0, "a longer end names one group");
 	board_compute(&board);
 	is_str(board.groups[0].title, "a/x", "titles without the common part");
@@ -546,7 +549,7 @@ static double draw_normal(uint64_t *state)
 	return sqrt(-2 * log(u[0])) * cos(2 * M_PI * u[1]);
 }
 
-/* How often 20,000 tests with n seeds of that group would pass. */
+/* The share of 20,000 tests with n seeds of that group that would pass. */
 static double simulate(const struct board_stats *group, double bar, unsigned int n)
 {
 	uint64_t state = 88172645463325252U;
@@ -579,7 +582,8 @@ static void test_plan(void)
 	v = &g->verdict;
 	is_near(board.rows[0]->usd, 20 * (596.025 + 572.4) / 3600, 1e-9,
 		"the cost of a run from its log");
-	is_near(v->usd_seed, board.rows[0]->usd, 1e-12, "per seed: the mean of those with a price");
+	is_near(v->usd_seed, board.rows[0]->usd, 1e-12,
+		"the price per seed is the mean of the runs with a price");
 	is_near(v->usd_more, v->usd_seed * (v->seeds_planned - 3), 1e-9,
 		"the price of the missing seeds");
 	ok(v->seeds_planned > v->seeds_needed,
@@ -604,7 +608,7 @@ static void test_plan(void)
 	       0, "no number of seeds helps a mean that misses the bar");
 }
 
-/* A group whose runs still run: its verdict may change, and its rank. */
+/* A group with running runs: its verdict and its rank may change. */
 static void test_provisional(void)
 {
 	static const double losses[] = { 3.2701, 3.2702, 3.2703 };

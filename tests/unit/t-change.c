@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Change points: how often one is found where there is none, and where there is one of three
- * standard deviations; in simulated series and in the step times of a run. */
+/* Change points: how often one is found in series without a change, and in series with a step of
+ * three standard deviations; in simulated series and in the step times of a run. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,14 +37,14 @@ static double t3(void)
 	return normal() / sqrt(a * a + b * b + c * c);
 }
 
-/* A row of the table: n points about 100, with that correlation and a step at `at`. */
+/* A row of the table: n points around 100, with that correlation, and a step at `at`. */
 struct row {
 	const char *name;
 	double (*draw)(void);
 	double rho;
 	size_t n, at; /* at 0: none */
 	size_t series;
-	double least, most; /* percentage in which a change is found */
+	double least, most; /* limits of the percentage of series in which a change is found */
 };
 
 static void make(const struct row *row, double *y)
@@ -116,10 +116,10 @@ static void test_values(void)
 	n = change_find(y, 3000, found);
 	ok(n == 2 && found[0].at + 24 >= 900 && found[0].at <= 924 && found[1].at + 24 >= 2100 &&
 		   found[1].at <= 2124,
-	   "a level that comes back gives two, each within a section");
+	   "a level that comes back gives two changes, each in its section");
 	ok(fabs(found[0].before - 100) < 0.2 && fabs(found[0].after - 103) < 0.2 &&
 		   fabs(found[1].after - 100) < 0.2,
-	   "with the levels on both sides");
+	   "changes have the levels on both sides");
 	for (size_t i = 0; i < 100; i++)
 		y[i] = 7;
 	ok(change_find(y, 100, found) == 0, "equal values have no change");
@@ -171,7 +171,7 @@ static void test_run(void)
 		{ "200 equal rows", METRIC_MS_PER_STEP, 200, 100, true, 0 },
 		{ "a third of a per cent", METRIC_MS_PER_STEP, 200, 100.3, true, 0 },
 		{ "no clock", METRIC_STEP_MS, 200, 103, false, 1 },
-		/* Merged points keep their minimum and maximum: as a sample they differ from the
+		/* Merged points keep minimum and maximum, so they are no fair sample of the
 		 * original rows. */
 		{ "20,000 rows alike", METRIC_MS_PER_STEP, 20000, 100, true, 0 },
 		{ "20,000 rows", METRIC_MS_PER_STEP, 20000, 103, true, 1 },

@@ -33,9 +33,8 @@ static bool has_capital(const char *text)
 	return false;
 }
 
-/* May the pattern search a block of lines? It must match there whenever it matches a line, perhaps
- * beyond the end of the line: so it must not look around, be possessive, or match only at the end
- * of the text. */
+/* Can the pattern search a block of lines? It must find a match in the block whenever it matches a
+ * line, so it must not look around, be possessive, or match only at the end of the text. */
 static bool is_for_blocks(const char *text)
 {
 	for (const char *p = text; *p != '\0'; p++) {
@@ -54,7 +53,8 @@ static bool is_for_blocks(const char *text)
 	return true;
 }
 
-/* Compile the pattern for a block of lines with either line end; NULL if it is not possible. */
+/* Compile the pattern for a block of lines that end with LF or CR LF; NULL if it is not
+ * possible. */
 static pcre2_code *compile_block(const char *text, uint32_t options)
 {
 	PCRE2_SIZE at;
@@ -151,8 +151,8 @@ bool pattern_find_from(const struct pattern *pattern, struct str s, size_t from,
 	return true;
 }
 
-/* Move *from to the next line that may match, with one search of the whole block; false if there is
- * none. If the search fails, *from stays. */
+/* Move *from to the next line that may match, with one search of the whole block; false if no line
+ * matches. If the search fails, *from stays the same. */
 static bool next_candidate(const struct pattern *pattern, struct str block, size_t *from)
 {
 	if (pattern->block == NULL)
@@ -164,7 +164,7 @@ static bool next_candidate(const struct pattern *pattern, struct str block, size
 	if (rc < 0)
 		return true;
 	PCRE2_SIZE at = pcre2_get_ovector_pointer(pattern->data)[0];
-	/* No line follows the last line end. */
+	/* A match after the last line end belongs to no line. */
 	if (at >= block.len && block.p[block.len - 1] == '\n')
 		return false;
 	const char *begin = memrchr(block.p + *from, '\n', at - *from);

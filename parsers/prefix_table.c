@@ -18,7 +18,7 @@ extern const struct embed_file prefix_builtin[];
 /* This many consecutive lines must have the prefix; more if more lines without it precede them. */
 #define LEAST_HELD 10
 #define MOST_HELD  64
-/* A log that ends earlier needs this many, and no line without it. */
+/* A log that ends earlier needs this many lines with the prefix, and no line without it. */
 #define LEAST_LINES 3
 /* A prefix ends after this many consecutive lines without it. */
 #define MOST_MISSES 256
@@ -28,8 +28,7 @@ extern const struct embed_file prefix_builtin[];
 
 struct prefix_kind {
 	const char *match;
-	/* Compiled at their first use; the second one with JIT, for a prefix that is tried often.
-	 */
+	/* Compiled at first use; the second one with JIT, for a prefix that is tried often. */
 	pcre2_code *_Atomic code[2];
 	atomic_uint n_tries;
 	bool is_sure;
@@ -38,15 +37,15 @@ struct prefix_kind {
 
 static struct prefix_kind kinds[MAX_KINDS];
 static size_t n_kinds;
-static uint32_t sure_kinds;	       /* a bit for each */
-static uint32_t kinds_of[256];	       /* those that may start with this byte */
-unsigned char prefix_first[256];       /* of the samples */
-static uint16_t sure_pairs[MAX_KINDS]; /* the first two bytes of sure samples, by pair_of */
+static uint32_t sure_kinds;	       /* bitmap of kinds */
+static uint32_t kinds_of[256];	       /* bitmaps of the kinds that may start with a byte */
+unsigned char prefix_first[256];       /* see prefix_table.h */
+static uint16_t sure_pairs[MAX_KINDS]; /* pair_of the first two bytes of each sure sample */
 static size_t n_sure_pairs;
 static pthread_mutex_t compile_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* May a prefix start with c if a sample starts with `sample`? Any letter may replace another, and
- * any digit another. */
+/* May a prefix start with c if one of its samples starts with `sample`? All letters are alike, and
+ * so are all digits. */
 static bool is_like_byte(char c, char sample)
 {
 	if (str_is_digit(c) || str_is_digit(sample))
@@ -54,7 +53,7 @@ static bool is_like_byte(char c, char sample)
 	return c == sample || (str_is_word(c) && str_is_word(sample));
 }
 
-/* Two bytes as a number; any digit counts as "0", and any letter after "(" as "a". */
+/* Combine two bytes to a number; all digits count as "0", and all letters after "(" as "a". */
 static uint16_t pair_of(unsigned char first, unsigned char second)
 {
 	if (str_is_digit((char)second))
@@ -136,7 +135,7 @@ struct held_line {
 	char *text; /* owned */
 	struct segment segment;
 	uint64_t consumed;
-	bool is_inside; /* it continues the line of the previous one: no prefix precedes it */
+	bool is_inside; /* continues the line of the previous segment: has no prefix */
 };
 
 struct prefix_state {
@@ -144,9 +143,9 @@ struct prefix_state {
 	void *user;
 	pcre2_match_data *match; /* of the last match */
 	int active;		 /* the kind that is stripped; -1: none */
-	uint64_t name;		 /* hash of the name in it */
+	uint64_t name;		 /* hash of the name in that prefix */
 	int first_rank;		 /* lowest rank in the log; its lines count as those of rank 0 */
-	bool has_no_blank;	 /* text follows the colon of the prefix at once */
+	bool has_no_blank;	 /* no blank follows the colon of the prefix */
 	uint64_t n_misses;
 	uint32_t fitting;	/* kinds that all lines held back have */
 	int rank;		/* of the prefix of the current line; -1: none */
@@ -182,7 +181,7 @@ void prefix_table_release(struct prefix_table *table)
 	table->state = NULL;
 }
 
-/* Length of the prefix of kind i; 0 if the text has none. */
+/* Return the length of the prefix of kind i; 0 if the text has none. */
 static size_t match_kind(pcre2_match_data *match, size_t i, struct str text)
 {
 	if (text.len == 0 || (kinds_of[(unsigned char)text.p[0]] >> i & 1) == 0)
@@ -199,7 +198,7 @@ static size_t match_kind(pcre2_match_data *match, size_t i, struct str text)
 	return rc < 0 ? 0 : pcre2_get_ovector_pointer(match)[1];
 }
 
-/* A group of the last match. */
+/* Return the text of a group of the last match; empty if the group is not set. */
 static struct str group_text(pcre2_match_data *match, uint32_t group, struct str text)
 {
 	const PCRE2_SIZE *ovector = pcre2_get_ovector_pointer(match);
@@ -210,7 +209,7 @@ static struct str group_text(pcre2_match_data *match, uint32_t group, struct str
 			   text.p + ovector[(size_t)2 * group + 1]);
 }
 
-/* The hash of the name in the last match of kind i. */
+/* Return the hash of the name in the last match of kind i. */
 static uint64_t hash_name(struct prefix_state *t, size_t i, struct str text)
 {
 	uint32_t group = kinds[i].word != 0 ? kinds[i].word : kinds[i].name;
@@ -229,13 +228,13 @@ static bool strip_kind(struct prefix_state *t, size_t i, struct prefix_line *lin
 
 	if (n == 0 || (!kind->is_sure && hash_name(t, i, text) != t->name))
 		return false;
-	/* The first rank counts as rank 0, and rank 0 as the first rank. */
+	/* Exchange the first rank and rank 0: readers use the rows of rank 0. */
 	if (str_to_double(group_text(t->match, kind->rank, text), &rank))
 		line->rank = is_inner		     ? (int)rank
 			     : rank == t->first_rank ? 0
 			     : rank == 0	     ? t->first_rank
 						     : (int)rank;
-	/* "[rank0]:" may be followed by a blank, which may also be an indentation */
+	/* a blank after "[rank0]:" is part of the prefix or an indentation */
 	line->is_indented = false;
 	if (kind->blank != 0) {
 		bool blank = group_text(t->match, kind->blank, text).len > 0;
@@ -248,7 +247,7 @@ static bool strip_kind(struct prefix_state *t, size_t i, struct prefix_line *lin
 	return true;
 }
 
-/* May the text have a sure prefix, by its first two bytes? */
+/* Can the text have a sure prefix, judging by its first two bytes? */
 static bool may_be_sure(struct str text)
 {
 	if (text.len <= 8 || prefix_first[(unsigned char)text.p[0]] == 0)
@@ -291,7 +290,7 @@ size_t prefix_length(struct str text, int *rank)
 	return n;
 }
 
-/* Strip a sure prefix, of any kind; false if the text has none. */
+/* Strip a sure prefix of any kind; false if the text has none. */
 static bool strip_sure(struct prefix_state *t, struct prefix_line *line, int *kind)
 {
 	uint32_t sure = may_be_sure(line->segment.text)
@@ -304,8 +303,8 @@ static bool strip_sure(struct prefix_state *t, struct prefix_line *line, int *ki
 	return strip_kind(t, (size_t)*kind, line);
 }
 
-/* Pass the line on without its prefix, which may be followed by a sure one. A segment inside a line
- * has no prefix, but the rank of its line. */
+/* Pass a segment on without its prefix, and without a sure prefix after that one. A segment that
+ * continues a line has no prefix, but the rank of its line. */
 static void pass_line(struct prefix_state *t, const struct segment *segment, uint64_t consumed,
 		      bool is_inside)
 {
@@ -361,7 +360,7 @@ static bool starts_with_number(struct str text)
 				(text.len > 1 && text.p[0] == '-' && str_is_digit(text.p[1])));
 }
 
-/* May the word be the name of a figure or of a part of the training, rather than of a program? */
+/* Can the word be the name of a figure or of a part of the training, and not of a program? */
 static bool may_name_figure(struct str name)
 {
 	struct pair pair = { .name = name, .value = 1 };
@@ -412,7 +411,7 @@ static bool is_prefix(struct prefix_state *t, size_t i)
 	return n_numbers * 2 <= t->n_lines || kinds[i].word == 0 || !may_name_figure(name);
 }
 
-/* The lowest rank of the lines held back, in a prefix of kind i. */
+/* Find the lowest rank in the prefixes of kind i of the lines held back. */
 static int lowest_rank(struct prefix_state *t, size_t i)
 {
 	double rank, lowest = kinds[i].rank == 0 || t->n_held == 0 ? 0 : INT_MAX;
@@ -427,8 +426,8 @@ static int lowest_rank(struct prefix_state *t, size_t i)
 	return lowest < INT_MAX ? (int)lowest : 0;
 }
 
-/* Decide on the prefix of the lines held back. `enough`: they show that it is consistent.
- * `is_alone`: no line of another rank precedes the next ones. */
+/* Decide on the prefix of the lines held back. `enough`: they are enough to show that a prefix is
+ * consistent. `is_alone`: their lowest rank is the first rank of the log. */
 static void decide(struct prefix_state *t, bool enough, bool is_alone)
 {
 	for (size_t i = 0; i < n_kinds && t->active < 0; i++)
@@ -440,8 +439,8 @@ static void decide(struct prefix_state *t, bool enough, bool is_alone)
 	t->fitting = 0;
 }
 
-/* May the text have a prefix that is not sure? Such a prefix ends with ":", "]", "|" or, after a
- * tab, a time; or it is the names of a pod, with "-" and a digit, and of a container. */
+/* Can the text have a prefix that is not sure? Such a prefix ends with ":", "]", "|" or, after a
+ * tab, a time; or it consists of the names of a pod, with "-" and a digit, and of a container. */
 static bool may_have_prefix(struct str text)
 {
 	size_t most = text.len < 48 ? text.len : 48, i = 0;
@@ -458,7 +457,7 @@ static bool may_have_prefix(struct str text)
 			    : i > 0 && text.p[i - 1] == ':';
 }
 
-/* The kinds of prefix that the text may have; 0: none, or a sure one that needs no other line. */
+/* Find the kinds of prefix that the text may have; 0: none, or a sure one that is now in use. */
 static uint32_t find_candidates(struct prefix_state *t, struct str text, bool is_first)
 {
 	uint32_t found = may_be_sure(text) ? find_kinds(t->match, text, sure_kinds) : 0;
@@ -467,7 +466,7 @@ static uint32_t find_candidates(struct prefix_state *t, struct str text, bool is
 		size_t i = (size_t)__builtin_ctz(found);
 		double rank;
 
-		/* a log may have the lines of one rank only */
+		/* a log may have only the lines of one rank: hold them back */
 		(void)match_kind(t->match, i, text);
 		if (!is_first || !str_to_double(group_text(t->match, kinds[i].rank, text), &rank) ||
 		    rank == 0) {
@@ -486,7 +485,7 @@ static uint32_t find_candidates(struct prefix_state *t, struct str text, bool is
 	return t->active < 0 ? found : 0;
 }
 
-/* The text of a new line. */
+/* Process a segment that starts a line; false if it has no prefix. */
 static bool strip_line(struct prefix_state *t, uint64_t n_lines, const struct segment *segment,
 		       uint64_t consumed)
 {

@@ -7,21 +7,21 @@
  * "(task, pid=4100) ", "trainer-1  | ", "node17: ". The prefixes are patterns with samples, in
  * parsers/formats/prefixes.json.
  *
- * A sure one is stripped wherever it appears. Another one may also be part of a row ("loss: 3.5"),
- * so it is stripped only if it precedes the lines of the log consistently. The first lines with it
- * are held back until that is known. */
+ * A sure prefix is stripped wherever it appears. Any other prefix may also be part of a row
+ * ("loss: 3.5"), so it is stripped only if the lines of the log have it consistently. The first
+ * lines with it are held back until that is known. */
 struct prefix_line {
 	struct segment segment; /* its text is without the prefix */
 	struct str whole;	/* the text with the prefix */
 	uint64_t consumed;	/* bytes of the log up to its end */
 	int rank;		/* of the prefix; -1: none */
-	bool is_indented;	/* the blank before the text may belong to it */
+	bool is_indented;	/* the blank before the text may be part of the text */
 };
 
 struct prefix_calls {
 	void (*line)(void *user, const struct prefix_line *line);
-	/* Does a rule match the whole text? Then it has no prefix. `is_news`: only a rule of lines
-	 * that are printed once, such as failures, results and ends; the log may end with one. */
+	/* Does a rule match the whole text, so that it has no prefix? `is_news`: use only rules for
+	 * lines that are printed once (failures, results, ends); a log may end with one. */
 	bool (*is_known)(void *user, struct str text, bool is_news);
 };
 
@@ -44,7 +44,7 @@ void prefix_table_release(struct prefix_table *table);
 bool prefix_table_strip(struct prefix_table *table, const struct segment *segment,
 			uint64_t consumed);
 
-/* The same, quickly for nearly all lines. */
+/* The same, but fast for nearly all lines. */
 static inline bool prefix_table_feed(struct prefix_table *table, const struct segment *segment,
 				     uint64_t consumed)
 {
@@ -55,9 +55,8 @@ static inline bool prefix_table_feed(struct prefix_table *table, const struct se
 	return false;
 }
 
-/* The log has ended: pass on the lines held back. */
+/* Pass on the lines held back, at the end of the log. */
 void prefix_table_finish(struct prefix_table *table);
 
-/* The length of the sure prefix that the text starts with; 0: none. *rank is set if it has a rank.
- */
+/* Return the length of the sure prefix of the text, or 0; *rank is set if the prefix has a rank. */
 size_t prefix_length(struct str text, int *rank);

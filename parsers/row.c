@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The meaning of a row, and rows that differ from an earlier one only in their numbers. */
+/* Find the meaning of a row, and read rows that differ only in their numbers. */
 #include "parsers/row.h"
 
 #include "base/xalloc.h"
@@ -67,7 +67,7 @@ bool row_fill(struct record *record, const struct pair *pairs, size_t n,
 	size_t k = 0;
 
 	array_each (pair, pairs, n) {
-		/* The rule's entry for the name, or for the unit of a number without one. */
+		/* The rule's entry for the name or, without a name, for the unit. */
 		struct str printed = pair->name.len > 0 ? pair->name : pair->unit;
 		const struct rule_name *name =
 			array_find(one, record->rule->names, record->rule->n_names,
@@ -119,8 +119,8 @@ static const char *plain_number(const char *p, const char *end, double *value)
 	return digit < end && str_is_digit(*digit) ? str_take_number(p, end, value) : p;
 }
 
-/* The end of the quoted text at p, and whether it may be a time stamp. NULL if it has no end or
- * contains an escape. */
+/* Return the end of the quoted text at p; NULL if it has no end or contains an escape. *is_stamp:
+ * the text may be a time stamp. */
 static const char *quoted_end(const char *p, const char *end, bool *is_stamp)
 {
 	*is_stamp = p + 1 < end && str_is_digit(p[1]);
@@ -202,7 +202,7 @@ void row_shape_free(struct row_shape *shape)
 	free(shape);
 }
 
-/* Skip the text before a slot, with any number of blanks at its end; NULL if p has another text. */
+/* Skip the text before a slot and any number of blanks at its end; NULL if p has another text. */
 static inline const char *skip_text(const struct row_text *text, const char *p, const char *end)
 {
 	size_t n = text->len;
@@ -219,7 +219,7 @@ static inline const char *skip_text(const struct row_text *text, const char *p, 
 	return p;
 }
 
-/* Read the "/ 19560" after a whole number. */
+/* Read the "/ 19560" after a whole number; NULL if there is none. */
 static const char *read_total(struct pair *pair, const struct pair_slot *slot, const char *p,
 			      const char *end)
 {

@@ -7,7 +7,7 @@
 
 /* What the counter of a row counts, the best kind first. */
 enum counter_kind {
-	COUNTS_STEPS,  /* has such a name: "step", "iter" */
+	COUNTS_STEPS,  /* named "step", "iter" or similar */
 	COUNTS_EPOCHS, /* "epoch" */
 	COUNTS_UNITS,  /* batches, frames, or a number with a total */
 	COUNTS_LEAD,   /* the first number of the line, without a name */
@@ -27,16 +27,16 @@ struct row {
 /* Called with each row: its record, and the line or lines that it comes from. */
 typedef void (*row_fn)(void *user, const struct record *record, const struct log_line *line);
 
-/* Add the n pairs of a line to *record, whose rule and groups are set. Each named number becomes a
- * series in `rows`, which the record borrows and which borrows the line; a counter is not a series,
- * and a number without a name is called by its unit. A number also sets the metric of its name, by
- * the rule's names or else by meaning.h, unless a group of the rule has set it. "global step" is
- * preferred to "step", and "step" to any other counter. A metric with two different numbers is left
- * out; false: there is one. */
+/* Add the n pairs of a line to *record, whose rule and groups are already set. Each named number
+ * except a counter becomes a series in `rows`; a number without a name is named by its unit. The
+ * record borrows `rows`, and `rows` borrows the line. A number also sets the metric that the rule's
+ * names, or else meaning.h, give its name, unless a group of the rule has set that metric. "global
+ * step" is preferred to "step", and "step" to any other counter. A metric with two different
+ * numbers is left out, and the result is false. */
 bool row_fill(struct record *record, const struct pair *pairs, size_t n,
 	      struct record_pair rows[PAIRS_MAX]);
 
-/* How likely the name of a counter means optimizer steps; from 1. */
+/* Rate how likely the name of a counter means optimizer steps; 1 is the lowest rank. */
 int row_counter_rank(struct str name);
 
 /* The text before a slot, without the blanks at its end. */
@@ -47,9 +47,9 @@ struct row_text {
 	uint64_t word; /* its first bytes */
 };
 
-/* The shape of a line, read once, to read lines that differ from it only in their numbers: the text
- * between the numbers is compared, and only the numbers are parsed. The result is the same as that
- * of pairs_read_line. */
+/* The shape of a line, for reading lines quickly that differ from it only in their numbers: the
+ * text between the numbers is compared, and only the numbers are parsed. The result is the same as
+ * that of pairs_read_line. */
 struct row_shape {
 	char *text; /* owned; contains the names of the pairs */
 	size_t len;
@@ -60,8 +60,9 @@ struct row_shape {
 	struct row_text before[PAIR_SLOTS_MAX]; /* the text before each slot */
 };
 
-/* NULL if the line has no pairs or a number without a slot. of_cells: it is a line of a metrics
- * file, CSV or one JSON object, whose pairs are all its numbers in their order, without names. */
+/* Create the shape of a line; NULL if the line has no pairs or a number without a slot. of_cells:
+ * the line is from a metrics file, CSV or one JSON object; its pairs are all its numbers, without
+ * names. */
 struct row_shape *row_shape_new(struct str line, bool of_cells);
 void row_shape_free(struct row_shape *shape);
 
@@ -75,12 +76,12 @@ struct known_row {
 	struct record record;	 /* its pairs are `rows` */
 	struct record_pair rows[PAIRS_MAX];
 	struct record_memo memo; /* of record */
-	/* Indexes of the shape's pairs: for each of `rows`; of the counter. */
+	/* Index of the shape's pair: for each of `rows`, and for the counter. */
 	size_t from[PAIRS_MAX], counter;
 };
 
-/* Find the pair of each series of the record, which was filled with the indexes of the shape's
- * pairs in place of their values. False if these pairs do not determine the whole record. */
+/* Set `from` for a record that was filled with the indexes of the shape's pairs in place of values.
+ * False if these pairs do not determine the whole record. */
 bool known_row_link(struct known_row *row);
 /* Copy the shape's numbers to the rows and to the metrics of the record. */
 void known_row_fill(struct known_row *row);

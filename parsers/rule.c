@@ -12,7 +12,7 @@ const char *const rule_stage_names[] = { RULE_STAGE_LIST(LIST_NAME) NULL };
 
 const char *const rule_last_names[] = { RULE_LAST_LIST(LIST_NAME) NULL };
 
-/* Names of groups whose value is in another unit than the metric. */
+/* Names of groups whose value has a different unit from the metric. */
 static const struct {
 	const char *name;
 	enum metric metric;
@@ -59,8 +59,8 @@ static int add_group(struct rule *rule, const char *name, uint32_t number, struc
 	return 0;
 }
 
-/* Find the named groups in the pattern. If it is compiled, PCRE2 must agree, which it does not for
- * extended patterns and for "(?|". */
+/* Find the named groups in the pattern. If it is compiled, PCRE2 must find the same ones, which
+ * fails for extended patterns and for "(?|". */
 static int find_groups(struct rule *rule, struct err *err)
 {
 	uint32_t n = 0, n_names = 0, number = 0, names = 0;
@@ -129,7 +129,7 @@ static void ask_first_bytes(struct rule *rule)
 	pcre2_code_free(code);
 }
 
-/* Find what a line must start with, and the steps that replace PCRE2 if the pattern is simple. */
+/* Find what a line must start with, and the steps that replace PCRE2 for a simple pattern. */
 static void find_steps(struct rule *rule)
 {
 	struct steps *steps = &rule->steps;
@@ -149,7 +149,7 @@ static void find_steps(struct rule *rule)
 		ask_first_bytes(rule);
 	}
 	if (rule->stage_group != 0 || rule->text_group != 0 || rule->mode_group != 0)
-		steps->end = STEPS_PART; /* PCRE2 finds texts */
+		steps->end = STEPS_PART; /* only PCRE2 returns texts of groups */
 }
 
 int rule_compile(struct rule *rule, bool is_builtin, struct err *err)

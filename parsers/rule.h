@@ -52,7 +52,7 @@ enum rule_stage { RULE_STAGE_LIST(RULE_STAGE_ID) STAGE_COUNT };
 #define RULE_LAST_ID(id, name) LAST_##id,
 enum rule_last { RULE_LAST_LIST(RULE_LAST_ID) };
 
-/* Their names, ended by NULL. */
+/* The names of all values; each list ends with NULL. */
 extern const char *const rule_kind_names[], *const rule_stage_names[], *const rule_last_names[];
 
 #define RULE_MAX_GROUPS STEPS_MAX_NUMBERS
@@ -85,8 +85,8 @@ struct rule {
 	bool fatal;		   /* an event that ends the run */
 	enum rule_last last;	   /* of a row: which one is the last */
 	bool any_rank;		   /* rows may come from any single rank, not only from the first */
-	bool cumulative;	   /* tok_s, or the time of an end, is of the whole training */
-	bool rounded;		   /* the figure of a validation may repeat another one, rounded */
+	bool cumulative;	   /* tok_s or the time of an end covers the whole training */
+	bool rounded;		   /* a validation may repeat an earlier figure, rounded */
 	struct rule_code *code;	   /* owned; see rule_code */
 	uint32_t stage_group, text_group, mode_group; /* 0: none */
 	size_t n_groups;
@@ -97,22 +97,22 @@ struct rule {
 	bool pairs;
 	struct rule_name *names; /* owned */
 	size_t n_names;
-	/* To reject a line without PCRE2. */
+	/* For rejecting a line without PCRE2. */
 	unsigned char first[32]; /* bitmap of the bytes that a match may start with */
 	struct steps steps;
 };
 
-/* The metric that a word in a rule names: "train_loss", or "step_s" in another unit with its factor
- * in *scale. METRIC_COUNT if the word is unknown. */
+/* Find the metric that a word in a rule names: "train_loss", or "step_s" in another unit, whose
+ * factor is stored in *scale. METRIC_COUNT if the word is unknown. */
 enum metric rule_metric(const char *word, double *scale);
 
-/* Prepare rule->pattern; the other keys of the rule are set already. -1 with a message in err if it
- * is invalid; the patterns of the program itself are valid, and compiled when they are needed. */
+/* Prepare rule->pattern; the other keys of the rule are set already. -1 with a message in err if
+ * the pattern is invalid. Built-in patterns are valid, and compiled when they are first needed. */
 int rule_compile(struct rule *rule, bool is_builtin, struct err *err) MUST_USE;
 void rule_release(struct rule *rule);
 
-/* The compiled pattern. The first thread that asks compiles it, since most rules of a program are
- * never used. *has_jit: pcre2_jit_match can run it. */
+/* Return the compiled pattern. The first call compiles it, since most rules of a program are never
+ * used. *has_jit: pcre2_jit_match can run it. */
 const pcre2_code *rule_code(const struct rule *rule, bool *has_jit);
 
 /* The values found in one line. A value is valid if its bit is set in `present`. */
@@ -129,7 +129,7 @@ struct record {
 	struct record_memo *memo;
 };
 
-/* Which series of a run the pairs belong to. */
+/* The series of a run that each pair belongs to. */
 struct record_memo {
 	unsigned int runs;	  /* 1 + number of the run; 0: not known */
 	unsigned char series[48]; /* PAIRS_MAX of them */

@@ -8,8 +8,8 @@
 #include "parsers/metric.h"
 
 /* One training run, read from its log: the row of `parse --json` (keys and meanings in man
- * hgym-tui, OUTPUT). A number that is not in the log is NAN (RUN_ABSENT), a missing text is NULL;
- * never 0. */
+ * hgym-tui, OUTPUT). A number that is not in the log is NAN (RUN_ABSENT), never 0; such a text is
+ * NULL. */
 #define RUN_ABSENT ((double)NAN)
 
 static inline bool run_has(double value)
@@ -17,7 +17,7 @@ static inline bool run_has(double value)
 	return !isnan(value);
 }
 
-/* Are they equal, or both absent? */
+/* Are both numbers equal, or both absent? */
 static inline bool run_same(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));
@@ -138,7 +138,7 @@ struct run_series {
 	double first, last, min, max;  /* as printed */
 	double min_step;	       /* absent if the row has no step */
 	double scale;		       /* to the metric's unit */
-	const char *shared;	       /* its run_series_shared_name; NULL: not asked for */
+	const char *shared;	       /* see run_series_shared_name; NULL: not needed yet */
 	struct run_points validations; /* if it is a loss or BPB of validations */
 };
 
@@ -156,7 +156,7 @@ struct run {
 	uint64_t first_line; /* 1-based */
 	uint64_t lines, bytes, matched;
 	char *formats; /* owned; names of the rule sets that matched, "a,b" */
-	/* owned; the track that its log was recognized as; "a,b": one of these; "": none; NULL: the
+	/* owned; the track that the log was recognized as; "a,b": one of these; "": none; NULL: the
 	 * log was not read */
 	char *tracks;
 	struct run_event *events; /* owned */
@@ -173,7 +173,7 @@ struct run {
 		double done, ms; /* ms: since its start, as printed; absent: not printed */
 		int64_t wall_ms; /* of the line; 0: unknown */
 	} eval_first, eval_last;
-	double chosen; /* for a leaderboard: the metric that it ranks by */
+	double chosen; /* value of the metric that a leaderboard ranks by */
 };
 
 /* Set everything to absent. */

@@ -9,7 +9,7 @@
 #define TRACEBACK_LINES	 400 /* longest traceback */
 /* A bar is at most this many lines before its row. */
 #define BAR_LINES 2
-/* A byte has 8 bits; a model that is certain of wrong bytes needs more. */
+/* The highest plausible bits per byte: a model that is certain of wrong bytes needs more than 8. */
 #define MAX_BPB 64
 
 void run_state_init(struct run_state *state)
@@ -34,13 +34,13 @@ void run_state_release(struct run_state *state)
 	free(state->end_text);
 }
 
-/* Tokens per second of the last interval, or absent. */
+/* Return the tokens per second of the last interval, or absent. */
 static double interval_tok_s(const struct run_state *s)
 {
 	return s->run.train_batch_tokens * s->interval.step / s->interval.ms * 1000;
 }
 
-/* Do its validations print a loss but no BPB? */
+/* Do the run's validations print a loss but no BPB? */
 static bool is_loss_only(const struct run_state *s)
 {
 	return run_has(s->val_step) && !s->has_bpb;
@@ -54,7 +54,7 @@ struct apply {
 	const struct run_sink *sink;
 };
 
-/* Report a point of the last row; for METRIC_COUNT, of the series `name`. */
+/* Report a sample at the last row; for METRIC_COUNT, of the series `name`. */
 static void report_point(const struct apply *a, enum metric metric, const char *name, double value)
 {
 	struct run_state *s = a->state;
@@ -62,7 +62,7 @@ static void report_point(const struct apply *a, enum metric metric, const char *
 	if (a->sink == NULL || a->sink->sample == NULL || !isfinite(value) ||
 	    (metric == METRIC_COUNT && name == NULL))
 		return;
-	/* training time at the last row: as it prints it, or from the last row with a rate */
+	/* training time at the last row: printed there, or computed from a rate */
 	double ms = s->exact.step == s->run.last_step ? s->exact.ms
 		    : run_has(s->exact.ms)	      ? RUN_ABSENT
 					   : s->rebuilt.ms / s->rebuilt.step * s->run.last_step;
@@ -77,7 +77,7 @@ static void report_point(const struct apply *a, enum metric metric, const char *
 	a->sink->sample(a->sink->user, &s->run, &sample);
 }
 
-/* The series of one of the record's pairs; NULL if there are too many. */
+/* Find the series of one of the record's pairs; NULL if there are too many. */
 static struct run_series *find_series(const struct apply *a, const struct record_pair *pair,
 				      enum metric metric)
 {
@@ -89,7 +89,7 @@ static struct run_series *find_series(const struct apply *a, const struct record
 	return run_series_get(run, pair->name, pair->unit, metric);
 }
 
-/* The first pair with the record's value of that metric; NULL: none. */
+/* Find the first pair with the record's value of that metric; NULL: none. */
 static const struct record_pair *find_pair(const struct record *record, enum metric metric)
 {
 	return array_find(pair, record->pairs, record->n_pairs,
@@ -218,7 +218,7 @@ static void report_row_time(const struct apply *a, double step)
 	if (!(step > 0))
 		return;
 	if (run_has(ms) && ms > 0) {
-		/* Ranks that print the same step differ by little. */
+		/* The times that ranks print for the same step differ slightly. */
 		double latest = step == s->exact.step ? ms + ms / 10 : ms;
 
 		if (!run_has(s->first_exact.ms))
@@ -228,7 +228,7 @@ static void report_row_time(const struct apply *a, double step)
 		    latest < s->exact.ms)
 			s->clock_restarted = true;
 		if (run_has(s->exact.step) && step == s->exact.step)
-			s->exact.ms = fmax(ms, s->exact.ms); /* its validation, or the row again */
+			s->exact.ms = fmax(ms, s->exact.ms); /* its validation, or a repeated row */
 		else
 			report_interval(a, &s->exact, (struct row_time){ step, ms });
 	} else if (a->record->rule->cumulative && tok_s > 0 && run_has(s->run.train_batch_tokens)) {
@@ -244,7 +244,7 @@ static void report_metric(const struct apply *a, enum metric metric)
 		report_value(a, metric, a->record->values[metric]);
 }
 
-/* The common part of training and validation rows. */
+/* Apply what training and validation rows have in common. */
 static void apply_row(const struct apply *a)
 {
 	struct run_state *s = a->state;
@@ -252,9 +252,9 @@ static void apply_row(const struct apply *a)
 	double avg_ms = record_get(a->record, METRIC_STEP_AVG_MS);
 	double step_ms = record_get(a->record, METRIC_STEP_MS);
 
-	/* A higher step (also the first one) shows that training goes on: the results and sizes
-	 * come from an earlier model. But the steps may be those of test-time training, and a
-	 * summary after the end has no step. */
+	/* A higher step (or the first one) shows that training continues, so earlier results and
+	 * sizes belong to an older model. Two exceptions: the steps may be those of test-time
+	 * training, and a summary after the end has no step. */
 	if (!(step <= s->run.last_step) && (run_has(step) || (s->is & IS_ENDED) == 0) &&
 	    !(run_has(s->first_step) && run_results_any(&s->results, RUN_STAGE(STAGE_TTT)))) {
 		s->results.n = 0;
@@ -283,8 +283,8 @@ static void apply_row(const struct apply *a)
 	report_metric(a, METRIC_TOK_S_DEVICE);
 }
 
-/* The run has reached this step, as shown by a bar. A failure is not cleared, since a bar is drawn
- * again when its program fails. */
+/* Set the step that a bar shows. This does not clear a failure, since a bar is drawn again when its
+ * program fails. */
 static void move_to_step(struct run_state *s, double step)
 {
 	if (step <= s->run.last_step)
@@ -295,9 +295,9 @@ static void move_to_step(struct run_state *s, double step)
 	s->run.last_step = step;
 }
 
-/* A row without a step after a bar. Evaluations have bars too, and a buffer may put a row after one
- * of them. The bar counts the steps if the previous row came after the same bar, at a lower
- * step. */
+/* Take the step of a row without one from the bar before it. Evaluations have bars too, and
+ * buffering may move a row after such a bar, so the previous row must have followed the same bar at
+ * a lower step. */
 static void check_bar(const struct apply *a)
 {
 	struct run_state *s = a->state;
@@ -382,7 +382,7 @@ static void apply_val_numbers(const struct apply *a)
 	report_value(a, METRIC_VAL_BPB, s->run.last_val_bpb);
 }
 
-/* A training row may have the numbers of a validation too. */
+/* Apply a training row, which may also contain the numbers of a validation. */
 static void apply_train(const struct apply *a)
 {
 	struct run_state *s = a->state;
@@ -452,7 +452,7 @@ static void apply_result(const struct apply *a)
 	if (n == 0)
 		return;
 	if (!record_has(a->record, METRIC_VAL_BPB)) {
-		r.bpb = 0; /* in a format that no rule reads */
+		r.bpb = 0; /* the format of the BPB is unknown */
 	} else if (!isfinite(r.bpb)) {
 		check_finite(a, r.bpb);
 		r.bpb = (double)INFINITY;
@@ -460,7 +460,7 @@ static void apply_result(const struct apply *a)
 	if (!(r.eval_ms > 0))
 		r.eval_ms = RUN_ABSENT;
 	s->is_sliding = s->is_sliding && r.stage == STAGE_ROUNDTRIP;
-	/* of nothing, unreadable, not in bits per byte, or a stage that the log contradicts */
+	/* the figure is 0, unreadable or not in bits per byte, or the log contradicts its stage */
 	bool is_roundtrip = r.stage == STAGE_ROUNDTRIP;
 	bool is_sliding = s->sliding_mode || s->is_sliding;
 	if (r.bpb <= 0 || r.bpb > MAX_BPB || (is_roundtrip && !is_sliding && s->odd_mode))
@@ -483,8 +483,8 @@ static void apply_size(const struct apply *a)
 	size_t n = label.len < sizeof(s->size_label) ? label.len : sizeof(s->size_label);
 	bool is_same = n == s->size_label_len && (n == 0 || memcmp(label.p, s->size_label, n) == 0);
 
-	/* Sizes with the same label are of one artifact, and the last one counts; another label may
-	 * be another artifact. */
+	/* Sizes with the same label belong to one artifact, and the last one counts; another label
+	 * may mean another artifact. */
 	if (run_has(bytes)) {
 		if (run_has(s->artifact) && !is_same && bytes != s->artifact)
 			s->artifact_unclear = true;
@@ -537,10 +537,10 @@ static void apply_setting(const struct apply *a)
 	copy_metric(a->record, METRIC_TARGET_TOKENS, &run->target_tokens);
 	copy_metric(a->record, METRIC_PLANNED, &run->planned_steps);
 	copy_metric(a->record, METRIC_CAP_S, &run->cap_s);
-	/* One that only a track needs. */
+	/* Store a setting that only a track needs. */
 	report_figure(a, a->record->rule->name);
 	s->own |= a->record->present;
-	/* The kind of evaluation that the next label means, or that is still to come. */
+	/* The mode shows what the next label means, or which evaluation is still to come. */
 	if (str_eq_cstr(mode, "sliding_window"))
 		s->sliding_mode = true;
 	else if (str_eq_cstr(mode, "sliding_window_enabled"))
@@ -551,7 +551,6 @@ static void apply_setting(const struct apply *a)
 		s->odd_mode = true;
 }
 
-/* The run is complete with this line. */
 static void set_end(const struct apply *a)
 {
 	a->state->is |= IS_ENDED;
@@ -560,8 +559,8 @@ static void set_end(const struct apply *a)
 	a->state->end_text = copy_event_text(str_trim(a->place->text));
 }
 
-/* A figure of an evaluation. If nothing was trained, it completes the run. Its name is the task,
- * which is printed once, and the metric. */
+/* Store a figure of an evaluation under the name of its task, which is printed once, and its
+ * metric. If nothing was trained, the figure completes the run. */
 static void apply_score(const struct apply *a)
 {
 	struct run_state *s = a->state;
@@ -597,9 +596,9 @@ static void apply_progress(const struct apply *a)
 	copy_metric(a->record, METRIC_RUNNING_BPB, &run->running_bpb);
 }
 
-/* Is the line the name of a Python exception, alone or followed by a colon and a message? It has a
- * module, or ends like such names. Other ranks and threads print lines between the frames of a
- * traceback, which must not match. */
+/* Is the line the name of a Python exception, alone or followed by a colon and a message? The name
+ * has a module or a usual ending, because other ranks and threads print lines between the frames of
+ * a traceback. */
 static bool is_exception(struct str text)
 {
 	static const char *const ends[] = { "Error",   "Exception", "Exit",
@@ -632,20 +631,21 @@ void run_state_name_exception(struct run_state *s, uint64_t line, struct str tex
 	s->unnamed = 0;
 }
 
-/* Is an evaluation missing that the settings announce? Test-time training is the last one. */
+/* Is a result missing for an evaluation that the settings announce? Test-time training is the
+ * last. */
 static bool awaits_result(const struct run_state *s)
 {
 	const struct run_results *all = &s->results;
 
-	/* an unknown one may be the expected one */
+	/* an unknown evaluation may be the expected one */
 	if (run_results_any(all, RUN_STAGE(STAGE_UNKNOWN) | RUN_STAGE(STAGE_TTT)))
 		return false;
 	return s->wants_ttt ||
 	       (s->wants_sliding && !run_results_any(all, RUN_STAGE(STAGE_SLIDING)));
 }
 
-/* Does the run have a score of its family that no later evaluation may replace? If it failed, only
- * one of a known stage counts. */
+/* Does the run have a result that no later evaluation can replace as its score? After a failure,
+ * only a result of a known stage counts. */
 static bool has_score(const struct run_state *s, bool has_failed)
 {
 	bool is_known = has_failed || is_loss_only(s);
@@ -658,7 +658,7 @@ static void apply_event(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	const struct rule *rule = a->record->rule;
-	/* A failure after the score is one of the teardown. */
+	/* A failure after the score happened during teardown. */
 	bool harmless = (s->is & IS_LEFT) != 0 || has_score(s, true) ||
 			(s->survives && rule->event == RUN_EVENT_TRACEBACK);
 
@@ -690,15 +690,15 @@ static void apply_end(const struct apply *a)
 	copy_metric(a->record, METRIC_STEP, &s->run.last_step);
 	if (a->record->rule->cumulative) {
 		copy_metric(a->record, METRIC_TRAIN_MS, &s->stop_ms);
-		s->stop_has_step = true; /* the last one */
+		s->stop_has_step = true; /* the time is that of the last step */
 	}
 	copy_metric(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
 }
 
 #define FAILURES (IS_FATAL | IS_OOM | IS_KILLED)
 
-/* What a record of each kind does to its run: the flags that it sets and clears, and the rest. A
- * row or a result after a failure shows that the run went on. */
+/* The flags that a record of each kind sets and clears, and the function that applies it. A row or
+ * a result after a failure shows that the run continued. */
 static const struct action {
 	unsigned int set, clear;
 	void (*apply)(const struct apply *a);
@@ -726,7 +726,7 @@ void run_state_apply(struct run_state *state, const struct record *record,
 
 	if (record->rule->kind == RULE_VAL && run_results_any(&state->results, RUN_KNOWN_POST) &&
 	    record_get(record, METRIC_STEP) <= state->run.last_step)
-		return; /* of the packed model, not of the training */
+		return; /* validates the packed model, not the training */
 	state->is = (state->is & ~action->clear) | action->set;
 	if ((action->clear & FAILURES) != 0)
 		state->failure = 0;
@@ -734,8 +734,8 @@ void run_state_apply(struct run_state *state, const struct record *record,
 		action->apply(&a);
 }
 
-/* Did the clock start at zero with the first step? A resumed run may go on with the steps, but not
- * with the time. */
+/* Did the clock start at zero with the first step? A resumed run may continue its step count, but
+ * not its clock. */
 static bool is_clock_whole(const struct run_state *s)
 {
 	struct row_time first = s->first_exact;
@@ -753,7 +753,7 @@ static void derive_times(struct run_state *s)
 	bool is_last_row = s->exact.step == run->last_step &&
 			   s->stop_ms <= s->exact.ms * (1 + 1.5 / s->exact.step);
 
-	/* If a stop line has a time but no step, training may have gone on after the last row. */
+	/* If a stop line has a time but no step, training may have continued after the last row. */
 	run->steps = run_has(s->stop_ms) && !s->stop_has_step && !is_last_row ? RUN_ABSENT
 									      : run->last_step;
 	if (run_has(s->stop_ms))
@@ -775,7 +775,7 @@ static void derive_times(struct run_state *s)
 		run->tok_s_mean = s->tok_s_sum / (double)s->tok_s_n;
 }
 
-/* Has the counter reached its total, also if it starts at 0? */
+/* Has the counter reached its total, or total - 1 because it may start at 0? */
 static bool is_full(struct row_count count)
 {
 	return count.value >= count.total - 1;
@@ -795,7 +795,7 @@ static bool misses_plan(const struct run_state *s)
 	return run_has(s->counts.unit.total) && !is_full(s->counts.unit);
 }
 
-/* Do the rows reach the last one, as far as that is known? */
+/* Have the rows reached the last row, as far as the log shows? */
 static bool has_reached_last(const struct run_state *s)
 {
 	const struct run *run = &s->run;
@@ -818,7 +818,7 @@ static bool has_reached_last(const struct run_state *s)
 	       (!run_has(s->val_step) || has_val);
 }
 
-/* The status of a run that has not ended: failed, diverged or running. */
+/* Return the status of a run that has not ended: failed, diverged or running. */
 static enum run_status live_status(const struct run_state *s)
 {
 	if ((s->is & IS_OOM) != 0)
@@ -828,7 +828,7 @@ static enum run_status live_status(const struct run_state *s)
 	return (s->is & IS_NOT_FINITE) != 0 ? RUN_DIVERGED : RUN_RUNNING;
 }
 
-/* Set why the run has that status, which is returned. */
+/* Set the reason for a status, and return the status. */
 LIKE_PRINTF(3, 4)
 static enum run_status conclude(struct run_state *s, enum run_status status, const char *format,
 				...)
@@ -840,7 +840,7 @@ static enum run_status conclude(struct run_state *s, enum run_status status, con
 	return status;
 }
 
-/* The same by the plan and how far the rows got: "step 400 of 1000". */
+/* The same, with the plan and the progress of the rows as the reason: "step 400 of 1000". */
 static enum run_status conclude_plan(struct run_state *s, enum run_status status)
 {
 	const struct row_count *epoch = &s->counts.epoch, *unit = &s->counts.unit;
@@ -858,7 +858,7 @@ static enum run_status conclude_plan(struct run_state *s, enum run_status status
 	return conclude(s, status, "the last row is a validation");
 }
 
-/* The status of a run whose log has ended. The first case that fits counts. */
+/* Return the status of a run whose log has ended. The first case that applies counts. */
 static enum run_status final_status(struct run_state *s)
 {
 	const struct run *run = &s->run;

@@ -11,28 +11,28 @@ struct row_time {
 	double step, ms; /* absent before the first row */
 };
 
-/* What the lines so far show of a run. Which kind of record sets and clears these is a table in
- * run_apply.c. */
+/* What the lines so far show of a run. A table in run_apply.c lists the kinds of records that set
+ * and clear each flag. */
 enum run_flag {
 	IS_ACTIVE = 1 << 0,	/* it has a warm-up step or a row */
 	IS_STOPPED = 1 << 1,	/* it has a stop line */
 	IS_PACKED = 1 << 2,	/* sizes, pre-quant or progress: training has ended */
 	IS_EVALUATING = 1 << 3, /* an evaluation has started, and its result is missing */
-	IS_ENDED = 1 << 4,	/* it printed that it is complete; */
-	IS_LEFT = 1 << 5,	/* failures after that are not its own */
-	IS_FATAL = 1 << 6,	/* a failure and nothing after it, */
-	IS_OOM = 1 << 7,	/* out of memory, */
-	IS_KILLED = 1 << 8,	/* or killed from outside */
+	IS_ENDED = 1 << 4,	/* it printed that it is complete */
+	IS_LEFT = 1 << 5,	/* later failures are not its own */
+	IS_FATAL = 1 << 6,	/* it failed, and nothing followed */
+	IS_OOM = 1 << 7,	/* it failed: out of memory */
+	IS_KILLED = 1 << 8,	/* it failed: killed from outside */
 	IS_NOT_FINITE = 1 << 9, /* the last loss was NaN or infinite */
 };
 
-/* Steps that the clock of a trainer may leave out, for compilation and warm-up. */
+/* The most steps that a trainer's clock may leave out, for compilation and warm-up. */
 #define RUN_CLOCK_FREE_STEPS 50
 
 struct run_state {
 	struct run run;
 	struct run_results results;
-	uint64_t known;	   /* the line that is read now; see struct sample */
+	uint64_t known;	   /* the current line; see struct sample */
 	uint64_t own;	   /* METRIC bits of the settings that this run printed itself */
 	unsigned int is;   /* bits of enum run_flag */
 	bool sliding_mode; /* final_eval_mode:sliding_window */
@@ -46,7 +46,7 @@ struct run_state {
 	uint64_t eval_line;	   /* where the evaluation started */
 	bool is_cut;		   /* the log ends inside a line */
 	size_t failure;		   /* 1 + index of the event of the first failure; 0: none */
-	uint64_t end_line;	   /* that says that the run is complete; 0: none */
+	uint64_t end_line;	   /* line that reports the end of the run; 0: none */
 	char *end_text;		   /* owned */
 	bool row_is_last;	   /* the last row is a training row */
 	bool val_open;		   /* the last validation belongs to the next row */
@@ -96,7 +96,8 @@ void run_state_release(struct run_state *state);
 void run_state_apply(struct run_state *state, const struct record *record,
 		     const struct log_line *line, const struct run_sink *sink);
 
-/* Is the record a BPB in unknown words, before the end of the training, where no evaluation is? */
+/* Is the record a BPB with an unknown label, before training has ended, so that no evaluation
+ * printed it? */
 bool run_state_is_early(const struct run_state *state, const struct record *record);
 
 /* To be called with each line after a traceback, without its prefix: the name of the exception

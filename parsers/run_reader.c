@@ -11,7 +11,7 @@
 #include "parsers/score_table.h"
 #include "parsers/source_fold.h"
 
-/* The last state of a bar is at most this many lines after the end of the training. */
+/* Most lines from the end of the training to the last state of its bar. */
 #define EARLY_END_LINES 2
 
 struct run_reader {
@@ -29,7 +29,7 @@ struct run_reader {
 	struct source_fold fold;
 	struct document document;
 	struct metric_rows *rows;
-	bool has_metric_rows; /* they took a line */
+	bool has_metric_rows; /* the metrics file has rows */
 	struct score_table table;
 	struct marks marks; /* of the whole log */
 	const struct mark_set *mark_set;
@@ -99,7 +99,7 @@ static void fill_counts(struct run_reader *r, uint64_t last_line, uint64_t last_
 	run->tracks = marks_names(&r->marks);
 }
 
-/* A script is complete: store its hash in the current run, unless the run has one. */
+/* Store the hash of a complete script in the current run, unless the run has one. */
 static void store_source(struct run_reader *r)
 {
 	struct run *run = &r->state.run;
@@ -140,7 +140,7 @@ static void next_run(struct run_reader *r, uint64_t line, bool carry)
 	}
 }
 
-/* A setting starts a new run if the current one has printed it already and has started to work. A
+/* A setting starts a new run if the current run is active and has already printed that setting. A
  * plan may be repeated before the first row: other ranks print it late. */
 static bool setting_starts_run(const struct run_reader *r, const struct record *record)
 {
@@ -153,7 +153,7 @@ static bool setting_starts_run(const struct run_reader *r, const struct record *
 	return (r->state.is & IS_ACTIVE) != 0 && (record->present & r->state.own & telling) != 0;
 }
 
-/* Does the row count up to another number of steps than the run's rows? */
+/* Does the row have a different plan, a number of steps, from that of the run? */
 static bool has_other_plan(const struct run_state *s, const struct record *record)
 {
 	double planned = record_get(record, METRIC_PLANNED);
@@ -161,7 +161,7 @@ static bool has_other_plan(const struct run_state *s, const struct record *recor
 	return run_has(planned) && run_has(s->run.planned_steps) && planned != s->run.planned_steps;
 }
 
-/* The epoch that a rule's row without a step prints; absent: none. */
+/* Return the epoch of a row without a step that a rule matched; absent: none. */
 static double epoch_of_row(const struct run_reader *r, const struct record *record)
 {
 	if (r->templates != NULL || record_has(record, METRIC_STEP))
@@ -175,8 +175,8 @@ enum row_place { ROW_IN_RUN, ROW_STARTS_RUN, ROW_REPEATED };
 
 /* A row starts the next run if its step goes back to where the current run started, or if it has
  * another plan. A row that goes back to another step repeats an old row. The first row after a run
- * that only evaluated starts the next run too. Without steps, epochs decide: after the end of a run
- * any lower one starts the next. */
+ * that only evaluated starts the next run too. Without steps, epochs decide: after the end of a
+ * run, any lower epoch starts the next run. */
 static enum row_place place_row(const struct run_reader *r, const struct record *record)
 {
 	double step = record_get(record, METRIC_STEP), epoch = epoch_of_row(r, record);
@@ -213,7 +213,7 @@ static void add_format(struct run_reader *r, const char *name)
 	buf_append_str(&r->formats, name);
 }
 
-/* Records of some kinds do not make a file a training log. */
+/* Does the record make a file a training log? */
 static bool makes_run(const struct record *record)
 {
 	const struct rule *rule = record->rule;
@@ -239,7 +239,7 @@ static void apply_record(struct run_reader *r, const struct record *record,
 	    (row == ROW_STARTS_RUN || (kind == RULE_SETTING && setting_starts_run(r, record))))
 		next_run(r, line->line, row == ROW_IN_RUN || !has_other_plan(&r->state, record));
 	if (!r->has_run && kind == RULE_END && !makes_run(record)) {
-		r->early_end = line->line; /* of something before the training, */
+		r->early_end = line->line; /* perhaps the end of something else */
 		return;
 	}
 	if (!r->has_run && makes_run(record)) {
@@ -259,7 +259,7 @@ static void apply_record(struct run_reader *r, const struct record *record,
 			r->state.first_epoch = r->state.epoch;
 	}
 	run_state_apply(&r->state, record, line, &r->sink);
-	/* or of the training, if a bar with its last row is drawn after it */
+	/* The early end was that of the training if a bar draws its last row right after it. */
 	if (r->early_end != 0 && kind == RULE_TRAIN && record->rule->rounded) {
 		if (line->line - r->early_end <= EARLY_END_LINES)
 			r->state.is |= IS_ENDED;
@@ -280,7 +280,7 @@ static void apply_generic(void *user, const struct record *record, const struct 
 	if (r->cb.on_row != NULL)
 		r->cb.on_row(r->user, record, line);
 	struct row_counts counts = templates_get_counts(r->templates);
-	/* Keras fits again: the first epoch follows the last one. */
+	/* After its last epoch, Keras starts again at the first: fit() was called again. */
 	if (r->has_run && counts.epoch.value < s->counts.epoch.value && counts.epoch.value <= 1 &&
 	    s->counts.epoch.value == s->counts.epoch.total)
 		next_run(r, line->line, true);
@@ -302,13 +302,13 @@ static void apply_metric_row(void *user, const struct record *record, const stru
 	    !record_has(record, METRIC_VAL_LOSS))
 		return;
 	apply_record(r, record, line);
-	/* The trainer prints it at the end. */
+	/* The trainer prints a summary at the end. */
 	if (line->is_summary)
 		r->state.is |= IS_ENDED;
 }
 
-/* Is the line of text that no table of a metrics file contains? Such a file has no bars, so only
- * the last segment of a line may be from one. */
+/* Is the line certainly not from a metrics file? Such a file has no bars, so only the last segment
+ * of a line can be from one. */
 static bool is_plain(const struct run_reader *r, const struct log_line *line)
 {
 	size_t n = index_of(i, line->text.len, !str_is_blank(line->text.p[i]));
@@ -323,8 +323,8 @@ static bool read_template(struct run_reader *r, struct log_line *line)
 	return templates_read(r->templates, line);
 }
 
-/* A row in words that no rule knows, between rows that rules match: "step:400/500 [QAT] ..". It
- * counts to the plan of the run. */
+/* Read a row that no rule matches, between rows that rules match: "step:400/500 [QAT] ..". Its
+ * total must be the plan of the run. */
 static bool read_planned_row(struct run_reader *r, const struct log_line *line)
 {
 	double planned = r->state.run.planned_steps;
@@ -338,8 +338,8 @@ static bool read_planned_row(struct run_reader *r, const struct log_line *line)
 	       templates_read_planned(line, planned, r->state.run.last_step, apply_generic, r);
 }
 
-/* From the first training row that a rule matches, only rules are used. The rows without a rule
- * before it become a run. */
+/* Once a rule has matched a training row, use only rules. Earlier rows without a rule become a run
+ * of their own. */
 static void switch_to_rules(struct run_reader *r, const struct record *record, uint64_t line)
 {
 	if (r->templates == NULL || record->rule->kind != RULE_TRAIN)
@@ -350,7 +350,7 @@ static void switch_to_rules(struct run_reader *r, const struct record *record, u
 		next_run(r, line, true);
 }
 
-/* Scan a line; a line that may be cut must be certain. */
+/* Scan a line; if it may be cut, accept only a record that more text would not change. */
 static bool scan_line(struct run_reader *r, const struct log_line *line, struct record *record)
 {
 	return line->cut ? scanner_scan_cut(r->scanner, line->text, record)
@@ -379,7 +379,7 @@ static void read_source_line(struct run_reader *r, const struct log_line *line)
 	struct record record;
 
 	row.text = line->exact;
-	/* A training row ends a script that has no "====" after it. Rows start like this. */
+	/* A training row ends a script that no "====" follows. Rows start with these bytes. */
 	if (source_fold_may_end(&r->fold) &&
 	    (str_is_digit(first) || first == 's' || first == 'w') && scan_line(r, &row, &record) &&
 	    (rows >> record.rule->kind & 1) != 0) {
@@ -397,7 +397,7 @@ static void read_source_line(struct run_reader *r, const struct log_line *line)
 	r->line_class = LINE_SOURCE;
 }
 
-/* The part of s after the first `mark`; empty if there is none. */
+/* Return the part of s after the first `mark`; empty if there is none. */
 static struct str text_after(struct str s, const char *mark)
 {
 	const char *at = str_find(s, mark);
@@ -407,7 +407,7 @@ static struct str text_after(struct str s, const char *mark)
 	return str_between(at + strlen(mark), s.p + s.len);
 }
 
-/* The text after a bar of tqdm, which ends without a newline:
+/* Return the text after a bar of tqdm, which ends without a newline:
  * "eval: 45%|##  | 45/99 [00:10<00:12, 4.4it/s]step:1/9 ..". Empty without a bar in tqdm's default
  * format, or without text after it. */
 static struct str text_after_bar(struct str line)
@@ -426,8 +426,7 @@ static struct str text_after_bar(struct str line)
 	return text_after(rest, "]");
 }
 
-/* Each of these returns what a rule matches: the line, or *part, which is a part of it; else NULL.
- */
+/* Each of these returns the line, or its part in *part, if a rule matches it; else NULL. */
 
 /* Scan a line; if a message of Slurm is printed into it, scan only the message. */
 static const struct log_line *scan_message(struct run_reader *r, const struct log_line *line,
@@ -477,7 +476,7 @@ static const struct log_line *scan_after_bar(struct run_reader *r, const struct 
 	return scan_line(r, part, record) ? part : NULL;
 }
 
-/* A line that differs from an earlier row only in its numbers. */
+/* Read a line that differs from an earlier row only in its numbers. */
 static bool read_similar_row(struct run_reader *r, struct log_line *line)
 {
 	if (r->templates == NULL)
@@ -517,7 +516,7 @@ static bool read_metrics(struct run_reader *r, struct log_line *line)
 	return read_metric_line(r, line, metric_rows_read);
 }
 
-/* Is the record meaningless at this place? Then the line goes to the next reader. */
+/* Is the record meaningless at this place, so that the next reader should get the line? */
 static bool is_out_of_place(const struct run_reader *r, const struct record *record,
 			    struct str text)
 {
@@ -525,16 +524,16 @@ static bool is_out_of_place(const struct run_reader *r, const struct record *rec
 
 	if (kind == RULE_RESULT)
 		return run_state_is_early(&r->state, record);
-	if (kind == RULE_PROGRESS) /* in the words of any evaluation */
+	if (kind == RULE_PROGRESS) /* any evaluation prints such lines */
 		return record->rule->stage == STAGE_OTHER && !r->state.has_bpb;
-	if (kind == RULE_VAL) /* the second line of a row of its format */
+	if (kind == RULE_VAL) /* follows a row of the same format */
 		return record->rule->stage == STAGE_OTHER &&
 		       record->rule->format != r->state.row_format;
 	/* an object may hold the text of an error */
 	return kind == RULE_EVENT && text.len > 1 && text.p[0] == '{' && text.p[1] == '"';
 }
 
-/* A line that a rule matches, also after the number of a task or a bar. */
+/* Read a line that a rule matches, also after the number of a task or a bar. */
 static bool read_by_rule(struct run_reader *r, struct log_line *line)
 {
 	struct log_line part;
@@ -564,7 +563,7 @@ static bool read_by_rule(struct run_reader *r, struct log_line *line)
 	return true;
 }
 
-/* A row of a table of scores. */
+/* Read a row of a table of scores. */
 static bool read_table(struct run_reader *r, struct log_line *line)
 {
 	struct record record;
@@ -576,7 +575,7 @@ static bool read_table(struct run_reader *r, struct log_line *line)
 	return true;
 }
 
-/* A row without a rule. */
+/* Read a row without a rule. */
 static bool read_row(struct run_reader *r, struct log_line *line)
 {
 	if (r->templates != NULL ? !read_template(r, line) : !read_planned_row(r, line))
@@ -585,8 +584,8 @@ static bool read_row(struct run_reader *r, struct log_line *line)
 	return true;
 }
 
-/* The readers in the order in which they see a line. Each returns true if it took the line; one
- * that it does not take, or whose record it drops, goes on to the next. */
+/* The readers, in the order in which they get a line. A reader returns true if it has used the
+ * line. Otherwise, also if it drops the record, the next reader gets the line. */
 static bool (*const readers[])(struct run_reader *r, struct log_line *line) = {
 	read_similar_row, read_similar_metrics, read_by_rule, read_table, read_metrics, read_row,
 };
@@ -599,7 +598,7 @@ static void read_segment(struct run_reader *r, const struct segment *segment)
 				 .ends_line = segment->ends_line,
 				 .cut = segment->cut };
 
-	if (segment->line == 1 && str_starts_with(line.text, "\xef\xbb\xbf")) /* of the file */
+	if (segment->line == 1 && str_starts_with(line.text, "\xef\xbb\xbf")) /* a BOM */
 		line.text = str_skip(line.text, 3);
 	line.raw = line.exact = line.text;
 	if (r->now.is_indented && (line.exact.len == 0 || line.exact.p[0] != ' '))
@@ -641,7 +640,7 @@ static void read_segment(struct run_reader *r, const struct segment *segment)
 		marks_read_line(&r->marks, line.text, r->kind);
 }
 
-/* Pass over many lines of a script at once. */
+/* Skip many lines of a script at once. */
 static size_t skip_source(void *user, struct str text, uint64_t *lines)
 {
 	struct run_reader *r = user;
@@ -655,8 +654,8 @@ static size_t skip_source(void *user, struct str text, uint64_t *lines)
 	return n;
 }
 
-/* The log ends inside this line, which may be half a result: "final_int6_sli", or one whose time is
- * cut: "final_int6_roundtrip val_loss:2.1 val_bpb:1.15 eval_ti". */
+/* The log ends inside this line. It may be half a result, "final_int6_sli", or a result whose time
+ * is cut: "final_int6_roundtrip val_loss:2.1 val_bpb:1.15 eval_ti". */
 static void note_cut(struct run_reader *r, const struct segment *segment)
 {
 	static const char *const starts[] = {
@@ -700,7 +699,7 @@ static void read_unwrapped(void *user, const struct segment *segment)
 	read_text(r, &inner);
 }
 
-/* Read a line of Docker's JSON files, {"log":"..\n","stream":"stdout","time":".."}. Its text is
+/* Read a line of Docker's JSON files, {"log":"..\n","stream":"stdout","time":".."}. Its "log" is
  * output of the program, with line ends. False for any other line. */
 static bool unwrap_docker(struct run_reader *r, const struct segment *segment)
 {

@@ -4,9 +4,9 @@
 #include "parsers/format.h"
 #include "parsers/templates.h"
 
-/* Turns the bytes of one log into runs. The calls do not depend on how the bytes are divided. The
- * reader needs bounded memory and knows no file, clock or network, so a live log, its local copy
- * and a file read at once give the same runs. */
+/* Turns the bytes of one log into runs. The calls do not depend on how the bytes are split. The
+ * reader needs bounded memory and uses no file, clock or network, so a live log, its local copy and
+ * a file read at once give the same runs. */
 struct run_reader;
 
 /* All are optional; run and sample are borrowed for the call. */
@@ -39,7 +39,7 @@ void run_reader_reset(struct run_reader *reader, void *user);
 void run_reader_feed(struct run_reader *reader, const void *data, size_t len);
 
 /* End the log. A last line without newline counts, the status of the last run becomes final
- * (finished, truncated, ..), and on_run is called for it; not at all if the log has no run. */
+ * (finished, truncated, ..), and on_run is called for that run if the log has any. */
 void run_reader_finish(struct run_reader *reader);
 
 /* The current run, with status RUN_RUNNING, or oom, crashed, .. if known already. Its derived
@@ -50,7 +50,7 @@ const struct run *run_reader_current(struct run_reader *reader);
  * False before the first run. */
 bool run_reader_at_end(struct run_reader *reader, struct run *out);
 
-/* How often rule number i of the set exceeded the match limit. */
+/* Return how often rule number i of the set exceeded the match limit. */
 uint64_t run_reader_limit_hits(const struct run_reader *reader, size_t i);
 
 /* Lines and bytes read, of the whole file. */

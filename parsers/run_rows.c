@@ -128,7 +128,7 @@ static void init_row(struct run_row *row)
 	row->run.status = RUN_FINISHED;
 }
 
-/* Read a row; wrong: an error that was found before, or NULL. */
+/* Read a row; `wrong`: an error that was already found in it, or NULL. */
 static int read_members(struct reader *r, const cJSON *object, const char *wrong)
 {
 	struct run_row row;

@@ -9,8 +9,8 @@
  * array), of `parse --csv`, a small table whose header has some of these keys,
  * or the submission.json of a record. A number that is missing, empty or null is
  * absent. Rows with a "kind" other than "run" (a board's group, a verifier's
- * score) are skipped. Without a status key a row is a finished run; with one
- * that is empty or null it is not.
+ * score) are skipped. A row without a status key is a finished run; a row whose
+ * status is empty or null is not.
  *
  * In a submission.json the seeds are read:
  *	{"name": "..", "seed_results": {"42": {"val_bpb": .., "val_loss": ..}}}

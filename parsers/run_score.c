@@ -27,7 +27,7 @@ bool run_results_odd_first(const struct run_results *results)
 	return false;
 }
 
-/* The number of decimals of a figure, at least 4 and at most 10. */
+/* Return the number of decimals of a figure, at least 4 and at most 10. */
 static int decimals_of(double bpb)
 {
 	double scale = 1e4;
@@ -40,7 +40,7 @@ static int decimals_of(double bpb)
 	return n;
 }
 
-/* Can both be the same figure, printed with different precision? */
+/* Can both numbers be the same figure, printed with different precision? */
 static bool is_same_figure(double a, double b)
 {
 	int da = decimals_of(a), db = decimals_of(b);
@@ -50,7 +50,7 @@ static bool is_same_figure(double a, double b)
 
 static const char exact_suffix[] = "_exact";
 
-/* Length of the label without "_exact". */
+/* Return the length of the label without "_exact". */
 static size_t base_length(const char *label)
 {
 	size_t n = strlen(label), k = strlen(exact_suffix);
@@ -91,8 +91,8 @@ static bool has_same_label(const struct result *a, const struct result *b)
 	return a->stage == b->stage && strcmp(a->label, b->label) == 0;
 }
 
-/* Is there a later result with the same label, either the same figure or of a model that was packed
- * again? */
+/* Is there a later result with the same label that has the same figure, or that belongs to a model
+ * packed again? */
 static bool is_superseded(const struct run_results *results, const struct result *r)
 {
 	return array_any(later, results->items, results->n,
@@ -105,7 +105,7 @@ static bool is_counted(const struct run_results *results, const struct result *r
 	return !has_exact_twin(results, r) && !is_alias(results, r) && !is_superseded(results, r);
 }
 
-/* The best result of these stages, or the last one. */
+/* Find the best result of these stages or, with find_last, the last one. */
 static const struct result *find_result(const struct run_results *results, unsigned int stages,
 					bool find_last)
 {
@@ -118,8 +118,7 @@ static const struct result *find_result(const struct run_results *results, unsig
 	return found;
 }
 
-/* Are there two figures of one label, or of two roundtrips? Then it is not known which model was
- * submitted. */
+/* Do one label or two roundtrips have different figures, so that the submitted model is unknown? */
 static bool is_unclear(const struct run_results *results, const struct result *found)
 {
 	return array_any(r, results->items, results->n,
@@ -128,7 +127,7 @@ static bool is_unclear(const struct run_results *results, const struct result *f
 				 !is_same_figure(r->bpb, found->bpb));
 }
 
-/* The figure of a stage: the best one, or the last one of roundtrips and pre-quants. */
+/* Return the figure of a stage: the best one, or the last one of roundtrips and pre-quants. */
 static double stage_bpb(const struct run_results *results, enum rule_stage stage)
 {
 	bool find_last = stage == STAGE_ROUNDTRIP || stage == STAGE_PREQUANT;
@@ -137,7 +136,7 @@ static double stage_bpb(const struct run_results *results, enum rule_stage stage
 	return r != NULL && !is_unclear(results, r) ? r->bpb : RUN_ABSENT;
 }
 
-/* The evaluation time of a result, from its own line or from its twin's. */
+/* Return the evaluation time of a result, from its own line or from its twin's. */
 static double find_eval_ms(const struct run_results *results, const struct result *r)
 {
 	if (!run_has(r->eval_ms))

@@ -48,8 +48,8 @@ void run_results_add(struct run_results *results, const struct result *r);
 /* Is there an evaluation of any of those stages? */
 bool run_results_any(const struct run_results *results, unsigned int stages);
 
-/* Does an unknown evaluation, or one of another model, come before all known ones? Then the weights
- * may have changed before those. */
+/* Does an unknown evaluation, or one of another model, come before all known ones? If so, the
+ * weights may have changed before the known ones. */
 bool run_results_odd_first(const struct run_results *results);
 
 /* Fill prequant_bpb (if printed), quant_bpb, sliding_bpb, ttt_bpb, final_* and eval_s of run;

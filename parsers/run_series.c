@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The named numbers that a run printed. */
+/* Store the named numbers that a run printed. */
 #include "parsers/run_series.h"
 
 #include <pthread.h>
@@ -18,7 +18,7 @@ static struct run_series *find_series(struct run *run, struct str name, enum met
 				  one->name[name.len] == '\0');
 }
 
-/* At the end of a cut name, to distinguish it from other names with the same start. */
+/* Bytes at the end of a cut name that distinguish it from other names with the same start. */
 #define CUT_MARK_BYTES 5
 
 /* Make the stored form of a name. */
@@ -94,7 +94,7 @@ struct run_series *run_series_get_metric(struct run *run, enum metric metric)
 	return run_series_get(run, str_from(info->name), str_from(info->unit), metric);
 }
 
-/* If a step appears again, its later value counts. */
+/* Add a point; if its step exists already, replace the value. */
 static void add_point(struct run_points *points, struct run_point point)
 {
 	size_t n = points->n, k = n;

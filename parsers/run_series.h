@@ -32,11 +32,11 @@ const char *series_label(enum metric metric, const char *name, char out[SERIES_L
  * with that label; NULL: none. */
 const struct run_series *run_series_find(const struct run *run, const char *name);
 
-/* Its last value: in the metric's unit if name is the metric's name, else as printed. Absent if it
- * has no points. */
+/* Return the last value of a series: in the metric's unit if name is the metric's name, else as
+ * printed. Absent if the series has no points. */
 double run_series_last(const struct run_series *series, const char *name);
-/* The last value of the run's series with that name; absent: it has none. */
+/* The same for the run's series with that name; absent if there is none. */
 double run_last_value(const struct run *run, const char *name);
 
-/* The printed name that the label may come from. */
+/* Find the printed name that a label may come from. */
 void series_printed_name(const char *label, char out[SERIES_NAME_BYTES]);

@@ -12,7 +12,7 @@
 #define DEPTH_LIMIT    2000U
 #define HEAP_LIMIT_KIB 2048U
 
-/* load_word with the first byte lowest on every machine. */
+/* Like load_word, but with the first byte in the lowest bits on every machine. */
 static uint64_t load_low_first(const char *p, size_t left)
 {
 	uint64_t word = load_word(p, left);
@@ -23,8 +23,7 @@ static uint64_t load_low_first(const char *p, size_t left)
 	return word;
 }
 
-/* Mix a word so that its lowest bits, and those from each later byte on, are a hash of three bytes.
- */
+/* Mix a word so that the bits from each byte on start with a hash of that byte and the next two. */
 static uint64_t mix_grams(uint64_t word)
 {
 	return word ^ word >> 9;
@@ -35,7 +34,7 @@ static size_t gram_slot(uint64_t mixed)
 	return mixed & ((1 << SCAN_SLOT_BITS) - 1);
 }
 
-/* The number of the set of the rules that need a literal; the sets of the literals follow. */
+/* Number of the set of rules that need any literal; the set of each literal comes after it. */
 #define INDEXED_SET ((size_t)256)
 
 static uint64_t *set_of(const struct scan_index *index, size_t number)
@@ -152,7 +151,7 @@ uint64_t scanner_limit_hits(const struct scanner *scanner, size_t i)
 	return scanner->limit_hits[i];
 }
 
-/* The text of group number `n`; p is NULL if the group is not set. */
+/* Return the text of group number `n`; p is NULL if the group is not set. */
 static struct str group_text(struct str line, const PCRE2_SIZE *ovector, uint32_t n)
 {
 	if (ovector[2 * n] == PCRE2_UNSET)
@@ -216,7 +215,7 @@ static bool try_rule(struct scanner *scanner, size_t i, struct str line, struct 
 		return false;
 	array_each (group, rule->groups, is_simple ? rule->n_groups : 0)
 		record_set(record, group->metric, numbers[group->number - 1] * group->scale);
-	if (rule->pairs) { /* from where the pattern matches */
+	if (rule->pairs) { /* from where the pattern matches on */
 		struct pair pairs[PAIRS_MAX];
 		size_t at = is_simple ? 0 : scanner->ovector[0];
 		size_t n = pairs_read(str_skip(line, at), pairs);
@@ -231,7 +230,7 @@ struct line_facts {
 	struct str line;
 	bool has_word[2], has_literals;
 	uint64_t word[2]; /* after the first blank; after the blanks that the line starts with */
-	uint64_t literals[4]; /* those that it contains: a bit for each of scan_index.literals */
+	uint64_t literals[4]; /* bitmap of the scan_index.literals in the line */
 };
 
 /* Does the line have the rule's second word? */
@@ -289,7 +288,7 @@ static void find_literals(const struct scan_index *index, struct line_facts *fac
 	facts->has_literals = true;
 }
 
-/* Word w of the set of rules whose literal is in the line. */
+/* Return word w of the set of rules whose literal is in the line. */
 static uint64_t rules_with_literal(const struct scan_index *index, struct line_facts *facts,
 				   size_t w)
 {
@@ -349,7 +348,7 @@ bool scanner_matches(struct scanner *scanner, const struct rule *rule, struct st
 			   scanner->match_data, scanner->context) >= 0;
 }
 
-/* Number of digits after the point of the number that ends at `end`. */
+/* Count the digits after the point of the number that ends at `end`. */
 static size_t decimals_before(const char *start, const char *end)
 {
 	const char *p = end;

@@ -3,8 +3,8 @@
 
 #include "parsers/rule.h"
 
-/* What a line must have to match a rule, next to each other in memory: its first words as of struct
- * steps. Mask 0: not compared. */
+/* What a line must contain to match a rule: its first words, as in struct steps (mask 0: not
+ * compared). These are stored together, so that they are searched quickly. */
 struct scan_rule {
 	const struct rule *rule;
 	uint64_t head, head_mask, second, second_mask;
@@ -18,7 +18,7 @@ struct scan_rule {
 /* A text that some rules need. */
 struct scan_literal {
 	struct str text;     /* borrowed from a rule; 3 bytes or more */
-	uint64_t word, mask; /* its first bytes, as of load_word */
+	uint64_t word, mask; /* its first bytes, see load_word */
 	uint64_t *rules;     /* the set of these rules */
 	uint8_t next;	     /* 1 + the number of the next literal in the same slot; 0: none */
 };
@@ -27,8 +27,8 @@ struct scan_literal {
  * are tried; all sets have the same number of words. */
 struct scan_index {
 	struct scan_rule *rules; /* owned */
-	/* Owned. For each byte, the rules whose matches may start with it; then the rules that need
-	 * a literal; then those of each literal. */
+	/* Owned. For each byte, the set of rules whose matches may start with it; then the set of
+	 * rules that need a literal; then the set of each literal. */
 	uint64_t *sets;
 	size_t n_words;
 	struct scan_literal literals[SCAN_MAX_LITERALS];
@@ -57,8 +57,7 @@ void scanner_free(struct scanner *scanner);
 bool scanner_scan(struct scanner *scanner, struct str line, struct record *record);
 
 /* The same for the last line of a log without a newline, which may be cut within a number. Accepts
- * only a record that one more digit would not change, or a BPB with as many decimals as its loss.
- */
+ * only a record that one more digit would not change, or a BPB as long as its loss. */
 bool scanner_scan_cut(struct scanner *scanner, struct str line, struct record *record);
 
 /* Does the pattern of the rule, which may be of another set, match the line? */

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "parsers/linebuf.h"
 
-/* Unclosed objects for which the whole text is searched. */
+/* After this many unclosed objects, the end of an object must be in its line. */
 #define MAX_OPEN 64
 /* Limits of a possible measurement. */
 #define LEAST_SIZE 1e-15
@@ -51,7 +51,7 @@ bool score_json_counts(const struct score_json *score)
 	return score->passed && isfinite(score->value);
 }
 
-/* Length of the object at the start of text, or 0 if it is not closed. */
+/* Return the length of the object at the start of text, or 0 if it is not closed. */
 static size_t find_object_length(struct str text)
 {
 	size_t depth = 0;
@@ -264,7 +264,7 @@ void score_json_release(struct score_json *score)
 	score->key = NULL;
 }
 
-/* The first of these keys whose value differs (missing in both: equal), or NULL. */
+/* Find the first of these keys whose value differs (missing in both: equal); NULL: none. */
 static const char *find_difference(const cJSON *a, const cJSON *b, const char *const *keys)
 {
 	for (; *keys != NULL; keys++) {
@@ -339,7 +339,7 @@ static const struct {
 	{ "plan", "scratchpad_kb", "tensor_layout" },
 };
 
-/* A number at the top, or the one that all cases share; else NAN. */
+/* Return a number at the top, or the number that all cases share; else NAN. */
 static double read_common(const cJSON *root, const char *key)
 {
 	const cJSON *cases = json_get(root, "cases");
@@ -419,7 +419,7 @@ void score_row_release(struct score_row *row)
 	score_json_release(&row->json);
 }
 
-/* Text of the verifier; NULL if there is none. */
+/* Return a text of the verifier as JSON; NULL if there is none. */
 static cJSON *make_text(const char *text)
 {
 	char clean[256];

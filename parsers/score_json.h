@@ -42,8 +42,7 @@ bool score_json_counts(const struct score_json *score);
  * that in any unit. */
 bool score_is_measurable(double value);
 
-/* The same for the score with this key: a best_ and a size must be above 0, a time at least 1 ns.
- */
+/* The same for a score's key: a best_ value and a size must be above 0, a time at least 1 ns. */
 bool score_is_possible(const char *key, double value);
 
 /* The key with which an object reports a failure, or NULL. */

@@ -23,7 +23,7 @@ static size_t split_cells(struct str line, struct str cells[SCORE_TABLE_COLUMNS 
 	return n;
 }
 
-/* The name of a plot is a file name, of several words without blanks, and has a colon after it. */
+/* A title is the file name of a plot, several words without blanks, followed by a colon. */
 static bool is_title(struct str line)
 {
 	return line.len > 1 && line.len <= SCORE_TABLE_TITLE && line.p[line.len - 1] == ':' &&

@@ -60,7 +60,7 @@ void script_hash_start(struct script_hash *h)
 		sha256_init(&h->sha);
 	sha256_reset(&h->sha);
 	if (h->len > 0 && h->like == NULL && h->n_known > 0)
-		buf_clear(&h->known[h->next].text); /* it did not end */
+		buf_clear(&h->known[h->next].text); /* the last script did not end */
 	h->like = NULL;
 	h->len = 0;
 }
@@ -131,7 +131,7 @@ static bool is_name_byte(char c)
 	return str_is_word(c) || c == '.';
 }
 
-/* "import os, sys" or "import lzma as L;...": names, then ",", ";", "#" or "as". */
+/* Is this "import os, sys" or "import lzma as L;...": names, then ",", ";", "#" or "as"? */
 static bool is_import(struct str s)
 {
 	size_t i = strlen("import ");
@@ -204,7 +204,7 @@ static inline bytes16 __attribute__((always_inline)) stops_at(const char *p)
 
 #define STRIDE 64
 
-/* The next stop in the text; else its last byte, which is an LF. */
+/* Find the next stop in the text; if there is none, its last byte, which is an LF. */
 static size_t find_stop(struct str text, size_t at)
 {
 	while (at + 2 < text.len) {

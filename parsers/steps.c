@@ -32,7 +32,7 @@ static bool is_quantifier(char c)
 	return c != '\0' && strchr("?*+{", c) != NULL;
 }
 
-/* Length of the literal character at p, with its byte in *c; 0 if there is none. */
+/* Return the length of the literal character at p, with its byte in *c; 0 if there is none. */
 static size_t literal_at(const char *p, char *c)
 {
 	size_t n = *p == '\\' ? 2 : 1;
@@ -70,7 +70,7 @@ static bool set_add_escape(uint64_t set[4], char c)
 	return c == 'd' || c == 'w' || ispunct((unsigned char)c);
 }
 
-/* Length of the set at p ("\d", "[\w.+-]"), with its bytes in set; 0 if there is none. */
+/* Return the length of the set at p ("\d", "[\w.+-]"), with its bytes in set; 0: no set. */
 static size_t set_at(const char *p, uint64_t set[4])
 {
 	size_t n = 1;
@@ -91,7 +91,7 @@ static size_t set_at(const char *p, uint64_t set[4])
 	return n + 1;
 }
 
-/* Length of the span at p ("\d++", "\d[\d.]*+", "\d"); 0 if there is none. */
+/* Return the length of the span at p ("\d++", "\d[\d.]*+", "\d"); 0 if there is none. */
 static size_t span_at(const char *p, struct rule_step *step)
 {
 	size_t n = set_at(p, step->first), more;
@@ -111,7 +111,7 @@ static size_t span_at(const char *p, struct rule_step *step)
 	return is_quantifier(p[n]) ? 0 : n;
 }
 
-/* Length of a span at p, alone or in a named group; 0 if there is none. */
+/* Return the length of a span at p, alone or in a named group; 0 if there is none. */
 static size_t read_span(const char *p, struct rule_step *step)
 {
 	size_t n = 0, span;
@@ -134,7 +134,7 @@ static size_t read_span(const char *p, struct rule_step *step)
 	return span > 0 ? n : 0;
 }
 
-/* Length of the step at p: a literal, a span or both; 0 if there is none. */
+/* Return the length of the step at p: a literal, a span or both; 0 if there is none. */
 static size_t read_step(const char *p, struct rule_step *step)
 {
 	char word[8] = { 0 }, mask[8] = { 0 }, c;
@@ -154,7 +154,7 @@ static size_t read_step(const char *p, struct rule_step *step)
 	return at + n;
 }
 
-/* How the pattern continues after its last step. */
+/* Find how the pattern continues after its last step. */
 static enum steps_end read_end(const char *p)
 {
 	static const struct {

@@ -3,10 +3,10 @@
 
 #include "base/str.h"
 
-/* A PCRE2 pattern that needs no backtracking: literals and spans of bytes that take all they can
- * ("\d++", "(?<loss>[\w.+-]++)"), one after the other. Nearly all rules for training rows are of
- * this form. Steps match such a pattern in one pass with the same result as PCRE2, and parse its
- * numbers on the way. For other anchored patterns the steps cover only the first part. */
+/* A PCRE2 pattern that needs no backtracking: a sequence of literals and possessive spans of bytes
+ * ("\d++", "(?<loss>[\w.+-]++)"). Nearly all rules for training rows have this form. Steps match
+ * such a pattern in one pass with the same result as PCRE2, and parse its numbers on the way. For
+ * other anchored patterns the steps cover only the first part. */
 struct rule_step {
 	uint64_t word, mask;	    /* a literal of `len` bytes, */
 	uint64_t first[4], rest[4]; /* then one byte of first, */
@@ -37,7 +37,7 @@ struct steps {
 	uint64_t head, head_mask, second, second_mask;
 };
 
-/* The first 8 bytes at p as a word; missing bytes are 0. */
+/* Load the first 8 bytes at p as a word; missing bytes are 0. */
 static inline uint64_t load_word(const char *p, size_t left)
 {
 	uint64_t word = 0;
@@ -49,7 +49,7 @@ static inline uint64_t load_word(const char *p, size_t left)
 	return word;
 }
 
-/* The next "(", "|" or ")" of a pattern that is not escaped and not in a class, or its end. */
+/* Find the next "(", "|" or ")" of a pattern that is not escaped and not in a class, or its end. */
 const char *steps_next_branch(const char *pattern);
 
 /* Read a valid pattern that starts with "^" into the zeroed *steps. False if it is a choice between

@@ -18,7 +18,7 @@ const char telemetry_script[] = "while read -r _; do\n"
 				"echo 'HGT1 >'\n"
 				"done\n";
 
-/* In the order of TELEMETRY_QUERY. */
+/* Columns, in the order of TELEMETRY_QUERY. */
 enum column {
 	COLUMN_INDEX,
 	COLUMN_NAME,

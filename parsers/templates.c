@@ -13,7 +13,7 @@ static char train_name[] = "row", val_name[] = "validation";
 static const struct rule train_rule = {
 	.name = train_name, .format = templates_format, .kind = RULE_TRAIN, .last = LAST_BEFORE_PLAN
 };
-/* between rows of a rule */
+/* for rows between rows that a rule matched */
 static const struct rule planned_rule = { .name = train_name,
 					  .format = templates_format,
 					  .kind = RULE_TRAIN };
@@ -52,10 +52,10 @@ struct template
 	struct held_line held[TEMPLATES_LEAST_ROWS - 1];
 	size_t n_held;
 	struct fast_path *fast; /* owned; NULL: none */
-	unsigned int tries;	/* attempts to make it */
+	unsigned int tries;	/* attempts to create it */
 };
 
-/* To read rows of a template without analyzing their names again. */
+/* Reads rows of a template without analyzing their names again. */
 struct fast_path {
 	struct known_row row;
 	size_t epoch; /* index of a pair of the shape; n: none */
@@ -65,7 +65,7 @@ struct fast_path {
 	bool is_sure;	    /* it has read a row that was also read in full */
 };
 
-/* No more attempts at a fast path after this many. */
+/* The most attempts to create a fast path. */
 #define MOST_TRIES 8
 
 struct templates {
@@ -157,7 +157,7 @@ static bool has_word(struct str name, const char *words)
 	return false;
 }
 
-/* Times, rates and sizes are printed by any program. */
+/* Is the number a time, a rate or a size, which any program prints? */
 static bool is_time_rate_or_size(const struct pair *pair)
 {
 	return str_is_among(pair->unit, "ms s sec secs m min h B KB kB MB GB "
@@ -204,8 +204,7 @@ static bool counter_kind_of(const struct row *row, size_t i, enum counter_kind *
 	return true;
 }
 
-/* Rows are printed for their figures: named numbers that are not counters, times, rates or
- * sizes. */
+/* Is pair i a figure: a named number that is not a counter, time, rate or size? */
 static bool is_figure(const struct row *row, size_t i)
 {
 	const struct pair *pair = &row->pairs[i];
@@ -215,8 +214,8 @@ static bool is_figure(const struct row *row, size_t i)
 	       !counter_kind_of(row, i, &kind);
 }
 
-/* Does the row have figures? Names like "loss" are printed only by training programs; without a
- * named counter one of them is needed. */
+/* Does the row have figures? Without a named counter, one of them must have a name like "loss",
+ * which only training programs print. */
 static bool has_figures(const struct row *row)
 {
 	bool is_sure = row->kind != COUNTS_LEAD;
@@ -232,8 +231,8 @@ static bool has_figures(const struct row *row)
 	return has_any && is_sure;
 }
 
-/* "steps:  10%|#    | 160/1600 [..]" has one counter: its name precedes the bar, and the percentage
- * repeats it. */
+/* Make one counter of "steps:  10%|#    | 160/1600 [..]": its name precedes the bar, and the
+ * percentage repeats it. */
 static void join_bar(struct row *row)
 {
 	struct str name = { NULL, 0 };
@@ -303,7 +302,7 @@ static struct template *find_template(struct templates *ts, uint64_t key)
 	return NULL;
 }
 
-/* Add a template, in place of the one not used for longest. */
+/* Add a template, in place of the least recently used one. */
 static struct template *add_template(struct templates *ts, uint64_t key, bool is_bar)
 {
 	struct template **at = ts->table, *t;
@@ -336,8 +335,8 @@ static void hold_line(struct template *t, const struct log_line *line)
 	held->line.text.p = held->text;
 }
 
-/* The counter of a template is the step of the run if the lines show it: "step 250" is between
- * "iter 240" and "iter 250" again and again. */
+/* Check whether the template's counter is the step of the run. It is if "step 250" is between "iter
+ * 240" and "iter 250" again and again. */
 static void compare_counter(const struct templates *ts, struct template *t, double value)
 {
 	if (isnan(ts->step))
@@ -348,7 +347,7 @@ static void compare_counter(const struct templates *ts, struct template *t, doub
 		t->is_unrelated = true;
 }
 
-/* Does the counter restart when a new epoch starts? */
+/* Note whether the counter restarts or continues when a new epoch starts. */
 static void check_restart(const struct templates *ts, struct template *t, double counter)
 {
 	if (t->n_lines == 0)
@@ -399,7 +398,7 @@ static void update_template(struct templates *ts, struct template *t, const stru
 	t->n_lines++;
 }
 
-/* The metrics that the names of the row mean, except its counter. */
+/* Find the metrics that the names of the row mean, except that of its counter. */
 static uint64_t find_metrics(const struct row *row)
 {
 	uint64_t bits = 0;
@@ -441,7 +440,7 @@ static bool counts_steps(const struct templates *ts, const struct template *t,
 				   : kind == COUNTS_UNITS && t->is_bar;
 }
 
-/* The step of the row: its own, or the one of the rows around it. */
+/* Return the step of the row: its own, or that of the rows around it. */
 static double find_step(struct templates *ts, struct template *t, enum counter_kind kind,
 			const struct pair *counter, uint64_t name)
 {
@@ -465,7 +464,7 @@ static double find_step(struct templates *ts, struct template *t, enum counter_k
 	return ts->step;
 }
 
-/* If there are epochs, the total may be the length of one of them. */
+/* Return the planned steps; absent if the total may be the length of one epoch. */
 static double find_planned(const struct templates *ts, const struct template *t,
 			   enum counter_kind kind, const struct pair *counter)
 {
@@ -557,7 +556,7 @@ static void report_row(struct templates *ts, struct template *t, const struct ro
 	ts->fn(ts->user, &record, &row->line);
 }
 
-/* Prepare the fast path for rows like this one, if possible. */
+/* Create the fast path for rows like this one, if possible. */
 static void make_fast_path(struct templates *ts, struct template *t, const struct row *like)
 {
 	const struct log_line *line = &like->line;
@@ -626,8 +625,8 @@ static void set_epoch(struct templates *ts, const struct pair *pair)
 	ts->counts.epoch.value = epoch;
 }
 
-/* "Eval started..": rows with another total belong to the evaluation until a line says that
- * training continues. */
+/* Find the start of an evaluation ("Eval started.."): rows with another total belong to it until a
+ * line is about training. */
 static void find_evaluation(struct templates *ts, struct str text)
 {
 	struct str rest = text, word;
@@ -648,7 +647,7 @@ static bool add_row(struct templates *ts, struct row *row)
 	if (row->line.cut) {
 		char last = row->line.text.p[row->line.text.len - 1];
 
-		/* The last line of a log without LF may end with a cut number: drop that one. */
+		/* The last line of a log without LF may end with a cut number: drop it. */
 		row->n -= is_accepted && (last == '.' || str_is_digit(last));
 		if (!is_accepted || row->counter >= row->n)
 			return false;
@@ -716,7 +715,7 @@ static struct str strip_source_place(struct str text)
 	return n > 0 ? str_trim((struct str){ text.p, n }) : text;
 }
 
-/* The message of a line, without the text that loggers print before and after it. */
+/* Return the message of a line, without the text that loggers print before and after it. */
 static struct str find_message(const struct log_line *line)
 {
 	struct str text = line->text;
@@ -887,7 +886,7 @@ static bool add_part(struct templates *ts, const struct row *row)
 	return true;
 }
 
-/* Read the rows of this rank, the lowest one that has printed any. */
+/* Use only the rows of this rank, the lowest one that has printed rows. */
 static void use_rank(struct templates *ts, int rank)
 {
 	for (size_t i = 0; i < TEMPLATES_MAX && ts->table[i] != NULL; i++) {
@@ -950,8 +949,8 @@ static bool opens_dict(struct str text)
 	       memchr(at, '}', (size_t)(end - at)) == NULL;
 }
 
-/* Add the line to the open dictionary, if there is one; false if it is not a part of it. A complete
- * dictionary is read as one line. */
+/* Add the line to the open dictionary; false if it is not part of one. A complete dictionary is
+ * read as one line. */
 static bool add_dict_line(struct templates *ts, const struct log_line *line)
 {
 	struct str text = str_trim(line->text);
@@ -982,7 +981,7 @@ bool templates_read(struct templates *ts, const struct log_line *line)
 	if (ts == NULL || line->text.len == 0 || line->text.len > TEMPLATES_LINE_BYTES)
 		return false;
 	if (str_starts_with(line->text, "COMET INFO:"))
-		return false; /* it repeats the rows */
+		return false; /* Comet repeats the rows */
 	if (add_dict_line(ts, line))
 		return ts->has_rows;
 	return add_line(ts, line);

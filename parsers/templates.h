@@ -20,8 +20,8 @@ struct templates;
 struct templates *templates_new(row_fn fn, void *user);
 void templates_free(struct templates *templates);
 
-/* Process a line that no rule matched, for a row without a rule: a record of the format "generic",
- * of a rule of kind train or val. True if it is a row or a part of one. */
+/* Process a line that no rule matched. A row is reported as a record of the format "generic", whose
+ * rule has the kind train or val. True if the line is a row or a part of one. */
 bool templates_read(struct templates *templates, const struct log_line *line);
 /* The same, but fast, for a line that differs from an earlier row only in its numbers. Rules that
  * did not match that row cannot match such a line. */
@@ -36,9 +36,9 @@ enum templates_similar templates_read_similar(struct templates *templates,
  * not. */
 bool templates_read_planned(const struct log_line *line, double planned, double step, row_fn fn,
 			    void *user);
-/* The counters of the last row; absent without templates (NULL). */
+/* Return the counters of the last row; absent without templates (NULL). */
 struct row_counts templates_get_counts(const struct templates *templates);
-/* Report the row on several lines that may be open: no more lines of it follow. */
+/* Report a row on several lines that is still open: no more lines of it follow. */
 void templates_finish(struct templates *templates);
 
 /* The format name of all rows. */

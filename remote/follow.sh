@@ -503,6 +503,8 @@ known() {
 	[ "$x" = "$1" ] && eval "q_$id=$scans"
 	eval "b_$id=\$1 Y_$id=$mtime_"
 	if [ $b = 1 ] && [ $size_ != $o ]; then
+		# Scan again once poll has read its bytes.
+		calming=1
 		[ -n "$h" ] || { wake="$wake $id"; eval "R_$id=''"; }
 	elif [ "$size_ $ctime_" != "$z" ] && [ $quiet = 0 ]; then
 		if [ $b = 1 ] && [ "$size_ $ctime_" != "$c" ]; then

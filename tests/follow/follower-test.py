@@ -43,6 +43,12 @@ mkdir -p $d/killed/{tool}
 kill -9 $$
 """
 
+# Appends to the log once, when the follower scans for files.
+GROWER = """#!/bin/sh
+case $2 in *%Y) rm {d}/grow 2>/dev/null && printf y >>{d}/a.log ;; esac
+exec {real} "$@"
+"""
+
 
 def quicker(line):
     """Shorten the time after which an unnamed file is closed from 60 s to 5
@@ -332,6 +338,26 @@ class Suite:
         self.ok(f.until(lambda: len(g.rests) == 2) and
                 g.rests[-1][0] == 2, "a file that grew and stops again is "
                                      "reported again")
+
+    def t_rest_after_scan(self, f, d):
+        """A scan may see new bytes before they are read."""
+        if self.name != "dash":
+            return
+        log = d + b"/a.log"
+        os.mkdir(d + b"/bin")
+        put(d + b"/bin/stat", GROWER.format(
+            d=d.decode(), real=shutil.which("stat")).encode())
+        os.chmod(d + b"/bin/stat", 0o755)
+        g = Follower(self.shell, self.script, env=dict(
+            self.env, PATH=d.decode() + "/bin:" + self.env["PATH"]))
+        put(log, b"x")
+        g.follow(log)
+        g.until(lambda: g.of(log).rests)
+        put(d + b"/grow", b"")
+        self.ok(g.has(log, b"xy") and
+                g.until(lambda: g.of(log).rests[-1][0] == 2),
+                "a file that grew during a scan and stops is reported")
+        g.close()
 
     def t_rewritten(self, f, d):
         """Truncated and rewritten at once, longer than before and with the

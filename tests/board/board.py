@@ -741,6 +741,19 @@ def test_competitions():
         ok(got["track"] == track and got["n"] == 1 and
            got["means"]["train_ms"] == ms, name + ": track and time", got)
         near(got["mean_" + got["unit"]], mean, 1e-9, name + ": score")
+    tiny = ["n_layer=16, n_embd=1024, n_head=8, head_dim=128"]
+    ema = ["Step 00199 | Epoch 2 | EMA Val BPB: 1.10 | EMA Val Loss: 3.310000",
+           "Ckpt avg (last 3 epochs) | Val BPB: 1.11 | Val Loss: 3.320000"]
+    for name, lines, minutes, verdict, mean in (
+            ("kept", slow[:2], "15.00", None, 3.37),
+            ("averages", slow[:2] + ema, "14.43", None, 3.31),
+            ("late", slow[:2] + ema, "15.01", "INVALID (time)", 3.31)):
+        got = step_group(write("tiny/%s.log" % name, "\n".join(
+            tiny + rows[:100] + lines[:1] + rows[100:] + lines[1:] + ["Total training time: %sm" % minutes]) +
+            "\n"))
+        ok(got["track"] == "nanogpt-slowrun-tiny" and
+           got["verdict"] == verdict, "slowrun in 15 minutes: " + name, got)
+        near(got["mean_" + got["unit"]], mean, 1e-9, name + ": best val_loss")
     table = "CORE                               ,           , 0.2561"
     for name, last, mean, words in (
             ("estimate", [], .2607, "PROVISIONAL: TARGET SHOWN (mean of 1 "
@@ -805,7 +818,7 @@ def test_competitions():
 def test_track_files():
     status, out, _ = board("list", "--json", command="tracks")
     names = [json.loads(line)["name"] for line in out.splitlines()]
-    ok(status == 0 and "nanogpt-optimization" in names and len(names) == 9,
+    ok(status == 0 and "nanogpt-optimization" in names and len(names) == 12,
        "tracks list", names)
     status, out, _ = board("show", "nanogpt-optimization", command="tracks")
     ok(status == 0 and json.loads(out)["score"] == "steps_to_target",

@@ -293,9 +293,9 @@ def test_track():
     def track():
         named = re.findall(r"Board · track ([\w-]+)", p.screen.text())
         return named[0] if named else None
-    p.send("t")
-    ok(p.wait_for("Choose a track") and
-       re.search("open +no caps, no record rule +2 logs", p.screen.text()),
+    p.send("tno caps")
+    ok(p.wait_for("Choose a track") and p.until(lambda: re.search(
+        "open +no caps, no record rule +2 logs", p.screen.text())),
        "t lists the tracks, and how many logs each one has", p.screen.text())
     p.send("\x1b")
     for name in ("autoresearch", "nanochat", "medium", "optimization",

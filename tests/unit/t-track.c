@@ -19,7 +19,7 @@ static void test_builtin(void)
 		is_str(t.name, track_name((size_t)n), "it has its file's name");
 		track_release(&t);
 	}
-	is_int(n, 9, "nine tracks");
+	is_int(n, 12, "twelve tracks");
 	ok(track_load(&t, "parameter-golf-10min", &err) == 0, "golf");
 	is_near(t.cap_artifact_bytes, 16e6, 0, "bytes");
 	is_near(t.cap_train_s, 600, 0, "train");
@@ -116,6 +116,8 @@ static void test_wrong(void)
 	}
 }
 
+#define SLOWRUN "Step 00190 | Epoch 1 | Val BPB: 1.1 | Val Loss: 3.4"
+
 /* The logs of each built-in track, and logs that two tracks or none may have written. */
 static const struct {
 	const char *script, *line, *names;
@@ -123,7 +125,14 @@ static const struct {
 	{ "", "step:10/20 val_loss:3.1 val_bpb:1.2 train_time:10ms", "parameter-golf-10min" },
 	{ "", "0/20000 val_loss: 9.0092 val_bpb: 3.4877", "parameter-golf-10min" },
 	{ "", "Total submission size int8+zlib: 15 bytes", "parameter-golf-10min" },
-	{ "", "Step 00190 | Epoch 1 | Val BPB: 1.1 | Val Loss: 3.4", "nanogpt-slowrun" },
+	{ "", SLOWRUN, "nanogpt-slowrun" },
+	{ "", "n_layer=16, n_embd=1024, n_head=8\n" SLOWRUN, "nanogpt-slowrun-tiny" },
+	{ "", "  \"n_layer\": 16,\n  \"n_embd\": 1024,\n" SLOWRUN, "nanogpt-slowrun-tiny" },
+	{ "", "n_layer=30, n_embd=1792\n  num_epochs=11\n" SLOWRUN, "nanogpt-slowrun-limited" },
+	{ "", "n_layer=30, n_embd=1792\n  num_epochs=22\n" SLOWRUN, "nanogpt-slowrun-2h" },
+	{ "", "n_layer=30, n_embd=1792\n  num_epochs=12\n" SLOWRUN, "nanogpt-slowrun" },
+	{ "", "n_layer=30, n_embd=2048\n  num_epochs=11\n" SLOWRUN, "nanogpt-slowrun" },
+	{ "", "n_layer=16, n_embd=1024\nnum_epochs=11", NULL },
 	{ "", "Step 00100 | Validation bpb: 0.9", "nanochat-gpt2" },
 	{ "", "step:10/20 val_loss:3.30 train_time:1.500s step_avg:2ms", "nanogpt-optimization" },
 	{ "", "step:10/20 val_loss:3.30 val_ema_loss:3.29 train_time:1.500s step_avg:2ms",
@@ -181,7 +190,8 @@ int main(void)
 	is_int(track_load(&t, "golf", &err), -1, "no such track");
 	is_str(err.text,
 	       "unknown track \"golf\" (known: autoresearch-5min, metric, nanochat-gpt2, "
-	       "nanogpt-medium, nanogpt-optimization, nanogpt-slowrun, nanogpt-speedrun, open, "
+	       "nanogpt-medium, nanogpt-optimization, nanogpt-slowrun, nanogpt-slowrun-2h, "
+	       "nanogpt-slowrun-limited, nanogpt-slowrun-tiny, nanogpt-speedrun, open, "
 	       "parameter-golf-10min; the name of a track file must end in .json)",
 	       "the error lists the known tracks");
 	is_int(track_load(&t, "./nowhere.json", &err), -1, "no such file");

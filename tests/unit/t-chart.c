@@ -78,7 +78,7 @@ static void test_few(void)
 	draw(&chart, x, y, 3);
 	ok(count_cells() >= 25, "equal points form a line");
 	ok(label(false) > 2.4 && label(true) < 2.6 && label(false) < label(true),
-	   "with an axis close to it: %g to %g", label(false), label(true));
+	   "the axis is close to equal points: %g to %g", label(false), label(true));
 }
 
 static void test_noise(void)
@@ -150,7 +150,8 @@ static void test_signs(void)
 	chart_draw(&chart, &canvas);
 	buf_clear(&text);
 	canvas_dump(&canvas, false, &text);
-	ok(count_cells() == 0 && count_marks("o") == 2, "two points are two signs\n%s", text.data);
+	ok(count_cells() == 0 && count_marks("o") == 2, "two points are drawn as two signs\n%s",
+	   text.data);
 	for (int row = 0; row < 31 && n < 20; row++)
 		if (canvas_at(&canvas, CHART_AXIS_COLUMNS - 1, row)->cp == 0x2524)
 			rows[n++] = row;
@@ -239,7 +240,8 @@ static void test_sizes(void)
 	draw(&chart, x, ends, 3);
 	ok(count_cells() >= 1, "the largest doubles are drawn");
 	draw(&chart, far_x, one, 2);
-	ok(count_cells() >= 1, "as is an x so large that adding 1 does not change it");
+	ok(count_cells() >= 1,
+	   "points are drawn at an x so large that adding 1 does not change it");
 	chart.y_lo = 0;
 	chart.y_hi = 1;
 	draw(&chart, x, steep, 3);
@@ -287,7 +289,7 @@ static void test_zoom(void)
 	   "a line that crosses the visible part counts: %g", label(true));
 }
 
-/* A mouse sequence after its first bytes, split at every byte: one event. */
+/* Read a mouse sequence, given without its first bytes, split at every byte; it gives one event. */
 static struct key read_mouse(const char *bytes, bool sgr)
 {
 	struct key_mouse mouse;
@@ -351,7 +353,7 @@ static void test_zoom_to(void)
 	ok(chart.zoom <= 256 && chart.center < 1, "zoom stops at 256");
 }
 
-/* The legend is drawn where no line is. */
+/* The legend is drawn where there is no line. */
 static void test_legend(void)
 {
 	double x[400], y[400];
@@ -379,7 +381,7 @@ static void test_legend(void)
 	chart.legend = true;
 	draw(&chart, x, y, 400);
 	ok(strstr(text.data, "gate-lqer s42") > strstr(text.data, "│") && count_cells() == all,
-	   "otherwise it is in the free corner\n%s", text.data);
+	   "the legend is in the free corner\n%s", text.data);
 	name = NULL;
 }
 

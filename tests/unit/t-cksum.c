@@ -29,10 +29,10 @@ static void test_cksum(void)
 		all[i] = (char)i;
 	for (int i = 0; i < 70000; i++)
 		many[i] = (char)(i % 251);
-	is_int(cksum_of("", 0, 1), 4294967295LL, "nothing");
-	is_int(cksum_of("123456789", 9, 9), 930766865LL, "nine digits");
-	is_int(cksum_of(all, 256, 256), 1313719201LL, "every byte");
-	is_int(cksum_of(many, 70000, 70000), 2458292535LL, "many bytes");
+	is_int(cksum_of("", 0, 1), 4294967295LL, "checksum of no bytes");
+	is_int(cksum_of("123456789", 9, 9), 930766865LL, "checksum of nine digits");
+	is_int(cksum_of(all, 256, 256), 1313719201LL, "checksum of every byte value");
+	is_int(cksum_of(many, 70000, 70000), 2458292535LL, "checksum of many bytes");
 	for (size_t part = 1; part < 300; part++)
 		good &= cksum_of(many, 5000, part) == cksum_of(many, 5000, 5000);
 	ok(good, "any division of the bytes gives the same checksum");
@@ -53,7 +53,7 @@ static void test_guard(void)
 		data[i] = (char)(i * 31 + i / 7);
 	good &= pwrite(fd, data, SIZE, 0) == SIZE;
 	for (size_t at = 0, part; at < SIZE; at += part) {
-		/* Byte by byte where its two ends meet. */
+		/* Add byte by byte where the guard's two ends meet. */
 		part = at + 97 > CKSUM_HEAD_BYTES && at < CKSUM_HEAD_BYTES + CKSUM_TAIL_BYTES ? 1
 											      : 97;
 		part = part < SIZE - at ? part : SIZE - at;

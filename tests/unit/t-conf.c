@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration: what it means, and each error word for word. */
+/* The configuration: the meaning of its keys, and each error message word for word. */
 #include "conf/conf.h"
 
 #include <stdlib.h>
@@ -36,24 +36,24 @@ static const char full[] = "{\"schema\": \"hgym-tui.config/1\", \"//\": [\"a com
 static void test_pods(const struct conf *conf)
 {
 	is_int((long long)conf->n_pods, 3, "three pods");
-	is_str(conf->pods[0].ssh, "rp-a", "an alias");
-	is_int((long long)conf->pods[0].n_gpus, 2, "its GPUs");
+	is_str(conf->pods[0].ssh, "rp-a", "a pod given by an ssh alias");
+	is_int((long long)conf->pods[0].n_gpus, 2, "number of GPUs of a pod");
 	is_int(conf->pods[0].gpus[1], 3, "the second GPU");
-	is_near(conf->pods[0].usd_per_hour, 2.69, 0, "its price");
+	is_near(conf->pods[0].usd_per_hour, 2.69, 0, "price of a pod");
 	ok(isnan(conf->pods[1].usd_per_hour), "a missing price is absent, not 0");
 	is_str(conf->pods[1].identity, "/users/u/.ssh/id_ed25519", "~ is expanded");
 	is_str(conf->pods[1].known_hosts, "/etc/kh",
 	       "a relative path belongs to the folder of the file");
 	is_str(conf->pods[1].logs.v[0], "~/pg/train_seed*.log", "a path of the pod stays as it is");
-	is_int(conf->pods[1].transport, CONF_OPENSSH, "a transport");
+	is_int(conf->pods[1].transport, CONF_OPENSSH, "the transport that is set");
 	is_int(conf->pods[0].transport, CONF_LIBSSH2, "the default transport");
 	is_str(conf->pods[2].logs.v[0], "/etc/runs/*/train.log",
 	       "logs of a local pod are paths on this machine");
-	is_int(conf_find_pod(conf, "here"), 2, "found by name");
+	is_int(conf_find_pod(conf, "here"), 2, "a pod is found by name");
 	is_int(conf_find_pod(conf, "her"), -1, "an unknown name is not found");
 	ok(!conf_pod_same_link(&conf->pods[0], &conf->pods[1]) &&
 		   conf_pod_same_link(&conf->pods[0], &conf->pods[0]),
-	   "links compare");
+	   "pods with different links differ");
 }
 
 static void test_full(void)
@@ -63,7 +63,7 @@ static void test_full(void)
 
 	is_int(conf_parse(&conf, "/etc/config.json", STR_LIT(full), &err), 0,
 	       "a whole configuration");
-	is_str(err.text, "", "without an error");
+	is_str(err.text, "", "a whole configuration has no error");
 	test_pods(&conf);
 	is_str(conf.track, "parameter-golf-10min", "track");
 	is_str(conf.tracks.v[0], "/etc/t/x.json", "track files");
@@ -71,9 +71,9 @@ static void test_full(void)
 	is_str(conf.benches.v[0], "/b/*.json", "benches");
 	is_int(conf.group_by, CONF_BY_SOURCE, "groups");
 	is_int((long long)conf.baseline.n_bpb, 2, "baseline");
-	is_near(conf.baseline.nats_per_bpb, 2.5, 0, "its ratio");
+	is_near(conf.baseline.nats_per_bpb, 2.5, 0, "nats per BPB of the baseline");
 	is_int(conf.alerts.stall, CONF_STALL_SECONDS, "stall");
-	is_near(conf.alerts.stall_s, 90, 0, "its seconds");
+	is_near(conf.alerts.stall_s, 90, 0, "seconds of the stall alert");
 	ok(!conf.alerts.bell && conf.alerts.command == NULL, "bell, command");
 	ok(conf.alerts.n_metrics == 2 && strcmp(conf.alerts.metrics[0].metric, "lm loss") == 0 &&
 		   conf.alerts.metrics[0].above == 5 && isnan(conf.alerts.metrics[0].below) &&
@@ -84,12 +84,12 @@ static void test_full(void)
 	is_str(conf.keys[0].key, "x", "the key of an action");
 	ok(conf.keys[1].key == NULL, "an action without a key");
 	is_str(conf.ui.charset, "ascii", "ui");
-	ok(!conf.ui.mouse && conf.ui.utc, "given and default");
-	ok(!conf.ui.log_colors, "a log's own colours");
+	ok(!conf.ui.mouse && conf.ui.utc, "a value that is given, and a default");
+	ok(!conf.ui.log_colors, "a log's own colours are off");
 	conf_release(&conf);
 }
 
-/* Each wrong text and the whole of its message. */
+/* Each wrong configuration and its complete error message. */
 static const struct {
 	const char *text, *want;
 } wrong[] = {
@@ -209,7 +209,7 @@ static void test_wrong(void)
 		is_str(err.text, wrong[i].want, "the message of each error");
 		if (rc == 0)
 			conf_release(&conf);
-		ok(rc == -1 && err.code == ERR_CONFIG, "is refused");
+		ok(rc == -1 && err.code == ERR_CONFIG, "the configuration is refused");
 	}
 }
 
@@ -223,7 +223,7 @@ static void test_environment(const char *dir)
 	is_int((long long)conf.n_pods, 0, "without a file there are no pods");
 	conf_release(&conf);
 	is_int(conf_load(&conf, "/nonexistent/c.json", &err), -1,
-	       "a file that was named must be there");
+	       "a file that was named must exist");
 	is_str(err.text, "cannot open /nonexistent/c.json: No such file or directory",
 	       "the error names the missing file");
 	is_int(err_exit_status(err.code), 2, "exit status 2");
@@ -232,15 +232,15 @@ static void test_environment(const char *dir)
 	setenv("HARNESSGYM_GPU_KEY", "~/k", 1);
 	setenv("HARNESSGYM_GPU_REMOTE_ROOT", "/scratch", 1);
 	is_int(conf_load(&conf, NULL, &err), 0, "variables make a pod");
-	is_str(conf.pods[0].name, "harnessgym", "its name");
-	is_str(conf.pods[0].ssh, "root@10.0.0.1:22022", "its address");
-	is_str(conf.pods[0].identity, "/users/u/k", "its key");
-	is_str(conf.pods[0].remote_root, "/scratch", "its folder");
+	is_str(conf.pods[0].name, "harnessgym", "name of the pod from variables");
+	is_str(conf.pods[0].ssh, "root@10.0.0.1:22022", "address of the pod from variables");
+	is_str(conf.pods[0].identity, "/users/u/k", "key of the pod from variables");
+	is_str(conf.pods[0].remote_root, "/scratch", "folder of the pod from variables");
 	conf_release(&conf);
 	setenv("HARNESSGYM_GPU_PORT", "22x", 1);
-	is_int(conf_load(&conf, NULL, &err), -1, "a wrong port");
+	is_int(conf_load(&conf, NULL, &err), -1, "a wrong port is refused");
 	is_str(err.text, "HARNESSGYM_GPU_PORT: expected a port from 1 to 65535",
-	       "is refused by name");
+	       "the error names the variable");
 	unsetenv("HARNESSGYM_GPU_HOST");
 }
 
@@ -256,12 +256,12 @@ static void test_dirs(const char *dir)
 	       "a relative XDG folder is ignored");
 	free(path);
 	path = conf_db_path(NULL, "~/x.db");
-	is_str(path, "/users/u/x.db", "--db wins");
+	is_str(path, "/users/u/x.db", "--db comes before the default");
 	free(path);
 	(void)snprintf(deep, sizeof(deep), "%s/a/b/c", dir);
 	is_int(conf_make_dir(deep, &err), 0, "folders are created");
 	is_int(conf_make_dir(deep, &err), 0, "existing folders are accepted");
-	ok(stat(deep, &st) == 0 && (st.st_mode & 0777) == 0700, "mode 0700");
+	ok(stat(deep, &st) == 0 && (st.st_mode & 0777) == 0700, "created folders have mode 0700");
 	for (size_t end = strlen(deep); end >= strlen(dir); end -= 2) {
 		deep[end] = '\0';
 		(void)rmdir(deep);

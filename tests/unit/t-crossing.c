@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crossing: where a live run crosses its target, from the finished runs of its group. */
+/* crossing: forecast where a live run crosses its target from the finished runs of its group. */
 #include "model/crossing.h"
 
 #include <glob.h>
@@ -32,16 +32,16 @@ static void test_synthetic(void)
 	const struct run *pointers[5];
 	struct crossing c;
 
-	/* They cross 3.28 at steps 2900, 2880, .. 2820. */
+	/* These runs cross 3.28 at steps 2900, 2880, .. 2820. */
 	for (size_t i = 0; i < 5; i++) {
 		make_run(&others[i], 3.27 - 0.002 * (double)i, 3000);
 		pointers[i] = &others[i];
 	}
 	make_run(&live, 3.269, 2000);
 	c = crossing_forecast(&track, &live, pointers, 5);
-	is_near(c.step, 2890, 1e-6, "the forecast moves other runs' curves by the gap");
-	is_near(c.error, 0, 1e-6, "their forecasts of each other are exact");
-	is_int((long long)c.n, 5, "from five runs");
+	is_near(c.step, 2890, 1e-6, "the forecast shifts other runs' curves by the gap");
+	is_near(c.error, 0, 1e-6, "the other runs' forecasts of each other are exact");
+	is_int((long long)c.n, 5, "the forecast comes from five runs");
 	c = crossing_forecast(&track, &live, pointers, 2);
 	ok(!run_has(c.step), "two runs are not enough");
 	run_release(&live);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* demo_player.c: files and pods as recorded, in steps of any length. */
+/* demo_player.c: files and pods are as recorded, whatever the steps of the playback. */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,7 +85,7 @@ static const char *text_of(const struct scene *s, const char *name)
 	return text;
 }
 
-/* Time of its last write, in milliseconds of the recording. */
+/* Time of the last write to a file, in milliseconds of the recording. */
 static int64_t time_of(const struct scene *s, const char *name)
 {
 	char *path = xasprintf("%s/%s", s->scratch.path, name);
@@ -115,36 +115,36 @@ static void test_pace(void)
 	scene_init(&s);
 	player = demo_player_new(&s.stage, files);
 	plays(player, -5001);
-	is_str(text_of(&s, "old/file"), NULL, "nothing before its time");
+	is_str(text_of(&s, "old/file"), NULL, "a file does not exist before its time");
 	plays(player, 0);
-	is_str(text_of(&s, "old/file"), "no end", "files from before the start");
-	is_int(time_of(&s, "old/file"), -5000, "have their time");
+	is_str(text_of(&s, "old/file"), "no end", "a file from before the start exists");
+	is_int(time_of(&s, "old/file"), -5000, "a file from before the start has its time");
 	is_str(text_of(&s, "deep/er/file"), NULL, "later files do not exist yet");
 	plays(player, 1000);
-	is_str(text_of(&s, "deep/er/file"), "one\n", "a line");
+	is_str(text_of(&s, "deep/er/file"), "one\n", "the first line of a file");
 	plays(player, 1999);
-	is_str(text_of(&s, "deep/er/file"), "one\ntw", "a part of one");
-	is_int(time_of(&s, "deep/er/file"), 1500, "with its arrival time");
+	is_str(text_of(&s, "deep/er/file"), "one\ntw", "a part of a line");
+	is_int(time_of(&s, "deep/er/file"), 1500, "a file has the time of its last bytes");
 	plays(player, 2000);
 	want = xasprintf("one\ntwo 1 %%\r 2 %%\r\nat %s/x, %s\n\tn@t ours\n", s.scratch.path,
 			 s.scratch.path);
 	is_str(text_of(&s, "deep/er/file"), want,
 	       "bars, a line that names the directory, and one that does not");
 	plays(player, 4500);
-	is_str(text_of(&s, "old/file"), "no end, then more\n", "it continues");
-	is_str(text_of(&s, "empty"), "", "an empty file");
-	is_int(time_of(&s, "empty"), 4500, "has its time too");
+	is_str(text_of(&s, "old/file"), "no end, then more\n", "an old file continues");
+	is_str(text_of(&s, "empty"), "", "an empty file exists");
+	is_int(time_of(&s, "empty"), 4500, "an empty file has its time");
 	is_str(text_of(&s, "deep/er/file"), want, "a log whose time has not come is unchanged");
 	plays(player, END_MS);
 	is_str(text_of(&s, "deep/er/file"), "anew", "a log starts again");
 	plays(player, 1000000);
-	is_int(time_of(&s, "deep/er/file"), END_MS, "the end");
+	is_int(time_of(&s, "deep/er/file"), END_MS, "the file has the time of the end");
 	free(want);
 	demo_player_free(player);
 	scene_release(&s);
 }
 
-/* However often it is advanced, the files are the same in the end. */
+/* However often the player is advanced, the files are the same in the end. */
 static void test_any_steps(void)
 {
 	static const int64_t steps_ms[] = { 100000, 4000, 777, 1 };
@@ -163,7 +163,7 @@ static void test_any_steps(void)
 		plays(player, 6000);
 		for (size_t k = 0; k < 3; k++) {
 			is_str(text_of(&s, names[k]), texts[k], names[k]);
-			is_int(time_of(&s, names[k]), times_ms[k], "its time");
+			is_int(time_of(&s, names[k]), times_ms[k], "each file has its time");
 		}
 		demo_player_free(player);
 		scene_release(&s);
@@ -187,12 +187,12 @@ static void test_log(void)
 	plays(player, 1150);
 	(void)ingest_poll(s.stage.ingest);
 	is_int((long long)s.model.n_runs, 1, "a log is a run");
-	is_int((long long)s.model.runs[0]->pod, 1, "of its pod");
+	is_int((long long)s.model.runs[0]->pod, 1, "the run is on its pod");
 	is_near(s.model.runs[0]->run.steps, 100, 0, "an incomplete row does not count yet");
 	plays(player, 1200);
 	(void)ingest_poll(s.stage.ingest);
-	is_near(s.model.runs[0]->run.steps, 200, 0, "the complete one does");
-	is_near(s.model.runs[0]->run.last_train_loss, 3.5, 0, "as printed");
+	is_near(s.model.runs[0]->run.steps, 200, 0, "a complete row counts");
+	is_near(s.model.runs[0]->run.last_train_loss, 3.5, 0, "the loss is as printed");
 	demo_player_free(player);
 	scene_release(&s);
 }
@@ -215,18 +215,20 @@ static void test_pod(void)
 	player = demo_player_new(&s.stage, text);
 	plays(player, 4999);
 	pod = &s.model.pods[1];
-	is_int(pod->state, POD_LIVE, "its connection");
-	is_int((long long)s.model.n_events, 0, "its initial state is not an event");
-	is_str(pod->gpu_name, "NVIDIA X", "its GPU");
-	is_near(pod->disk_free_bytes, 1024e6, 0, "its disk");
-	is_near(series_last(pod->telemetry[METRIC_GPU_POWER_W])->value, 500.5, 0, "its telemetry");
-	is_int(series_last(pod->telemetry[METRIC_GPU_POWER_W])->wall_ms, BEGIN_MS, "at its time");
+	is_int(pod->state, POD_LIVE, "the pod is connected");
+	is_int((long long)s.model.n_events, 0, "the initial state of the pod is not an event");
+	is_str(pod->gpu_name, "NVIDIA X", "the pod has its GPU");
+	is_near(pod->disk_free_bytes, 1024e6, 0, "the pod has its free disk space");
+	is_near(series_last(pod->telemetry[METRIC_GPU_POWER_W])->value, 500.5, 0,
+		"the pod has its telemetry");
+	is_int(series_last(pod->telemetry[METRIC_GPU_POWER_W])->wall_ms, BEGIN_MS,
+	       "the telemetry has its time");
 	plays(player, 5000);
-	is_int(pod->state, POD_RECONNECTING, "a failing connection");
-	is_str(pod->why, "read: connection reset", "why");
+	is_int(pod->state, POD_RECONNECTING, "the connection fails");
+	is_str(pod->why, "read: connection reset", "the pod has the reason of the failure");
 	is_str(model_event_at(&s.model, 0)->text, "pod-a: reconnecting: read: connection reset",
-	       "is reported");
-	is_int(model_event_at(&s.model, 0)->wall_ms, BEGIN_MS + 5000, "when");
+	       "the failure is reported");
+	is_int(model_event_at(&s.model, 0)->wall_ms, BEGIN_MS + 5000, "the report has its time");
 	plays(player, 9000);
 	is_int(pod->state, POD_LIVE, "the connection is restored");
 	is_str(model_event_at(&s.model, 1)->text, "pod-a: live",
@@ -259,12 +261,12 @@ static void test_fails(void)
 		if (symlink("/dev/full", full) != 0)
 			abort();
 		player = demo_player_new(&s.stage, cases[i].text);
-		ok(demo_player_advance(player, 5, &err) == 0, "it starts");
+		ok(demo_player_advance(player, 5, &err) == 0, "the recording starts");
 		ok(demo_player_advance(player, 100, &err) == -1 && err.code == ERR_IO &&
 			   strstr(err.text, s.scratch.path) != NULL &&
 			   strstr(err.text, cases[i].says) != NULL,
-		   "with a reason: %s", err.text);
-		ok(demo_player_advance(player, 200, &err) == 0, "once");
+		   "the recording ends with a reason: %s", err.text);
+		ok(demo_player_advance(player, 200, &err) == 0, "the failure is reported once");
 		is_str(text_of(&s, "c"), NULL, "nothing is written after the failure");
 		free(full);
 		demo_player_free(player);

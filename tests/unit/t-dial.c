@@ -31,7 +31,7 @@ static const struct sockaddr *address(const struct place *place)
 	return (const struct sockaddr *)&place->addr;
 }
 
-/* A socket on its own port; false when there is no such family. */
+/* Bind a socket to its own port; false if the machine lacks the address family. */
 static bool bind_place(struct place *place, int family)
 {
 	struct sockaddr_in *v4 = (struct sockaddr_in *)&place->addr;
@@ -62,7 +62,7 @@ static void make_listening(struct place *place, int family)
 		abort();
 }
 
-/* Its queue is full, so that further connections get no answer. */
+/* Fill the queue of a place, so that further connections get no answer. */
 static void make_silent(struct place *place)
 {
 	if (!bind_place(place, AF_INET) || listen(place->fd, 0) != 0)
@@ -148,7 +148,7 @@ static struct seen dial(struct place *const *places, size_t n, int64_t most_ms)
 	return seen;
 }
 
-/* Is it connected to that place?  Closes it. */
+/* Is the descriptor connected to that place? Closes it. */
 static bool is_at(int fd, const struct place *place)
 {
 	struct sockaddr_storage peer = { 0 };
@@ -185,11 +185,11 @@ static void test_which(void)
 	ok(is_at(seen.fd, &live), "an address that refuses is not waited for");
 	seen = dial((struct place *[]){ &refusing, &refusing }, 2, 30000);
 	ok(seen.calls == 1 && seen.fd == -1 && seen.error == ECONNREFUSED,
-	   "all refuse: once, with the reason");
+	   "if all addresses refuse, this is reported once, with the reason");
 	seen = dial((struct place *[]){ &silent, &refusing }, 2, 1000);
 	is_int(seen.calls, 0, "a silent address may still answer");
 	seen = dial(NULL, 0, 30000);
-	ok(seen.calls == 1 && seen.fd == -1 && seen.error != 0, "no address");
+	ok(seen.calls == 1 && seen.fd == -1 && seen.error != 0, "no address is a failure");
 	is_int(open_files(), before, "no descriptor is left");
 	close_place(&live);
 	close_place(&other);

@@ -10,7 +10,7 @@ struct vector {
 	double a, b, c, want;
 };
 
-/* Relative to the value itself, also where it is small. */
+/* Compare with a tolerance relative to the value, however small that is. */
 static bool is_close(double got, double want, double tol, const char *name)
 {
 	bool same = fabs(got - want) <= tol * fabs(want);
@@ -39,7 +39,7 @@ static void test_t_quantile(void)
 	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
 		is_close(dist_t_quantile(v[i].a, v[i].b), v[i].want, TOL, "t quantile");
 	is_close(dist_t_quantile(.025, 5), -2.57058183661, TOL, "t quantile of the lower tail");
-	ok(fabs(dist_t_quantile(.5, 5)) < 1e-15, "t median");
+	ok(fabs(dist_t_quantile(.5, 5)) < 1e-15, "the median of t is 0");
 }
 
 static void test_t_cdf(void)
@@ -80,8 +80,7 @@ static void test_beta_f(void)
 	is_close(dist_f_upper(1e6, 2, 12), pow(1 + 2e6 / 12, -6), TOL, "F, far tail");
 	is_close(dist_f_upper(1 / 3.3, 5, 2), 1 - pow(1 + 2 * 3.3 / 5, -2.5), TOL,
 		 "F, the other way round");
-	ok(dist_f_upper(0, 7, 3) == 1 && dist_f_upper(INFINITY, 7, 3) == 0,
-	   "F, from one end to the other");
+	ok(dist_f_upper(0, 7, 3) == 1 && dist_f_upper(INFINITY, 7, 3) == 0, "F at both ends");
 }
 
 /* The noncentral t by mpmath 1.3.0, integrated to 25 digits. */

@@ -4,7 +4,7 @@
 
 #include "tests/support/screen.h"
 
-/* As the application does. */
+/* Add an event for a new alert, as the application does. */
 static void on_new(void *user, const struct alert *alert)
 {
 	char text[] = "b s1: as it was then";
@@ -37,20 +37,21 @@ static void test_one_line(struct model_run *mr)
 	ok(shows("no output for 130 s", "13:20:00 !  stall"),
 	   "an open alert is a line: since when, open, reason");
 	ok(!shows("as it was then", "event") && !shows("as it was then", "over"),
-	   "without an additional event");
-	ok(place_of("no output") < place_of("something else"), "it is above the events");
+	   "an alert adds no event of its own");
+	ok(place_of("no output") < place_of("something else"), "an open alert is above the events");
 	press('a');
-	ok(shows("no output for 130 s", "13:20:00 ok stall"), "it shows that it was acknowledged");
+	ok(shows("no output for 130 s", "13:20:00 ok stall"), "an acknowledged alert is marked");
 	model_run_touch(&model, mr, T0 + 131000, true);
 	alerts_update(&alerts, &model, NULL, T0 + 131000);
 	ok(shows("as it was then", "13:20:00 end of stall") && place_of("no output") == SIZE_MAX,
-	   "when its cause is gone it becomes a past alert");
+	   "when its cause is gone, an alert becomes a past alert");
 	alerts_update(&alerts, &model, NULL, T0 + 300000);
 	ok(shows("no output", "13:22:11 !  stall") &&
 		   shows("as it was then", "13:20:00 end of stall"),
-	   "a later one is another line");
+	   "a later alert is another line");
 	press('\r');
-	ok(ui_shared(ui)->selected == mr && place_of("kind") == SIZE_MAX, "Enter goes to its run");
+	ok(ui_shared(ui)->selected == mr && place_of("kind") == SIZE_MAX,
+	   "Enter goes to the run of the alert");
 	press('!');
 	ui_set_now(ui, T0 + INT64_C(86400000), 1000);
 	ok(shows("something else", "Jan 15   event"), "a line of another day shows the date");
@@ -64,11 +65,11 @@ static void test_order(void)
 	model_pod_set_state(&model, model_pod_add(&model, "c", "local"), POD_REFUSED, "no key", 0);
 	alerts_update(&alerts, &model, NULL, T0 + 301000);
 	press('!');
-	ok(place_of("no key") < place_of("no output"), "open ones come first");
+	ok(place_of("no key") < place_of("no output"), "open alerts come first");
 	press(27);
 }
 
-/* Lines after the end of a run end it again: reported once. */
+/* Lines after the end of a run end it again, but the end is reported once. */
 static void test_once(struct model_run *mr)
 {
 	static const char *const words[] = { "b: finished", "b: finished", "b: running",
@@ -102,7 +103,7 @@ static void test_no_use(void)
 	press('y');
 	is_str(ui_shared(ui)->said, "copy does nothing in Run",
 	       "a global key without a function in this view is reported");
-	ok(strstr(row_with("? help"), "copy") == NULL, "it is not offered either");
+	ok(strstr(row_with("? help"), "copy") == NULL, "a key without a function is not offered");
 	press(' ');
 	ok(strstr(ui_shared(ui)->said, "is marked") != NULL, "marks on hidden rows are counted");
 	press(' ');

@@ -68,7 +68,8 @@ static void test_slow_step(void)
 	ok(row_with("steps ")[0] != '\0', "the fleet shows progress by steps: %s",
 	   row_with("steps "));
 	press('2');
-	ok(row_with("median 477.00 ms/step")[0] != '\0', "the run calls it a median");
+	ok(row_with("median 477.00 ms/step")[0] != '\0',
+	   "the run view says that the time is a median");
 
 	mr = add_log("/x/golf/b.log",
 		     "train_batch_tokens:786432 train_seq_len:2048 iterations:20000\n"
@@ -106,7 +107,7 @@ static struct model_run *add_golf(const char *path, int steps, const int *vals, 
 	return add_log(path, text.data, is_over);
 }
 
-/* A validation from step 0 is not shown as the current figure at step 3,500. */
+/* A validation of step 0 is not shown as the current figure at step 3,500. */
 static void test_old_figures(void)
 {
 	const int first[] = { 0 }, often[] = { 0, 1000, 2000, 3000 };
@@ -151,7 +152,7 @@ static void test_eval_stage(void)
 	press('1');
 	ok(shows("301 of 1,389 done", "88.0 / 600 s") && shows("301 of", "about 5 min left") &&
 		   shows("301 of", "sliding took 70.0 s"),
-	   "the elapsed time is of the stage: %s", row_with("301 of"));
+	   "the elapsed time is that of the stage: %s", row_with("301 of"));
 	(void)add_golf("/x/eval/b.log", 5000, vals, 2,
 		       "stopping_early: wallclock_cap train_time: 500000ms step: 5000/5000\n"
 		       "final_int6_sliding_window val_loss:2.0 val_bpb:1.1217 stride:64 "
@@ -174,7 +175,7 @@ static void test_end(void)
 	ok(shows("steps → ", "steps → 5,000 · ends 13:22:30"),
 	   "a planned end is exact, without an error: %s", before);
 	ui_set_now(ui, T0 + 60000, 60000);
-	ok(shows("steps → ", "ends 13:22:30"), "a minute of silence does not move it: %s",
+	ok(shows("steps → ", "ends 13:22:30"), "a minute of silence does not move the end: %s",
 	   row_with("steps → "));
 	ui_set_now(ui, T0 + 200000, 200000);
 	ok(shows("steps → ", "was due 13:22:30"), "a longer silence makes the end overdue: %s",
@@ -182,12 +183,12 @@ static void test_end(void)
 	ui_set_now(ui, T0, 0);
 	mr->run.planned_steps = 1e7;
 	ui_shared(ui)->track = NULL;
-	ok(shows("steps → ", "ends Jan 27 03:"), "another day has its date: %s",
+	ok(shows("steps → ", "ends Jan 27 03:"), "an end on another day has its date: %s",
 	   row_with("steps → "));
 	ui_shared(ui)->track = &track;
 }
 
-/* A log of which much is still to be read does not show its figures as current. */
+/* A log that is far from completely read does not show its figures as current. */
 static void test_catching_up(void)
 {
 	const int vals[] = { 0, 1000 };
@@ -289,10 +290,11 @@ static void test_bench_run(void)
 	ok(row_with(" r1.log ")[0] != '\0', "a bench run in progress is shown");
 	model_run_touch(&model, mr, T0, false);
 	ui_shared(ui)->selected = model.runs[0];
-	ok(row_with(" r1.log ")[0] == '\0', "one that has ended is not: %s", row_with(" r1.log "));
+	ok(row_with(" r1.log ")[0] == '\0', "a bench run that has ended is not shown: %s",
+	   row_with(" r1.log "));
 }
 
-/* A log that cannot be read is a row with the reason. */
+/* A log that cannot be read has a row with the reason. */
 static void test_trouble(void)
 {
 	model_log_set_trouble(&model, 0, "/x/bad/dangling.log", "No such file or directory");
@@ -303,7 +305,7 @@ static void test_trouble(void)
 	   "the row of an unreadable log shows why: %s", row_with("dangling.log"));
 }
 
-/* A run whose training rows are `every` steps apart. */
+/* Add a run whose training rows are `every` steps apart. */
 static struct model_run *add_rows(const char *path, int every, double above)
 {
 	AUTO_BUF text = buf_new(1U << 20);
@@ -316,7 +318,7 @@ static struct model_run *add_rows(const char *path, int every, double above)
 	return add_log(path, text.data, true);
 }
 
-/* Title and list of Compare show what was printed at one step; the cursor goes from row to row. */
+/* Title and list of Compare show values printed at one step; the cursor goes from row to row. */
 static void test_compare(void)
 {
 	struct model_run *a = add_rows("/x/cmp/a.log", 500, 0);
@@ -337,7 +339,7 @@ static void test_compare(void)
 	   "the title has the third printed row from the right: %s", row_with("train loss"));
 	ok(shows("━ b.log", " 4.2500  +0.2500"), "the list has the same step, as printed: %s",
 	   row_with("━ b.log"));
-	ok(shows("━ c.log", " 4.5000  +0.5000"), "of all runs that printed it: %s",
+	ok(shows("━ c.log", " 4.5000  +0.5000"), "the list has all runs that printed the step: %s",
 	   row_with("━ c.log"));
 	press('h');
 	ok(row_with("2,500: 4.1 nats")[0] != '\0' && shows("━ b.log", " 4.3500  +0.2500"),
@@ -349,14 +351,15 @@ static void test_compare(void)
 	ok(row_with("3,000: 4 nats")[0] != '\0', "another key goes to the row after");
 	press('0');
 	ok(row_with("at step 3,500 (h l")[0] != '\0',
-	   "without a cursor, it is the last row that all have reached: %s", row_with("against"));
+	   "without a cursor, the last row that all runs have reached is shown: %s",
+	   row_with("against"));
 	ok(row_with("· from step 400 (0 all)")[0] != '\0', "the start of the runs is not drawn");
 	press('0');
 	ok(row_with("(0 all)")[0] == '\0', "0 shows the start of the runs");
 	press('0');
 	ui_shared(ui)->marks.n = 0;
 	ok(row_with("Mark the runs to compare")[0] != '\0' && row_with(" c.log")[0] != '\0',
-	   "with one run alone, the view lists all of them");
+	   "with only one run marked, the view lists all runs");
 	ui_shared(ui)->reference = NULL;
 	ui_shared(ui)->marks.n = 0;
 	ui_shared(ui)->chart.axis = AXIS_TRAIN;
@@ -428,7 +431,7 @@ static void test_opens_at_top(const struct ui_setup *setup)
 		(void)snprintf(path, sizeof(path), "/x/many/%03d.log", i);
 		(void)model_run_get(many, 0, path, 0);
 	}
-	/* They are not read in the order of the list. */
+	/* The logs are not read in the order of the list. */
 	for (int i = 199; i >= 0; i -= 1) {
 		struct model_run *mr = many->runs[(i * 7 + 3) % 200];
 
@@ -477,7 +480,7 @@ static void test_export(struct ui_setup *setup)
 	ok(exported.data != NULL && strstr(exported.data, "Mtok/s") != NULL &&
 		   strstr(exported.data, ",5.24288,") != NULL &&
 		   strstr(exported.data, "5242880") == NULL,
-	   "Mtok/s holds millions");
+	   "the column Mtok/s has millions");
 	buf_release(&exported);
 }
 

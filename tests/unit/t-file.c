@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c: completely or not at all, on a real file system that is full. */
+/* file.c: files are written completely or not at all, on a file system that is really full. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static bool holds(const char *path, const char *want)
 	return file != NULL && n == strlen(want) && strcmp(text, want) == 0;
 }
 
-/* Files cannot grow beyond the limit: a write fails half way. */
+/* Limit the size of files, so that a write fails half way. */
 static void limit_files(bool on)
 {
 	struct rlimit limit;
@@ -84,11 +84,12 @@ static void test_create(void)
 	path = file_create("plain", str_from("1"), false, &err);
 	free(path);
 	path = file_create("plain", str_from("2"), false, &err);
-	ok(path != NULL && strcmp(path, "plain-1") == 0, "without a suffix");
+	ok(path != NULL && strcmp(path, "plain-1") == 0,
+	   "a number is added to a name without a suffix");
 	free(path);
 	path = file_create("./b.c/d", str_from("1"), false, &err);
 	ok(path == NULL && err.code == ERR_IO && strstr(err.text, "b.c/d") != NULL,
-	   "no such folder: %s", err.text);
+	   "a missing folder is an error: %s", err.text);
 	free(path);
 	ok(count_files() == 5, "no other file is left after file_create");
 }
@@ -98,9 +99,12 @@ static void test_replace(void)
 	struct err err = { 0 };
 	struct stat st = { 0 };
 
-	ok(file_replace("r", str_from("one"), &err) == 0 && holds("r", "one"), "a new file");
-	ok(file_replace("r", str_from("two"), &err) == 0 && holds("r", "two"), "an existing file");
-	ok(stat("r", &st) == 0 && (st.st_mode & 0777) == 0600, "readable only by the owner");
+	ok(file_replace("r", str_from("one"), &err) == 0 && holds("r", "one"),
+	   "file_replace creates a file");
+	ok(file_replace("r", str_from("two"), &err) == 0 && holds("r", "two"),
+	   "file_replace replaces a file");
+	ok(stat("r", &st) == 0 && (st.st_mode & 0777) == 0600,
+	   "the file is readable only by the owner");
 	ok(count_files() == 6, "no other file is left after file_replace");
 }
 
@@ -112,9 +116,9 @@ static void test_full(void)
 	memset(big, 'x', BIG_BYTES);
 	limit_files(true);
 	path = file_create("big.csv", str_from(big), false, &err);
-	ok(path == NULL && err.code == ERR_IO, "no room: %s", err.text);
+	ok(path == NULL && err.code == ERR_IO, "a full disk is an error: %s", err.text);
 	free(path);
-	ok(file_replace("r", str_from(big), &err) != 0, "no room to replace a file");
+	ok(file_replace("r", str_from(big), &err) != 0, "a full disk is an error for file_replace");
 	limit_files(false);
 	ok(holds("r", "two"), "the old content is unchanged");
 	ok(count_files() == 6, "a full disk leaves no partial file");
@@ -136,7 +140,7 @@ static void test_names(void)
 		char *folder = file_folder(paths[i].path);
 
 		is_str(folder, paths[i].folder, "the directory of a path");
-		is_str(file_name(paths[i].path), paths[i].name, "its name");
+		is_str(file_name(paths[i].path), paths[i].name, "the file name of a path");
 		free(folder);
 	}
 }

@@ -54,9 +54,9 @@ static void test_wrong_files(void)
 		struct err err = { ERR_NONE, "" };
 
 		is_int(format_set_load_text(set, "f.json", str_from(wrong[i].text), &err), -1,
-		       "refused");
+		       "the rule set is refused");
 		is_str(err.text, wrong[i].want, "the error names file, line and key");
-		is_int(err.code, ERR_CONFIG, "it is a configuration error");
+		is_int(err.code, ERR_CONFIG, "the error is a configuration error");
 	}
 	is_int((long long)format_set_rules(set), (long long)before, "the set is unchanged");
 	format_set_free(set);

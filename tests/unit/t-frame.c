@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The frame reader: every cut of a good stream, and rubbish of many kinds. */
+/* The frame reader: every division of a good stream, and many kinds of rubbish. */
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -163,7 +163,7 @@ static void test_cuts(void)
 	ok(same, "any division into three pieces gives the same frames");
 }
 
-/* Feed text after a hello, byte by byte; the result of the first refusal. */
+/* Feed text after a hello, byte by byte; returns the result of the first refusal. */
 static int refusal(const char *text, size_t len, struct err *err)
 {
 	struct frame_reader *reader = malloc(sizeof(*reader));
@@ -246,7 +246,7 @@ static void test_noise(void)
 	frame_reader_init(reader, "n");
 	while (got == 0 && rounds++ < 1000)
 		got = feed(reader, (struct str){ noise, 1 << 16 }, 1, &teller, NULL);
-	ok(got == -1 && rounds == 17, "noise without an end is given up");
+	ok(got == -1 && rounds == 17, "the reader gives up on endless noise");
 	frame_reader_init(reader, "n");
 	(void)feed(reader, STR_LIT("sh: 1: no such thing\n \n"), 1, &teller, NULL);
 	is_str(reader->said, "sh: 1: no such thing", "the noise is kept");
@@ -258,7 +258,7 @@ static void test_noise(void)
 	free(reader);
 }
 
-/* Any bytes at all: it must end, and stay inside its memory. */
+/* With any bytes, the reader must end and stay inside its memory. */
 static void test_random(void)
 {
 	static const char letters[] = "NOUCDVTMXESH0123456789: \n\n-\xff";
@@ -282,7 +282,7 @@ static void test_random(void)
 			break;
 		buf_clear(&teller.out);
 	}
-	ok(true, "random headers end");
+	ok(true, "the reader ends after random headers");
 	buf_release(&teller.out);
 	free(reader);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Series out of the database in jobs: all, the rest, and while it is written.
- */
+/* Load series from the database in jobs: all points, the rest, and while points are written. */
 #include "store/history.h"
 
 #include <stdio.h>
@@ -65,7 +64,7 @@ static void test_series(struct loop *loop)
 	(void)store_flush(store, NULL);
 	ask(history, &seen, &(struct history_ask){ .run_id = 1 });
 	is_int((long long)seen.points, 1000, "all points of a run");
-	is_near(seen.last, 1.0 / 1002, 0, "the last one");
+	is_near(seen.last, 1.0 / 1002, 0, "the value of the last point");
 	is_int((long long)seen.last_line, 1000, "the line of the last point");
 
 	for (uint64_t line = 1001; line <= 1010; line++)
@@ -92,7 +91,7 @@ static void test_series(struct loop *loop)
 	run_release(&run);
 }
 
-/* Series of printed names, one of them like a metric's. */
+/* Series with printed names, one of which is also the name of a metric. */
 static void test_own_series(struct loop *loop)
 {
 	const char *path = file_in_dir("own.db");
@@ -117,7 +116,7 @@ static void test_own_series(struct loop *loop)
 	(void)store_flush(store, NULL);
 	ask(history, &seen, &(struct history_ask){ .run_id = 1 });
 	is_int((long long)seen.own_points, 10, "points of a printed name");
-	is_near(seen.own_last, 20, 0, "the last one");
+	is_near(seen.own_last, 20, 0, "the value of the last printed point");
 	is_int((long long)seen.points, 0,
 	       "a printed name equal to a metric's is a separate series");
 	ask(history, &seen, &(struct history_ask){ .run_id = 1, .after_line = 8 });

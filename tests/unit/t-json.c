@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON: limits, strict reading by a table of keys, and the line of a key path. */
+/* JSON: limits, strict reading with a table of keys, and the line of a key path. */
 #include "parsers/json_fields.h"
 
 #include "tests/support/tap.h"
@@ -113,7 +113,7 @@ static void test_bounds(void)
 	   "deep nesting is an error");
 	ok(json_parse(STR_LIT("{\"a\": 1} x"), false, &err) == NULL,
 	   "text after the value is an error");
-	ok(json_parse(STR_LIT("\n\n{\"a\": }"), false, &err) == NULL, "malformed");
+	ok(json_parse(STR_LIT("\n\n{\"a\": }"), false, &err) == NULL, "malformed JSON is an error");
 	is_str(err.text, "line 3: not valid JSON: unexpected text in column 7",
 	       "the error has the line");
 	ok(json_parse(STR_LIT("{\"a\": NaN}"), false, &err) == NULL, "strict: a bare NaN is an "

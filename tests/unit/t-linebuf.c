@@ -7,7 +7,7 @@
 #include "base/xalloc.h"
 #include "tests/support/tap.h"
 
-/* All segments as one text: "line|ends|text\n". */
+/* Write each segment as a line "line|ends|text\n". */
 static void add_segment(void *user, const struct segment *segment)
 {
 	struct buf *out = user;
@@ -42,7 +42,7 @@ static void expect(struct str text, const char *want, const char *name)
 		feed_cut(&got, text, cut);
 		same += strcmp(got.data, whole.data) == 0;
 	}
-	is_int((long long)same, (long long)text.len + 1, "the same with every division");
+	is_int((long long)same, (long long)text.len + 1, "every division gives the same segments");
 	buf_release(&got);
 	buf_release(&whole);
 }
@@ -78,17 +78,19 @@ static void test_long_line(void)
 	linebuf_init(&lb, note_length, &got);
 	linebuf_feed(&lb, text, len + 1);
 	is_int((long long)got, LINE_MAX_BYTES, "64 KiB of a line are kept");
-	is_int((long long)lb.dropped_bytes, (long long)len - LINE_MAX_BYTES, "the rest is counted");
+	is_int((long long)lb.dropped_bytes, (long long)len - LINE_MAX_BYTES,
+	       "the rest of the line is counted");
 	got = 0;
 	for (size_t i = 0; i <= len; i += 1000)
 		linebuf_feed(&lb, text + i, len + 1 - i < 1000 ? len + 1 - i : 1000);
-	is_int((long long)got, LINE_MAX_BYTES, "in pieces too");
-	is_int((long long)lb.partial.room <= 2 * LINE_MAX_BYTES, 1, "in bounded memory");
+	is_int((long long)got, LINE_MAX_BYTES, "64 KiB of a line are kept if it comes in pieces");
+	is_int((long long)lb.partial.room <= 2 * LINE_MAX_BYTES, 1,
+	       "the memory for a line is bounded");
 	linebuf_release(&lb);
 	free(text);
 }
 
-/* The segments of a text, and the lines that skip consumed. */
+/* Segments of a text, and the lines that the skip function consumed. */
 struct taken {
 	struct linebuf *lb;
 	struct buf text;
@@ -132,7 +134,7 @@ static void feed_skipped(struct taken *taken, struct str text, size_t cut, bool 
 	linebuf_release(&lb);
 }
 
-/* The other lines of a list that contains lines with a blank. */
+/* Copy the lines of a list without those that start with a blank. */
 static void drop_blank(struct buf *out, const struct buf *all)
 {
 	struct str rest = { all->data, all->len }, line;

@@ -80,32 +80,33 @@ static void holds(const struct scene *s, size_t i, double seed, double steps)
 	is_near(run->steps, steps, 0, "each has its steps");
 }
 
-/* It is renamed before a byte of it was read. */
+/* A log is renamed before a byte of it was read. */
 static void test_renamed_unread(void)
 {
 	struct scene s = { .clock = NULL };
 
 	scene_init(&s);
 	put_log(&s, 1, 300);
-	is_int(ingest_add_file(s.ingest, 0, s.path, true, NULL), 0, "a log");
+	is_int(ingest_add_file(s.ingest, 0, s.path, true, NULL), 0, "add a log");
 	if (rename(s.path, s.old) != 0)
 		abort();
 	put_log(&s, 2, 50);
 	read_all(&s);
-	is_int((long long)s.model.n_runs, 2, "renamed before its first turn");
+	is_int((long long)s.model.n_runs, 2,
+	       "a log that was renamed before its first turn is read");
 	holds(&s, 0, 1, 300);
 	holds(&s, 1, 2, 50);
 	scene_release(&s);
 }
 
-/* The same for one created by truncation. */
+/* A log that was created by truncation is renamed before a byte of it was read. */
 static void test_cut_and_renamed(void)
 {
 	struct scene s = { .clock = NULL };
 
 	scene_init(&s);
 	put_log(&s, 1, 300);
-	is_int(ingest_add_file(s.ingest, 0, s.path, true, NULL), 0, "a log");
+	is_int(ingest_add_file(s.ingest, 0, s.path, true, NULL), 0, "add a log");
 	read_all(&s);
 	put_log(&s, 2, 50);
 	read_all(&s);
@@ -113,7 +114,7 @@ static void test_cut_and_renamed(void)
 		abort();
 	put_log(&s, 3, 60);
 	read_all(&s);
-	is_int((long long)s.model.n_runs, 3, "truncated, then renamed");
+	is_int((long long)s.model.n_runs, 3, "a log that was truncated and then renamed is read");
 	holds(&s, 0, 1, 300);
 	holds(&s, 1, 2, 50);
 	holds(&s, 2, 3, 60);
@@ -137,7 +138,7 @@ static void end_log(const struct scene *s)
 	fclose(file);
 }
 
-/* A log that was just copied here: its own end shows that it is finished. */
+/* A log that was just copied here: only its last lines show that it is finished. */
 static void test_over(void)
 {
 	static const struct clock still = { still_ms, still_ms, still_ms };
@@ -146,7 +147,7 @@ static void test_over(void)
 
 	scene_init(&s);
 	put_log(&s, 5, 899);
-	is_int(ingest_add_file(s.ingest, 0, s.path, false, NULL), 0, "a log");
+	is_int(ingest_add_file(s.ingest, 0, s.path, false, NULL), 0, "add a log");
 	read_all(&s);
 	mr = s.model.n_runs > 0 ? s.model.runs[0] : NULL;
 	ok(mr != NULL && mr->live && mr->run.status == RUN_RUNNING,
@@ -159,11 +160,11 @@ static void test_over(void)
 	scene_init(&s);
 	put_log(&s, 5, 899);
 	end_log(&s);
-	is_int(ingest_add_file(s.ingest, 0, s.path, false, NULL), 0, "a log");
+	is_int(ingest_add_file(s.ingest, 0, s.path, false, NULL), 0, "add a log");
 	read_all(&s);
 	mr = s.model.n_runs > 0 ? s.model.runs[0] : NULL;
 	ok(mr != NULL && !mr->live && mr->run.status == RUN_FINISHED,
-	   "one that was written earlier with its end has ended");
+	   "a run whose end was written earlier has ended");
 	scene_release(&s);
 }
 
@@ -177,7 +178,7 @@ static void put_words(const struct scene *s, const char *words)
 	fclose(file);
 }
 
-/* A log without a run yet has the row of its first one. */
+/* A log that has no run yet has the row of its first run. */
 static void test_blank(void)
 {
 	static const struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
@@ -186,7 +187,7 @@ static void test_blank(void)
 
 	scene_init(&s);
 	put_words(&s, "");
-	is_int(ingest_add_file(s.ingest, 0, s.path, false, NULL), 0, "a log");
+	is_int(ingest_add_file(s.ingest, 0, s.path, false, NULL), 0, "add a log");
 	is_int((long long)s.model.n_runs, 1, "an empty log has a row");
 	put_words(&s, "loading\ncompiling\n");
 	read_all(&s);
@@ -198,14 +199,15 @@ static void test_blank(void)
 	put_words(&s, "step:7/900 train_loss:3.5 train_time:700ms "
 		      "step_avg:100.00ms\n");
 	read_all(&s);
-	ok(s.model.n_runs == 1 && !s.model.runs[0]->blank, "its first run uses that row");
-	is_near(s.model.runs[0]->run.steps, 7, 0, "with its steps");
+	ok(s.model.n_runs == 1 && !s.model.runs[0]->blank,
+	   "the log's first run uses the row of the log");
+	is_near(s.model.runs[0]->run.steps, 7, 0, "the row has the steps of the run");
 	is_int(s.model.runs[0]->n_gaps, 0, "the wait before the first step is not counted");
 	scene_release(&s);
 	scene_init(&s);
 	put_words(&s, "a remark\n");
 	(void)utimensat(AT_FDCWD, s.path, old, 0);
-	is_int(ingest_add_file(s.ingest, 0, s.path, false, NULL), 0, "a file");
+	is_int(ingest_add_file(s.ingest, 0, s.path, false, NULL), 0, "add a file");
 	is_int((long long)s.model.n_reading, 1, "an old file must be read");
 	read_all(&s);
 	is_int((long long)s.model.n_reading, 0, "the file was read");
@@ -280,7 +282,8 @@ static void test_many(void)
 	ok(few[0]->history == MODEL_ASKED, "the points of another run are requested");
 	run_until_done(&s, few[0]);
 	is_int((long long)count_points(few[0]), 300, "the points are read from the log again");
-	is_near(series_last(few[0]->series[METRIC_TRAIN_LOSS])->step, 300, 0, "up to its end");
+	is_near(series_last(few[0]->series[METRIC_TRAIN_LOSS])->step, 300, 0,
+		"the points are read up to the end of the log");
 	(void)unlink(few[1]->log->file);
 	model_request_series(&s.model, few[1]);
 	run_until_done(&s, few[1]);

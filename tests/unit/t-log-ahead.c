@@ -20,7 +20,7 @@ static void write_file(const char *text)
 	(void)fclose(out);
 }
 
-/* All readable bytes of the log; "" if there are none. */
+/* Check all readable bytes of the log; "" if there are none. */
 static void is_text(const struct model_log *log, const char *want, const char *name)
 {
 	struct logfile *file = model_log_open(log);
@@ -93,7 +93,7 @@ static void test_came(void)
 	struct logcame came = { NULL, 0, 0 };
 	bool rises = true;
 
-	is_int(logcame_at(&came, 5), 0, "nothing has arrived");
+	is_int(logcame_at(&came, 5), 0, "before any byte arrived, the time is unknown");
 	logcame_add(&came, 100, 1000);
 	logcame_add(&came, 150, 1000);
 	logcame_add(&came, 300, 2000);

@@ -180,8 +180,8 @@ static void test_prune(void)
 	log_copies_free(dir);
 }
 
-/* Another program removes it, while its descriptor is open or not: new bytes are kept without a
- * name, and no file replaces it. */
+/* Another program removes a copy, with its descriptor open or not: new bytes go to a file without a
+ * name, and no file replaces the copy. */
 static void test_removed(void)
 {
 	struct log_copies *dir = open_dir(1 << 30);

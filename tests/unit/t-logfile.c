@@ -385,7 +385,7 @@ static void random_pattern(unsigned int *state, struct buf *out)
 	}
 }
 
-/* All matching lines of a block, each searched separately. */
+/* Find the matching lines of a block by searching each line separately. */
 static void hits_by_line(const struct pattern *pattern, struct str block, struct buf *out)
 {
 	struct str rest = block, line;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loggen: the same bytes for a seed, numbers that belong together, fates. */
+/* loggen: a seed always gives the same bytes, numbers are consistent, and runs end as requested. */
 #include "tests/tools/loggen.h"
 
 #include <stdio.h>

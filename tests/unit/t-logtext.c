@@ -13,7 +13,7 @@ static const char *const inks[] = {
 #undef X
 };
 
-/* The text, with "[LOOK]" where a new look starts. */
+/* Write the text, with "[LOOK]" where a new look starts. */
 static void write_looks(struct str text, const struct logsgr_runs *runs, struct buf *out)
 {
 	size_t i = 0;
@@ -115,7 +115,7 @@ static void test_others(void)
 	      "31mx");
 }
 
-/* Positions are in the shown text, for every kind of conversion. */
+/* Positions of looks are in the shown text, for every kind of conversion. */
 static void test_places(void)
 {
 	LOOKS("a\t\033[31mb\033[m\tc", "a       [RED]b[NONE]       c");
@@ -130,7 +130,7 @@ static void test_places(void)
 	LOOKS("\033[31m", "");
 }
 
-/* As many looks as are kept, and a parameter of any length. */
+/* A line has more looks than are kept, and a parameter of any length. */
 static void test_bounds(void)
 {
 	size_t n = 200000, len = 0;

@@ -26,7 +26,7 @@ static void write_rows(FILE *out, const char *log, int from, int to)
 	}
 }
 
-/* Lines that are known so far. */
+/* The number of lines that are known so far. */
 static uint64_t logtimed_lines(const struct logtimed *timed)
 {
 	return logtimed_end(timed) - logtimed_begin(timed);

@@ -102,7 +102,7 @@ static void on_due(void *user)
 
 #define DUE_MS 500
 
-/* In a separate process: report that it runs, then see what comes first. */
+/* In a separate process: report that it runs, then report what comes first. */
 static int run_stopped(int in, int out)
 {
 	struct loop_fd *watch;
@@ -127,7 +127,7 @@ static void sleep_until(int64_t mono_ms)
 		(void)usleep((useconds_t)(mono_ms - now_ms) * 1000);
 }
 
-/* It was stopped before its timer was due; otherwise try again. */
+/* Stop the process before its timer is due; false: it was too late, try again. */
 static bool stop_in_time(pid_t pid, int from, int64_t begun_ms)
 {
 	char byte;
@@ -161,7 +161,7 @@ static void test_stopped(void)
 		}
 	}
 	ok(in_time, "a program is stopped at try %d", tries);
-	/* Its timer is due first, then input arrives. */
+	/* The process's timer is due first, then input arrives. */
 	sleep_until(clock_mono_ms() + DUE_MS + 200);
 	ok(write(to[1], "x", 1) == 1, "input arrives while it is stopped");
 	sleep_until(clock_mono_ms() + 1200);
@@ -398,7 +398,7 @@ static void test_jobs(void)
 	is_str(trace, "store ", "one kind does not wait for another");
 }
 
-/* Counts in its own memory, which done reads. */
+/* The job counts in its own memory, which `done` reads. */
 struct count {
 	int worked, told;
 	struct job *job;
@@ -420,7 +420,7 @@ static void on_counted(void *user)
 	count->job = NULL;
 }
 
-/* More than may run at once; finished in another order. */
+/* More jobs than may run at once, finished in another order. */
 static void test_waited_jobs(void)
 {
 	enum { JOBS = 8 };
@@ -475,7 +475,7 @@ static void test_job_signals(void)
 	loop_free(loop);
 }
 
-/* An hour passes at once if a test sets the clock. */
+/* A test that sets the clock lets an hour pass at once. */
 static void test_test_clock(int clock)
 {
 	const int64_t hour_ms = 3600 * 1000;

@@ -247,7 +247,7 @@ static void note_sample(void *user, const struct run *run, const struct sample *
 		    (int)s->metric, s->name, s->step, s->value);
 }
 
-/* The result of reading the text in pieces of n bytes. */
+/* Print the result of reading the text in pieces of n bytes. */
 static void read_in_pieces(const struct format_set *formats, struct str text, size_t n,
 			   struct buf *out)
 {
@@ -282,7 +282,7 @@ static void test_cuts(const struct format_set *formats, const char *text)
 	buf_release(&pieces);
 }
 
-/* The row with a step for "@", a number for "$", and letters for "&". */
+/* Append the row with a step for "@", a number for "$" and letters for "&". */
 static void append_row(struct buf *out, const char *row, int step, const char *number, int word)
 {
 	for (; *row != '\0'; row++)

@@ -15,7 +15,6 @@
 /* The preflight gives up on a pod after this long; the bench itself keeps retrying. */
 #define PREFLIGHT_LIMIT_S 20.0
 
-/* The preflight in progress, for on_step(). */
 struct preflight {
 	const struct bench_drive *drive;
 	struct pod_wait *waits; /* owned; one per pod */

@@ -24,7 +24,6 @@
 /* Where the bench keeps the copies of its arms on the pod: next to the folders of its runs. */
 #define FROZEN "\"${HGYM_JOB%/*}/arms\""
 
-/* The arms of a bench while they are added. */
 struct arms {
 	const struct harness_ab *ab;
 	cJSON *variants;

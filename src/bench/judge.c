@@ -409,7 +409,7 @@ static void judge_compare_intervals(const struct judge *judge, struct judge_cont
 	c->steps.uneven = paired_compare(uneven, pairs, &judge->rule.paired);
 }
 
-/* Outliers, by a modified z score. */
+/* A run is an outlier if its modified z score exceeds OUTLIER_Z. */
 #define OUTLIER_Z    3.5
 #define MAD_TO_SD    1.4826
 #define LEAST_VALUES 4
@@ -875,7 +875,6 @@ static void judge_compare_blocks(const struct judge *judge, struct judge_contras
 
 #define MAX_PAIRS (SCHEDULE_MAX_ARMS * (SCHEDULE_MAX_ARMS - 1) / 2)
 
-/* Set judge->control_fails. */
 static void find_failures_of_control(struct judge *judge)
 {
 	static const enum guard guards[] = { GUARD_EXIT, GUARD_NAN, GUARD_PARSE, GUARD_WINDOW };

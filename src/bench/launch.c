@@ -10,7 +10,6 @@
 #include "base/quote.h"
 
 extern const struct embed_file launch_scripts[], launch_slurm[];
-/* The probe of kernel benches, a Python program. */
 extern const struct embed_file kernel_probe_files[];
 
 #define MAX_SHIPPED (8U * 1024 * 1024)

@@ -17,14 +17,12 @@ struct report {
 	struct buf line;       /* value of the next fact */
 };
 
-/* Append to the value of the next fact. */
 LIKE_PRINTF(2, 3)
 static void append(struct report *r, const char *fmt, ...)
 {
 	buf_append_args(&r->line, fmt);
 }
 
-/* Add a fact with the collected value. */
 static void add_fact(struct report *r, const char *label, enum fact_style style)
 {
 	facts_text(r->facts, label, style, "%s", r->line.data);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A bench as the dashboard shows it. */
+/* Prepare a bench for the dashboard. */
 #include "bench/show.h"
 
 #include "base/dist.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables that people paste into pull requests and READMEs of competitions. */
+/* Add the tables for pull requests and READMEs of competitions. */
 #include "board/evidence.h"
 
 #include "parsers/run_series.h"
 
-/* The last step that does not show the target, the first one that does, and the next two. */
+/* Steps shown: the last one that does not show the target, the first one that does, the next two.
+ */
 #define STEPS 4
 
 /* The first step after `step` that all counted runs have; absent: none. */
@@ -26,7 +27,7 @@ static double next_step(const struct board *board, const struct board_group *gro
 	return RUN_ABSENT;
 }
 
-/* One row per run, then their mean and the track's statistic at each step. */
+/* Add one row per run, then their mean and the track's statistic at each step. */
 static void add_steps(struct facts *facts, const struct board *board,
 		      const struct board_group *group)
 {

@@ -14,7 +14,7 @@
 #include "parsers/run_rows.h"
 #include "parsers/run_series.h"
 
-/* Adds the scores of a HarnessGym run. */
+/* A HarnessGym run whose scores are added to a board. */
 struct adding {
 	struct score_board *board;
 	const struct harness_files *files;
@@ -26,7 +26,7 @@ static double number_or_absent(struct harness_number number)
 	return number.present ? number.value : (double)NAN;
 }
 
-/* Add one output of the run's command, if it measured at all. */
+/* Add one output of the run's command, unless the command could not measure. */
 static void add_output(const struct adding *a, const char *key, const struct harness_post *post,
 		       enum harness_kind kind, unsigned int number)
 {
@@ -65,9 +65,9 @@ static void add_harness_run(const struct adding *a)
 }
 
 /* Add the scores of a HarnessGym workspace (or of one run's folder): a group for the baseline and
- * for each iteration, since each is different code. A restored checkpoint counts with its
- * iteration. Warm-up and repeats come from the run's command line. Outputs without a measurement
- * (SSH, GPU, disk) are skipped. Does nothing if path is not such a folder. */
+ * for each iteration, since each is different code.  A restored checkpoint counts with its
+ * iteration.  Warm-up and repeats come from the run's command line.  Outputs of commands that
+ * failed because of SSH, GPU or disk are skipped.  Does nothing if path is not such a folder. */
 static void add_harness(struct score_board *board, const char *path)
 {
 	struct harness_files files;
@@ -100,7 +100,7 @@ static void report_error(struct board_input *input, const struct err *err)
 	input->status = err_exit_status(err->code);
 }
 
-/* pattern: for CONF_BY_PATTERN. */
+/* Set what runs are grouped by; pattern is used for CONF_BY_PATTERN only. */
 static int set_group_by(struct board_input *input, enum conf_group_by by, const char *pattern,
 			struct err *err)
 {
@@ -221,7 +221,7 @@ static void on_unknown_column(void *user, const char *key)
 {
 	const struct table *table = user;
 
-	/* Our own tables may be read again, with more columns than runs have. */
+	/* Tables that hgym-tui wrote have more columns than a run, and may be read again. */
 	if (!board_is_key(key))
 		say_error("%s: unknown column \"%s\"", table->path, key);
 }
@@ -412,8 +412,8 @@ static int add_values(struct board_input *input, const char *text, const char *d
 	return 0;
 }
 
-/* The baseline as a user gives it: "[NAME=]v1,v2,..", an existing group, or logs, a table or a
- * directory, which become one group. */
+/* Set the baseline to what the user gave: "[NAME=]v1,v2,..", an existing group, or logs, a table or
+ * a directory, which become one group. */
 static int set_baseline(struct board_input *input, const char *text, struct err *err)
 {
 	struct err no_group = { ERR_NONE, "" };
@@ -446,7 +446,7 @@ struct builder {
 	struct board_built *built;
 };
 
-/* Can tracks be scored by this number of a run?  Any other name is a metric. */
+/* Is it the name of a run's number that tracks can be scored by?  Other names are metrics. */
 static bool is_key_of_score(struct str name)
 {
 	return run_number_by_name(name) != NULL &&
@@ -483,7 +483,7 @@ static int choose_track(const struct builder *b, struct err *err)
 	return 0;
 }
 
-/* Does any run have the chosen metric?  If not, the error lists those that exist. */
+/* Check that a run has the chosen metric.  If none has, the error lists the known metrics. */
 static int check_metric(const struct board *board, struct err *err)
 {
 	AUTO_BUF names = buf_new(1024);
@@ -539,7 +539,7 @@ static int read_runs(const struct builder *b, struct err *err)
 		return 0;
 	if (context_open(b->context, CONTEXT_DB, err) != 0)
 		return -1;
-	/* The same directory on several pods is one group. */
+	/* Runs of the same directory on several pods form one group. */
 	return store_each_run(b->context->store, 0, on_stored_run, input, err);
 }
 

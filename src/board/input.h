@@ -19,12 +19,12 @@ struct board_input {
 	double usd_per_hour;	   /* for all runs; 0: from conf */
 	size_t n_runs;
 	size_t n_files;
-	size_t n_empty;	  /* of these, reported as empty */
+	size_t n_empty;	  /* of these, without a run or a score, which was reported */
 	size_t n_dropped; /* runs that exceed BOARD_MAX_ROWS */
 	int status;	  /* exit status for the last file that could not be read */
 };
 
-/* Group runs as the configuration says. */
+/* Group runs by the configuration's rule. */
 int board_input_group_conf(struct board_input *input, const struct conf *conf,
 			   struct err *err) MUST_USE;
 void board_input_release(struct board_input *input);
@@ -34,7 +34,7 @@ char *board_input_key(const struct board_input *input, const struct stored_run *
 /* A leaderboard as a user requests it, from files or the database and the configuration; shared by
  * `board`, `submission` and `export`. */
 struct board_ask {
-	/* Borrowed. score_metric: instead of the metric of the track's target. */
+	/* Borrowed.  score_metric replaces the metric of the track's target. */
 	const char *group_by, *baseline, *track, *score, *score_metric;
 	const char *const *values; /* borrowed */
 	size_t n_values;
@@ -51,9 +51,9 @@ struct board_built {
 	struct board_input input; /* input.status: see there */
 };
 
-/* Read the runs of the paths (without any: of the database, which is opened), choose track and
- * baseline, compute the board. The context must have configuration and rules. NULL with err;
- * ERR_NODATA if there is neither a run nor a verifier's score. */
+/* Read the runs of the paths, or without paths those of the database, which is opened; choose track
+ * and baseline, and compute the board.  The context must have configuration and rules.  NULL with
+ * err; ERR_NODATA if there is neither a run nor a verifier's score. */
 struct board_built *board_build(struct context *context, char *const *paths, size_t n_paths,
 				const struct board_ask *ask, struct err *err) MUST_USE;
 void board_built_free(struct board_built *built);

@@ -183,7 +183,7 @@ static void end_line(struct page *p)
 	buf_clear(&p->text);
 }
 
-/* "caps: bytes kept (at most 15,984,387 of 16,000,000), ..". */
+/* Append "caps: bytes kept (at most 15,984,387 of 16,000,000), ..". */
 static void write_caps(struct page *p)
 {
 	const struct track *track = p->group->track;
@@ -218,7 +218,7 @@ static void write_caps(struct page *p)
 	}
 }
 
-/* "track parameter-golf-10min (by its logs) · train 600 s, ...": the track and its rule. */
+/* Append a track and its rule: "track parameter-golf-10min (by the logs) · train 600 s ..". */
 static void board_track_line(struct buf *out, const struct board *board,
 			     const struct board_group *group)
 {
@@ -309,7 +309,7 @@ static bool is_used_by_group(const struct board *board, const struct board_group
 		      run_has(run_number_get(&board_row_at(board, group, i)->run, number)));
 }
 
-/* Columns of text may be cut, and have no number that could be missing. */
+/* Is it a column of text?  Its texts may be cut, and an empty text is not a missing number. */
 static bool is_text(const struct column *column)
 {
 	return column->format == FORMAT_NAME || column->format == FORMAT_NOTE;
@@ -369,7 +369,7 @@ static void add_row(struct page *p, const struct board_row *row)
 	}
 }
 
-/* The runs: their track and step, how many count, and their spread. */
+/* Add facts about the runs: their track and step, how many count, and their spread. */
 static void add_runs(struct page *p)
 {
 	const struct board *board = p->board;
@@ -411,7 +411,7 @@ static void add_runs(struct page *p)
 	end_line(p);
 }
 
-/* How close the runs are to the caps, and their training time. */
+/* Add how close the runs are to the caps, and their training time. */
 static void add_costs(struct page *p)
 {
 	const struct board_group *group = p->group;
@@ -437,7 +437,7 @@ static void add_costs(struct page *p)
 	end_line(p);
 }
 
-/* The difference from the baseline, what the track requires, and how many seeds would show it. */
+/* Add the difference from the baseline, what the track requires, and how many seeds it takes. */
 static void add_comparison(struct page *p)
 {
 	const struct board_group *group = p->group, *base = board_baseline(p->board);
@@ -506,7 +506,7 @@ static void add_comparison(struct page *p)
 	end_line(p);
 }
 
-/* The tests, the differences of common seeds, and notes. */
+/* Add the tests, the differences of common seeds, and notes. */
 static void add_evidence(struct page *p)
 {
 	const struct board_verdict *v = &p->group->verdict;
@@ -541,7 +541,7 @@ static void add_evidence(struct page *p)
 	}
 }
 
-/* The verdict is shown next to the title; in Markdown at the end. */
+/* Add a group.  The verdict is shown next to the title, in Markdown at the end. */
 static void add_group(struct page *p, const struct board_group *group)
 {
 	static const enum fact_style styles[] = {
@@ -584,7 +584,7 @@ static bool is_first_of_track(const struct board *board, const struct board_grou
 	return !any_of(i, group->rank, board_ranked(board, i)->track == group->track);
 }
 
-/* One line for each track of the board. */
+/* Add one line for each track of the board. */
 static void add_tracks(struct page *p)
 {
 	facts_section(p->facts, "");
@@ -596,7 +596,6 @@ static void add_tracks(struct page *p)
 	}
 }
 
-/* Print and free the page. */
 static void print_page(struct page *p, FILE *stream, const struct board_look *look)
 {
 	AUTO_BUF text = buf_new(SIZE_MAX / 2);
@@ -743,7 +742,7 @@ cJSON *board_test_json(const struct board_test *test)
 			JNUM("p_two_sided", test->p_two_sided));
 }
 
-/* The tests by letter, each with its question and whether it decides. */
+/* Add the tests by letter, each with its question and whether it decides. */
 static void add_tests(cJSON *object, const struct track *track, const struct board_verdict *v)
 {
 	cJSON *tests = cJSON_AddObjectToObject(object, "tests");
@@ -762,7 +761,7 @@ static void add_tests(cJSON *object, const struct track *track, const struct boa
 	}
 }
 
-/* What a track with a target asks for. */
+/* Add the target of the track, and how the runs compare with it. */
 static void add_target(cJSON *object, const struct board *board, const struct board_group *group)
 {
 	const struct board_target_test *test = &group->verdict.target;
@@ -831,7 +830,7 @@ static void add_verdict(cJSON *object, const struct board *board, const struct b
 	}
 }
 
-/* Means of the more interesting numbers. */
+/* Add the means of the main numbers. */
 static void add_means(cJSON *object, const struct board_group *group)
 {
 	static const char *const keys[] = {

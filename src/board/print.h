@@ -15,12 +15,12 @@ struct board_look {
 };
 
 /* Print a table; Markdown for the results section of a pull request; CSV (RFC 4180) with one row
- * per run and per group (column "kind"); or JSON with one object per group and line, which contains
- * everything that is known. */
+ * per run and per group (column "kind"); or JSON with one object per group, one per line, which has
+ * all numbers of the group. */
 void board_print(FILE *stream, const struct board *board, enum out_format format,
 		 const struct board_look *look);
 
-/* Print one group in Markdown: heading, table, remarks, the track. */
+/* Print one group in Markdown: heading, table, remarks and track. */
 void board_print_md_group(FILE *stream, const struct board *board, const struct board_group *group);
 
 /* The JSON row of a run: the keys of `parse`, and what the board adds. */

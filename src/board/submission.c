@@ -39,7 +39,6 @@ static char *log_name(const struct submission *s, const struct board_row *row)
 		}
 		if (!is_taken || end == row->path)
 			break;
-		/* Add the folder. */
 		end--;
 		while (end > row->path && end[-1] != '/')
 			end--;
@@ -90,7 +89,7 @@ static void add_seeds(cJSON *root, const struct submission *s)
 	}
 }
 
-/* How the group compares with the baseline, with everything needed to check it. */
+/* Add the comparison with the baseline, with everything needed to check it. */
 static void add_comparison(cJSON *root, const struct submission *s)
 {
 	const struct board_group *base = board_baseline(s->board);
@@ -130,7 +129,7 @@ char *submission_text(const struct submission *s)
 
 	board_each_counted (row, s->board, g) {
 		if (row != first && row->run.n_gpus != n_gpus)
-			n_gpus = RUN_ABSENT; /* unless all runs have the same */
+			n_gpus = RUN_ABSENT; /* known only if all runs agree */
 	}
 	json_add(root, JTEXT("author", s->author), JTEXT("github_id", s->github_id),
 		 JCLEAN("name", s->name != NULL ? s->name : g->title), JTEXT("blurb", s->blurb),
@@ -302,7 +301,7 @@ static int copy_log(const struct submission *s, const struct board_row *row, con
 	return 0;
 }
 
-/* A file may contain several runs; was it copied for an earlier one? */
+/* Was the run's log copied for an earlier run?  A log may contain several runs. */
 static bool is_copied(const struct submission *s, const struct board_row *row)
 {
 	AUTO_TEXT name = log_name(s, row);

@@ -5,8 +5,8 @@
 #include "parsers/json.h"
 
 /* A group of a leaderboard as a submission: submission.json, a README with the results table, and
- * the logs. Every number comes from a log; what the logs do not contain is null and reported by the
- * check. */
+ * the logs.  Every number comes from a log.  A number that the logs do not contain is null, and the
+ * check reports it. */
 struct submission {
 	const struct board *board; /* computed; all members are borrowed */
 	const struct board_group *group;
@@ -22,8 +22,8 @@ void submission_find_logs(struct board *board, const struct board_group *group);
 char *submission_text(const struct submission *s);
 
 /* Check the group for what reviewers ask for: enough seeds, all finished, no repeated seed, caps
- * kept, logs present, an author. Passes a sentence to say for each that is missing; returns how
- * many. */
+ * kept, logs present, an author.  Calls `say` with a sentence for each missing item; returns their
+ * number. */
 size_t submission_check(const struct submission *s, void (*say)(void *user, const char *sentence),
 			void *user);
 

@@ -9,7 +9,7 @@
 #define TICK_MS	  500
 #define AGE_MS	  1000	/* how often the shown age changes */
 #define ANSWER_MS 15000 /* a pod that takes longer "does not answer" */
-/* Commands that stay open on a pod: servers limit the sessions per connection. */
+/* Maximum number of commands that stay open on a pod: servers limit the sessions per connection. */
 #define MAX_OPEN 5
 
 /* Pause between two reads: without and with an active run. */
@@ -18,7 +18,6 @@ static const int64_t every_ms[2][2] = {
 	{ 2000, 1000 },	 /* on this machine */
 };
 
-/* A directory that is followed. */
 struct source {
 	struct harness_feed *feed;
 	size_t place;		     /* in the view */
@@ -28,10 +27,10 @@ struct source {
 	struct transport *transport; /* borrowed */
 	size_t index;		     /* of the pod in transport */
 	struct stream *stream;	     /* NULL: the command does not run */
-	bool is_complete;	     /* everything was sent once; now only changes */
-	bool is_idle;		     /* the command has answered, and can be asked again */
-	int64_t asked_ms;	     /* mono clock */
-	uint64_t shown;		     /* generation of files */
+	bool is_complete; /* the first answer is complete; later ones have only changes */
+	bool is_idle;	  /* the command has answered, and can be asked again */
+	int64_t asked_ms; /* mono clock */
+	uint64_t shown;	  /* generation of files */
 	struct harness_files files;
 	struct harness_wire wire;
 };
@@ -221,7 +220,7 @@ static size_t on_data(void *user, const void *data, size_t len)
 	return len;
 }
 
-/* The command ended; an incomplete answer leaves the view unchanged. */
+/* Handle the end of the command.  An incomplete answer leaves the view unchanged. */
 static void on_close(void *user, const struct stream_exit *exit)
 {
 	struct source *source = user;
@@ -267,7 +266,7 @@ static void ask_pod(struct source *source)
 		show_problem(source, err.text);
 }
 
-/* Show problems of the pod, and once per second the age of data that cannot be read again. */
+/* Show that the pod does not answer, and once per second the age of data that cannot be updated. */
 static void update_age(struct source *source, int64_t now)
 {
 	struct harness_place *place = &source->feed->view.places[source->place];

@@ -18,8 +18,8 @@ void harness_feed_free(struct harness_feed *feed);
 
 /* Follow a local directory, which need not have a run yet. */
 void harness_feed_local(struct harness_feed *feed, const char *path);
-/* Follow dir on a pod: `pod` is its index in the model, `index` its number in
- * transport (borrowed). It is not read while a bench runs on the pod. */
+/* Follow dir on a pod: `pod` is the pod's index in the model, `index` its number in transport
+ * (borrowed).  The directory is not read while a bench runs on the pod. */
 void harness_feed_pod(struct harness_feed *feed, size_t pod, struct transport *transport,
 		      size_t index, const char *dir);
 /* Read every directory that is due now; the feed's timer calls it too. */

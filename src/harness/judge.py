@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Find the files that decide what the command of a run measures: the scripts it
-# runs, the modules they import, the files they read. Nothing is executed; what
-# cannot be followed is listed. Sent to the machine of the run before wire.py.
+# runs, the modules they import, the files they read. Nothing is executed; code
+# that cannot be followed is listed. Sent to the run's machine before wire.py.
 import ast, fnmatch, os, re, shlex
 
 SHELLS = "sh bash dash zsh ksh".split()
@@ -15,7 +15,7 @@ QUIET = """echo printf true false : test [ export set unset ulimit mkdir rmdir
     which type hash kill pwd nvidia-smi chmod touch""".split()
 WRITERS = "rm mv tee".split()
 MODULES, FILES = 512, 1024
-# Names in calls of files that an agent writes, which are not the judge's.
+# Sources, which an agent may write: one that is only named is not the judge's.
 SOURCES = (".py", ".pyx", ".cu", ".cuh", ".c", ".cc", ".cpp", ".h", ".hpp",
     ".rs", ".jl", ".ptx", ".s", ".so", ".go", ".java", ".js", ".ts")
 # Calls that take a path: index of the argument (-1: the object) and use.
@@ -42,7 +42,7 @@ OWNERS = {"run": "subprocess", "call": "subprocess", "check_call":
     "subprocess", "check_output": "subprocess", "Popen": "subprocess",
     "system": "os", "popen": "os", "walk": "os", "copy": "shutil"}
 LOADERS = "np numpy torch jnp cp cupy joblib".split()
-# Objects with values of the command line, whose words are followed themselves.
+# Objects with values of the command line, which is followed by itself.
 GIVEN = "args opts options ns parsed argv cfg config".split()
 UNKNOWN, ROOT = "\0", "\1"
 
@@ -97,7 +97,7 @@ class Judge:
         text = os.path.normpath(text)
         return None if text.startswith("..") else text
 
-    # The same for a script: one outside the folder is remembered.
+    # The same for a script. A script outside the folder is remembered.
     def script_at(self, text):
         path = self.below(text)
         if path is None:
@@ -129,7 +129,7 @@ class Judge:
         kinds.add(kind)
         return is_new
 
-    # A path as a call has it: unknown parts match any name.
+    # Follow a path that a call uses. Unknown parts match any name.
     def touch(self, text, kind, source, what):
         if not text.strip(UNKNOWN + "./") and (UNKNOWN in text or
                 kind == "list"):
@@ -186,7 +186,7 @@ class Judge:
                     found.append(path)
         return found
 
-    # A module of the workspace, with the packages above it; False: none.
+    # Follow a module and its packages. False if the workspace has none.
     def module(self, name, kind="import"):
         self.modules.add(name.split(".")[0])
         found = False
@@ -224,7 +224,7 @@ class Judge:
         if self.use(path, kind):
             self.python(path)
 
-    # A script that is started, by its first line or its name.
+    # Follow a script that is started, by its first line or its name.
     def script(self, path, source, args=()):
         if not self.use(path, "run") or not self.has(path):
             return
@@ -257,7 +257,7 @@ class Judge:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.lose(path, "not readable as Python")
 
-    # The words of shell text, as (command, redirections) one at a time.
+    # Follow shell text, one command with its redirections at a time.
     def shell(self, text, source=""):
         cwd, values, buffer = self.cwd, {}, ""
         here = os.path.dirname(source) or "."
@@ -314,7 +314,7 @@ class Judge:
             else:
                 command.append(word)
 
-    # The word with the values of variables; unknown ones are marked.
+    # Replace variables in a word by their values, unknown ones by UNKNOWN.
     def put(self, word, values):
         def value(match):
             name = match.group(1) or match.group(2)
@@ -398,7 +398,7 @@ class Judge:
                 self.lose(source, "%s is not followed" % name)
             self.operands(args, source)
 
-    # A word that names a file of the task.
+    # Follow a word if it names a file of the task.
     def known(self, word, kind, source=""):
         if UNKNOWN in word or not word or word[0] == "-":
             return False
@@ -566,7 +566,7 @@ class Judge:
         if out and UNKNOWN not in out:
             self.known(out, "write")
 
-    # The headers of a C source, which count like the source.
+    # Follow the headers of a C source, which count like the source.
     def includes(self, path):
         for name in re.findall(rb'^\s*#\s*include\s*"([^"\n]+)"',
                 self.text(path), re.M):
@@ -669,7 +669,7 @@ class Source:
         return [(n, self.inside.get(n)) for n in ast.walk(self.tree)
             if isinstance(n, ast.Call)]
 
-    # The text of an expression; UNKNOWN for parts, None: nothing is known.
+    # The text of an expression, with UNKNOWN parts; None if all is unknown.
     def text(self, node, depth=0):
         if node is None or depth > 12:
             return None
@@ -882,7 +882,7 @@ class Source:
         self.judge.cwd = cwd
 
 
-# The modules of the standard library that these import, also indirectly.
+# closure_of() adds the modules of the standard library that modules import.
 LIBRARY = os.path.dirname(os.__file__)
 imported = {}
 
@@ -976,7 +976,7 @@ def is_among(path, patterns):
         path.startswith(p) for p in patterns if p is not ANY)
 
 
-# A judge's word must be a whole part of the name of a file.
+# Is one of the judge's words a whole part of the file's name?
 def is_word(path, words):
     name = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", os.path.basename(path))
     return any(part in words for part in re.split(r"[^a-z]+", name.lower()))
@@ -1003,7 +1003,7 @@ def part_of(judge, path, task, words):
         return "unclear" if kinds & {"import", "read"} else "product"
     if "run" in kinds:
         return "judge" if judge.has(path) else "unclear"
-    if kinds == {"looked"}: # only whether it is there
+    if kinds == {"looked"}: # the judge only tests whether it exists
         return "other" if PRODUCT.search(path.lower()) else "unclear"
     if kinds and has_word or path in denied:
         return "judge"

@@ -71,7 +71,7 @@ static int run_fetch(struct fetch *fetch, const struct remote_pod *pod, const ch
 	return stream != NULL ? 0 : -1;
 }
 
-/* Turn the end of the command into an error; where is "pod NAME: " or "". */
+/* Turn the end of the command into an error.  `where` is "pod NAME: " or "". */
 static int check_fetch(const struct fetch *fetch, const char *where, const char *dir,
 		       struct err *err)
 {
@@ -93,7 +93,7 @@ static int check_fetch(const struct fetch *fetch, const char *where, const char 
 		       fetch->errors.len > 0 ? fetch->errors.data : "the command ended early");
 }
 
-/* Was a file being written while it was read? One that has been torn for longer stays so. */
+/* Was a file being written while it was read?  A file that was torn before will stay torn. */
 static bool was_changing(const struct harness_wire *wire)
 {
 	return wire->changed ||

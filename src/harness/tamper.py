@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-# What a file means, whatever its layout; and what the candidate's code does to
-# the process that measures it. Nothing is executed. Sent before wire.py.
+# Find what a file means, independent of its layout, and what the candidate's code
+# does to the process that measures it. Nothing is executed. Sent before wire.py.
 import ast, builtins, json, os, re
 
 PYTEST = "pyproject.toml", "tox.ini", "setup.cfg"
-# Text in which a line may end with CR LF; not shell, where CR belongs to a word.
+# Text whose lines may end with CR LF. In shell scripts CR would belong to a word.
 CRLF = (".txt", ".md", ".csv", ".tsv", ".toml", ".yaml", ".yml", ".ini", ".cfg",
     ".c", ".cc", ".cpp", ".h", ".hpp", ".cu", ".cuh", ".rs", ".jl", ".go")
 
 
 class Plain(ast.NodeTransformer):
-    """Without what formatters change: the layout of docstrings, the prefix u."""
+    """Remove what formatters change: the layout of docstrings, the prefix u."""
 
     def visit_Constant(self, node):
         node.kind = None
@@ -50,7 +50,7 @@ LIMITS = set("""tolerance tolerances tol rtol atol max_abs max_error shape shape
 
 
 def limits_in(data):
-    """The values of such keys, anywhere in a JSON text."""
+    """The values of the keys in LIMITS, anywhere in a JSON text."""
     found = []
 
     def visit(pairs):
@@ -76,12 +76,12 @@ JUDGES = {"time": None, "timeit": None, "json": None, "builtins": dir(builtins),
     "numpy": ("allclose", "isclose", "array_equal"), "numpy.testing": None,
     "math": ("isclose", "isfinite"), "sys.stdout": None, "sys.__stdout__": None,
     "sys": ("stdout", "__stdout__", "exit"), "os": ("_exit", "write", "dup2")}
-# What leads to the objects of others: their frames, modules, all of the process.
+# Names that lead to objects of other code: frames, modules, the whole process.
 LEADS = {"sys.modules", "sys._getframe", "sys._current_frames", "inspect.stack",
     "inspect.currentframe", "inspect.trace", "traceback.walk_stack", "gc.get_objects",
     "gc.get_referrers", "__main__", "f_back", "tb_frame", "f_globals", "f_locals",
     "__globals__", "__code__", "__defaults__", "__kwdefaults__"}
-# Of these, what is returned or read by its name is the verifier's.
+# Names whose values are the verifier's if they are returned or read by name.
 VALUES = {"gc.get_objects", "gc.get_referrers", "f_globals", "f_locals", "__main__"}
 # Calls that return a part of their argument, and attributes that are only names.
 PASSES = set("getattr list tuple dict set iter next zip enumerate reversed vars".split())
@@ -96,7 +96,8 @@ DECODES = set("""b64decode b85decode a85decode decompress unhexlify fromhex
 SETS = {"setattr", "unittest.mock.patch.object", "object.__setattr__",
     "type.__setattr__", "operator.setitem", "dict.__setitem__"}
 UPDATES = {"dict.update", "unittest.mock.patch.dict", "unittest.mock.patch.multiple"}
-# No honest kernel ends the process without cleaning up; others do if there is no GPU.
+# No honest kernel uses KILLS, which end the process without cleaning up. Honest ones
+# may use ENDS if there is no GPU.
 KILLS = {"os._exit", "os.kill", "os.abort"}
 ENDS = {"sys.exit", "exit", "quit", "SystemExit"}
 SAYS = {"print", "os.write", "sys.stdout.write", "sys.__stdout__.write",
@@ -104,17 +105,17 @@ SAYS = {"print", "os.write", "sys.stdout.write", "sys.__stdout__.write",
 STDOUT = "sys.stdout", "sys.__stdout__"
 WRITES = set("write_text write_bytes unlink rename replace remove".split())
 COPIES = set("copy copy2 copyfile move".split())
-# In a command of the shell, the words that it writes.
+# The files that a shell command writes.
 EDITS = re.compile(r"\b(?:sed\b.* -i|mv|tee|patch|rm|truncate)\b([^;&|\n]*)|"
     r">+ *([^\s;&|]+)|\b(?:cp|ln)\b[^;&|\n]*?(\S+)\s*(?:$|[;&|\n])")
 STARTUP = {"sitecustomize.py", "usercustomize.py", "conftest.py"}
-# What continues after a call, and what waits for it.
+# Calls that start work, and the methods that wait for the work to end.
 STARTS = {"torch.cuda.Stream": {"wait_stream", "synchronize", "wait_event", "wait"},
     "threading.Thread": {"join"}, "multiprocessing.Process": {"join"}}
 STORES = {"functools.lru_cache", "functools.cache"}
 ANSWERS = "__torch_function__", "__torch_dispatch__"
 DEPTH, NODES, MOST_TEXT = 60, 30000, 1 << 16 # more of a source is not read
-# Judges that find by itself what they call.
+# Judges that search the candidate for what they call.
 SEARCHES = re.compile(r"getmembers|__dict__|\b(dir|vars)\(|getattr\([^)\"']*,[^)\"']*\)")
 
 
@@ -167,7 +168,7 @@ class Candidate:
         elif self.kills and not forks and self.key is not None:
             self.add(self.found, self.kills[0], "ends the verifier's process")
         seen = {getattr(n, "attr", "") for n in self.nodes if not isinstance(
-            getattr(n, "value", None), ast.Constant)} # not the join of a text
+            getattr(n, "value", None), ast.Constant)} # the join of a text is no wait
         for node in self.nodes:
             waits = isinstance(node, ast.Call) and STARTS.get(self.name_of(node.func))
             if waits and not waits & seen:
@@ -175,8 +176,8 @@ class Candidate:
                     self.name_of(node.func).rpartition(".")[2])
 
     def live_nodes(self, tree):
-        """All nodes that run in the verifier: at the import, and below what the
-        judge calls. The file's own main part and what only it calls do not."""
+        """All nodes that run in the verifier: at import, and in the functions that the
+        judge calls. The file's own main part and its own functions do not."""
         parts, rest, own = {}, [], []
         for node in tree.body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -252,7 +253,7 @@ class Candidate:
 
     def member_of(self, node, key):
         name, text = self.name_of(node), self.text_of(key)
-        if name == "sys.modules": # of its own module, nothing is the verifier's
+        if name == "sys.modules": # its own module is not the verifier's
             return self.path if getattr(key, "id", "") == "__name__" else text
         return name and text and name + "." + text
 
@@ -275,8 +276,8 @@ class Candidate:
                 self.texts.setdefault(own, text)
 
     def flow(self, pairs, source, passes=None):
-        """What carries a value from this source, which returns True, False or None
-        for a node: (source, passes, names)."""
+        """Find the names that carry a value from this source, which returns True, False
+        or None (undecided) for a node. Returns (source, passes, names)."""
         kind = source, passes, set()
         for _ in range(8):
             known = len(kind[2])
@@ -352,7 +353,7 @@ class Candidate:
         self.look_at_read(node)
 
     def look_at_read(self, node):
-        """Is it a value of the verifier, by the name that the judge gives it?"""
+        """Report a value of the verifier that is read by the judge's name for it."""
         base, key = getattr(node, "value", None), getattr(node, "slice", None)
         if isinstance(node, ast.Call) and node.args:
             if getattr(node.func, "attr", "") in ("get", "pop"):
@@ -417,7 +418,7 @@ class Candidate:
             self.says.append(node)
 
     def remembers(self, function):
-        """Does it return what an earlier call stored, and does nothing with that?"""
+        """Does it return what an earlier call stored, without computing with that?"""
         nodes = list(ast.walk(function))
         stores = [n for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store)]
         own = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)} | {
@@ -444,7 +445,7 @@ class Candidate:
             self.carries(n.value, stored) for n in nodes)
 
     def replace(self, node, name, base=None):
-        """A name is assigned to. base: the object that has it."""
+        """Check an assignment to this name. base: the object that has the name."""
         name = (name or "").replace("__main__.None", "__main__")
         parts = name.split(".")
         for i in range(1, len(parts)):
@@ -489,7 +490,7 @@ def cut_below(tree):
 
 
 def name_locals(tree):
-    """Let no local name of a function look like another function's."""
+    """Rename local names, so that those of different functions differ."""
     for own in ast.walk(tree):
         if not isinstance(own, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             continue
@@ -516,7 +517,7 @@ def is_main(test):
 
 
 def import_parts(node):
-    """What the definition of a function or class runs at once."""
+    """The nodes that run when a function or class is defined."""
     yield from node.decorator_list
     if isinstance(node, ast.ClassDef):
         yield from node.bases
@@ -563,7 +564,7 @@ def names_below(node):
         getattr(n, "attr", None), getattr(n, "value", None)) if isinstance(name, str)}
 
 
-# Clocks that a program in C replaces.
+# Definitions in C that replace functions of the clock.
 IN_C = re.compile(rb"^[\w\s*]*\b(clock_gettime|gettimeofday|cudaEvent(?:Record|"
     rb"ElapsedTime)|cuda(?:Device|Event)Synchronize)\s*\([^;{)]*\)\s*\{", re.M)
 

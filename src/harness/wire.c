@@ -13,9 +13,9 @@
 /* End of the year 9999; later times of a pod are ignored. */
 #define CLOCK_MAX_S 253402300799
 
-/* Run wire.py if the pod has a python3 that starts, else wire.sh. The command is limited in length,
- * so python reads its script from stdin, of which $2 is the size. A single line that works in any
- * login shell: no backslash, newline or "!". */
+/* Run wire.py if the pod has a python3 that starts, else wire.sh.  The command is limited in
+ * length, so python reads its script, which has $2 bytes, from stdin.  This is a single line that
+ * works in any login shell: it has no backslash, newline or "!". */
 static const char boot[] = "if python3 -ISc \"import hashlib, json\" </dev/null >/dev/null 2>&1; "
 			   "then exec python3 -ISc \"import sys; exec(sys.stdin.buffer.read($2))\" "
 			   "\"$1\" \"$4\"; fi; eval \"$(printf %b \"$3\")\"";
@@ -68,7 +68,7 @@ static void end_file(struct harness_wire *wire)
 	const struct harness_file *file = harness_files_get(wire->files, wire->path);
 	AUTO_BUF text = buf_new(HARNESS_LINES_MAX);
 
-	/* Added bytes are useful only after the part that was sent before. */
+	/* Appended bytes are useful only together with the part that was sent before. */
 	if (wire->added_to > 0 && file != NULL && file->len == wire->added_to)
 		buf_append(&text, file->text, file->len);
 	buf_append(&text, wire->text.data, wire->text.len);

@@ -2,8 +2,8 @@
 # Send a HarnessGym directory: first complete, then for each line on stdin the
 # changes. The protocol is in src/harness/wire.h. Runs on the machine that
 # has the directory, opens files only for reading and writes only to stdout.
-# usage: DIR ALL. ALL is "" or sends the texts of older runs too. Comment lines are
-# removed before the script is sent to a pod.
+# usage: DIR ALL. Unless ALL is "", the texts of older runs are sent, too. Comment
+# lines are removed before the script is sent to a pod.
 import base64, difflib, glob, hashlib, json, os, re, shutil, stat
 import subprocess, sys, time
 
@@ -69,7 +69,8 @@ def key_of(st):
 	return st.st_ctime_ns, st.st_mtime_ns, st.st_size, st.st_ino
 
 
-# The names that pass, at most ENTRIES: an agent can create any number of files.
+# The names for which `counts` is true. At most ENTRIES, since an agent can create
+# any number of files.
 def names_in(path, counts=lambda name: True):
 	try:
 		with os.scandir(path) as entries:
@@ -214,7 +215,7 @@ def task_of(own, template, work):
 	return None, editable_of("")
 
 
-# The closure of the command in a folder, kept until one of its files changes.
+# All files that the command leads to in a folder, cached until one of them changes.
 def judge_of(root, work, command, said=""):
 	kept = judges.get((root, command))
 	if kept is None or kept[0] != [changed_at(root)] + [changed_at(
@@ -227,7 +228,7 @@ def judge_of(root, work, command, said=""):
 	return kept[1]
 
 
-# The judge's files in the template, and the owner of each file.
+# The judge of a command, the owner of each file, and the files of the judge.
 def judges_of(root, work, command, task, said=""):
 	judge = judge_of(root, work, command, said)
 	parts = {path: part_of(judge, path, task, WORDS)
@@ -240,7 +241,7 @@ def judges_of(root, work, command, task, said=""):
 # that python, pytest and make read by default.
 def shadows_of(work, template, below, judge, parts):
 	modules = closure_of(judge.modules)
-	# A module that is built from sources of the candidate.
+	# Modules that are built from sources of the candidate.
 	own = {path.partition(".")[0] for path, part in parts.items()
 		if part == "candidate"}
 	stems = {path.partition(".")[0] for path in parts}
@@ -310,8 +311,8 @@ for path in sys.stdin.read().split("\\0"):
 """
 
 
-# The byte code files that do not belong to their source, of pairs (source, byte
-# code) of one version. If one ends python, it and all after it count as forged.
+# Of pairs (source, byte code) of one version, the byte code files that do not match
+# their source. If one ends python, it and all after it count as forged.
 def forged_of(kind, pairs):
 	level = "-" + "O" * int(kind[1][4:]) \
 		if re.match(r"opt-[12]$", kind[1]) else "-B"
@@ -343,7 +344,7 @@ def forged_of(kind, pairs):
 
 
 # Byte code in this folder of the workspace that python would run although it
-# does not belong to the source. Files beyond the limits count as well.
+# does not match the source. Files beyond the limits count as well.
 def stale_of(work, below, names):
 	cache = os.path.join(work, below, "__pycache__")
 	asked, keys, found = {}, {}, []
@@ -510,8 +511,8 @@ def text_of(folder, name):
 	return data_of(folder, name).decode("utf-8", "replace")
 
 
-# What the candidate's changed sources do to the verifier: all files that the
-# command leads to in the folder that was measured.
+# Find what the candidate's changed sources do to the verifier, in all files that the
+# command leads to in the measured folder.
 def forgeries_of(own, template, best, work, command, said, parts, decide):
 	key = text_in(own + "/run_config.json", "post_attempt_score_key") or \
 		text_in(own + "/run_config.json", "score_key")
@@ -542,7 +543,7 @@ def forgeries_of(own, template, best, work, command, said, parts, decide):
 	return found[:8], hints[:8]
 
 
-# Send a report as if it were a file with the times of this one.
+# Send a report as if it were a file with the times in st.
 def emit_report(path, report, st):
 	emit_text(path, json.dumps(report).encode(), st)
 
@@ -750,8 +751,8 @@ def own_line():
 	return found
 
 
-# Can a process of another container work there unseen? The number is that of the
-# machine's own processes; a folder of this container's file system is not shared.
+# Are all processes visible that may work there? They are in the machine's own pid
+# namespace (that number), or if the folder is on this container's own file system.
 def sees_all(work):
 	try:
 		return os.readlink("/proc/self/ns/pid") == "pid:[4026531836]" or \
@@ -807,7 +808,7 @@ def kind_of(path):
 		path, "", path
 
 
-# The table of another loop: as results.tsv, with what is known of the loop.
+# Send the table of another loop as results.tsv, and what is known of the loop.
 def send_loop(root):
 	loop = loop_of(root)
 	if loop is None:

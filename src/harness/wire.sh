@@ -2,8 +2,8 @@
 # shellcheck shell=sh disable=SC2012,SC2030,SC2031,SC2034,SC2044,SC2088,SC2164,SC3013
 # Send a HarnessGym directory once. Runs on pods without python3; judge files
 # are not compared. The protocol is in src/harness/wire.h. $1 is the directory.
-# From the newest run (or the named one) everything needed is sent, from 32
-# older ones their JSON and the output of verifiers; copies of the workspace are
+# Of the newest run (or the named one) all files that are needed are sent, of 32
+# older runs their JSON and the output of verifiers. Copies of the workspace are
 # skipped.
 d=$1
 case $d in "~/"*) d=$HOME/${d#??} ;; esac

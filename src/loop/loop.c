@@ -31,7 +31,7 @@ struct loop {
 	uint64_t poll_ms;     /* start of the last poll */
 	int wait_ms;	      /* its timeout; -1: none */
 	uv_timer_t clock;     /* active while a test sets the clocks */
-	int64_t ahead_ms;     /* of that clock, as the timers know it */
+	int64_t ahead_ms;     /* of that clock, as applied to the timers */
 	struct list posts;    /* struct post */
 	struct job_queue jobs[JOB_KIND_COUNT];
 };
@@ -123,7 +123,8 @@ static void on_poll_start(uv_prepare_t *prepare)
 	loop->wait_ms = uv_backend_timeout(&loop->uv);
 }
 
-/* While the process was stopped, a poll may have missed ready descriptors. */
+/* Note the end of a poll, unless the process was stopped during it: then the poll may have missed
+ * ready descriptors. */
 static void on_poll_end(uv_check_t *check)
 {
 	struct loop *loop = check->loop->data;
@@ -133,8 +134,8 @@ static void on_poll_end(uv_check_t *check)
 		loop->polled_ms = now_ms;
 }
 
-/* After the process was stopped, its timers are due before it has read what arrived meanwhile, and
- * a pod would seem silent.  Such a timer waits for the next poll, once. */
+/* After the process was stopped, timers expire before the data that arrived meanwhile is read, so a
+ * pod would seem silent.  Such a timer waits once for the next poll. */
 static void on_timer(uv_timer_t *handle)
 {
 	struct loop_timer *timer = handle->data;
@@ -147,7 +148,7 @@ static void on_timer(uv_timer_t *handle)
 		timer->fn(timer->user);
 }
 
-/* Let timers expire that much earlier. */
+/* Let a timer expire *moved_ms earlier. */
 static void advance_timer(uv_handle_t *handle, void *moved_ms)
 {
 	uv_timer_t *timer = (uv_timer_t *)handle;
@@ -209,7 +210,7 @@ struct loop *loop_new(struct err *err)
 	return loop;
 }
 
-/* all: also idle, prepare and check. */
+/* Close the handle of a watch; if `all` is not NULL, also idle, prepare and check. */
 static void close_any(uv_handle_t *handle, void *all)
 {
 	if (all != NULL || handle->data != NULL)
@@ -220,7 +221,7 @@ void loop_free(struct loop *loop)
 {
 	uv_walk(&loop->uv, close_any, NULL);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
-	/* Now the handles that these callbacks opened, and idle, prepare and check. */
+	/* Close the handles that these callbacks opened, and idle, prepare and check. */
 	uv_walk(&loop->uv, close_any, loop);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
 	uv_loop_close(&loop->uv);

@@ -28,8 +28,8 @@ enum loop_events { LOOP_READ = 1 << 0, LOOP_WRITE = 1 << 1 };
 /* After an error, events has both bits: read and write to get the errno. */
 typedef void (*loop_fd_fn)(void *user, unsigned int events);
 /* Watch fd (borrowed, not watched already); no events until loop_fd_set().  fd becomes
- * non-blocking, except a terminal, whose flags other programs share.  NULL if fd cannot be watched:
- * a regular file. */
+ * non-blocking, except a terminal, whose flags other programs share.  NULL if fd is a regular file,
+ * which cannot be watched. */
 struct loop_fd *loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user);
 void loop_fd_set(struct loop_fd *watch, unsigned int events);
 /* Stop and free (NULL is allowed); fd may be closed afterwards. */
@@ -38,7 +38,8 @@ void loop_fd_close(struct loop_fd *watch);
 typedef void (*loop_timer_fn)(void *user);
 struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn, void *user);
 /* Call fn once after delay_ms, and then every repeat_ms if that is not 0.  After the whole process
- * was stopped (SIGSTOP, suspend), descriptors that became ready meanwhile come before the timer. */
+ * was stopped (SIGSTOP, suspend), descriptors that became ready meanwhile are handled before the
+ * timer. */
 void loop_timer_start(struct loop_timer *timer, int64_t delay_ms, int64_t repeat_ms);
 void loop_timer_stop(struct loop_timer *timer);
 /* Stop and free (NULL is allowed). */
@@ -51,7 +52,7 @@ void loop_post(struct loop *loop, loop_post_fn fn, void *user);
 void loop_unpost(struct loop *loop, loop_post_fn fn, void *user);
 
 typedef void (*loop_signal_fn)(void *user, int signum);
-/* Watched until loop_free. */
+/* Call fn for each such signal until loop_free(). */
 void loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn, void *user);
 
 /* Start a child process in a new session.  argv[0] is looked up in PATH; fds are its stdin, stdout

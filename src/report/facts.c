@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of facts: built in one place, printed by commands and the screen. */
+/* Build lists of facts, which commands and the dashboard print. */
 #include "report/facts.h"
 
 #include <math.h>

@@ -3,10 +3,9 @@
 
 #include "report/fmt.h"
 
-/* Facts about something, as a list: built in one place, printed by several (the screen:
- * ui/panel.h). A list has sections; a section contains facts, each a label with a value, or a
- * table, whose cells are facts too, row by row. A number keeps its value; only a printer rounds
- * it. */
+/* A list of facts, which several printers print (for the screen: ui/panel.h).  A list has sections.
+ * A section contains facts, each a label with a value, or a table, whose cells are facts, row by
+ * row.  A fact keeps the exact value of a number; only printers round it. */
 
 /* The role of a value; each printer has its own style for it. */
 enum fact_style {
@@ -44,7 +43,7 @@ struct facts_column {
 	/* Layout on a screen of limited width. */
 	int width;    /* fixed; 0: what its cells need */
 	int drop;     /* columns are dropped in this order, highest first; 0: never */
-	int cut_drop; /* columns with a higher drop go before its texts are cut; 0: none */
+	int cut_drop; /* columns with a higher drop are dropped before its texts are cut; 0: none */
 	bool grow;    /* gets the remaining width */
 };
 
@@ -55,7 +54,7 @@ struct facts_section {
 	size_t n_columns;
 	const char *beside; /* right-aligned text next to the title; borrowed or NULL */
 	enum fact_style beside_style;
-	bool is_list; /* in Markdown, whether or not its facts have labels */
+	bool is_list; /* print it as a list in Markdown, even if its facts have no labels */
 };
 
 struct facts {
@@ -78,13 +77,13 @@ struct facts_section *facts_section(struct facts *facts, const char *title);
 struct facts_section *facts_table(struct facts *facts, const char *title,
 				  const struct facts_column *columns, size_t n_columns);
 
-/* The last fact added; its members may be changed until the next one. */
+/* Add a text.  The members of the fact may be changed until the next one is added. */
 struct fact *facts_text(struct facts *facts, const char *label, enum fact_style style,
 			const char *fmt, ...) LIKE_PRINTF(4, 5);
-/* A number (absent: unknown) with its unit, "" for none. */
+/* Add a number (absent: unknown) with its unit, "" for none. */
 struct fact *facts_number(struct facts *facts, const char *label, enum fmt_kind kind, double number,
 			  int decimals, const char *unit);
-/* The number of the next cell; its column determines the format. */
+/* Add the number of the next cell of a table, in the format of its column. */
 struct fact *facts_cell(struct facts *facts, double number);
 /* Keep a text as long as the list, for a label or a title. */
 const char *facts_keep(struct facts *facts, const char *fmt, ...) LIKE_PRINTF(2, 3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of facts as text, Markdown and CSV, for every command that prints them. */
+/* Print lists of facts as text, Markdown and CSV. */
 #include "report/facts_print.h"
 
 #include "base/utf8.h"
@@ -11,7 +11,6 @@
 #define LEAST_TEXT 16 /* minimum width of a text that is cut */
 #define MAX_VALUE  65536
 
-/* Escape sequences for the roles of values. */
 static const char *const looks[FACT_STYLE_COUNT] = {
 	[FACT_DIM] = "\033[2m",	   [FACT_HINT] = "\033[2m",	  [FACT_STRONG] = "\033[1m",
 	[FACT_LIVE] = "\033[32m",  [FACT_DONE] = "\033[32m",	  [FACT_SILENT] = "\033[33m",
@@ -145,7 +144,7 @@ static bool have_same_columns(const struct facts_section *a, const struct facts_
 	       all_of(i, a->n_columns, strcmp(a->columns[i].label, b->columns[i].label) == 0);
 }
 
-/* Add the sizes of a table's cells: first the decimals, then the widths. */
+/* Add the sizes of a table's cells: their decimals (tails) or, after those, their widths. */
 static void measure_cells(struct layout *layout, const struct facts *facts,
 			  const struct facts_section *s, bool tails)
 {
@@ -172,7 +171,7 @@ static size_t layout_width(const struct layout *layout)
 	return sum;
 }
 
-/* Number of columns by which its texts may be cut. */
+/* Number of screen columns by which the texts of column i may be cut. */
 static size_t get_spare(const struct layout *layout, size_t i)
 {
 	const struct facts_column *column = &layout->s->columns[i];
@@ -381,7 +380,7 @@ void facts_print_md_table(struct buf *out, const struct facts *facts, size_t sec
 
 void facts_print_md(struct buf *out, const struct facts *facts)
 {
-	/* A loud value without a label is bold. */
+	/* The styles whose values are bold if they have no label. */
 	static const bool bold[FACT_STYLE_COUNT] = {
 		[FACT_STRONG] = true, [FACT_ALARM] = true, [FACT_BETTER] = true,
 		[FACT_WORSE] = true,  [FACT_DONE] = true,

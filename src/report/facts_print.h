@@ -3,7 +3,7 @@
 
 #include "report/facts.h"
 
-/* Lists of facts as documents. All their texts pass utf8_sanitize. */
+/* Print lists of facts as documents.  All texts pass utf8_sanitize. */
 
 /* Text layout. */
 struct facts_look {
@@ -12,21 +12,22 @@ struct facts_look {
 	size_t indent;	/* spaces before each line except titles */
 	size_t hang;	/* additional spaces before continuation lines of a fact without a label */
 	bool color;	/* use escape sequences */
-	bool is_whole;	/* tables lose nothing to fit: they fold */
+	bool is_whole;	/* tables fold; they are not cut, and no columns are dropped */
 	bool is_tight;	/* blank lines only before titles */
 };
 
-/* Output for people. Tables with the same columns are aligned with each other. Without a limit
- * nothing is cut; with a limit, texts are cut and columns dropped until the table fits, or
- * (is_whole) the last text folds, and if that is not enough, each row is printed as a record with
- * one line per column. */
+/* Print for people.  Tables with the same columns are aligned with each other.  If their width is
+ * limited, texts are cut and columns dropped until a table fits.  With is_whole the last text folds
+ * instead, and if that is not enough, each row is printed as a record with one line per column. */
 void facts_print(struct buf *out, const struct facts *facts, const struct facts_look *look);
 /* The same without escapes and with complete tables, folded at 80 columns. */
 void facts_print_text(struct buf *out, const struct facts *facts);
 
 void facts_print_md(struct buf *out, const struct facts *facts);
 
-/* A table by itself, with its header or only its rows. CSV follows RFC 4180, with numbers in full
- * and the keys of the columns as header; a text that starts with = + - or @ is preceded by a '. */
+/* Print a table by itself, with its header (head) or only its rows.  CSV follows RFC 4180, with
+ * numbers in full and the keys of the columns as header; a ' precedes texts that start with = + -
+ * or
+ * @. */
 void facts_print_md_table(struct buf *out, const struct facts *facts, size_t section, bool head);
 void facts_print_csv(struct buf *out, const struct facts *facts, size_t section, bool head);

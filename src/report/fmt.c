@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers for people; used by every printer. */
+/* Format numbers for people. */
 #include "report/fmt.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ struct fmt fmt_raw(double value)
 	return isfinite(value) ? format_text(whole ? "%.0f" : "%.10g", value) : (struct fmt){ "" };
 }
 
-/* No "-0.0" for what rounds to zero. */
+/* Return 0 for a value that rounds to zero, which would be printed as "-0.0". */
 static double without_minus_zero(double value, int decimals)
 {
 	return fabs(value) < 0.5 * pow(10, -decimals) ? 0 : value;

@@ -25,17 +25,18 @@ enum fmt_kind {
 	FMT_AGE, /* seconds */
 };
 
-/* value in the format of the kind (not FMT_TEXT); decimals if the kind has some. */
+/* value in the format of the kind; decimals is ignored if the kind has none. */
 struct fmt fmt_value(enum fmt_kind kind, double value, int decimals);
-/* For machines: integers with all digits, others with ten; "" for unknown. */
+/* value for machines: integers with all digits, others with ten; "" for unknown. */
 struct fmt fmt_raw(double value);
-/* A cell of CSV (RFC 4180); is_text: text that a spreadsheet would evaluate is preceded by a '. */
+/* Append a cell of CSV (RFC 4180).  With is_text, a ' precedes text that a spreadsheet would
+ * evaluate. */
 void fmt_add_csv(struct buf *out, const char *text, bool is_text);
-/* Text with Markdown's special characters escaped. */
+/* Append text with Markdown's special characters escaped. */
 void fmt_add_md(struct buf *out, const char *text);
 /* value with that many decimals. */
 struct fmt fmt_number(double value, int decimals);
-/* With a sign, and "−" as a minus of the width of a digit. */
+/* The same with a sign: "+", or "−", which is as wide as a digit. */
 struct fmt fmt_signed(double value, int decimals);
 /* A measurement, with its integer part in groups: "1,378,296.78"; three significant digits if the
  * decimals would leave only 0. */
@@ -52,14 +53,14 @@ struct fmt fmt_bytes(double bytes);
 struct fmt fmt_age(double seconds);
 /* Tokens per second in millions: "6.56". */
 struct fmt fmt_mtok(double tok_s);
-/* Time of day, "14:07:31", in UTC. */
+/* Time of day: "14:07:31". */
 struct fmt fmt_clock(int64_t wall_ms);
-/* Time of day, or for another day than today's the date: "14:07:31", "Nov 20". */
+/* Time of day, or the date if it is not today's: "14:07:31", "Nov 20". */
 struct fmt fmt_when(int64_t wall_ms, int64_t now_wall_ms);
-/* Date and time of another day than today's, else the time of day: "14:07:31", "Nov 20 14:07". */
+/* Time of day, with the date if it is not today's: "14:07:31", "Nov 20 14:07". */
 struct fmt fmt_moment(int64_t wall_ms, int64_t now_wall_ms);
-/* Whether times of day are in UTC (the default) or in the local time zone; a global setting like
- * the locale. */
+/* Set whether times of day are in UTC (the default) or in the local time zone, for the whole
+ * process. */
 void fmt_set_utc(bool utc);
 /* Name of the time zone of times of day: "UTC", "CET"; "" if it has none. */
 struct fmt fmt_zone(int64_t wall_ms);

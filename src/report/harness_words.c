@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words for HarnessGym runs and comparisons, for pages and the screen. */
+/* Describe HarnessGym runs and comparisons. */
 #include "report/harness_words.h"
 
 #include <sys/param.h>
@@ -125,7 +125,7 @@ static void add_gain(struct buf *text, struct harness_number pct, const char *wh
 			    pct.value > 0 ? "better" : "worse", what);
 }
 
-/* What a row of a table claims, and how good that is. */
+/* Append what a row of a table claims, and how good that is. */
 static void add_row_result(struct buf *text, const struct harness_run *run,
 			   const struct harness_iteration *it)
 {
@@ -176,7 +176,7 @@ void harness_add_result(struct buf *text, const struct harness_run *run,
 	if (post->stray_score.present)
 		add_claim(text, post->stray_score, "printed among other text, not accepted");
 	add_claim(text, it->claimed_score, "claimed");
-	/* Shown unless the verifier confirmed at least what the agent's own tool measured. */
+	/* Leave out the score of the agent's own tool if the verified score is at least as good. */
 	if (!it->verified_score.present ||
 	    harness_is_better(run->higher_is_better, it->session_score.value,
 			      it->verified_score.value))
@@ -224,7 +224,7 @@ void harness_add_verifier(struct buf *text, const struct harness_post *post)
 			    DURATION(post->elapsed_s.value));
 }
 
-/* The facts of a run while they are added. */
+/* The facts of a run that are being added. */
 struct page {
 	struct facts *facts;
 	const struct harness_workspace *ws;
@@ -278,7 +278,7 @@ static void add_score(struct page *p)
 	end_fact(p, "score", FACT_PLAIN);
 }
 
-/* The state of a run without a summary. */
+/* Append the state of a run without a summary. */
 static void add_life(struct buf *text, const struct harness_run *run)
 {
 	const struct harness_life *life = &run->life;
@@ -344,7 +344,7 @@ static void add_baseline(struct page *p)
 	end_fact(p, "baseline", FACT_PLAIN);
 }
 
-/* The best verified score, and the verifier that measured it, or else the baseline. */
+/* Add the best verified score, and the verifier that measured it (or the baseline). */
 static void add_best(struct page *p)
 {
 	const struct harness_run *run = p->run;
@@ -390,7 +390,7 @@ static const char *source_text(const char *source)
 	return "claimed by the agent, not measured";
 }
 
-/* Scores that the best one is compared with, and scores that no verifier measured. */
+/* Add the scores that the best one is compared with, and scores that no verifier measured. */
 static void add_other_scores(struct page *p)
 {
 	const struct harness_run *run = p->run;
@@ -437,7 +437,7 @@ static void add_other_scores(struct page *p)
 	end_fact(p, "HarnessGym says", FACT_WARN);
 }
 
-/* Where HarnessGym's own records contradict the verifier's output. */
+/* Add the contradictions between HarnessGym's own records and the verifier's output. */
 static void add_disputes(struct page *p)
 {
 	add_list(&p->text, p->run->disputes, p->run->n_disputes, "; ");
@@ -445,7 +445,7 @@ static void add_disputes(struct page *p)
 }
 
 #define LISTED	       8
-#define LISTED_CHANGES 256 /* a lie may be in any file */
+#define LISTED_CHANGES 256 /* any changed file may hide a trick */
 
 static void add_judge(struct page *p)
 {
@@ -483,7 +483,7 @@ static void add_judge(struct page *p)
 						: FACT_PLAIN);
 }
 
-/* The best checkpoint, and the files that it changed, the judge's first. */
+/* Add the best checkpoint, and the files that it changed, the judge's first. */
 static void add_checkpoint(struct page *p)
 {
 	const struct harness_checkpoint *point = &p->run->checkpoint;
@@ -545,7 +545,7 @@ static void add_restored(struct page *p)
 	end_fact(p, "restored", r->post_passed == HARNESS_NO ? FACT_WARN : FACT_PLAIN);
 }
 
-/* What the agent used, as its program reported it, and the tools of the workspace. */
+/* Add the usage that the agent's program reported, and the tools of the workspace. */
 static void add_usage(struct page *p)
 {
 	/* As in union harness_usage. */
@@ -605,7 +605,7 @@ static void add_rows(struct page *p)
 	end_fact(p, "experiments", FACT_PLAIN);
 }
 
-/* "0.9834 of row 9, claimed by ..": a score from the agent alone. */
+/* Append a score that only the agent reports: "0.9834 of row 9, claimed by ..". */
 static void add_claimed(struct buf *text, const struct harness_score *score)
 {
 	if (score->present)
@@ -613,7 +613,7 @@ static void add_claimed(struct buf *text, const struct harness_score *score)
 			    source_text(score->source));
 }
 
-/* The scores in a table of experiments. */
+/* Add the scores in a table of experiments. */
 static void add_table_scores(struct page *p)
 {
 	const struct harness_table *table = p->run->table;

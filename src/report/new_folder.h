@@ -8,11 +8,12 @@
 /* Results are written to a new folder; existing files are never touched.  The folder appears when
  * all its files are complete: until then they are in a folder next to it. */
 
-/* Create the folder for the files; the final one must not exist or be empty.  Returns the path of
- * the former, owned by the caller; NULL with err. */
+/* Create a partial folder for the files.  The final folder must be empty or not exist yet.  Returns
+ * the path of the partial folder, owned by the caller; NULL with err. */
 char *new_folder_make(const char *folder, struct err *err) MUST_USE;
 
-/* Status 0: rename it to its final name; otherwise remove it.  Returns the status; -1 with err. */
+/* With status 0, rename the partial folder to its final name; otherwise remove it.  Returns the
+ * status; -1 with err. */
 int new_folder_end(const char *partial, const char *folder, int status, struct err *err) MUST_USE;
 
 /* Create a file, which must not exist; *path is owned by the caller.  NULL with err. */

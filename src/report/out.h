@@ -6,22 +6,22 @@
 #include "base/err.h"
 #include "report/facts.h"
 
-/* Prints rows of data in one of four formats, from one list of columns: an aligned table for
+/* Print rows of data in one of four formats, from one list of columns: an aligned table for
  * people, JSON lines, CSV (RFC 4180) or Markdown. JSON prints the whole cJSON object of a row, the
  * other formats its listed columns. Texts pass utf8_sanitize; null is "—" in a table and in
  * Markdown, and empty in CSV. Escape sequences are never printed. */
 enum out_format { OUT_TABLE, OUT_JSON, OUT_CSV, OUT_MD, OUT_ALL };
 
-/* Columns are given as text, for example "seed:0, train_ms=train s:1*0.001": the member of the row;
- * after '=' its header in tables and Markdown; after ':' the number of decimals (default: as many
- * as needed); after '*' a factor. */
+/* Columns are given as text, for example "seed:0, train_ms=train s:1*0.001".  Each starts with the
+ * key of the member in the row.  After '=' comes its header in tables and Markdown, after ':' the
+ * number of decimals (default: as many as needed), after '*' a factor. */
 struct out;
 
 struct out *out_new(FILE *stream, enum out_format format, const char *columns);
-/* The key of one column of this text. */
+/* The key of one such column. */
 struct str out_key(struct str column);
-/* Fit a table into this many columns: wider ones fold, or become one record per row; nothing is
- * cut. */
+/* Fit tables into this many screen columns: a wider table folds, or becomes one record per row.
+ * Nothing is cut. */
 void out_fit(struct out *out, size_t columns);
 /* Print a row, or keep a copy until later; `row` still belongs to the caller. */
 void out_row(struct out *out, const cJSON *row);

@@ -85,36 +85,38 @@ static void test_bytes(void)
 
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (char)(i * 7);
-	is_int((long long)append(a, (struct str){ data, 300 }, NULL), 300, "append");
-	is_int((long long)append(a, (struct str){ data + 300, 400 }, NULL), 400, "append more");
+	is_int((long long)append(a, (struct str){ data, 300 }, NULL), 300, "bytes are appended");
+	is_int((long long)append(a, (struct str){ data + 300, 400 }, NULL), 400,
+	       "more bytes are appended");
 	cksum_add(&sum, data, 600);
-	is_int((long long)log_copy_peek(a, &written_ms), 700, "its size is the offset");
-	ok(written_ms > 1600000000000, "and its time that of its last bytes");
+	is_int((long long)log_copy_peek(a, &written_ms), 700, "the size of the file is the offset");
+	ok(written_ms > 1600000000000, "the file's time is that of its last bytes");
 	is_int((long long)b->sum.len, 0, "each generation is separate");
 	ok(log_copy_read(a, 0, back, 700, NULL) == 700 && memcmp(back, data, 700) == 0,
 	   "the bytes are correct");
 	ok(stat(a->path, &st) == 0 && (st.st_mode & 0777) == 0600, "only the owner may read it");
-	ok(strpbrk(a->path + 5, " \n\033[") == NULL, "its name is safe");
+	ok(strpbrk(a->path + 5, " \n\033[") == NULL, "the file's name is safe");
 	log_copy_free(a);
 	a = open_log(dir, "/logs/a b\n\033[31m.log", 0);
 	log_copy_lend(a);
 	ok(log_copy_open(a, &sum, NULL) == 0, "the copy exists at the next start");
 	cksum_add(&sum, data + 600, 100);
 	ok(a->sum.len == 700 && cksum_value(&a->sum) == cksum_value(&sum),
-	   "with the checksum of all its bytes, whatever was known before");
+	   "the copy has the checksum of all its bytes, whatever was known before");
 	ok(log_copy_open(a, &wrong, NULL) == 0 && a->sum.len == 700,
 	   "known bytes are not read again");
 	ok(cksum_value(&a->sum) != cksum_value(&sum),
 	   "a stored checksum is used even if it is wrong");
 	wrong.len = 701;
 	ok(log_copy_open(a, &wrong, NULL) == 0 && cksum_value(&a->sum) == cksum_value(&sum),
-	   "more than exists is not known");
+	   "a checksum of more bytes than exist is not used");
 	log_copy_return(a);
-	ok(append(b, STR_LIT("b"), NULL) == 1 && log_copy_peek(b, &written_ms) == 1, "another");
+	ok(append(b, STR_LIT("b"), NULL) == 1 && log_copy_peek(b, &written_ms) == 1,
+	   "another generation gets its bytes");
 	log_copy_lend(b);
 	ok(log_copy_open(b, NULL, NULL) == 0 && log_copy_peek(b, &written_ms) == 0 &&
 		   b->sum.len == 0,
-	   "it can be started again");
+	   "the copy can be started again");
 	log_copy_return(b);
 	ok(truncate(a->path, 10) == 0 && append(a, STR_LIT("x"), NULL) == 1 &&
 		   log_copy_peek(a, &written_ms) == 10 &&
@@ -158,15 +160,15 @@ static void test_prune(void)
 	(void)utimensat(AT_FDCWD, late->path, later, 0);
 	more = fill(dir, 4, 3000);
 	prune(dir);
-	ok(access(old_path, F_OK) != 0, "over the cap: the oldest ended one is deleted");
+	ok(access(old_path, F_OK) != 0, "over the cap, the oldest copy of an ended log is deleted");
 	ok(access(late->path, F_OK) == 0 && access(live->path, F_OK) == 0,
-	   "no more than needed, and no live one");
+	   "no copy is deleted needlessly, and none of a live log");
 	log_copy_free(more);
 	more = fill(dir, 5, 4000);
 	log_copy_free(fill(dir, 6, 4000));
 	prune(dir);
 	ok(access(late->path, F_OK) != 0 && access(live->path, F_OK) == 0,
-	   "live ones stay above the cap");
+	   "copies of live logs stay even above the cap");
 	log_copy_free(old);
 	log_copy_free(live);
 	log_copy_free(late);
@@ -175,7 +177,7 @@ static void test_prune(void)
 	log_copy_end(late);
 	log_copy_free(late);
 	late = open_log(dir, "fill7", 0);
-	ok(late != NULL && append(late, STR_LIT("y"), NULL) == 1, "an ended one can come back");
+	ok(late != NULL && append(late, STR_LIT("y"), NULL) == 1, "an ended log can come back");
 	log_copy_free(late);
 	log_copies_free(dir);
 }
@@ -191,12 +193,12 @@ static void test_removed(void)
 	ok(append(kept, STR_LIT("abc"), NULL) == 3 && kept->lost == NULL,
 	   "an existing copy is not lost");
 	(void)unlink(kept->path);
-	ok(append(kept, STR_LIT("d"), NULL) == 1 && kept->lost != NULL, "a removed one is: %s",
-	   kept->lost);
-	ok(log_copy_read(kept, 0, back, 9, NULL) == 4, "its content is there");
+	ok(append(kept, STR_LIT("d"), NULL) == 1 && kept->lost != NULL,
+	   "a removed copy is lost: %s", kept->lost);
+	ok(log_copy_read(kept, 0, back, 9, NULL) == 4, "the content of a removed copy can be read");
 	log_copy_free(kept);
 	kept = open_log(dir, "removed", 1);
-	ok(append(kept, STR_LIT("abc"), NULL) == 3, "another one");
+	ok(append(kept, STR_LIT("abc"), NULL) == 3, "bytes are appended to another copy");
 	for (unsigned int i = 0; i < 200; i++)
 		many[i] = open_log(dir, "another", i);
 	(void)unlink(kept->path);
@@ -228,7 +230,7 @@ static void test_full(void)
 	(void)signal(SIGXFSZ, SIG_IGN);
 	(void)setrlimit(RLIMIT_FSIZE, &small);
 	took = append(copy, (struct str){ data, 1500 }, &err);
-	ok(took == 1000 && err.code == ERR_IO, "a full disk accepts a part");
+	ok(took == 1000 && err.code == ERR_IO, "a full disk accepts a part of the bytes");
 	(void)setrlimit(RLIMIT_FSIZE, &large);
 	took = append(copy, (struct str){ data, 500 }, NULL);
 	ok(took == 500 && copy->sum.len == 1500, "with space again, the rest is appended");
@@ -260,7 +262,7 @@ static void test_many(void)
 		good = good && all[i]->sum.len == 9;
 		log_copy_free(all[i]);
 	}
-	ok(good, "more copies than descriptors");
+	ok(good, "more copies than descriptors can be appended to");
 	log_copies_free(dir);
 	(void)setrlimit(RLIMIT_NOFILE, &had);
 }
@@ -313,7 +315,7 @@ static void test_kill(void)
 	for (; at < copy->sum.len; at += sizeof(word))
 		same = same && log_copy_read(copy, at, &word, sizeof(word), NULL) == sizeof(word) &&
 		       word == want++;
-	ok(same && want >= 1000, "killed at any time: a prefix, nothing twice");
+	ok(same && want >= 1000, "a copy killed at any time is a prefix, without duplicates");
 	log_copy_free(copy);
 	log_copies_free(dir);
 }

@@ -54,10 +54,12 @@ static void test_places(struct logfile *file)
 	ok(same, "every line is found, backward");
 	place = logfile_prev(file, logfile_size(file));
 	is_line(file, place, "line 59999 of the file", "the last one immediately");
-	is_int((long long)logfile_number(file, place), 0, "its number is unknown before counting");
+	is_int((long long)logfile_number(file, place), 0,
+	       "the number of a line is unknown before counting");
 	while (logfile_count(file, 100000))
 		;
-	is_int((long long)logfile_number(file, place), 60000, "its number is known after counting");
+	is_int((long long)logfile_number(file, place), 60000,
+	       "the number of a line is known after counting");
 	is_int((long long)logfile_lines(file, &all), 60000, "all lines are counted");
 	ok(all, "the count is reported as complete");
 	ok(logfile_place(file, 60000) == place && logfile_place(file, 1) == 0,
@@ -97,10 +99,10 @@ static void test_search(struct logfile *file)
 	pattern_free(pattern);
 	pattern = pattern_new("line 3[0-9]{4} of", &err);
 	place = 0;
-	is_int(search(path, pattern, true, LATE, &place), 1, "a hit below");
+	is_int(search(path, pattern, true, LATE, &place), 1, "a hit below is found");
 	is_line(file, place, "line 30000 of the file", "the first one");
 	place = logfile_size(file);
-	is_int(search(path, pattern, false, LATE, &place), 1, "a hit above");
+	is_int(search(path, pattern, false, LATE, &place), 1, "a hit above is found");
 	is_line(file, place, "line 39999 of the file", "the last one");
 	place = 0;
 	is_int(search(path, pattern, true, 0, &place), 2, "a search stops when its time is up");
@@ -124,18 +126,18 @@ static void test_growth(struct logfile *file)
 {
 	uint64_t size = logfile_size(file);
 
-	ok(!logfile_refresh(file), "nothing new");
+	ok(!logfile_refresh(file), "an unchanged log has nothing new");
 	write_file("a", 60000, 60002);
-	ok(logfile_refresh(file) && logfile_size(file) > size, "it grew");
+	ok(logfile_refresh(file) && logfile_size(file) > size, "a log that grew has changed");
 	is_line(file, size, "line 60000 of the file", "by these lines");
 	write_file("w", 7, 8);
-	ok(logfile_refresh(file), "it was truncated");
+	ok(logfile_refresh(file), "a truncated log has changed");
 	is_line(file, 0, "line 7 of the file", "the truncated file has other lines");
 	is_line(file, 99999, "", "after the end there is nothing");
-	is_int((long long)logfile_life(file), 1, "its old positions are invalid");
+	is_int((long long)logfile_life(file), 1, "old positions of a truncated log are invalid");
 	write_file("w", 800, 90000);
-	ok(logfile_refresh(file), "it was rewritten, longer than before");
-	is_int((long long)logfile_life(file), 2, "that is detected");
+	ok(logfile_refresh(file), "a log that was rewritten longer has changed");
+	is_int((long long)logfile_life(file), 2, "a rewritten log is detected");
 }
 
 static void write_text(const char *text, size_t len)
@@ -232,13 +234,14 @@ static void test_long(void)
 		place = next;
 	}
 	ok(same, "a line of 5 MB is split at the same positions in both directions");
-	is_int((long long)n, 3, "its parts are one line");
+	is_int((long long)n, 3, "the parts are one line");
 	place = logfile_prev(file, logfile_size(file));
-	is_int((long long)logfile_number(file, place), 3, "with one number");
+	is_int((long long)logfile_number(file, place), 3, "the parts have one line number");
 	ok(logfile_place(file, 3) == place, "a number gives the position of a split line");
-	is_int(search(path, pattern, false, LATE, &place), 1, "its end is searched");
+	is_int(search(path, pattern, false, LATE, &place), 1,
+	       "the end of a split line is searched");
 	ok(place > 4000000 && logfile_line_start(file, place) == place,
-	   "the hit is the part that contains it");
+	   "the hit is the part that contains the match");
 	logfile_close(file);
 	pattern_free(pattern);
 }
@@ -276,7 +279,8 @@ static void test_numbers(void)
 		wrong += logfile_place(file, far + 1) != places[far];
 	}
 	is_int((long long)wrong, 0, "positions requested in any order");
-	ok(truncate(path, (off_t)places[500]) == 0 && logfile_refresh(file), "it is truncated");
+	ok(truncate(path, (off_t)places[500]) == 0 && logfile_refresh(file),
+	   "the log is truncated");
 	while (logfile_count(file, 1U << 20))
 		;
 	is_int((long long)logfile_number(file, places[400]), 401,
@@ -299,12 +303,12 @@ static void test_number_edges(void)
 	while (logfile_count(file, 1000))
 		;
 	is_int((long long)logfile_number(file, lines / 3 * 64), (long long)lines / 3 + 1,
-	       "the next line");
+	       "the next line has its number");
 	out = fopen(path, "a");
 	for (uint64_t i = lines / 3; i < lines; i++)
 		(void)fprintf(out, "%063d\n", (int)i);
 	(void)fclose(out);
-	ok(logfile_refresh(file), "it grows");
+	ok(logfile_refresh(file), "the log grows");
 	while (logfile_count(file, 1000))
 		;
 	for (uint64_t i = 0; i < lines; i++) {
@@ -313,7 +317,7 @@ static void test_number_edges(void)
 	}
 	is_int((long long)wrong, 0, "each position has its number, and each number its position");
 	is_int((long long)logfile_place(file, lines + 1), (long long)lines * 64,
-	       "after the last one is the end");
+	       "the number after the last line gives the end");
 	is_int((long long)logfile_place(file, lines + 2), (long long)lines * 64,
 	       "the number of a line that does not exist gives the end");
 	logfile_close(file);
@@ -352,7 +356,7 @@ static void test_text(void)
 		   !logtext_is_plain((struct str){ "a\rb\n", 4 }) &&
 		   !logtext_is_plain((struct str){ "\033[m\n", 4 }) &&
 		   logtext_is_plain((struct str){ "a\r", 2 }),
-	   "plain text");
+	   "text with normal line ends is plain");
 }
 
 static void random_text(unsigned int *state, const char *letters, size_t len, char *out)

@@ -75,12 +75,12 @@ static void test_golf_avg(void)
 	row = find_last(&log, "\nstopping_early: wallclock_cap train_time:");
 	is_int(sscanf(row, "%*[^:]: wallclock_cap train_time:%ldms step:%u/%u", &train_ms, &step,
 		      &planned),
-	       3, "stopped by the cap");
-	ok(train_ms >= 600000 && train_ms < 600100, "at the cap: %ld ms", train_ms);
+	       3, "the run is stopped by the cap");
+	ok(train_ms >= 600000 && train_ms < 600100, "the run stops at the cap: %ld ms", train_ms);
 	row = find_last(&log, " step_avg:");
-	is_int(sscanf(row, " step_avg:%lfms", &avg), 1, "average is printed");
+	is_int(sscanf(row, " step_avg:%lfms", &avg), 1, "the average is printed");
 	is_near(avg, (double)train_ms / step, 1e-3, "the average is time / steps");
-	ok(strstr(log.data, "\nseed:7\n") != NULL, "seed");
+	ok(strstr(log.data, "\nseed:7\n") != NULL, "the seed is printed");
 	buf_release(&log);
 }
 
@@ -98,11 +98,11 @@ static void test_golf_min(void)
 	row = find_last(&log, "\n4900/20000 train_loss: ");
 	is_int(sscanf(row, " %u/%*u train_loss: %*f train_time: %lfm tok/s: %lf", &step, &minutes,
 		      &rate),
-	       3, "a row of minutes");
+	       3, "a row with minutes is printed");
 	is_near(rate, step * 786432.0 / (minutes * 60), 0.01, "tok/s is cumulative");
 	ok(strstr(log.data, "\nquantized_sliding_window val_loss:") != NULL &&
 		   strstr(log.data, "\nlegal_ttt_exact val_loss:") != NULL,
-	   "sliding and TTT scores");
+	   "sliding and TTT scores are printed");
 	buf_release(&log);
 }
 
@@ -158,7 +158,7 @@ static void test_sizes(void)
 	recipe.fate = LOGGEN_OVERSIZE;
 	write_all(&recipe, &log, &ms);
 	(void)sscanf(find_last(&log, "quantized+brotli: "), "quantized+brotli: %lu", &bytes);
-	ok(bytes > 16000000, "%lu bytes do not", bytes);
+	ok(bytes > 16000000, "%lu bytes do not fit", bytes);
 	buf_release(&log);
 }
 
@@ -171,7 +171,7 @@ int main(void)
 	test_golf_avg();
 	test_golf_min();
 	test_sizes();
-	is_int(loggen_fate_by_name("oom"), LOGGEN_OOM, "fate by name");
-	is_int(loggen_dialect_by_name("x"), -1, "no such dialect");
+	is_int(loggen_fate_by_name("oom"), LOGGEN_OOM, "a fate is found by its name");
+	is_int(loggen_dialect_by_name("x"), -1, "an unknown dialect is not found");
 	return tap_done();
 }

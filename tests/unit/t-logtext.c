@@ -46,7 +46,7 @@ static void looks(struct str raw, size_t columns, const char *want)
 	write_looks((struct str){ with.data, with.len }, &runs, &got);
 	is_str(got.data, want, want);
 	if (strcmp(with.data, without.data) != 0)
-		ok(false, "the text is different with its looks: %s", with.data);
+		ok(false, "the text differs if looks are requested: %s", with.data);
 	buf_release(&with);
 	buf_release(&without);
 	buf_release(&got);

@@ -91,7 +91,7 @@ static void test_order(struct logtimed *timed, uint64_t want)
 		newest = t;
 		last_of[0] = log;
 	}
-	ok(ordered, "all are in order of their times");
+	ok(ordered, "all lines are in the order of their times");
 	ok(behind, "a line without a time follows its own predecessor");
 }
 
@@ -101,23 +101,23 @@ static void test_growth(struct logtimed *timed, const struct model_log *a,
 	uint64_t end = logtimed_end(timed), begin = logtimed_begin(timed);
 	char line[200];
 
-	ok(!logtimed_refresh(timed), "nothing new");
+	ok(!logtimed_refresh(timed), "without new bytes nothing is new");
 	append(a, "1776153914.9 late\n1776153900.0 its clock went back\nhal");
 	append(b, "1776153914.5 early\nof early\n");
-	ok(logtimed_refresh(timed), "new lines");
-	is_int((long long)(logtimed_end(timed) - end), 4, "complete ones");
+	ok(logtimed_refresh(timed), "new lines are read");
+	is_int((long long)(logtimed_end(timed) - end), 4, "only complete lines are added");
 	read_at(timed, end, line);
-	is_str(line, "1776153914.5 early", "by their times");
+	is_str(line, "1776153914.5 early", "new lines are ordered by their times");
 	read_at(timed, end + 1, line);
 	is_str(line, "of early", "lines without a time follow their own predecessors");
 	read_at(timed, end + 3, line);
 	is_str(line, "1776153900.0 its clock went back", "a log keeps its order");
 	append(a, "f\n");
-	ok(logtimed_refresh(timed), "the rest of a line");
+	ok(logtimed_refresh(timed), "the rest of a line is read");
 	read_at(timed, end + 4, line);
-	is_str(line, "half", "completes it");
+	is_str(line, "half", "the rest completes the line");
 	ok(logtimed_begin(timed) == begin, "old positions remain");
-	ok(!logtimed_is_stale(timed), "all are unchanged");
+	ok(!logtimed_is_stale(timed), "all files are unchanged");
 }
 
 /* Lines of logs without times stay in order of arrival. */
@@ -140,17 +140,17 @@ static void test_came(struct model *model)
 	is_int(logtimed_order(timed), LOGTIMED_NONE, "no log has times");
 	while (logtimed_more(timed))
 		;
-	is_int((long long)logtimed_lines(timed), 4, "all lines are there");
+	is_int((long long)logtimed_lines(timed), 4, "all lines are read");
 	for (uint64_t i = 0; i < 4; i++) {
 		read_at(timed, logtimed_begin(timed) + i, line);
 		same &= strcmp(line, want[i]) == 0;
 	}
-	ok(same, "in order of arrival");
+	ok(same, "lines are in order of arrival");
 	append(e, "e3\n");
 	model_log_set_read(model, e, 9, 5000);
-	ok(logtimed_refresh(timed), "one more");
+	ok(logtimed_refresh(timed), "one more line is read");
 	read_at(timed, logtimed_end(timed) - 1, line);
-	is_str(line, "e3", "comes last");
+	is_str(line, "e3", "a new line comes last");
 	logtimed_close(timed);
 	(void)unlink(e->file);
 	(void)unlink(f->file);
@@ -162,13 +162,13 @@ static void test_left_out(struct model *model)
 	struct logtimed *timed = logtimed_open(model);
 	uint64_t lines;
 
-	is_int(logtimed_order(timed), LOGTIMED_TIMES, "all have times");
+	is_int(logtimed_order(timed), LOGTIMED_TIMES, "all logs have times");
 	while (logtimed_more(timed))
 		;
 	lines = logtimed_lines(timed);
-	ok(truncate(c->file, 0) == 0, "one is truncated");
+	ok(truncate(c->file, 0) == 0, "a log is truncated");
 	(void)logtimed_refresh(timed);
-	ok(logtimed_is_stale(timed), "that is detected");
+	ok(logtimed_is_stale(timed), "a truncated log is detected");
 	logtimed_close(timed);
 	append(c, "no time\nnone\n");
 	timed = logtimed_open(model);
@@ -199,12 +199,12 @@ static struct model_log *test_late_times(struct model *model)
 	write_rows(out, "d", LINES, LINES + 1000);
 	(void)fclose(out);
 	timed = logtimed_open(model);
-	ok(timed != NULL, "a log whose times start late");
+	ok(timed != NULL, "a log whose times start late is opened");
 	do
 		before = logtimed_lines(timed);
 	while (before < 4000 && logtimed_more(timed));
 	ok(logtimed_more(timed) && logtimed_lines(timed) < 60000,
-	   "is not read to its start at once");
+	   "such a log is not read to its start at once");
 	while (logtimed_more(timed))
 		;
 	is_int((long long)logtimed_lines(timed), 100000 + 1333 + 2 * (LINES + (LINES + 2) / 3) + 5,
@@ -248,7 +248,7 @@ int main(void)
 	struct logtimed *timed;
 	uint64_t lines = 2 * (LINES + (LINES + 2) / 3);
 
-	ok(mkdtemp(folder) != NULL, "a folder");
+	ok(mkdtemp(folder) != NULL, "create a folder");
 	model_init(&model);
 	(void)model_pod_add(&model, "pod", "local");
 	test_came(&model);
@@ -265,7 +265,7 @@ int main(void)
 	b = make_log(&model, "b", LINES);
 	timed = logtimed_open(&model);
 	ok(timed != NULL && logtimed_lines(timed) > 0 && logtimed_lines(timed) < lines,
-	   "two are opened at their end");
+	   "two logs are opened at their end");
 	test_order(timed, lines);
 	test_growth(timed, a, b);
 	logtimed_close(timed);

@@ -63,7 +63,7 @@ static void test_timers(void)
 	loop_timer_start(timed.timer, 10, 10);
 	loop_run(loop);
 	is_str(trace, "tick tick tick ", "a timer repeats until it is closed");
-	ok(clock_mono_ms() - begun >= 28, "not before its time");
+	ok(clock_mono_ms() - begun >= 28, "a timer does not fire before its time");
 	timed.timer = loop_timer_new(loop, on_tick, &timed);
 	loop_timer_start(timed.timer, 3600 * 1000, 0);
 	loop_timer_stop(timed.timer);
@@ -71,7 +71,7 @@ static void test_timers(void)
 	ok(true, "a stopped timer does not keep the loop running");
 	loop_timer_start(timed.timer, 3600 * 1000, 0);
 	loop_free(loop);
-	ok(true, "an open one does not block loop_free");
+	ok(true, "an open timer does not block loop_free");
 }
 
 static char post_again[] = "again", post_one[] = "one", post_two[] = "two";
@@ -186,7 +186,7 @@ static void test_posts(void)
 	       "posts run once, in order, can be cancelled, and can post");
 	loop_post(loop, on_note, post_one);
 	loop_free(loop);
-	is_str(trace, "first one again one ", "loop_free runs the last");
+	is_str(trace, "first one again one ", "loop_free runs the last post");
 }
 
 struct reader {
@@ -226,7 +226,7 @@ static void test_descriptors(void)
 	reader.fd = fds[0];
 	reader.watch = loop_fd_new(loop, fds[0], on_readable, &reader);
 	loop_fd_set(reader.watch, LOOP_READ);
-	ok(write(fds[1], "bytes", 5) == 5, "written");
+	ok(write(fds[1], "bytes", 5) == 5, "data is written");
 	close(fds[1]);
 	loop_run(loop);
 	is_str(reader.got, "bytes", "written data is read");
@@ -389,13 +389,13 @@ static void test_jobs(void)
 		loop_job(loop, JOB_RESOLVE, work_slowly, on_job_done, NULL);
 	loop_run(loop);
 	is_int(jobs_done, 6, "all jobs are done");
-	ok(atomic_load(&jobs_most) <= 2, "at most two of a kind at once");
+	ok(atomic_load(&jobs_most) <= 2, "at most two jobs of a kind run at once");
 	for (int i = 0; i < 4; i++)
 		loop_job(loop, JOB_AUTH, work_slowly, on_job_done, NULL);
 	loop_job(loop, JOB_STORE, work_nothing, on_job_done, store);
 	loop_free(loop);
-	is_int(jobs_done, 11, "loop_free waits for them");
-	is_str(trace, "store ", "one kind does not wait for another");
+	is_int(jobs_done, 11, "loop_free waits for jobs");
+	is_str(trace, "store ", "a job does not wait for jobs of another kind");
 }
 
 /* The job counts in its own memory, which `done` reads. */
@@ -471,7 +471,7 @@ static void test_job_signals(void)
 	ok(sigismember(&job, SIGCHLD) == 1 && sigismember(&job, SIGTERM) == 1,
 	   "a job runs with signals blocked");
 	ok(sigismember(&main_thread, SIGCHLD) == 0 && sigismember(&main_thread, SIGTERM) == 0,
-	   "the main thread receives them");
+	   "the main thread receives signals");
 	loop_free(loop);
 }
 

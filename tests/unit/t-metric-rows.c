@@ -277,7 +277,7 @@ static void test_cuts(const struct format_set *formats, const char *text)
 		if (!str_eq(buf_str(&whole), buf_str(&pieces)))
 			break;
 	}
-	ok(whole.len > 200 && n == strlen(text), "any division gives the same: %.20s", text);
+	ok(whole.len > 200 && n == strlen(text), "any division gives the same rows: %.20s", text);
 	buf_release(&whole);
 	buf_release(&pieces);
 }
@@ -335,8 +335,8 @@ static void test_like(const struct format_set *formats, const char *head, const 
 		run_reader_free(reader);
 		buf_release(&text);
 	}
-	ok(out[0].len > 2000 && str_eq(buf_str(&out[0]), buf_str(&out[1])), "similar rows: %s",
-	   row);
+	ok(out[0].len > 2000 && str_eq(buf_str(&out[0]), buf_str(&out[1])),
+	   "cached rows give the same: %s", row);
 	buf_release(&out[0]);
 	buf_release(&out[1]);
 }

@@ -8,7 +8,7 @@
 #include "parsers/meaning.h"
 #include "tests/support/tap.h"
 
-/* The pairs as text: "name=value unit /total", "|" between them. */
+/* Lines and their pairs as text: "name=value unit /total", "|" between them. */
 static const struct {
 	const char *line, *pairs;
 } cases[] = {
@@ -273,7 +273,7 @@ static void test_most(void)
 	       "the largest number of pairs");
 	buf_appendf(&line, "a=1");
 	is_int((long long)pairs_read((struct str){ line.data, line.len }, pairs), 0,
-	       "a line with one more is not a row");
+	       "a line with one pair more is not a row");
 	buf_release(&line);
 }
 

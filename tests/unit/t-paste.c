@@ -70,7 +70,7 @@ static void test_question_opens_during_paste(void)
 	ok(shows("a: the host a", "not known yet") && shows("answer", "(Esc: refuse): "),
 	   "the question is still there when the paste ends, and its field is empty");
 	type("yes\r");
-	is_str(answer, "yes", "typed keys answer it");
+	is_str(answer, "yes", "typed keys answer the question");
 }
 
 static void test_keys_after_paste(void)
@@ -121,7 +121,7 @@ static void test_paste_into_field(void)
 	press(KEYCODE_PASTE_END);
 	ok(shows("/run 12", "0 of 1"), "keys within a paste neither erase nor move");
 	press(KEYCODE_BACKSPACE);
-	ok(shows("/run 1 ", "0 of 1"), "keys after it do");
+	ok(shows("/run 1 ", "0 of 1"), "keys after the paste do");
 	type("\033"
 	     "7b");
 	ok(place_of("New bench") != SIZE_MAX, "the form of a bench opens");
@@ -130,7 +130,7 @@ static void test_paste_into_field(void)
 	   "a pasted Tab becomes a blank and does not leave the form's field");
 	type("\t");
 	paste(",b");
-	ok(place_of("a,b") != SIZE_MAX, "a typed Tab goes to the next one");
+	ok(place_of("a,b") != SIZE_MAX, "a typed Tab goes to the next field");
 	type("\033");
 }
 
@@ -141,7 +141,8 @@ static void test_line_ends_in_paste(void)
 	ok(shows("/one two three ", "0 of 1"),
 	   "line ends and tabs between pasted words become one blank");
 	paste("-four");
-	ok(shows("/one two three-four ", "0 of 1"), "those at the end of a paste are dropped");
+	ok(shows("/one two three-four ", "0 of 1"),
+	   "line ends and tabs at the end of a paste are dropped");
 	paste("a \n b");
 	ok(shows("three-foura   b ", "0 of 1"), "blanks of the pasted text stay");
 	type("\033");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes the pictures of charts and compares them with what was drawn. */
+/* Decode the pictures of charts and compare them with what was drawn. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +132,7 @@ static bool decode_kitty(const char *p)
 		if (end - data > 4096)
 			return false;
 		buf_append(&text, data, (size_t)(end - data));
-		/* Another chunk follows, or the cursor is restored. */
+		/* Either another chunk follows, or the cursor is restored. */
 		if ((data[-2] == '1') != (strncmp(end, "\033\\\033_G", 5) == 0))
 			return false;
 		p = end + 3;
@@ -192,7 +192,7 @@ static int count_wrong(const struct picture *picture, enum theme theme, int w, i
 
 #define POINTS 400
 
-/* A chart of n lines on a canvas of that size. */
+/* Draw a chart of n lines on a canvas of that size. */
 static struct picture *draw(struct canvas *canvas, int width, int height, int cell_w, int cell_h,
 			    size_t n)
 {
@@ -315,7 +315,7 @@ static void test_places(void)
 	uint64_t key = picture_key(picture, THEME_DARK);
 	canvas_fill(&canvas, (struct rect){ 20, 3, 25, 10 }, STYLE_NORMAL, ' ');
 	picture_hide(picture, &canvas);
-	ok(picture_key(picture, THEME_DARK) != key, "text over the picture");
+	ok(picture_key(picture, THEME_DARK) != key, "text over the picture changes its key");
 	int seen = 0;
 	for (int i = 0; i < picture->w * picture->h; i++) {
 		int x = picture->cells.x + i % picture->w / 8;
@@ -323,7 +323,7 @@ static void test_places(void)
 
 		seen += picture->inks[i] != 0 && x >= 20 && x < 45 && y >= 3 && y < 13;
 	}
-	ok(seen == 0, "has no pixels below it: %d", seen);
+	ok(seen == 0, "the picture has no pixels below text: %d", seen);
 	canvas_release(&canvas);
 }
 
@@ -343,7 +343,7 @@ static void test_none(void)
 	int braille = 0;
 	for (int i = 0; i < canvas.width * canvas.height; i++)
 		braille += canvas.cells[i].cp >> 8 == 0x28;
-	ok(braille > 500, "they become braille: %d cells", braille);
+	ok(braille > 500, "refused pictures become braille: %d cells", braille);
 	canvas_release(&canvas);
 }
 

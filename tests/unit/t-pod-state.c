@@ -15,15 +15,16 @@ static void test_pace(void)
 		pod_pace_bytes(&pace, now += 2000);
 	is_int(pod_pace_patience_ms(&pace), -1, "seven gaps are too few");
 	pod_pace_bytes(&pace, now += 2000);
-	is_int(pod_pace_p99_ms(&pace), 2000, "the gap of a regular log");
+	is_int(pod_pace_p99_ms(&pace), 2000, "the gap of a regular log is known");
 	is_int(pod_pace_patience_ms(&pace), POD_PACE_MIN_MS, "patience has a minimum");
 	for (int i = 0; i < 20; i++)
 		pod_pace_bytes(&pace, now += 10);
 	is_int(pod_pace_p99_ms(&pace), 2000, "bursts are not gaps");
 	pod_pace_bytes(&pace, now += 30000);
-	is_int(pod_pace_patience_ms(&pace), 120000, "four times the longest of few gaps");
-	ok(!pod_pace_is_silent(&pace, now + 120000), "not silent yet");
-	ok(pod_pace_is_silent(&pace, now + 120001), "silent now");
+	is_int(pod_pace_patience_ms(&pace), 120000,
+	       "patience is four times the longest of few gaps");
+	ok(!pod_pace_is_silent(&pace, now + 120000), "the log is not silent yet");
+	ok(pod_pace_is_silent(&pace, now + 120001), "the log is silent now");
 	for (int i = 0; i < 200; i++)
 		pod_pace_bytes(&pace, now += 5000);
 	is_int(pod_pace_patience_ms(&pace), 20000, "old gaps are forgotten");
@@ -112,8 +113,8 @@ static void test_states(void)
 
 		pod_state_decide(&cases[i].facts, &v);
 		is_int(v.state, cases[i].state, cases[i].name);
-		is_str(v.why, cases[i].why, "its reason");
-		is_int(v.retry_at_ms, cases[i].retry_at_ms, "its next attempt");
+		is_str(v.why, cases[i].why, "the state has its reason");
+		is_int(v.retry_at_ms, cases[i].retry_at_ms, "the state has its next attempt");
 	}
 }
 

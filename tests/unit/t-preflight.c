@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `pods check` makes of a pod's answer, whatever the pod says. */
+/* `pods check` evaluates any answer of a pod, whatever the pod prints. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,16 +62,17 @@ static void test_good(void)
 	pod.gpus = &only_first;
 	pod.n_gpus = 1;
 	row = judge(STR_LIT(answer), &exit, false);
-	is_str(json_get_string(row, "failure", NULL), NULL, "it is not one of the pod's own");
+	is_str(json_get_string(row, "failure", NULL), NULL,
+	       "a GPU that is not the pod's own may be busy");
 	is_near(json_get_number(row, "clock_offset_s", -1), 0.2, 1e-6,
-		"the clock, in the middle of question and answer");
-	is_near(json_get_number(row, "free_bytes", -1), 2048e6, 1e-9, "free space");
-	is_str(json_get_string(row, "gpu", NULL), "2x NVIDIA H100", "the GPUs");
+		"the clock is compared with the middle of request and answer");
+	is_near(json_get_number(row, "free_bytes", -1), 2048e6, 1e-9, "the row has the free space");
+	is_str(json_get_string(row, "gpu", NULL), "2x NVIDIA H100", "the row has the GPUs");
 	ok(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(row, "triton")), "an absent fact is null");
 	cJSON_Delete(row);
 }
 
-/* Processes that a bench left: the bench is named, and how to stop it. */
+/* Processes that a bench left running: the message names the bench and how to stop it. */
 static void test_jobs(void)
 {
 	static const char jobs[] = "nonce\nclock\t1700000000.0\nwritable\t1\nsmi\t0\n"
@@ -88,14 +89,16 @@ static void test_jobs(void)
 
 	is_str(json_get_string(row, "text", NULL),
 	       "2 processes of an hgym-tui bench are still running (bench ab-1, pid 4242)",
-	       "processes of a bench");
-	is_str(json_get_string(row, "next", NULL), "hgym-tui bench abort ab-1", "the next step");
+	       "processes of a bench are reported");
+	is_str(json_get_string(row, "next", NULL), "hgym-tui bench abort ab-1",
+	       "the next step aborts the bench");
 	cJSON_Delete(row);
 	row = judge(STR_LIT(unnamed), &exit, false);
 	is_str(json_get_string(row, "text", NULL),
 	       "1 process of an hgym-tui bench is still running (pid 4242)",
-	       "a process that does not show its bench");
-	is_str(json_get_string(row, "next", NULL), "hgym-tui bench list", "the benches are listed");
+	       "a process that does not show its bench is reported");
+	is_str(json_get_string(row, "next", NULL), "hgym-tui bench list",
+	       "the next step lists the benches");
 	cJSON_Delete(row);
 }
 
@@ -125,7 +128,7 @@ static void test_classes(void)
 		   "a login that runs no commands");
 }
 
-/* Cut anywhere, and with any bytes changed: a row, never a crash. */
+/* An answer that is cut anywhere, or has any bytes changed, gives a row and never a crash. */
 static void test_rubbish(void)
 {
 	const struct stream_exit exit = { .exited = true };
@@ -139,7 +142,7 @@ static void test_rubbish(void)
 		good = good && cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(row, "failures"));
 		cJSON_Delete(row);
 	}
-	ok(good, "cut at every byte");
+	ok(good, "an answer cut at any byte gives a row");
 	for (int i = 0; i < 5000; i++) {
 		cJSON *row;
 
@@ -151,7 +154,7 @@ static void test_rubbish(void)
 		good = good && json_get_string(row, "status", NULL) != NULL;
 		cJSON_Delete(row);
 	}
-	ok(good, "five thousand times with some bytes changed");
+	ok(good, "5000 answers with some bytes changed give a row");
 }
 
 int main(void)

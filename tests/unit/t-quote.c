@@ -8,7 +8,7 @@
 #include "base/quote.h"
 #include "tests/support/tap.h"
 
-/* The output of `sh -c text`. */
+/* Append the output of `sh -c text`. */
 static void run_sh(const char *text, struct buf *out)
 {
 	char data[4096];
@@ -31,7 +31,7 @@ static void run_sh(const char *text, struct buf *out)
 	waitpid(pid, NULL, 0);
 }
 
-/* All words through one printf '%s\0', compared byte for byte. */
+/* Pass all words to one printf '%s\0' and compare its output byte for byte. */
 static void check_words(const char *const *words, size_t n, const char *name)
 {
 	const char *argv[300] = { "printf", "%s\\000" };

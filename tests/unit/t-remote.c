@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* remote: names, known hosts, the gate, back-off; what needs no server. */
+/* remote: names, known hosts, the gate and back-off, as far as no server is needed. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -47,8 +47,8 @@ static void test_dest(void)
 			continue;
 		}
 		is_str(dest.host, cases[i].host, cases[i].text);
-		is_str(dest.user, cases[i].user, "its user");
-		is_int(dest.port, cases[i].port, "its port");
+		is_str(dest.user, cases[i].user, "the user of a name");
+		is_int(dest.port, cases[i].port, "the port of a name");
 		ssh_dest_release(&dest);
 	}
 }
@@ -69,7 +69,7 @@ static void test_target(void)
 	setenv("HOME", "/home/x", 1);
 	setenv("SSH_AUTH_SOCK", "/agent", 1);
 	is_int(ssh_target_parse(&target, &pod, STR_LIT(ssh_says), &err), 0,
-	       "what ssh -G says is read");
+	       "the output of ssh -G is read");
 	is_str(target.host, "203.0.113.7", "HostName");
 	is_str(target.alias, NULL, "no HostKeyAlias");
 	is_str(target.user, "golf", "User");
@@ -80,27 +80,29 @@ static void test_target(void)
 	is_str(target.agent, NULL, "IdentityAgent none");
 	is_str(target.proxy_command, "nc 203.0.113.7 2222 rp", "ProxyCommand");
 	is_int((long)target.n_known_hosts, 3, "known_hosts files");
-	is_str(target.known_hosts[0], "/home/x/kh1", "the user's own first");
+	is_str(target.known_hosts[0], "/home/x/kh1", "the user's known_hosts file is first");
 	ssh_target_release(&target);
 
 	pod.identity = "~/mine";
 	pod.known_hosts = "/mine";
 	pod.proxy_jump = "bastion";
-	is_int(ssh_target_parse(&target, &pod, STR_LIT(ssh_says), &err), 0, "explicit keys win:");
+	is_int(ssh_target_parse(&target, &pod, STR_LIT(ssh_says), &err), 0,
+	       "explicit settings come first");
 	is_int((long)target.n_identities, 1, "one key");
-	is_str(target.identities[0], "/home/x/mine", "the pod's");
-	is_str(target.known_hosts[0], "/mine", "its known_hosts");
-	is_str(target.proxy_jump, "bastion", "its jump host");
+	is_str(target.identities[0], "/home/x/mine", "the pod's key");
+	is_str(target.known_hosts[0], "/mine", "the pod's known_hosts");
+	is_str(target.proxy_jump, "bastion", "the pod's jump host");
 	is_str(target.proxy_command, NULL, "an explicit jump host removes ProxyCommand");
 	ssh_target_release(&target);
 
 	pod = (struct remote_pod){ .name = "p", .ssh = "u@h:23" };
 	is_int(ssh_target_parse(&target, &pod, (struct str){ NULL, 0 }, &err), 0,
-	       "without an ssh program");
+	       "without an ssh program there are defaults");
 	is_str(target.host, "h", "the host is unchanged");
-	is_int(target.port, 23, "its port");
-	is_str(target.agent, "/agent", "the agent of the environment");
-	ok(target.n_identities == 3 && target.n_known_hosts == 2, "the default files");
+	is_int(target.port, 23, "the port is that of the name");
+	is_str(target.agent, "/agent", "the agent is that of the environment");
+	ok(target.n_identities == 3 && target.n_known_hosts == 2,
+	   "the key files are the default ones");
 	ssh_target_release(&target);
 }
 
@@ -128,14 +130,15 @@ static void test_known(void)
 			       "h\n\n@what h ssh-ed25519 " KEY_B "\n"),
 		       NULL);
 	is_int((long)known.n, 1, "malformed lines and markers are skipped");
-	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_GOOD, "known");
-	is_int(known_keys_judge(&known, ED, KEY_B), KNOWN_CHANGED, "changed");
+	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_GOOD, "a known key");
+	is_int(known_keys_judge(&known, ED, KEY_B), KNOWN_CHANGED, "a changed key");
 	is_int(known_keys_judge(&known, "ecdsa-sha2-nistp256", "AAAA"), KNOWN_OTHER_TYPE,
-	       "of another type");
+	       "a known host with a key of another type");
 	known_keys_add(&known, STR_LIT("@revoked h ssh-ed25519 " KEY_A "\n"), NULL);
-	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_REVOKED, "revoked wins over known");
+	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_REVOKED,
+	       "a key that is known and revoked is revoked");
 	known_keys_clear(&known);
-	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_NEW, "new");
+	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_NEW, "a new key");
 	buf_release(&out);
 }
 
@@ -171,7 +174,7 @@ static void test_ssh_words(void)
 		ok(err.code == cases[i].code && final == cases[i].final &&
 			   strchr(err.text, '\x1b') == NULL &&
 			   (cases[i].said == NULL || strcmp(err.text, cases[i].said) == 0),
-		   "ssh's words: %s", err.text);
+		   "an error of ssh is classified: %s", err.text);
 	}
 }
 
@@ -194,7 +197,7 @@ static void test_gate(void)
 		gate_enter(&gate, &tickets[i], "one", on_admit, NULL);
 	gate_enter(&gate, &tickets[6], "two", on_admit, NULL);
 	loop_run(loop);
-	is_int(admitted, 4, "three logins per host at once, and another host's");
+	is_int(admitted, 4, "three logins per host at once, besides those of another host");
 	gate_leave(&tickets[0]);
 	gate_leave(&tickets[5]); /* gives up waiting */
 	loop_run(loop);

@@ -29,7 +29,7 @@ static void are_named(const char *what, const struct named *v)
 		runs[n] = model_run_get(&model, v[n].pod, v[n].path, v[n].index);
 		if (v[n].seed > 0)
 			runs[n]->run.seed = v[n].seed;
-		/* After each run, since each one may change the names. */
+		/* Compute the names after each run, because each one may change them. */
 		run_names_update(&model);
 	}
 	for (size_t i = 0; i < n; i++)

@@ -14,7 +14,7 @@
 
 static struct format_set *formats;
 
-/* The other calls of the callbacks, as text. */
+/* Write the other callbacks' calls as text. */
 static void note_sample(void *user, const struct run *run, const struct sample *s)
 {
 	buf_appendf(user, "%u %d %g %.17g %g %d\n", run->run_index, (int)s->metric, s->step,
@@ -82,7 +82,7 @@ static void check_every_cut(struct str text, const char *name)
 		same += strcmp(got.data, whole.data) == 0;
 		buf_release(&got);
 	}
-	ok(same == text.len + 1, "%s: the same with each of %zu divisions", name, text.len + 1);
+	ok(same == text.len + 1, "%s: each of %zu divisions gives the same", name, text.len + 1);
 	buf_release(&whole);
 }
 
@@ -98,7 +98,7 @@ static void check_small_pieces(struct str text, const char *name)
 		ends[n++] = at < text.len ? at : text.len;
 	}
 	got = read_in_pieces(text, ends, n);
-	ok(strcmp(got.data, whole.data) == 0, "%s: the same in %zu pieces", name, n);
+	ok(strcmp(got.data, whole.data) == 0, "%s: %zu pieces give the same", name, n);
 	free(ends);
 	buf_release(&got);
 	buf_release(&whole);
@@ -305,7 +305,7 @@ static const struct run_case cases[] = {
 	  { { "final_bpb", "null" }, { "ttt_bpb", "null" }, { "status", "\"truncated\"" } } },
 };
 
-/* The values of a run that is not finished. */
+/* A run in progress has its current values. */
 static void test_live(void)
 {
 	static const char text[] = "step:1/20 train_loss:2 train_time:10ms step_avg:10ms\n"
@@ -316,10 +316,10 @@ static void test_live(void)
 	ok(run_reader_current(reader) == NULL, "no run before the first row");
 	run_reader_feed(reader, text, sizeof(text) - 1);
 	run = run_reader_current(reader);
-	is_int(run->status, RUN_RUNNING, "it is running");
-	is_near(run->ms_per_step, 15, 1e-12, "its current step time");
+	is_int(run->status, RUN_RUNNING, "the run is running");
+	is_near(run->ms_per_step, 15, 1e-12, "the run has its current step time");
 	run_reader_reset(reader, NULL);
-	ok(run_reader_current(reader) == NULL, "a reset removes it");
+	ok(run_reader_current(reader) == NULL, "a reset removes the run");
 	run_reader_free(reader);
 }
 
@@ -393,7 +393,7 @@ static void test_source_hash(void)
 	run_reader_finish(reader);
 	run_reader_free(reader);
 	is_str(again.data, first.data, "equal scripts have equal hashes");
-	ok(strstr(first.data, "\"source_lines\":3") != NULL, "its lines are counted");
+	ok(strstr(first.data, "\"source_lines\":3") != NULL, "the lines of the script are counted");
 	ok(strcmp(other.data, first.data) != 0, "a different script has a different hash");
 	buf_release(&first);
 	buf_release(&again);
@@ -412,7 +412,7 @@ static void test_docstring(void)
 
 	run_reader_remember_scripts(reader, 2);
 	for (size_t i = 0; i < 3; i++) {
-		/* The second one continues with another script. */
+		/* The second log continues with another script. */
 		size_t n = i == 1 ? 20 : sizeof(text) - 1;
 
 		buf_init(&logs[i], 1 << 16);

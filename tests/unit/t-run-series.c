@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Series and samples from the named numbers of rows. */
+/* Series and samples that come from the named numbers of rows. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static struct record_pair own(const char *name, double value)
 	return pair(name, value, METRIC_COUNT, 1);
 }
 
-/* A row with that step and these pairs. */
+/* Apply a row with that step and these pairs. */
 static void apply(struct run_state *state, struct buf *samples, double step,
 		  const struct record_pair *pairs, size_t n)
 {
@@ -89,10 +89,10 @@ static void test_rows(void)
 	is_str(samples.data,
 	       "step_ms=250@1;train_loss=4.5@1;"
 	       "grad norm=2@2;step_ms=500@2;train_loss=4@2;val_loss=4.25@2;",
-	       "samples are in the metrics' units; NaN gives none");
+	       "samples are in the units of metrics, and NaN gives no sample");
 	ok(run_series_last(run_series_find(&state.run, "elapsed (s)"), "elapsed (s)") == 0.5 &&
 		   run_series_last(run_series_find(&state.run, "step_ms"), "step_ms") == 500,
-	   "found by its printed name and by the metric's");
+	   "a series is found by its printed name and by the metric's");
 	ok(run_series_find(&state.run, "loss") == NULL, "a part of a name finds nothing");
 	ok(state.run.last_train_loss == 4 && state.run.last_val_loss == 4.25,
 	   "the pairs set the metrics of the run");

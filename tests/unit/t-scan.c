@@ -20,7 +20,7 @@ static size_t pick(size_t n)
 	return (seed >> 8) % n;
 }
 
-/* Similar to rows, settings and results; they are altered below. */
+/* Lines like rows, settings and results; copies of them are altered below. */
 static const char *const lines[] = {
 	"step:3/10 train_loss:3.25 train_time:30ms step_avg:10.5ms",
 	"step:1000/20000 val_loss:2.5611 val_bpb:1.5169 train_time:583.1s",

@@ -25,24 +25,25 @@ static void test_good(void)
 
 	ok(score_json_counts(&s) && s.verified, "a verified score counts");
 	is_near(s.value, 112.736, 1e-15, "best_us is the default key");
-	is_str(s.mode, "final", "mode");
-	is_str(s.why, "", "no reason not to count");
+	is_str(s.mode, "final", "the mode is read");
+	is_str(s.why, "", "there is no reason not to count");
 	score_json_release(&s);
 	s = read_score(final_run, "median_us");
-	is_near(s.value, 123.55, 1e-15, "another key is used if asked for");
+	is_near(s.value, 123.55, 1e-15, "another key is used if requested");
 	score_json_release(&s);
 	s = read_score("compiling..\n{not this}\n{\n \"best_cycles\": 7,\n"
 		       " \"status\": \"PASSED\"\n}\nbye\n",
 		       NULL);
-	ok(score_json_counts(&s) && s.value == 7, "a pretty-printed object within other output");
+	ok(score_json_counts(&s) && s.value == 7,
+	   "a pretty-printed object within other output counts");
 	score_json_release(&s);
 	s = read_score("{\"event\": 1}\n{\"score\": 2, \"a\": 0}\n"
 		       "{\"score\": 2}\n",
 		       NULL);
-	ok(score_json_counts(&s) && s.value == 2, "several objects with the same score");
+	ok(score_json_counts(&s) && s.value == 2, "several objects with the same score count");
 	score_json_release(&s);
 	s = read_score("\033[32mdone\033[0m\n\033[36m{\"score\": 2\033[0m}\033[0m\n", NULL);
-	ok(score_json_counts(&s) && s.value == 2, "an object in color");
+	ok(score_json_counts(&s) && s.value == 2, "an object in color counts");
 	score_json_release(&s);
 	s = read_score("{\"score\": 0.25}", NULL);
 	ok(score_json_counts(&s) && !s.has_status, "a missing status is not a failure");
@@ -197,7 +198,7 @@ static void test_same_work(void)
 	struct score_json c = read_score(other_mode, NULL);
 	char why[80] = "";
 
-	ok(score_json_same_work(&a, &a, why, sizeof(why)), "the same work");
+	ok(score_json_same_work(&a, &a, why, sizeof(why)), "equal cases are the same work");
 	ok(!score_json_same_work(&a, &b, why, sizeof(why)), "another shape is different work");
 	is_str(why, "\"dim\" of cases[0] differs", "the difference is named");
 	ok(!score_json_same_work(&a, &c, why, sizeof(why)), "another mode is different work");

@@ -32,7 +32,7 @@ static bool goes(const char *path)
 	return !is_there(path);
 }
 
-/* A read-only file, and a link out of the directory. */
+/* Put a read-only file and a link to a file outside into the directory. */
 static void fill(const char *path)
 {
 	char *outer = xasprintf("%s/a", path);
@@ -59,11 +59,12 @@ static void test_removed(void)
 	char *path, *kept = xasprintf("%s/kept", top);
 
 	(void)close(open(kept, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-	ok(scratch_make(&scratch, "t-x", &err) == 0, "a folder: %s", err.text);
+	ok(scratch_make(&scratch, "t-x", &err) == 0, "a directory is created: %s", err.text);
 	path = xstrdup(scratch.path);
 	ok(strncmp(path, top, strlen(top)) == 0 && strncmp(path + strlen(top), "/t-x-", 5) == 0,
-	   "below TMPDIR, with its name");
-	ok(stat(path, &st) == 0 && (st.st_mode & 0777) == 0700, "accessible only by its owner");
+	   "the directory is below TMPDIR and has the prefix");
+	ok(stat(path, &st) == 0 && (st.st_mode & 0777) == 0700,
+	   "the directory is accessible only by its owner");
 	fill(path);
 	scratch_remove(&scratch);
 	ok(!is_there(path), "the directory is removed with everything in it");
@@ -89,7 +90,7 @@ static void test_killed(int signum, bool whole_group)
 
 		(void)setpgid(0, 0);
 		(void)close(fds[0]);
-		/* In the background some signals are ignored. */
+		/* A background process may have inherited ignored signals. */
 		if (signum != 0 && signum != SIGKILL)
 			(void)signal(signum, SIG_DFL);
 		if (scratch_make(&scratch, "t-x", NULL) != 0)
@@ -111,7 +112,7 @@ static void test_killed(int signum, bool whole_group)
 	if (signum != 0)
 		(void)kill(whole_group ? -pid : pid, signum);
 	(void)waitpid(pid, &status, 0);
-	ok(signum != 0 ? WIFSIGNALED(status) : WIFEXITED(status), "it ends");
+	ok(signum != 0 ? WIFSIGNALED(status) : WIFEXITED(status), "the process ends");
 	ok(goes(path), "the directory is removed after %s%s",
 	   signum != 0 ? strsignal(signum) : "_exit", whole_group ? "to its group" : "");
 }
@@ -185,14 +186,14 @@ static void test_no_place(void)
 	ok(scratch_make(&scratch, "t-x", &err) == -1 &&
 		   strstr(err.text, "/no/such/place/t-x") != NULL &&
 		   strstr(err.text, strerror(ENOENT)) != NULL,
-	   "no place for it: %s", err.text);
+	   "without a usable place there is an error: %s", err.text);
 	ok(scratch.path == NULL, "a failure leaves no directory");
 	scratch_remove(&scratch);
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		(void)setenv("TMPDIR", none[i], 1);
 		ok(scratch_make(&scratch, "t-x", &err) == 0 &&
 			   strncmp(scratch.path, "/tmp/t-x-", 9) == 0,
-		   "no place for it: TMPDIR %zu", i);
+		   "an unusable TMPDIR is not used: %zu", i);
 		scratch_remove(&scratch);
 	}
 }

@@ -110,7 +110,7 @@ static void test_equal_values(void)
 		series_push(series, &p);
 	}
 	ok(series_count(series) <= 16 && series_last(series)->value == 5,
-	   "equal values do not confuse it");
+	   "equal values are merged too");
 	series_free(series);
 }
 
@@ -131,9 +131,9 @@ static void test_own(void)
 	of = own_series_find(&own, "m0");
 	ok(of != NULL && series_count(of) <= SERIES_OWN_POINTS && series_last(of)->value == 9999,
 	   "no series has more points than the limit");
-	ok(own_series_find(&own, "M0") == NULL, "case counts");
+	ok(own_series_find(&own, "M0") == NULL, "names are case-sensitive");
 	own_series_clear(&own);
-	ok(own.n == 0 && own_series_find(&own, "m0") == NULL, "none are left");
+	ok(own.n == 0 && own_series_find(&own, "m0") == NULL, "no series is left");
 }
 
 int main(void)

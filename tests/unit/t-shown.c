@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The figures that the screen shows for a model built by the test: none before it is true, none
- * after it has become false. */
+/* The screen shows figures of a model built by the test: none before it is true, and none after it
+ * has become false. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static struct track track = {
 	.cap_train_s = 600, .cap_eval_s = 600, .cap_artifact_bytes = 16e6, .target = (double)NAN
 };
 
-/* Rows with a falling training loss, `above` higher than the usual one. */
+/* Add rows with a falling training loss, `above` higher than the usual one. */
 static void add_rows(struct model_run *mr, double above)
 {
 	for (int i = 1; i <= 60; i++) {
@@ -66,7 +66,7 @@ static void test_stage(struct model_run *mr, struct model_run *done)
 	ok(shows("   42 ", " ~83.7"), "the fleet marks the time of a stage");
 	ok(shows("381 of 1,238 done", "sliding took 83.7 s") && row_with("83.7 / 600")[0] == '\0',
 	   "the time of a finished stage is not the current stage's: %s", row_with("381 of"));
-	ok(shows("   42 ", "~1.059"), "the fleet keeps the forecast next to it");
+	ok(shows("   42 ", "~1.059"), "the fleet shows the forecast next to the score of a stage");
 	ok(shows(" 1234 ", " 1.0594") && !shows(" 1234 ", "~"),
 	   "the score of a finished run is final: %s", row_with(" 1234 "));
 	ok(shows("last validation", "so far ~1.064066 (sliding)") &&
@@ -77,7 +77,8 @@ static void test_stage(struct model_run *mr, struct model_run *done)
 	ok(row_with("FINAL")[0] == '\0', "the run has no FINAL yet");
 	press('R');
 	press('1');
-	ok(strstr(row_with(" 1234 "), "0.0047") == NULL, "no difference is computed for it");
+	ok(strstr(row_with(" 1234 "), "0.0047") == NULL,
+	   "no difference is computed for the score of a stage");
 	press('R');
 	press(' ');
 	ui_shared(ui)->selected = done;
@@ -88,12 +89,12 @@ static void test_stage(struct model_run *mr, struct model_run *done)
 	mr->run.status = RUN_FINISHED;
 	mr->run.final_bpb = 1.0581;
 	ok(shows("s42", " 1.058100") && shows("s42", "0.001300"),
-	   "after its end both are shown: %s", row_with("s42"));
+	   "after the end, score and difference are shown: %s", row_with("s42"));
 	press('R');
 	press('1');
 }
 
-/* Five rows in the first second, then one per five hundred steps. */
+/* Add a run with five rows in the first second, then one row per five hundred steps. */
 static struct model_run *add_sparse(const char *path, double seed, double begin, double later)
 {
 	struct model_run *mr = add_run(path, seed);
@@ -146,7 +147,7 @@ static void test_gap(void)
 		model_run_sample(&model, other, &sample);
 	}
 	ok(shows("━ b.log s6", " +0.0042 ") && row_with("validation at step 5,000")[0] != '\0',
-	   "the gap of the last validation is next to it: %s", row_with("━ b.log s6"));
+	   "the gap of the last validation is next to the gap: %s", row_with("━ b.log s6"));
 	ui_shared(ui)->marks.n = 0;
 	ui_shared(ui)->reference = NULL;
 }
@@ -184,7 +185,7 @@ static void test_age(void)
 	canvas_resize(&canvas, 160, 40);
 }
 
-/* A run of a trainer without a rule: series under their printed names. */
+/* Add a run of a trainer without a rule: it has series under their printed names. */
 static struct model_run *add_trainer(const char *path, double above)
 {
 	static const char *const names[] = { "loss", "cri, \"b\"" };
@@ -239,20 +240,20 @@ static void test_trainer(void)
 		   strstr(row_with("RUN "), "STEP  ms/step") != NULL,
 	   "columns without a figure are hidden: %s", row_with("RUN "));
 	ok(shows("a.log ", "   500    400.0 ") && shows("a.log ", "loss 1.5 "),
-	   "step, speed and its own loss are shown: %s", row_with("a.log "));
-	ok(shows("a.log ", "step 500/2,000"), "its state is its progress");
+	   "step, speed and the run's own loss are shown: %s", row_with("a.log "));
+	ok(shows("a.log ", "step 500/2,000"), "the state of the run is its progress");
 	ok(shows("500 / 2,000", "about 10 min left"), "planned steps are forecast: %s",
 	   row_with("500 / 2,000"));
-	ok(row_with("16,000,000")[0] == '\0', "caps of a track do not apply to it");
+	ok(row_with("16,000,000")[0] == '\0', "caps of a track do not apply to the run");
 	ok(row_with("loss (BPC) over step")[0] != '\0',
-	   "its chart has its name, its unit and a suitable axis");
+	   "the chart has the metric's name, its unit and a suitable axis");
 	press(']');
 	ok(row_with("cri, \"b\" over step")[0] != '\0' && shows("b.log ", "cri, \"b\" 2.75 "),
-	   "the next metric is its next series: %s", row_with("b.log "));
+	   "the next metric is the run's next series: %s", row_with("b.log "));
 	press('2');
 	ok(row_with("cri, \"b\" over step")[0] != '\0' &&
 		   row_with("loss (BPC) over step")[0] != '\0' && row_with("no BPB")[0] == '\0',
-	   "the run has a chart for each, and no empty one");
+	   "the run has a chart for each series, and no empty one");
 	ok(row_with("median 400.00 ms/step")[0] != '\0' && row_with("train ")[0] == '\0',
 	   "a median is labelled as such, and gives no training time");
 	press('[');
@@ -260,7 +261,7 @@ static void test_trainer(void)
 	press(' ');
 	ui_shared(ui)->reference = b;
 	press('4');
-	ok(shows("━ a.log", "1.5000  −0.2500"), "two runs are compared by it: %s",
+	ok(shows("━ a.log", "1.5000  −0.2500"), "two runs are compared by the printed metric: %s",
 	   row_with("━ a.log"));
 	press('h');
 	ok(shows("━ a.log", "1.5000  −0.2500"), "two runs are compared under the cursor: %s",
@@ -269,14 +270,14 @@ static void test_trainer(void)
 	is_near(ui_shared(ui)->chart.cursor, 0.9, 1e-6, "the cursor moves by pages");
 	press('0');
 	ok(row_with("Gap to reference (BPC)")[0] != '\0' && row_with("is better")[0] == '\0',
-	   "no direction is assumed");
+	   "it is not assumed that lower or higher is better");
 	b->run.status = RUN_FINISHED;
 	press('3');
 	ok(row_with("by loss, lower is better")[0] != '\0' && shows(" t ", "1.75000"),
 	   "groups are ranked by loss: %s", row_with(" t "));
 }
 
-/* A run that loses 0.0001 nats per step, of 3,000 steps. */
+/* Add a run of 3,000 steps that loses 0.0001 nats per step. */
 static struct model_run *add_validated(const char *path, double end, double last)
 {
 	struct model_run *mr = add_run(path, RUN_ABSENT);
@@ -297,7 +298,8 @@ static struct model_run *add_validated(const char *path, double end, double last
 	return mr;
 }
 
-/* The step at which a live run crosses its target, and the target in the charts of its metric. */
+/* Show the step at which a live run crosses its target, and the target in the charts of its metric.
+ */
 static void test_target(void)
 {
 	char metric[] = "val_loss";
@@ -324,7 +326,8 @@ static void test_target(void)
 	   "a live run has a forecast, a finished run has none: %s", row_with("live.log"));
 	ok(row_with("target 3.28")[0] != '\0', "the chart of the validation loss has the target");
 	press('2');
-	ok(row_with("crosses 3.28")[0] != '\0', "so has the run: %s", row_with("crosses"));
+	ok(row_with("crosses 3.28")[0] != '\0', "the run view has the target: %s",
+	   row_with("crosses"));
 	track.target = 2.9;
 	ok(row_with("target 2.9")[0] == '\0', "a target far below the curve is not drawn");
 	press('1');
@@ -333,7 +336,7 @@ static void test_target(void)
 	ui_shared(ui)->chart.metric.id = 0;
 }
 
-/* The label of an x starts there; that of the last one ends there. */
+/* The label of an x starts at it; the label of the last x ends at it. */
 static void test_axis(void)
 {
 	struct model_run *mr = add_run("/x/v/d.log", 3);
@@ -358,7 +361,7 @@ static void test_axis(void)
 	   "the axis of a finished run ends with the run: %s", row_with("s─"));
 }
 
-/* A run of 200 rows at about 100 ms, `slow` of them at another speed. */
+/* Add a run of 200 rows at about 100 ms, `slow` of them at another speed. */
 static void add_paced(const char *path, int before, int slow, double ms)
 {
 	struct model_run *mr = add_run(path, 4);
@@ -386,10 +389,10 @@ static void test_spike(void)
 		ok(row_with("101")[0] != '\0' && row_with("00 |")[0] == '\0',
 		   "a spike is outside the chart: %s", row_with("100"));
 		add_paced("/x/w/slow.log", 120, 30, 5000);
-		ok(row_with("4000")[0] != '\0', "a slow section is inside");
+		ok(row_with("4000")[0] != '\0', "a slow section is inside the chart");
 		add_paced("/x/w/hiccup.log", 120, 1, 103);
 		ok(row_with("103")[0] != '\0', "missing values are ignored");
-		/* Shown in place: it may not come back. */
+		/* Slow rows at the end are drawn: the run may stay slow. */
 		add_paced("/x/w/late.log", 192, 8, 5000);
 		ok(row_with("4000")[0] != '\0', "a slow last row is not ignored");
 	}
@@ -437,13 +440,13 @@ static void test_cause(void)
 	   "a crash is shown with its exception, not an earlier or later one: %s",
 	   row_with("c.log "));
 	mr->run.status = RUN_KILLED;
-	ok(shows("c.log ", "killed at 500"), "killed is shown as a word");
+	ok(shows("c.log ", "killed at 500"), "a killed run is shown with that word");
 	mr->run.events[2].kind = RUN_EVENT_OOM;
 	mr->run.events[2].step = 300;
 	ui_shared(ui)->selected = mr;
 	press('1');
 	ok(row_with("traceback")[0] != '\0' && row_with("oom")[0] != '\0',
-	   "each of its events is marked");
+	   "each event of the run is marked");
 }
 
 /* Runs of one path on two pods, and scores without a log: each line of the board can be selected
@@ -480,7 +483,7 @@ static void test_twins(struct ui_setup *setup)
 	   row_with("seed 700"));
 	press(' ');
 	press('\r');
-	ok(row_with("pod pod-b")[0], "Enter opens the selected one");
+	ok(row_with("pod pod-b")[0], "Enter opens the selected run");
 	press('3');
 	press('g');
 	press('/');
@@ -503,8 +506,8 @@ static void test_twins(struct ui_setup *setup)
 	ui_shared(ui)->selected = twins[0];
 	press('R');
 	press('3');
-	ok(shows("◆ twin", "BASELINE"), "the group of a run becomes it in another view: %s",
-	   row_with("twin"));
+	ok(shows("◆ twin", "BASELINE"),
+	   "the group of a run becomes the baseline in another view: %s", row_with("twin"));
 	press('G');
 	ok(shows("no run counted: ", "not finished") && row_with("· mean ")[0] == '\0',
 	   "a group without a mean shows why no run counts: %s", row_with("no run counted"));
@@ -564,7 +567,7 @@ static void test_copy(struct ui_setup *setup, const struct model_run *mr)
 	ok(copied[0] == '\0', "y asks what to copy");
 	press('\r');
 	ok(strstr(copied, "\t100.00 ms/step\t") != NULL,
-	   "a step time that its log does not print: %s", copied);
+	   "a copy has the step time that the log does not print: %s", copied);
 }
 
 /* --read-only only disables actions on pods. */
@@ -575,8 +578,8 @@ static void test_read_only(void)
 	press('r');
 	ok(row_with("--read-only")[0] == '\0', "connecting is allowed");
 	press('a');
-	ok(shows("not available", "with --read-only"), "an audit is not");
-	ok(!shows(" q quit", "audit"), "its key is not shown either: %s", row_with(" q quit"));
+	ok(shows("not available", "with --read-only"), "an audit is not allowed");
+	ok(!shows(" q quit", "audit"), "the key of an audit is not shown: %s", row_with(" q quit"));
 	press('1');
 	ui_shared(ui)->read_only = false;
 }

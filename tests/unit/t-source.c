@@ -17,7 +17,7 @@ static size_t pick(size_t n)
 
 #define RULE60 "============================================================"
 
-/* Lines that end a script or do not, and their neighbors. */
+/* Lines that end a script, lines that do not, and their neighbors. */
 static const char *const pieces[] = {
 	"    x = 1",
 	"def f(x):",
@@ -47,7 +47,7 @@ static void make_text(struct buf *text, size_t n)
 		buf_appendf(text, "%s\n", pieces[pick(sizeof(pieces) / sizeof(*pieces))]);
 }
 
-/* The result of folding text: the lines and the hash of each script. */
+/* Print the result of folding text: the lines and the hash of each script. */
 static void fold_text(struct buf *out, struct source_fold *fold, struct str text, bool skip)
 {
 	uint64_t line = 0;
@@ -159,9 +159,9 @@ static void test_long_script(void)
 	for (int i = 0; i < 4; i++)
 		right = hashes_right(&h, (struct str){ text, len - i % 2 }) &&
 			hashes_right(&h, STR_LIT("a short one\n")) && right;
-	ok(right, "longer than the remembered size");
+	ok(right, "a script longer than the remembered size has its hash");
 	for (size_t i = 0; i < h.n_known; i++)
-		ok(h.known[i].text.len <= 256 * 1024, "in bounded memory");
+		ok(h.known[i].text.len <= 256 * 1024, "the memory for scripts is bounded");
 	script_hash_release(&h);
 	free(text);
 }

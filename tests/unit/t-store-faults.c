@@ -19,19 +19,18 @@ static void test_two(void)
 	char want[300];
 	long holder = 0;
 
-	ok(store_is_writer(first), "the first one writes");
-	ok(second != NULL && !store_is_writer(second), "the second one only reads");
+	ok(store_is_writer(first), "the first process writes");
+	ok(second != NULL && !store_is_writer(second), "the second process only reads");
 	(void)snprintf(want, sizeof(want),
 		       "another hgym-tui (process %ld) writes %s; this one only reads it",
 		       (long)getpid(), path);
-	is_str(store_why_reader(second), want, "the second one reports why it only reads");
-	ok(store_log_get(second, "p", "/x", 0) == NULL, "it accepts no data");
+	is_str(store_why_reader(second), want, "the second process reports why it only reads");
+	ok(store_log_get(second, "p", "/x", 0) == NULL, "a reader accepts no data");
 	log = store_log_get(first, "p", "/x", 0);
 	store_log_advance(first, log, 5, 1);
-	is_int(store_flush(first, NULL), 0, "the first one continues");
+	is_int(store_flush(first, NULL), 0, "the first process continues to write");
 	is_int(count_rows(path, "SELECT offset FROM v_tails"), 5,
-	       "the data of the first one can be read "
-	       "meanwhile");
+	       "the data of the first process can be read meanwhile");
 	ok(lock_is_held(path, &holder) && holder == getpid(), "the writing process is known");
 	(void)store_close(first, NULL);
 	(void)store_close(second, NULL);
@@ -78,12 +77,12 @@ static void test_disk_full(void)
 	while (!store_is_full(store))
 		add_sample(store, log, &run, ++line);
 	is_int((long long)store_pending(store), STORE_MAX_PENDING,
-	       "the backlog is bounded, then it is full");
+	       "the backlog is full at its limit");
 	is_int(store_flush(store, &err), -1, "still no space");
 	set_disk(RLIM_INFINITY);
 	store_log_advance(store, log, line * 10, line);
-	is_int(store_flush(store, &err), 0, "with space it is written");
-	is_int(store_close(store, &err), 0, "whole");
+	is_int(store_flush(store, &err), 0, "with space again, the data is written");
+	is_int(store_close(store, &err), 0, "all data is written at the end");
 	see_all(path, &seen);
 	is_int((long long)seen.samples, (long long)line, "nothing was lost");
 	is_int((long long)seen.lines, (long long)line, "the offset is correct after a full disk");
@@ -113,7 +112,7 @@ static int read_as_other_user(const char *path)
 	return WEXITSTATUS(status);
 }
 
-/* As on a read-only disk; a percent sign is special in the URI of a database. */
+/* Read a database as on a read-only disk; a percent sign is special in the URI of a database. */
 static void test_read_only_folder(void)
 {
 	char folder[100], path[120], wal[130];
@@ -136,10 +135,11 @@ static void test_read_only_folder(void)
 	(void)chmod(folder, 0755);
 	(void)chmod(path, 0644);
 	store = open_store(path, false);
-	ok(store_is_writer(store) && access(wal, F_OK) == 0, "while another user writes it");
+	ok(store_is_writer(store) && access(wal, F_OK) == 0,
+	   "a database that another user writes is open");
 	(void)chmod(wal, 0444);
 	store_run_put(store, store_log_get(store, "p", "/y", 0), &run, &put);
-	is_int(store_flush(store, NULL), 0, "a second run");
+	is_int(store_flush(store, NULL), 0, "a second run is written");
 	(void)chmod(folder, 0555);
 	ok(read_as_other_user(path) != 1, "an old state is not shown as the current one");
 	(void)chmod(folder, 0755);
@@ -165,12 +165,13 @@ static void test_removed(void)
 	ok(strstr(err.text, "removed or replaced") != NULL, "a removed database is reported: %s",
 	   err.text);
 	is_int((long long)store_pending(store), 1, "new data of a removed database waits");
-	is_int(store_close(store, &err), -1, "to the end");
+	is_int(store_close(store, &err), -1,
+	       "the data of a removed database is not written at the end");
 	ok(access(path, F_OK) != 0, "a removed database is not created again");
 	run_release(&run);
 }
 
-/* As in the program: jobs on a loop, and a database that another process locks. */
+/* A store as in the program, with jobs on a loop, and a database that another process locks. */
 struct live {
 	struct loop *loop;
 	struct store *store;
@@ -238,7 +239,7 @@ static void test_live(void)
 	loop_timer_start(live.timer, 10, 10);
 	loop_run(live.loop);
 	loop_timer_close(live.timer);
-	is_int(store_close(live.store, NULL), 0, "jobs on a loop");
+	is_int(store_close(live.store, NULL), 0, "a store with jobs on a loop is closed");
 	loop_free(live.loop);
 	is_int(live.said_bad, 1, "a locked database is reported once");
 	ok(strstr(live.why, "locked") != NULL, "%s", live.why);
@@ -252,7 +253,7 @@ static void test_live(void)
 	run_release(&live.run);
 }
 
-/* Read `file` of 10-byte lines from the committed offset: to its end, or `most` of them and then
+/* Read a file of 10-byte lines from the committed offset: up to its end, or `most` lines and then
  * wait to be killed. Prints when it starts. */
 static void ingest(const char *path, uint64_t total, uint64_t most, int begun)
 {
@@ -263,7 +264,7 @@ static void ingest(const char *path, uint64_t total, uint64_t most, int begun)
 	if (write(begun, "", 1) != 1 || store == NULL || !store_is_writer(store))
 		_exit(3);
 	log = store_log_get(store, "pod", "/log", 0);
-	/* As in the collector: everything is read again from the start. */
+	/* As in the pipeline, everything is read again from the start. */
 	for (uint64_t line = 1; line <= total; line++) {
 		fill_run(&run, (double)line);
 		add_sample(store, log, &run, line);
@@ -344,9 +345,9 @@ static void test_kills(void)
 	}
 	(void)close(begun[0]);
 	(void)close(begun[1]);
-	is_int(status, 0, "the last one finished");
-	is_int(kills, KILLS, "the others were killed");
-	is_int(broken, 0, "offset, run and samples are consistent after each");
+	is_int(status, 0, "the last writer finished");
+	is_int(kills, KILLS, "the other writers were killed");
+	is_int(broken, 0, "offset, run and samples are consistent after each kill");
 	see_all(path, &seen);
 	is_int((long long)seen.samples, (long long)total, "no sample is lost or duplicated");
 	is_near(seen.sum, (double)total * (double)(total + 1) / 2, 0, "no sample has changed");

@@ -70,11 +70,11 @@ static void add_moment(struct store *store, const char *pod, int64_t at_ms, bool
 
 static int see_pod(void *user, const struct store_pod *row)
 {
-	is_str(row->name, "a", "a pod's name");
-	is_str(row->state, "live", "its state");
-	is_str(row->gpu, "NVIDIA H100", "its GPU");
-	is_int(row->lag_ms, 12, "its lag");
-	is_near(row->disk_free_bytes, 5e9, 0, "its disk");
+	is_str(row->name, "a", "the pod has its name");
+	is_str(row->state, "live", "the pod has its state");
+	is_str(row->gpu, "NVIDIA H100", "the pod has its GPU");
+	is_int(row->lag_ms, 12, "the pod has its lag");
+	is_near(row->disk_free_bytes, 5e9, 0, "the pod has its free disk space");
 	ok(row->why == NULL, "an empty reason stays empty");
 	++*(int *)user;
 	return 0;
@@ -98,16 +98,16 @@ static void test_round_trip(void)
 	store = open_store(path, true);
 	(void)store_each_pod(store, see_pod, &n, NULL);
 	(void)store_close(store, NULL);
-	is_int(n, 1, "each pod once");
+	is_int(n, 1, "each pod has one row");
 	seen = see(path, "a", 0, false);
-	is_int((long long)seen.n, 6, "one row for the pod and one per GPU, once");
-	is_near(seen.load, 1.25, 0, "the load");
-	is_near(seen.disk, 5e9, 0, "the disk");
-	is_near(seen.util, 97, 0, "a GPU's utilization");
+	is_int((long long)seen.n, 6, "each moment has one row for the pod and one per GPU");
+	is_near(seen.load, 1.25, 0, "the load is returned");
+	is_near(seen.disk, 5e9, 0, "the free disk space is returned");
+	is_near(seen.util, 97, 0, "a GPU's utilization is returned");
 	ok(!seen.any_zero, "a value that a GPU does not have is absent, not 0");
-	is_int((long long)see(path, "a", 0, true).n, 2, "only the pod");
-	is_int((long long)see(path, "a", NOW_MS, true).n, 1, "new rows");
-	is_int((long long)see(path, "nobody", 0, false).n, 0, "none without a pod");
+	is_int((long long)see(path, "a", 0, true).n, 2, "rows of GPUs can be left out");
+	is_int((long long)see(path, "a", NOW_MS, true).n, 1, "only rows after a time are returned");
+	is_int((long long)see(path, "nobody", 0, false).n, 0, "an unknown pod has no rows");
 	is_int(count_rows(path, "SELECT count(*) FROM v_telemetry WHERE gpu IS"
 				" NULL AND host_load = 1.25 AND wall_s > 1e9"),
 	       2, "v_telemetry");
@@ -134,14 +134,15 @@ static void test_retention(void)
 	}
 	add_moment(store, "b", begin_ms, false);
 	ok(store_telemetry_prune(store, "a", NOW_MS), "old records are dropped");
-	ok(!store_telemetry_prune(store, "b", NOW_MS), "one batch per pod");
+	ok(!store_telemetry_prune(store, "b", NOW_MS), "a batch prunes only one pod");
 	(void)store_close(store, NULL);
 	is_int((long long)see(path, "a", NOW_MS - STORE_TELEMETRY_FULL_MS - 1, true).n, 24 * 60 + 1,
 	       "the last day is complete");
 	is_int((long long)see(path, "a", 0, true).n, 24 * 60 + 1 + 29 * 24 * 12,
 	       "older days have one record per five minutes");
-	ok(see(path, "a", 0, true).first_ms >= NOW_MS - STORE_TELEMETRY_LAST_MS, "for thirty days");
-	is_int((long long)see(path, "b", 0, true).n, 1, "another pod's stay for now");
+	ok(see(path, "a", 0, true).first_ms >= NOW_MS - STORE_TELEMETRY_LAST_MS,
+	   "records are kept for thirty days");
+	is_int((long long)see(path, "b", 0, true).n, 1, "records of another pod stay for now");
 }
 
 /* A wrong clock for a while does not delete the past. */
@@ -156,7 +157,8 @@ static void test_prune_clock(void)
 	ok(!store_prune_is_due(&prune, NOW_MS + mono - 5000, mono),
 	   "no second pruning before the interval is over");
 	mono++;
-	ok(store_prune_is_due(&prune, NOW_MS + mono - 5000, mono), "again");
+	ok(store_prune_is_due(&prune, NOW_MS + mono - 5000, mono),
+	   "pruning is due again after the interval");
 	ok(!store_prune_is_due(&prune, NOW_MS + year, mono + 1000),
 	   "a clock that was just changed prunes nothing");
 	ok(!store_prune_is_due(&prune, NOW_MS + mono, mono + 2000),
@@ -178,7 +180,8 @@ static void test_bound(void)
 		add_moment(store, "a", NOW_MS + i, false);
 	(void)store_close(store, NULL);
 	n = see(path, "a", 0, false).n;
-	ok(n <= STORE_TELEMETRY_MAX_PENDING && n > 16000, "%zu rows beyond the limit", n);
+	ok(n <= STORE_TELEMETRY_MAX_PENDING && n > 16000,
+	   "rows beyond the limit are dropped: %zu stay", n);
 }
 
 static void test_from_schema_5(void)
@@ -198,11 +201,12 @@ static void test_from_schema_5(void)
 	(void)sqlite3_close(db);
 	store = open_store(path, false);
 	ok(store != NULL && !store_logs(store, &(size_t){ 0 })[0]->is_over,
-	   "opens, and its log is read again");
+	   "a database of schema 5 is opened, and its log is read again");
 	put_pod(store, "p", "live");
 	add_moment(store, "p", NOW_MS, true);
 	is_int(store_close(store, NULL), 0, "the migrated database accepts telemetry");
-	is_int((long long)see(path, "p", 0, false).n, 3, "that is read back");
+	is_int((long long)see(path, "p", 0, false).n, 3,
+	       "telemetry of a migrated database is read back");
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples in their rows: all values of a line, in order, from any version. */
+/* Samples in rows: all values of a line are returned in order, from any schema version. */
 #include "store/store.h"
 
 #include "base/buf.h"
@@ -24,7 +24,7 @@ static int print_sample(void *user, const struct stored_sample *row)
 	return 0;
 }
 
-/* The samples of that run, in the order in which they are returned. */
+/* Print the samples of that run, in the order in which they are returned. */
 static char *samples_of(const char *path, int64_t run_id, const char *metric)
 {
 	struct store *store = open_store(path, true);
@@ -47,7 +47,7 @@ static void is_samples(const char *path, int64_t run_id, const char *metric, con
 	free(got);
 }
 
-/* The same from the view, in a complete order. */
+/* Compare with the samples in the view, in a complete order. */
 static void is_view(const char *path, const char *want, const char *what)
 {
 	sqlite3 *db = NULL;
@@ -122,7 +122,7 @@ static void test_rows(void)
 	fill_run(&run, 1);
 	ADD(store, log, &run, all);
 	store_run_put(store, log, &run, &put);
-	is_int(store_close(store, NULL), 0, "samples of three lines");
+	is_int(store_close(store, NULL), 0, "samples of three lines are written");
 	is_samples(path, 1, NULL,
 		   "3 train_loss 1=2.5 t50 w1000; "
 		   "3 ms_per_step 1=50 t50 w1000; "
@@ -196,7 +196,7 @@ static void test_line_again(void)
 	run_release(&run);
 }
 
-/* A database of the previous version, with two runs. */
+/* Create a database of an older version, with two runs. */
 static void make_schema_6(const char *path)
 {
 	struct err err = { ERR_NONE, "" };
@@ -235,7 +235,7 @@ static void make_schema_6(const char *path)
 	"1 5 val_bpb -=0.1 - 1700000000.123; 1 6 val_loss 2=4 - -; "
 #define VIEW_Y "2 6 val_loss 2=4 - -; 2 7 train_loss 3=4.5 - -"
 
-/* From the previous schema: read unchanged, and continued. */
+/* Samples of the older schema are returned unchanged, and their runs continue. */
 static void test_from_schema_6(void)
 {
 	static const struct given more[] = {
@@ -260,7 +260,7 @@ static void test_from_schema_6(void)
 	log = store_log_get(store, "p", "/x", 0);
 	store_log_restart(log);
 	ADD(store, log, &run, more);
-	is_int(store_close(store, NULL), 0, "more of one run");
+	is_int(store_close(store, NULL), 0, "more samples of one run are written");
 	is_samples(path, 1, NULL,
 		   OLD_1 "5 val_bpb 2=0.5; 6 val_loss 2=4; "
 			 "8 train_loss 3=4 t80; 8 tok_s 3=5 t80; ",
@@ -319,7 +319,7 @@ static void test_moved(void)
 	const char *path = file_in_dir("moved.db");
 	struct store *store = add_to_old(path);
 
-	is_int(store_close(store, NULL), 0, "one more sample");
+	is_int(store_close(store, NULL), 0, "one more sample is written");
 	is_samples(path, 1, NULL, OLD_1 OLD_2 "9 train_loss 3=4 t80; ",
 		   "all are returned in order");
 	is_samples(path, 1, "of_a_plugin", "5 of_a_plugin 2=1?; ", "an unknown one");
@@ -335,11 +335,12 @@ static void test_trim(void)
 	(void)store_flush(store, NULL);
 	store_log_trim(store, store_log_get(store, "p", "/x", 0), 0);
 	store_log_trim(store, store_log_get(store, "p", "/y", 0), 0);
-	is_int(store_close(store, NULL), 0, "logs without runs");
-	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 0, "have no samples");
+	is_int(store_close(store, NULL), 0, "logs that lost their runs are written");
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 0,
+	       "runs that were removed have no samples");
 }
 
-/* With other rules everything is read again: nothing old remains. */
+/* With other rules everything is read again, and no old sample remains. */
 static void test_rules(void)
 {
 	const char *path = file_in_dir("rules.db");
@@ -348,10 +349,10 @@ static void test_rules(void)
 
 	(void)store_close(store, NULL);
 	store = store_open(&options, NULL);
-	ok(store != NULL, "other rules");
+	ok(store != NULL, "a database is opened with other rules");
 	(void)store_close(store, NULL);
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 0,
-	       "drop the results of the old ones");
+	       "other rules drop the samples of the old ones");
 }
 
 /* Samples left without their run after a kill do not belong to the next run. */
@@ -377,7 +378,7 @@ static void test_orphans(void)
 	ADD(store, store_log_get(store, "p", "/new", 0), &run, given);
 	store_run_put(store, store_log_get(store, "p", "/new", 0), &run,
 		      &(struct store_run_put){ 0, false });
-	is_int(store_close(store, NULL), 0, "a run after a kill");
+	is_int(store_close(store, NULL), 0, "a run after a kill is written");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples"
 				" WHERE metric LIKE 'of_nobody%'"),
 	       0, "orphaned samples are removed");
@@ -385,12 +386,12 @@ static void test_orphans(void)
 				" JOIN runs r ON r.id = s.run_id"
 				" JOIN tails t ON t.id = r.tail_id"
 				" WHERE t.name = '/new'"),
-	       1, "the new run has its own");
+	       1, "the new run has its own samples");
 	is_samples(path, 1, NULL, OLD_1 OLD_2, "the old ones are there");
 	run_release(&run);
 }
 
-/* Samples of printed names next to those of metrics; one line per call. */
+/* Add samples with printed names next to those of metrics; one line per call. */
 static void add_names(struct store *store, const struct run *run, unsigned int line,
 		      char names[][SERIES_NAME_BYTES], size_t n)
 {
@@ -431,7 +432,7 @@ static int see_series(void *user, const struct stored_run *row)
 	return 0;
 }
 
-/* From the previous schema, and with names like those of metrics. */
+/* A database of an older schema, and names like those of metrics. */
 static void test_names(void)
 {
 	static char names[][SERIES_NAME_BYTES] = { "Loss", "loss", "train_loss",
@@ -461,7 +462,7 @@ static void test_names(void)
 	store = open_store(path, false);
 	add_names(store, &run, 2, names, 4);
 	store_run_put(store, store_log_get(store, "p", "/x", 0), &run, &put);
-	is_int(store_close(store, NULL), 0, "printed names in it");
+	is_int(store_close(store, NULL), 0, "samples with printed names are written");
 	is_samples(path, 1, NULL,
 		   "1 train_loss 1=9; 2 Loss 2=0?; 2 loss 2=1?; "
 		   "2 train_loss (printed) 2=2?; "
@@ -474,7 +475,7 @@ static void test_names(void)
 	is_samples(path, 1, "loss", "2 loss 2=1?; ", "case matters");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples WHERE metric"
 				" IN ('train_loss', 'train_loss (printed)')"),
-	       2, "the view distinguishes them too");
+	       2, "the view distinguishes printed names from metrics");
 	is_int(count_rows(path, "SELECT metrics_dropped FROM v_runs"), 7,
 	       "dropped values are reported");
 	store = open_store(path, true);
@@ -508,13 +509,13 @@ static void test_many_names(void)
 		(void)snprintf(names[i], sizeof(names[i]), "name %zu", i);
 	store_run_put(store, store_log_get(store, "p", "/x", 0), &run, &put);
 	add_names(store, &run, 1, names, n);
-	is_int(store_close(store, NULL), 0, "more names than are accepted");
+	is_int(store_close(store, NULL), 0, "samples with too many names are written");
 	is_int(count_rows(path, "SELECT count(*) FROM metrics"), STORE_MAX_NAMES,
-	       "are not all accepted");
+	       "not all names are accepted");
 	store = open_store(path, false);
 	add_names(store, &run, 2, names + n - 2, 2);
 	add_names(store, &run, 3, names, 2);
-	is_int(store_close(store, NULL), 0, "known ones continue");
+	is_int(store_close(store, NULL), 0, "samples of known names are still stored");
 	is_samples(path, 1, "name 1", "1 name 1 1=1?; 3 name 1 3=1?; ",
 		   "samples of known names are returned");
 	run_release(&run);
@@ -534,8 +535,8 @@ static void test_damaged(void)
 	store = open_store(path, true);
 	buf_init(&text, 65536);
 	is_int(store_each_sample(store, 1, NULL, print_sample, &text, &err), -1,
-	       "a sample without a metric");
-	is_int(err.code, ERR_DB, "is an error");
+	       "reading a sample without a metric fails");
+	is_int(err.code, ERR_DB, "a sample without a metric is an error of the database");
 	(void)store_close(store, NULL);
 	buf_release(&text);
 }

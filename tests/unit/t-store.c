@@ -19,9 +19,9 @@ static void test_round_trip(void)
 	struct run run;
 	char hostile[] = "/logs/a b'; DROP TABLE runs;--\n\033[31m\xff.txt";
 
-	ok(store != NULL && store_is_writer(store), "a new database");
+	ok(store != NULL && store_is_writer(store), "a new database is created");
 	is_int(stat(path, &st) == 0 ? st.st_mode & 0777 : 0, 0600,
-	       "is only accessible by its owner");
+	       "the database is only accessible by its owner");
 	log = store_log_get(store, "pod", hostile, 0);
 	fill_run(&run, 7);
 	run.final_stage = strdup("final\xff\033[2J");
@@ -43,23 +43,21 @@ static void test_round_trip(void)
 			       },
 			       "/m/x");
 	store_log_advance(store, log, 100, 2);
-	is_int(store_close(store, &err), 0,
-	       "is written at the latest at the "
-	       "end");
+	is_int(store_close(store, &err), 0, "waiting rows are written when the store is closed");
 	see_all(path, &seen);
 	is_int((long long)seen.runs, 1, "one run");
 	is_int((long long)seen.samples, 2, "two samples");
-	is_near(seen.value, 0.25, 0, "with their values");
+	is_near(seen.value, 0.25, 0, "samples have their values");
 	is_str(seen.path, hostile, "a hostile path is returned unchanged");
 	is_str(seen.run.final_stage, run.final_stage, "a text is returned unchanged");
-	is_str(seen.run.final_class, "ttt", "the class");
-	ok(seen.run.train_ms == run.train_ms, "a number to the last bit");
-	ok(isnan(seen.run.final_bpb), "absent stays absent");
-	ok(isinf(seen.run.last_val_loss), "infinite stays infinite");
+	is_str(seen.run.final_class, "ttt", "the class is returned");
+	ok(seen.run.train_ms == run.train_ms, "a number is returned to the last bit");
+	ok(isnan(seen.run.final_bpb), "an absent number stays absent");
+	ok(isinf(seen.run.last_val_loss), "an infinite number stays infinite");
 	is_int((long long)seen.run.n_events, 1, "one event");
-	is_str(seen.run.events[0].text, "out\n\x9b of memory", "its text");
-	is_int(seen.run.events[0].kind, RUN_EVENT_OOM, "its kind");
-	is_int((long long)seen.offset, 100, "the offset");
+	is_str(seen.run.events[0].text, "out\n\x9b of memory", "the event has its text");
+	is_int(seen.run.events[0].kind, RUN_EVENT_OOM, "the event has its kind");
+	is_int((long long)seen.offset, 100, "the log has its offset");
 	run_release(&run);
 	run_release(&seen.run);
 }
@@ -106,14 +104,14 @@ static void test_migrations(void)
 		      "ALTER TABLE runs DROP COLUMN ttt_bpb;");
 	is_int(count_rows(path, "SELECT count(*) FROM sqlite_master WHERE"
 				" name = 'benches'"),
-	       0, "without benches");
+	       0, "schema 1 has no benches");
 	see_all(path, &seen);
 	is_int((long long)seen.runs, 1, "a database of schema 1 is read after migration");
-	is_near(seen.run.seed, 7, 0, "with its content");
+	is_near(seen.run.seed, 7, 0, "the migrated run has its content");
 	ok(isnan(seen.run.ttt_bpb), "a column added by the migration is absent");
 	run_release(&seen.run);
 	is_int(count_rows(path, "PRAGMA user_version"), SCHEMA_VERSION,
-	       "it has the current schema");
+	       "the migrated database has the current schema");
 	is_int(count_rows(path, "SELECT count(*) FROM v_benches"), 0,
 	       "the migrated database has benches");
 	run_sql(path, "PRAGMA user_version = 99");
@@ -123,14 +121,14 @@ static void test_migrations(void)
 		       "%s was written by a newer hgym-tui (schema 99; this version supports up to "
 		       "%d)",
 		       path, SCHEMA_VERSION);
-	is_str(err.text, want, "with one sentence");
+	is_str(err.text, want, "a newer schema is reported in one sentence");
 	options.read_only = true;
 	store = store_open(&options, &err);
-	ok(store == NULL, "by a reader too");
+	ok(store == NULL, "a reader rejects a newer schema too");
 	options.path = file_in_dir("none.db");
 	err.code = ERR_NONE;
-	ok(store_open(&options, &err) == NULL && err.code == ERR_NODATA, "nothing to read: %s",
-	   err.text);
+	ok(store_open(&options, &err) == NULL && err.code == ERR_NODATA,
+	   "a missing database is an error for a reader: %s", err.text);
 }
 
 static void test_not_a_database(void)
@@ -190,7 +188,7 @@ static void test_find(void)
 	run_release(&run);
 }
 
-/* From the previous schema, with rows: nothing lost, nothing invented. */
+/* From an older schema, with rows: nothing is lost and nothing invented. */
 static void test_from_schema_4(void)
 {
 	const char *path = file_in_dir("four.db");
@@ -215,7 +213,8 @@ static void test_from_schema_4(void)
 	(void)store_close(store, NULL);
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 1,
 	       "the samples of such a log are kept");
-	is_int(count_rows(path, "SELECT rev FROM runs"), 0, "no revision yet");
+	is_int(count_rows(path, "SELECT rev FROM runs"), 0,
+	       "rows of an older schema have no revision");
 }
 
 /* Runs stored without tracks and validations are read again; damaged validations are ignored. */
@@ -236,13 +235,15 @@ static void test_from_schema_11(void)
 		      "INSERT INTO series(run_id, idx, name, points)"
 		      " VALUES(1, 0, 'val_loss', 2), (1, 1, 'val_bpb', 2);");
 	struct store *store = open_store(path, false);
-	ok(!store_logs(store, &(size_t){ 0 })[0]->is_over, "its log is read again");
+	ok(!store_logs(store, &(size_t){ 0 })[0]->is_over,
+	   "the log of a run without validations is read again");
 	(void)store_close(store, NULL);
 	run_sql(path, "UPDATE series SET validations = zeroblob(16 * (1 + idx))");
 	see_all(path, &seen);
 	is_int((long long)seen.run.n_series, 2, "two series");
 	is_int((long long)seen.run.series[0].validations.n, 1, "a validation at step 0");
-	is_int((long long)seen.run.series[1].validations.n, 0, "two at one step are damaged");
+	is_int((long long)seen.run.series[1].validations.n, 0,
+	       "validations with two values at one step are damaged");
 	run_release(&seen.run);
 }
 
@@ -254,7 +255,7 @@ static int see_live(void *user, const struct stored_run *row)
 	return 0;
 }
 
-/* Progress is returned, and the rows changed since a revision. */
+/* Return the progress of runs, and the rows that changed since a revision. */
 static void test_live_rows(void)
 {
 	const char *path = file_in_dir("live-rows.db");
@@ -279,8 +280,8 @@ static void test_live_rows(void)
 	is_near(seen.run.cap_s, 600, 0, "the run's own cap");
 	is_near(seen.run.eval_done, 12, 0, "progress of its evaluation");
 	ok(!run_has(seen.run.eval_total), "absent stays absent");
-	is_near(seen.run.last_step, 11, 0, "its last row's step");
-	is_str(run_status_names[seen.run.status], "finished", "its status");
+	is_near(seen.run.last_step, 11, 0, "the run has the step of its last row");
+	is_str(run_status_names[seen.run.status], "finished", "the run has its status");
 	rev = seen.rev;
 	ok(rev > 0, "the row has a revision");
 	run_release(&seen.run);
@@ -291,12 +292,12 @@ static void test_live_rows(void)
 	ok(store_data_version(reader) != version, "a write is detected");
 	seen.run_id = 0;
 	(void)store_each_changed_run(reader, rev, see_live, &seen, NULL);
-	ok(seen.run_id == 1 && seen.rev > rev, "the changed row");
+	ok(seen.run_id == 1 && seen.rev > rev, "the changed row is returned");
 	run_release(&seen.run);
 	rev = seen.rev;
 	seen.run_id = 0;
 	(void)store_each_changed_run(reader, rev, see_live, &seen, NULL);
-	is_int((long long)seen.run_id, 0, "none since");
+	is_int((long long)seen.run_id, 0, "no row has changed since");
 	(void)store_close(reader, NULL);
 	(void)store_close(store, NULL);
 	store = open_store(path, false);
@@ -324,7 +325,7 @@ static void overwrite_page(const char *path, int page)
 	(void)close(fd);
 }
 
-/* A large database is not read completely, but damage is found. */
+/* A large database is not read completely, but damage in what is read is found. */
 static void test_large(void)
 {
 	const char *path = file_in_dir("large.db");
@@ -338,13 +339,13 @@ static void test_large(void)
 		"INSERT INTO sample_rows(run_id, line, seq, m0, v0) VALUES(1, 1, 0, 1, 1.5);");
 	store = open_store(path, true);
 	is_int(store_check(store, &is_partial, &err), 0, "a large database is intact");
-	ok(is_partial, "as far as it was read");
+	ok(is_partial, "a large database is read only partially");
 	(void)store_close(store, NULL);
 	overwrite_page(path, count_rows(path, "SELECT rootpage FROM sqlite_schema"
 					      " WHERE name = 'sample_rows'"));
 	store = open_store(path, true);
-	is_int(store_check(store, &is_partial, &err), -1, "a damaged page of samples");
-	ok(strstr(err.text, "is damaged: ") != NULL, "is reported: %s", err.text);
+	is_int(store_check(store, &is_partial, &err), -1, "a damaged page of samples is found");
+	ok(strstr(err.text, "is damaged: ") != NULL, "the damage is reported: %s", err.text);
 	(void)store_close(store, NULL);
 	(void)unlink(path);
 }

@@ -31,7 +31,7 @@ static void test_gpus(void)
 
 	telemetry_init(&reader, NULL, 0);
 	is_int(feed(&reader, two_gpus), 1, "one block is complete");
-	is_near(reader.now.host_load, 3.52, 1e-12, "load");
+	is_near(reader.now.host_load, 3.52, 1e-12, "the load of the host");
 	is_near(reader.now.disk_free_bytes, 107374182400.0, 0, "free disk space");
 	is_int(reader.now.n_gpus, 2, "two GPUs are counted");
 	is_str(reader.now.gpu_name, "NVIDIA H100 80GB HBM3", "the name of the first GPU");
@@ -49,7 +49,7 @@ static void test_gpus(void)
 	telemetry_init(&reader, second, 1);
 	feed(&reader, two_gpus);
 	is_int(reader.now.n_gpus, 1, "only configured GPUs are counted");
-	is_near(reader.now.gpu_util, 50, 0, "count");
+	is_near(reader.now.gpu_util, 50, 0, "figures are those of configured GPUs");
 }
 
 static void test_absent(void)
@@ -58,16 +58,16 @@ static void test_absent(void)
 
 	telemetry_init(&reader, NULL, 0);
 	is_int(feed(&reader, "HGT1 <\nL 0.5 1 1\nHGT1 >\n"), 1, "a block without GPUs is complete");
-	is_int(reader.now.n_gpus, 0, "it has no GPU");
+	is_int(reader.now.n_gpus, 0, "a block without GPUs has no GPU");
 	ok(isnan(reader.now.gpu_util) && isnan(reader.now.gpu_power_w),
 	   "values of GPUs are absent, not 0");
 	ok(isnan(reader.now.disk_free_bytes), "free disk space is absent");
 	feed(&reader, "HGT1 <\nG 0, Tesla, [N/A], [N/A], [Not Supported], "
 		      "30, [N/A], [N/A]\nHGT1 >\n");
-	is_int(reader.now.n_gpus, 1, "a GPU with few values");
+	is_int(reader.now.n_gpus, 1, "a GPU with few values is counted");
 	ok(isnan(reader.now.gpu_util) && isnan(reader.now.gpu_throttle),
-	   "values that it does not report are absent");
-	is_near(reader.now.gpu_temp_c, 30, 0, "values that it reports are present");
+	   "values that the GPU does not report are absent");
+	is_near(reader.now.gpu_temp_c, 30, 0, "values that the GPU reports are present");
 	feed(&reader, "HGT1 <\nG 0, H100, 1, 1, 1, 1, 1, 0xffffffffffffffff\n"
 		      "G 1, H100, 1, 1, 1, 1, 1, 0x0000000000000040\nHGT1 >\n");
 	ok(isnan(reader.now.gpus[0].throttle), "throttle reasons of all ones are absent, not 0");
@@ -87,10 +87,10 @@ static void test_rubbish(void)
 	       1, "a block with malformed lines is complete");
 	ok(reader.now.n_gpus == 0 && isnan(reader.now.host_load) &&
 		   isnan(reader.now.disk_free_bytes),
-	   "its values are absent");
+	   "the values of malformed lines are absent");
 	is_int(feed(&reader, "HGT1 <\nL 1 1\nHGT1 <\nHGT1 >\n"), 1,
-	       "after a block that was cut off");
-	ok(isnan(reader.now.host_load), "its values are dropped");
+	       "a block after one that was cut off is complete");
+	ok(isnan(reader.now.host_load), "the values of a block that was cut off are dropped");
 }
 
 int main(void)

@@ -671,7 +671,7 @@ static void count_row(void *user, const struct record *record, const struct log_
 	++*(size_t *)user;
 }
 
-/* New names without end replace older templates, and memory does not grow. */
+/* Endless new names replace older templates, and memory does not grow. */
 static void test_bound(void)
 {
 	size_t n_rows = 0;
@@ -711,7 +711,7 @@ struct reader {
 	size_t n_fast; /* lines that the fast path read */
 };
 
-/* Add a line of the shape, with its step for "@" and the value for "$", up to `len`. */
+/* Feed a line of the shape, with the step for "@" and the value for "$", cut to `len` bytes. */
 static void feed_line(struct reader readers[2], int n, const char *shape, const char *step,
 		      const char *value, size_t len, int rank)
 {
@@ -738,7 +738,7 @@ static void feed_line(struct reader readers[2], int n, const char *shape, const 
 	}
 }
 
-/* Rows of two shapes in turn, with a different one among them. */
+/* Feed rows of two shapes in turn, with a different row among them. */
 static void check_fast_path(const char *one, const char *other, const char *odd)
 {
 	struct reader readers[2] = { { .is_slow = true }, { .is_slow = false } };

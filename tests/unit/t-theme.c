@@ -18,7 +18,7 @@ static double to_linear(double c)
 	return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
 }
 
-/* Colors 16 to 255 as in every terminal with 256 colors. */
+/* The color of a number from 16 to 255, as in every terminal with 256 colors. */
 static struct rgb color_of(int n)
 {
 	static const double level[] = { 0, 95, 135, 175, 215, 255 };
@@ -164,7 +164,7 @@ static void are_apart(enum theme theme, const unsigned int *styles, size_t n, co
 			good &= has >= APART;
 		}
 	}
-	ok(good, "%s: %s can be distinguished by all", theme_name(theme), what);
+	ok(good, "%s: %s can be distinguished with any color vision", theme_name(theme), what);
 }
 
 /* Styles drawn next to each other. WARN and SILENT, LIVE and BETTER share a color: these are in
@@ -246,7 +246,7 @@ int main(void)
 	test_sixteen(THEME_LIGHT, "hjklmnop");
 	test_sixteen(THEME_CONTRAST, "aei");
 	ok(theme_by_name("light", &theme, &err) == 0 && theme == THEME_LIGHT,
-	   "a theme by its name");
+	   "a theme is found by its name");
 	ok(theme_by_name("none", &theme, &err) == -1 && strstr(err.text, "contrast") != NULL,
 	   "an unknown name lists the known ones");
 	return tap_done();

@@ -27,7 +27,8 @@ static void test_lock(const char *dir)
 	ok(!timed_is_driven(dir), "a folder without a lock is not driven");
 	int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	ok(!timed_is_driven(dir), "a folder whose lock is free is not driven");
-	ok(flock(fd, LOCK_EX) == 0 && timed_is_driven(dir), "a held lock means it is driven");
+	ok(flock(fd, LOCK_EX) == 0 && timed_is_driven(dir),
+	   "a folder whose lock is held is driven");
 	(void)close(fd);
 	ok(!timed_is_driven(dir), "a folder is not driven after the lock is released");
 }
@@ -43,10 +44,10 @@ static void test_log(const char *dir)
 	(void)mkdir(run, 0700);
 	ok(timed_log(dir, "a") == NULL, "no run was started on the pod");
 	ok(timed_set_log(dir, "a", "runs/0_a_B/log.txt", NULL) == 0, "a run starts");
-	ok(timed_log(dir, "a") == NULL, "its log was not fetched yet");
+	ok(timed_log(dir, "a") == NULL, "a log that was not fetched yet has no path");
 	write_file(dir, "runs/0_a_B/log.txt");
 	log = timed_log(dir, "a");
-	is_str(log, want, "the path of its log");
+	is_str(log, want, "the path of the run's log");
 	free(log);
 	ok(timed_log(dir, "b") == NULL, "another pod has no run");
 	write_file(dir, "runs/0_a_B/run.json");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* track: the built-in ones, and each way a user's file can be wrong. */
+/* track: the built-in tracks, and each mistake that a user's file can have. */
 #include "model/track.h"
 
 #include "base/xalloc.h"
@@ -16,20 +16,21 @@ static void test_builtin(void)
 	for (; track_name(n > 0 ? (size_t)n : 0) != NULL; n++) {
 		ok(track_load(&t, track_name((size_t)n), &err) == 0, "%s loads",
 		   track_name((size_t)n));
-		is_str(t.name, track_name((size_t)n), "it has its file's name");
+		is_str(t.name, track_name((size_t)n), "a track has the name of its file");
 		track_release(&t);
 	}
 	is_int(n, 12, "twelve tracks");
-	ok(track_load(&t, "parameter-golf-10min", &err) == 0, "golf");
-	is_near(t.cap_artifact_bytes, 16e6, 0, "bytes");
-	is_near(t.cap_train_s, 600, 0, "train");
-	is_near(t.cap_eval_s, 600, 0, "eval");
+	ok(track_load(&t, "parameter-golf-10min", &err) == 0, "the golf track loads");
+	is_near(t.cap_artifact_bytes, 16e6, 0, "cap of bytes");
+	is_near(t.cap_train_s, 600, 0, "cap of training");
+	is_near(t.cap_eval_s, 600, 0, "cap of evaluation");
 	is_near(t.margin_nats, 0.005, 0, "margin");
 	is_near(t.alpha, 0.01, 0, "alpha");
 	is_int((long long)t.n_tests, 2, "two tests");
-	is_int(t.tests[1], TRACK_TEST_B, "the second is B");
+	is_int(t.tests[1], TRACK_TEST_B, "the second test is B");
 	is_str(t.score->name, "final_bpb", "score");
-	ok(t.full_targets && t.has_record && track_has_caps(&t), "flags");
+	ok(t.full_targets && t.has_record && track_has_caps(&t),
+	   "full targets, a record rule and caps are set");
 	is_near(t.target, RUN_ABSENT, 0, "no target");
 	track_release(&t);
 	ok(track_load(&t, "open", &err) == 0 && t.score == NULL && !t.has_record &&
@@ -187,14 +188,14 @@ int main(void)
 	test_builtin();
 	test_wrong();
 	test_recognize();
-	is_int(track_load(&t, "golf", &err), -1, "no such track");
+	is_int(track_load(&t, "golf", &err), -1, "an unknown track is an error");
 	is_str(err.text,
 	       "unknown track \"golf\" (known: autoresearch-5min, metric, nanochat-gpt2, "
 	       "nanogpt-medium, nanogpt-optimization, nanogpt-slowrun, nanogpt-slowrun-2h, "
 	       "nanogpt-slowrun-limited, nanogpt-slowrun-tiny, nanogpt-speedrun, open, "
 	       "parameter-golf-10min; the name of a track file must end in .json)",
 	       "the error lists the known tracks");
-	is_int(track_load(&t, "./nowhere.json", &err), -1, "no such file");
-	is_int(err.code, ERR_CONFIG, "an error of configuration");
+	is_int(track_load(&t, "./nowhere.json", &err), -1, "a missing file is an error");
+	is_int(err.code, ERR_CONFIG, "a missing file is an error of the configuration");
 	return tap_done();
 }

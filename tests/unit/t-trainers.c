@@ -680,7 +680,7 @@ static const struct run_case cases[] = {
 	  { { NULL, NULL } } },
 };
 
-/* Exact for few numbers, within 0.1 % for many. */
+/* A median is exact for few numbers, and within 0.1 % for many. */
 static void test_median(void)
 {
 	struct median m = { .n = 0 };
@@ -691,15 +691,16 @@ static void test_median(void)
 		median_add(&m, i * 10.0);
 	median_add(&m, (double)NAN);
 	median_add(&m, -5);
-	ok(median_get(&m) == 25, "of four numbers");
+	ok(median_get(&m) == 25, "the median of four numbers");
 	median_release(&m);
 	for (int i = 1; i <= MEDIAN_EXACT; i++)
 		median_add(&m, 100 + i % 97);
-	ok(m.bins == NULL && median_get(&m) == 148, "exact of 4,096");
+	ok(m.bins == NULL && median_get(&m) == 148, "the median of 4,096 numbers is exact");
 	for (int i = 0; i < 20000; i++)
 		median_add(&m, 777.77);
 	got = median_get(&m);
-	ok(fabs(got - 777.77) <= 0.001 * 777.77, "nearly right for many: %g", got);
+	ok(fabs(got - 777.77) <= 0.001 * 777.77, "the median of many numbers is nearly right: %g",
+	   got);
 	median_release(&m);
 }
 

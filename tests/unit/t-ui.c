@@ -76,7 +76,7 @@ static void test_ascii(void)
 	ok(plain, "the ASCII form contains only ASCII");
 	for (uint32_t cp = 0; cp < 0x30000; cp++)
 		plain = plain && plain_char(cp) >= ' ' && plain_char(cp) < 0x7F;
-	ok(plain, "for every character");
+	ok(plain, "the ASCII form of every character contains only ASCII");
 	buf_release(&text);
 	canvas_release(&canvas);
 }
@@ -255,7 +255,7 @@ static void test_order(void)
 	list_release(&list);
 }
 
-/* Two groups of seeds, the second one better; a column without values. */
+/* Two groups of seeds, of which the second is better; and a column without values. */
 static void group_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	static const double numbers[] = { 2, 9, 8, 1, 5 };
@@ -400,7 +400,7 @@ static void test_facts(void)
 	is_int((long long)facts.n_sections, 1, "facts do not need a section");
 	is_str(fact_value(&facts.v[0], value), "live", "a text is a value");
 	is_str(fact_value(&facts.v[1], value), "1.50 USD", "a number has a unit");
-	is_str(fact_value(&facts.v[2], value), "—", "an unknown number has none");
+	is_str(fact_value(&facts.v[2], value), "—", "an unknown number is a dash without a unit");
 	facts_table(&facts, "cases", columns, 2);
 	facts_text(&facts, "", FACT_PLAIN, "a");
 	facts_number(&facts, "", FMT_NUMBER, 2, 1, "");
@@ -534,7 +534,7 @@ static void test_prompt(void)
 	(void)prompt_key(&prompt, KEYCODE_HOME);
 	type(&prompt, "x");
 	is_str(prompt.text, "xone ", "text is inserted at the cursor");
-	ok(prompt_key(&prompt, '\r') == PROMPT_DONE, "Enter submits it");
+	ok(prompt_key(&prompt, '\r') == PROMPT_DONE, "Enter submits the text");
 	prompt_set(&prompt, "draft");
 	(void)prompt_key(&prompt, KEYCODE_UP);
 	is_str(prompt.text, "xone ", "Up shows the previous line");
@@ -554,16 +554,16 @@ static void test_osc(void)
 
 	buf_init(&out, 200000);
 	ok(osc_copy(&out, STR_LIT("foobar!"), false) == 0, "a text is copied");
-	is_str(out.data, "\033]52;c;Zm9vYmFyIQ==\a", "in base64");
+	is_str(out.data, "\033]52;c;Zm9vYmFyIQ==\a", "the copied text is in base64");
 	buf_clear(&out);
 	osc_notify(&out, STR_LIT("a;b"), STR_LIT("x\a\033]52;c;eA==\a"), false);
 	ok(strchr(out.data + 1, '\033') == strrchr(out.data, '\033') &&
 		   strstr(out.data, "notify;a,b;x") != NULL,
 	   "text cannot end a notification or start another sequence");
 	buf_clear(&out);
-	ok(osc_copy(&out, STR_LIT("a"), true) == 0, "in tmux a copy");
+	ok(osc_copy(&out, STR_LIT("a"), true) == 0, "text is copied in tmux");
 	is_str(out.data, "\033Ptmux;\033\033]52;c;YQ==\a\033\\",
-	       "is wrapped, and tmux passes it on");
+	       "in tmux the copy is wrapped, so that tmux passes it on");
 	buf_clear(&out);
 	ok(osc_copy(&out, (struct str){ "", OSC_COPY_MAX_BYTES + 1 }, false) == -1 && out.len == 0,
 	   "a text that is too long is refused");
@@ -578,12 +578,12 @@ static void test_fmt(void)
 	is_str(fmt_grouped(15952086).s, "15,952,086", "digits in groups");
 	is_str(fmt_grouped(-999).s, "−999", "digits of negative numbers in groups");
 	is_str(fmt_steps(13780).s, "13,780", "a step is shown in full if it fits");
-	is_str(fmt_steps(329430).s, "329.4k", "otherwise rounded, not cut off");
+	is_str(fmt_steps(329430).s, "329.4k", "a step that does not fit is rounded, not cut off");
 	is_str(fmt_steps(999960).s, "1.00M", "a step that rounds up gets the next unit");
-	is_str(fmt_steps(23456789).s, "23.46M", "at any size");
+	is_str(fmt_steps(23456789).s, "23.46M", "a step in millions is rounded too");
 	is_str(fmt_bytes(15952086).s, "15.95 MB", "a MB is a million");
 	is_str(fmt_bytes(999999).s, "1.00 MB", "1000.00 kB is shown as 1.00 MB");
-	is_str(fmt_bytes(999994).s, "999.99 kB", "slightly less is not");
+	is_str(fmt_bytes(999994).s, "999.99 kB", "999.99 kB stays in kB");
 	is_str(fmt_signed(-0.5, 2).s, "−0.50", "a sign is always shown");
 	is_str(fmt_signed(-0.004, 2).s, "+0.00", "zero has no minus");
 	is_str(fmt_age(41).s, "41 s", "seconds");

@@ -47,7 +47,7 @@ GIVEN = "args opts options ns parsed argv cfg config".split()
 UNKNOWN, ROOT = "\0", "\1"
 
 
-# The last name of a call and the name before it: "np", "load" of np.load.
+# Return the name before the last one of a call, and the last one: "np", "load" of np.load.
 def names_of(node):
     if isinstance(node, ast.Attribute):
         before = node.value
@@ -64,15 +64,15 @@ def word_of(node):
 
 
 class Judge:
-    # root: the folder whose files are followed; work: where they run; said: the
-    # path of the same folder in the run's container, or "".
+    # root: the folder whose files are followed; work: the folder in which they run;
+    # said: the path of that folder in the run's container, or "".
     def __init__(self, root, work, said=""):
         self.root, self.work = root, work
         self.tops = [top for top in (root, work, said.rstrip("/")) if top]
         self.uses, self.lost, self.modules = {}, [], set()
         self.paths, self.cwd, self.seen = [], "", set()
         self.given, self.outside = {}, set()
-        # Folders of PATH, and files that would take effect if they existed.
+        # Folders in PATH; files that would change the measurement if they existed.
         self.bins, self.added = [], set()
         self.writes_anywhere = False
 
@@ -81,7 +81,7 @@ class Judge:
         if text not in self.lost and len(self.lost) < 64:
             self.lost.append(text)
 
-    # The path below the root, or None if it is elsewhere.
+    # Return the path below the root, or None for a path outside the root.
     def below(self, text):
         if text.startswith(ROOT):
             text = text[1:].lstrip("/")
@@ -576,7 +576,7 @@ class Judge:
                 self.includes(own)
 
 
-# One Python source: its imports, and the paths of its calls.
+# Reads one Python source: its imports, and the paths in its calls.
 class Source:
     def __init__(self, judge, path, tree):
         self.judge, self.path, self.tree = judge, path, tree
@@ -752,7 +752,7 @@ class Source:
                 else "/".join(p or UNKNOWN for p in args)
         return None
 
-    # Is the value followed at the place where it was computed?
+    # Is the value followed elsewhere, at the place where it was computed?
     def is_followed(self, node, function):
         for child in ast.walk(node):
             name = getattr(child, "id", "")
@@ -918,8 +918,8 @@ def closure_of(names):
     return found
 
 
-# The files that task.md lets the agent edit (first those that it names with
-# such a verb, then the first one after a weaker verb), and those it forbids.
+# editable_of() returns the files that task.md names after "edit" and similar verbs, the
+# first file after each weaker verb, and the files that it forbids to edit.
 EDIT = r"(edit|modify|change|rewrite|touch|replace)"
 WEAK = r"(implement|write|optimi[sz]e|improve|put|place|provide|create|tune)"
 MAY = r"\b(may|can|should|must|shall|allowed to|free to|only|please)\s+" \
@@ -987,8 +987,8 @@ PRODUCT = re.compile(
     r"traces?|profiles?)([^a-z]|$)|\.(log|out|err|tmp|o|a|d)$")
 
 
-# Whose file it is: "judge", "candidate", "product" of the judge, "named" as an
-# operand, "unclear": used by the judge, but possibly the candidate's, "other".
+# Find the owner of a file: "judge", "candidate", "product" (the judge writes it), "named"
+# (an operand), "unclear" (the judge uses it, but it may be the candidate's), "other".
 def part_of(judge, path, task, words):
     kinds = set(judge.uses.get(path, ()))
     for pattern, more in judge.uses.items():

@@ -33,7 +33,7 @@ def number_of(value):
 	return value if math.isfinite(value) else None
 
 
-# The names of these files below a folder, in natural order.
+# Find the files below a folder that match the patterns; the last 256, in natural order.
 def files_below(root, *patterns):
 	found = {path for p in patterns
 		for path in glob.glob(glob.escape(root) + "/" + p)
@@ -42,8 +42,8 @@ def files_below(root, *patterns):
 		else part for part in re.split(r"(\d+)", path)])[-256:]
 
 
-# The metric that openevolve maximizes: combined_score, or else the mean. A program
-# that failed has only "error" and "timeout", or the text of its error.
+# Return the metric that openevolve maximizes: combined_score, or else the mean. A
+# program that failed has only "error" and "timeout", or the text of its error: None.
 def fitness_of(metrics):
 	values = {k: number_of(v) for k, v in metrics.items()
 		if k not in ("error", "timeout")}
@@ -108,7 +108,7 @@ def openevolve(root):
 		"wrong": wrong[:8], "files": logs[-1:] + best}
 
 
-# KernelBench: all samples of each problem, with the reference if it is there.
+# Read KernelBench's results: all samples of each problem, and the reference times if any.
 def kernelbench(root):
 	path = os.path.join(root, "eval_results.json")
 	rows, is_gain = [], True
@@ -146,8 +146,8 @@ NS = {"ns": 1, "\u00b5s": 1e3, "\u03bcs": 1e3, "us": 1e3, "ms": 1e6, "s": 1e9}
 SHOWN = re.compile(r"^\s*\u23f1\ufe0f? *([\d.]+)(?: *\u00b1 *[\d.]+)? *(\S+)", re.M)
 
 
-# GPU MODE: each block ends with its check; ranked by the geometric mean. The report of
-# popcorn-cli shows the same times in other units, the ranked ones last.
+# Yield the geometric mean of each block of GPU MODE's output, None if its check failed.
+# The report of popcorn-cli shows the same times in other units, the ranked ones last.
 def popcorn_blocks(text):
 	means = {}
 	if SHOWN.search(text):
@@ -187,7 +187,7 @@ def popcorn(root):
 		"rows": rows, "wrong": [], "files": files}
 
 
-# The loop of a folder, or None: its experiments, and the files they are from.
+# Read the loop of a folder: its experiments, and the files that contain them; or None.
 def loop_of(root):
 	for read in openevolve, kernelbench, popcorn:
 		try:
@@ -199,7 +199,7 @@ def loop_of(root):
 	return None
 
 
-# Its table, tab-separated: an experiment is kept if it is the best so far.
+# Write the loop's table, tab-separated. An experiment is kept if it is the best so far.
 def table_of(loop):
 	best, lines = {}, ["problem\tstatus\t%s\tdescription" % loop["score"]]
 	for kind, score, status, note in loop["rows"][-ROWS:]:

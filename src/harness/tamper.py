@@ -26,7 +26,7 @@ class Plain(ast.NodeTransformer):
 
 
 def meaning_of(name, data):
-    """The bytes without what only changes the layout."""
+    """The content of a file, without differences that are only layout."""
     try:
         if name.endswith(".py"):
             first = data.split(b"\n")[0].rstrip() if data[:2] == b"#!" else b""
@@ -43,7 +43,7 @@ def meaning_of(name, data):
     return data.replace(b"\r\n", b"\n") if name.endswith(CRLF) else data
 
 
-# Keys of a configuration that decide what is measured, and not how it is done.
+# Keys of a configuration that decide what is measured, and not how.
 LIMITS = set("""tolerance tolerances tol rtol atol max_abs max_error shape shapes rows
     cols dim dims numel seq_len cases sizes problem_size warmup repeats trials seed
     seeds expected reference""".split())
@@ -83,7 +83,7 @@ LEADS = {"sys.modules", "sys._getframe", "sys._current_frames", "inspect.stack",
     "__globals__", "__code__", "__defaults__", "__kwdefaults__"}
 # Names whose values are the verifier's if they are returned or read by name.
 VALUES = {"gc.get_objects", "gc.get_referrers", "f_globals", "f_locals", "__main__"}
-# Calls that return a part of their argument, and attributes that are only names.
+# Calls that return a part of their argument; attributes that are only names.
 PASSES = set("getattr list tuple dict set iter next zip enumerate reversed vars".split())
 LABELS = set("f_code f_lineno function filename lineno __name__ __version__".split())
 COMMON = "self", "cls", "args", "kwargs"
@@ -121,8 +121,8 @@ SEARCHES = re.compile(r"getmembers|__dict__|\b(dir|vars)\(|getattr\([^)\"']*,[^)
 
 class Candidate:
     """One Python source of the candidate. key: the name of the score, or None if a
-    command runs the file itself; judges: the text of the judge, which names the
-    functions that it calls; files: the names of the judge's files."""
+    command runs the file itself. judges: the text of the judge, which contains the
+    names of functions that it calls. files: the names of the judge's files."""
 
     def __init__(self, path, data, key, judges, files):
         self.path, self.key, self.judges = path, key, judges
@@ -214,7 +214,7 @@ class Candidate:
             found.append(text)
 
     def text_of(self, node):
-        """The text of a constant, of a sum of constants or of a name for one."""
+        """The text of a constant, of a sum of constants or of a name for either."""
         if isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)):
             return node.value if isinstance(node.value, str) else \
                 node.value.decode("utf-8", "replace")
@@ -379,7 +379,7 @@ class Candidate:
                     for a in rest[:1] for k in getattr(a, "keys", [a])]:
                 self.replace(node, "%s.%s" % (self.name_of(base), key), base)
         elif name == "exec" and args and args[0]:
-            # Each text once: it may execute itself.
+            # Follow each text only once: it may execute itself.
             nodes = nodes_of(args[0]) if args[0] not in self.executed else []
             self.executed.add(args[0])
             for inner in nodes:
@@ -473,7 +473,7 @@ def nodes_of(text):
 
 
 def cut_below(tree):
-    """Remove what is nested very deeply, and return the nodes around it."""
+    """Remove expressions below DEPTH, and return the nodes that contained them."""
     found, stack = [], [(tree, 0)]
     while stack:
         node, depth = stack.pop()
@@ -508,7 +508,7 @@ def name_locals(tree):
 
 
 def is_main(test):
-    """Is it true only if the file is run as a program?"""
+    """Is the condition true only if the file is run as a program?"""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return any(map(is_main, test.values))
     return isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and \
@@ -531,7 +531,7 @@ def import_parts(node):
 
 
 def assigned_in(node):
-    """Pairs of a value and what it is assigned to."""
+    """Pairs of a value and the target that it is assigned to."""
     if isinstance(node, ast.Assign):
         return [(node.value, target) for target in node.targets]
     if isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and node.value:
@@ -559,7 +559,7 @@ def names_set(target):
 
 
 def names_below(node):
-    """The names in it, and the texts, with which globals() finds a function."""
+    """The names below a node, and its texts, since globals() finds functions by text."""
     return {name for n in ast.walk(node) for name in (getattr(n, "id", None),
         getattr(n, "attr", None), getattr(n, "value", None)) if isinstance(name, str)}
 
@@ -570,8 +570,8 @@ IN_C = re.compile(rb"^[\w\s*]*\b(clock_gettime|gettimeofday|cudaEvent(?:Record|"
 
 
 def tampers_of(path, data, key, judges, files):
-    """Sentences about what a changed file does to the verifier, and about what
-    a person should read."""
+    """Two lists of sentences: what a changed file does to the verifier, and what a
+    person should read."""
     if path.endswith(".py"):
         try:
             one = Candidate(path, data, key, judges, files)

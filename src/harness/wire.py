@@ -14,8 +14,8 @@ HERE = sys.argv[1]
 if HERE[:2] == "~/":
 	HERE = os.path.expanduser(HERE)
 ALL = sys.argv[2] != ""
-# Besides the files that the post-attempt command leads to, a file of the task
-# belongs to the judge if one of these words is a part of its name.
+# A file of the task that the post-attempt command does not lead to also belongs to
+# the judge if one of these words is a part of its name.
 WORDS = """verif verify verifier bench benchmark judge reference oracle timing
 timer evaluate eval evaluator grader score scorer scoring golden expected
 measure conftest""".split()
@@ -36,8 +36,8 @@ OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
 known, sent, sums, last, forged, judges, tampers = {}, {}, {}, {}, {}, {}, {}
 
 
-# A run id may contain slashes. They are sent as a character that looks like one,
-# since each run is one folder for the reader.
+# A run id may contain slashes. They are sent as a character that looks like a slash,
+# because the reader expects one folder per run.
 nested = {}
 
 
@@ -132,14 +132,14 @@ def send(root, path, newest, now):
 	sent[path] = (st.st_ino, st.st_size) if whole else (0, 0)
 
 
-# Settings of a kernel in template and checkpoint, and the task that calls it.
+# A kernel's settings in template and checkpoint, and the task that calls the kernel.
 SETTINGS = ("qualification", "workspace_template", "kernel_config.json"), \
 	("checkpoints", "best", "kernel_config.json"), \
 	("checkpoints", "best", "task.py")
 
 
-# All files of a run. The checkpoint comes last, since HarnessGym writes it
-# before the files that announce it.
+# List all files of a run. The checkpoint comes last, because HarnessGym writes it
+# before the files that mention it.
 def files_of(root, run, newest):
 	found, stack = [], [("runs/" + run, 0)]
 	while stack:
@@ -166,7 +166,7 @@ def changed_at(path):
 	return st.st_ctime_ns if st else 0
 
 
-# The ctime of a file, and a checksum of its meaning or of its bytes.
+# Return the ctime of a file, and a checksum of its meaning or of its bytes.
 def copy_of(root, name, by_meaning=True):
 	path = os.path.join(root, name)
 	st, ctime = look_at(path), changed_at(path)
@@ -197,8 +197,8 @@ def copy_of(root, name, by_meaning=True):
 	return ctime, sums[path][1][by_meaning]
 
 
-# What task.md lets the agent edit. Only a copy that is older than the first
-# attempt counts: the template's, or one that was not changed since the start.
+# Find which files task.md lets the agent edit. Only a copy older than the first
+# attempt counts: that of the template, or one that has not changed since the start.
 def task_of(own, template, work):
 	path = text_in(own + "/run_config.json", "task_path")
 	inside = os.path.relpath(path, work) if work and path else "task.md"
@@ -237,7 +237,7 @@ def judges_of(root, work, command, task, said=""):
 		if part == "judge"]
 
 
-# Files in this folder of the workspace that replace a module of the judge, or
+# Find files in this folder of the workspace that replace a module of the judge, or
 # that python, pytest and make read by default.
 def shadows_of(work, template, below, judge, parts):
 	modules = closure_of(judge.modules)
@@ -268,8 +268,8 @@ def shadows_of(work, template, below, judge, parts):
 			yield own
 
 
-# An interpreter in the workspace that the command names, and the files that it
-# runs at startup.
+# Find the interpreters in the workspace that the command names, and the files that
+# they run at startup.
 def starters_of(work, command):
 	for word in re.split(r"[\s;&|=]+", command):
 		if "/bin/" in word and word[0] != "/" and \
@@ -287,8 +287,8 @@ def starters_of(work, command):
 				yield own
 
 
-# When the template folder, which HarnessGym creates once, was last changed: an
-# entry or the folder was added or removed. 0: no trace of a template.
+# Return when the template folder, which HarnessGym creates once, last changed: an entry
+# or the folder itself was added or removed. 0: no trace of a template.
 def template_at(template):
 	if is_folder(template):
 		return changed_at(template)
@@ -296,7 +296,7 @@ def template_at(template):
 	return changed_at(above) if is_folder(above) else 0
 
 
-# Prints for each source whether its cached byte code is what python compiles.
+# Prints 1 for each source whose cached byte code is what python compiles from it, else 0.
 LOAD = """import sys
 from importlib.machinery import SourceFileLoader
 if sys.implementation.cache_tag != sys.argv[1]:
@@ -372,7 +372,7 @@ def stale_of(work, below, names):
 			yield below + "__pycache__/" + os.path.basename(path)
 
 
-# The files of the workspace that can influence its measurements.
+# List the files of the workspace that can influence its measurements.
 def deciders_of(work, template, command, judge, parts, found):
 	found = list(found)
 	folders = {"", *(re.sub(r"[^/]*$", "", name) for name in found),
@@ -400,8 +400,8 @@ def data_of(root, path, size=JUDGE):
 	return b""
 
 
-# Did git have this content of the file before that time? A git add or commit by the
-# agent writes newer files.
+# Did git have this content of the file at time ns? If the agent adds or commits it
+# later, git writes newer files.
 def is_in_git(work, name, ns):
 	data = data_of(work, name)
 	if not data:
@@ -420,7 +420,7 @@ def is_in_git(work, name, ns):
 	return False
 
 
-# Send the line of a judge file, unless it is the same as before.
+# Send the line of a judge file, unless it has not changed.
 def emit_judge(run, name, copies):
 	line = " ".join("%s %s" % (stamp(ns), text) for ns, text in copies)
 	line = "J %s %s/%s" % (line, run, name)
@@ -439,14 +439,14 @@ def send_judges(root, run, work, is_shown):
 	emit_judge(run, TEMPLATE, [(ns, "-" if is_folder(template) else "none"),
 		(0, "-"), (0, "-")])
 	template = template if is_folder(template) else None
-	# Without a template only the ctimes of the workspace are known.
+	# Without a template, only the workspace shows which files belong to the judge.
 	root_of = template or (work if not ns else None)
 	if not command or not root_of:
 		return
 	full, task = task_of(own, template, work)
 	said = text_in(own + "/run_config.json", "workspace")
 	judge, parts, found = judges_of(root_of, work, command, task, said)
-	# A configuration whose tolerance or shapes changed is the judge's.
+	# A configuration whose tolerance or shapes changed counts as the judge's.
 	found += [name for name, part in parts.items() if part == "unclear" and
 		name.endswith(".json") and template and (best or work) and
 		limits_in(data_of(template, name)) != limits_in(data_of(
@@ -481,7 +481,7 @@ def is_changed(name, template, best, work):
 		copy_of(best or work, name)[1]
 
 
-# Report which files were compared, what could not be followed, and how the best
+# Report which files were compared, which uses could not be followed, and how the best
 # checkpoint differs from the template.
 def send_report(run, own, template, best, work, judge, parts, decide, forged,
 		is_shown):
@@ -562,7 +562,7 @@ def part_in(name, parts, decide):
 	return "judge" if name in decide else parts.get(name, "other")
 
 
-# The files that differ, as (change, name).
+# Yield the files that differ between two folders, as (change, name).
 def changes_of(old, new):
 	names = [tree_of(folder) for folder in (old, new)]
 	for name in sorted({*names[0], *names[1]}):
@@ -575,12 +575,12 @@ def changes_of(old, new):
 				name)[1] else "reformatted", name
 
 
-# Folders of tools, which HarnessGym does not copy or no judge reads.
+# Folders of tools: HarnessGym does not copy them, or no judge reads them.
 TOOLS = (".git", ".harnessgym", ".harnessgym_build", ".venv", ".cache", "venv", "node_modules",
 	"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache")
 
 
-# All files below a folder, except those of tools.
+# List all files below a folder, except those in folders of tools.
 def tree_of(root):
 	found, stack = [], [("", 0)]
 	while stack:
@@ -596,7 +596,7 @@ def tree_of(root):
 	return found
 
 
-# The string below these keys of a JSON file, or "".
+# Return the string below these keys of a JSON file, or "".
 def text_in(path, *keys):
 	try:
 		with open(path) as f:
@@ -608,8 +608,8 @@ def text_in(path, *keys):
 	return node if isinstance(node, str) else ""
 
 
-# Compare the judge files of finished trials with the task folder: the one
-# that the report names, or else a copy that a run of a trial made.
+# Compare the judge files of finished trials with the task folder that the report names,
+# or else with a copy of it that a run of a trial made.
 def send_trials(root, trials):
 	task = text_in(root + "/compare_report.json", "workspace_template")
 	copies = glob.glob(glob.escape(root) + "/*/trial_*/workspace/"
@@ -643,7 +643,7 @@ def send_trials(root, trials):
 			"workspace")) for own in trials}}, os.stat(task))
 
 
-# A checksum of all files of a folder; "" if it has none.
+# Return a checksum of all files of a folder; "" if it has none.
 def sum_of(folder):
 	found = [(name, copy_of(folder, name, False)[1])
 		for name in tree_of(folder)]
@@ -651,7 +651,7 @@ def sum_of(folder):
 		if found else ""
 
 
-# The content of all files below root by path.
+# Return the content of all files below root, by path.
 def texts_of(root):
 	found = {}
 	for name in tree_of(root):
@@ -661,7 +661,7 @@ def texts_of(root):
 	return found
 
 
-# Describe the change of a file: a summary and the diff.
+# Describe the change of a file: a summary, and the lines of the diff.
 def change_of(name, old, new):
 	if new is None:
 		return name + ": removed", []
@@ -702,7 +702,7 @@ def send_change(root, run):
 		text.encode("utf-8", "replace")[:TEXT], st)
 
 
-# Device and inode of a folder: the same in every container that mounts it.
+# Return device and inode of a folder: the same in every container that mounts it.
 def place_of(path):
 	try:
 		st = os.stat(path)
@@ -711,7 +711,7 @@ def place_of(path):
 		return None
 
 
-# The folder and those above it.
+# Return the places of a folder and of all folders above it.
 def places_above(path):
 	found = []
 	while len(found) < 64:
@@ -722,7 +722,7 @@ def places_above(path):
 	return found
 
 
-# Is this the command line of HarnessGym working in one of these folders?
+# Is this the command line of a HarnessGym that works in one of these folders?
 def is_of(pid, words, places):
 	at = [i for i, word in enumerate(words)
 		if re.match(r"harnessgym(\.|$)", word.rsplit("/", 1)[-1])]
@@ -738,7 +738,7 @@ def is_of(pid, words, places):
 	return (place_of(own % (pid, path)) or place_of(path)) in places
 
 
-# This process and those that started it.
+# Return the ids of this process and of all its parents.
 def own_line():
 	found, pid = [], str(os.getpid())
 	try:
@@ -761,8 +761,8 @@ def sees_all(work):
 		return False
 
 
-# P 1: HarnessGym runs there. P 0: nothing runs there. If another process works
-# there, it may be an agent of HarnessGym's Python API: send neither.
+# Send "P 1" if HarnessGym works in this folder, and "P 0" if no process does. Any other
+# process may be an agent of HarnessGym's Python API: send neither.
 def send_process(work):
 	places, line = places_above(work), own_line()
 	pids = [pid for pid in names_in("/proc") if pid.isdigit()]
@@ -787,7 +787,7 @@ def has(*names):
 		for name in names[1:])
 
 
-# Kind of directory, root of its files, its run, its workspace.
+# Return the kind of a directory, the root of its files, its run and its workspace.
 def kind_of(path):
 	path = os.path.realpath(path)
 	above, name = os.path.split(path)
@@ -820,7 +820,7 @@ def send_loop(root):
 		("loop", "score", "higher", "wrong")}, newest)
 
 
-# The files that show which phase a trial is in.
+# Yield the files that show which phase a trial is in.
 def phases_of(root, runs):
 	for run in names_in(os.path.join(root, runs)):
 		below = "%s/%s/iterations/" % (runs, run)

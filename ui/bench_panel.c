@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws a bench: runs, blocks, intervals, verdicts. */
+/* Draws the runs, blocks, intervals and verdicts of a bench. */
 #include "ui/bench_panel.h"
 
 #include "ui/panel.h"
@@ -10,7 +10,6 @@
 #define MIN_PLOT    16
 #define LEAST_APART 6 /* columns between two labels of the axis */
 
-/* The state of the drawing. */
 struct bench_pen {
 	const struct bench_live *live;
 	struct strip strip;
@@ -24,11 +23,11 @@ static unsigned int bench_arm_style(const struct bench_live *live, size_t arm)
 	return live->arms[arm].aa ? STYLE_DIM : theme_series((unsigned int)arm);
 }
 
-/* Print right of the plot. */
+/* Print in the columns right of the plot. */
 #define bench_print_right(pen, style, ...) \
 	canvas_print((pen)->strip.canvas, strip_right(&(pen)->strip), (style), __VA_ARGS__)
 
-/* Use the columns between label and text at the right, and forget the range. */
+/* Start an axis between the labels and the text at the right, with an empty range. */
 static void bench_new_axis(struct bench_pen *pen)
 {
 	strip_axis(&pen->strip, int_max(pen->strip.rest.w - LABEL_WIDTH - RIGHT_WIDTH, MIN_PLOT));
@@ -99,7 +98,8 @@ static bool bench_begin_difference(struct bench_pen *pen, unsigned int style, co
 	return true;
 }
 
-/* Draw an interval with its mean, and print its numbers. An end beyond the axis is a < or >. */
+/* Draw an interval with its mean, and print its numbers. If it extends beyond the axis, draw < or >
+ * at that end. */
 static void bench_draw_interval(struct bench_pen *pen, const struct bench_live_span *span,
 				unsigned int style)
 {
@@ -122,8 +122,8 @@ static void bench_draw_interval(struct bench_pen *pen, const struct bench_live_s
 				  fmt_number(span->lo, 2).s, fmt_number(span->hi, 2).s);
 }
 
-/* Draw an arm's blocks as dots and its interval below them; for several pods, also one interval per
- * pod. */
+/* Draw an arm's blocks as dots, its interval below them, and one interval per pod if there are
+ * several. */
 static void bench_draw_contrast(struct bench_pen *pen, const struct bench_live_contrast *c)
 {
 	const struct bench_live *live = pen->live;
@@ -146,7 +146,7 @@ static void bench_draw_contrast(struct bench_pen *pen, const struct bench_live_c
 	}
 }
 
-/* Choose a range that contains the margin and all blocks. Wider intervals are cut. */
+/* Choose a range that contains the margin and all blocks. An interval that is much wider is cut. */
 static void bench_fit_differences(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
@@ -180,7 +180,7 @@ static void bench_plot_differences(struct bench_pen *pen)
 			bench_draw_contrast(pen, &live->contrasts[i]);
 	if (!strip_rule(&pen->strip, "faster by %"))
 		return;
-	/* Where the margins are next to zero, only zero has room for its label. */
+	/* If the margins are close to zero, there is room only for the label of zero. */
 	const struct scale *axis = &pen->strip.axis;
 	if (scale_cell(axis, live->margin) - scale_cell(axis, 0) >= LEAST_APART) {
 		strip_tick(&pen->strip, -live->margin, 1);
@@ -210,8 +210,7 @@ static unsigned int bench_verdict_style(const struct bench_live_contrast *c)
 	return STYLE_STRONG;
 }
 
-/* Write an arm's verdict. An A/A arm is never faster or slower, because it runs the control's
- * code. */
+/* Write an arm's verdict. For an A/A arm, write its noise: it runs the same code as the control. */
 static void bench_write_verdict(const struct bench_live *live, const struct bench_live_contrast *c,
 				char *out, size_t size)
 {
@@ -225,7 +224,7 @@ static void bench_write_verdict(const struct bench_live *live, const struct benc
 			       fmt_number(c->shows, 2).s);
 }
 
-/* Print the verdicts. While the bench runs there are none, except INVALID. */
+/* Print the verdict of each arm. While the bench runs, only INVALID is a verdict. */
 static void bench_print_verdicts(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
@@ -249,7 +248,7 @@ static void bench_print_verdicts(struct bench_pen *pen)
 	}
 }
 
-/* Add what the next interim analysis needs to decide. */
+/* Add the condition under which the next interim analysis stops the bench. */
 static void bench_add_next(const struct bench_live *live, const struct bench_live_contrast *c,
 			   struct facts *facts)
 {
@@ -298,7 +297,7 @@ static void bench_add_needs(const struct bench_live *live, struct facts *facts)
 			   live->noise_sd, live->noise_runs);
 }
 
-/* Draw the runs of a pod in their order, one sign per run, a gap between rounds. */
+/* Draw the runs of a pod in their order, one sign per run, with a gap between rounds. */
 static void bench_draw_schedule(struct bench_pen *pen, size_t pod)
 {
 	static const uint32_t signs[] = { 0x00B7, 0x25B6, 0x2713, 0x00D7, '-' };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing into cells: clipping, wide characters, wrapping, and dumps of the result. */
+/* Draws into a grid of cells, with clipping, wide characters and wrapping, and dumps the result. */
 #include "ui/canvas.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include "ui/theme.h"
 
 #define LINE_BYTES     8192
-#define PICTURE_PIXELS (12U << 20) /* of all pictures: more than 3840x2160 */
+#define PICTURE_PIXELS (12U << 20) /* total of all pictures; more than 3840x2160 */
 
 void canvas_init(struct canvas *canvas)
 {
@@ -106,7 +106,7 @@ const struct cell *canvas_at(const struct canvas *canvas, int x, int y)
 	return cell_at(canvas, x, y);
 }
 
-/* Blank the other half of a wide character, half of which is about to be overwritten. */
+/* The cell is about to be overwritten: if it is half of a wide character, blank the other half. */
 static void blank_other_half(struct canvas *canvas, int x, int y)
 {
 	struct cell *cell = cell_at(canvas, x, y);
@@ -177,13 +177,13 @@ int canvas_textf(struct canvas *canvas, int x, int y, unsigned int style, const 
 
 	buf_append_args(&text, fmt);
 	columns = canvas_text(canvas, x, y, style, text.data);
-	/* A number that is cut off must not look like a shorter one. */
+	/* A number that is cut off must not look like another number. */
 	if (x < end && x + columns > end)
 		canvas_put(canvas, end - 1, y, style, 0x2026);
 	return columns;
 }
 
-/* Columns that draw_str needs for s, counted up to `most`. */
+/* Count the columns that draw_str needs for s, but stop after `most`. */
 static int count_columns(struct str s, int most)
 {
 	int columns = 0;
@@ -242,7 +242,7 @@ void canvas_line_elided(struct canvas *canvas, struct rect rect, unsigned int st
 	struct str end = text;
 
 	if (columns > rect.w && rect.w > 2) {
-		/* The start with "…", then as much of the end as fits. */
+		/* Draw the start with "…", then as much of the end as fits. */
 		struct rect begin = rect_take_left(&rect, rect.w - rect.w / 2);
 
 		canvas_line(canvas, begin, style, text);
@@ -264,7 +264,8 @@ void canvas_line_right(struct canvas *canvas, struct rect rect, unsigned int sty
 	canvas_line(canvas, rect, style, text);
 }
 
-/* Bytes of text for a line of this width: up to a blank, unless the rest would be too short. */
+/* Return how many bytes of text go into a row of this width. The row ends after a blank, unless
+ * that would leave more than two thirds of it empty. */
 static size_t find_break(struct str text, int width)
 {
 	size_t n = 0, blank = 0;
@@ -286,13 +287,13 @@ static size_t find_break(struct str text, int width)
 	return n;
 }
 
-/* Draw a line of text from its row `top`; returns how many rows it has. */
+/* Draw the rows of a wrapped line of text from row `top` on; returns its total number of rows. */
 static int wrap_line(struct canvas *canvas, struct rect r, unsigned int style, struct str line,
 		     int top)
 {
 	int indent = 0, x = 0, y = -top;
 
-	/* Continue an indented line with a deeper indent. */
+	/* Indent the next rows of an indented line two columns more. */
 	while ((size_t)indent < line.len && line.p[indent] == ' ')
 		indent++;
 	indent += indent > 0 ? 2 : 0;
@@ -381,7 +382,7 @@ struct rect canvas_box(struct canvas *canvas, struct rect r, const char *fmt, ..
 	if (r.w <= 6)
 		return inside;
 	buf_append_args(&title, fmt);
-	/* The title in the upper edge, between two blanks. */
+	/* Draw the title in the upper edge, between two blanks. */
 	r = (struct rect){ r.x + 3, r.y, int_min(text_width(title.data), r.w - 6), 1 };
 	canvas_line(canvas, r, STYLE_TITLE, str_from(title.data));
 	canvas_put(canvas, r.x - 1, r.y, STYLE_BORDER, ' ');
@@ -419,7 +420,7 @@ void canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out)
 
 #define MAX_LOOKS 64
 
-/* Styles with their letters, in the order of their first cell. */
+/* The styles that occur, in the order of their first cell, and the letter of each. */
 struct looks {
 	uint16_t style[MAX_LOOKS];
 	char letter[MAX_LOOKS];

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Line charts in braille dots, quarter blocks, ASCII characters or pixels. */
+/* Draws line charts with braille dots, quarter blocks, ASCII characters or pixels, and as SVG. */
 #include "ui/chart.h"
 
 #include "model/reference.h"
 #include "ui/picture.h"
 
-#define Y_WIDER	  1.15	 /* how much wider the y axis may become to be even */
+#define Y_WIDER	  1.15	 /* maximum factor by which align_y_range() extends the y axis */
 #define STRIP_DOT 0x2022 /* bullet */
-/* Larger values are skipped: their differences could overflow. */
+/* Larger values are not drawn, because their differences could overflow. */
 #define HUGE_Y	     1e300
-#define LEGEND_LEAST 3 /* minimum height of a plot that spends a row on the legend */
-/* SVG: size of the plot and of a line of text in pixels, and ticks per axis. */
+#define LEGEND_LEAST 3 /* a plot of more rows can use one for the legend */
+/* SVG: size of the plot and height of a line of text in pixels, and number of ticks per axis. */
 #define SVG_WIDTH  880
 #define SVG_HEIGHT 420
 #define SVG_LINE   20
@@ -24,16 +24,17 @@ struct dots {
 	uint16_t style;
 };
 
-/* The state of the drawing. */
+/* The state of drawing a chart. */
 struct plot {
 	const struct chart *chart;
 	struct canvas *canvas;
-	struct rect in;			       /* cells */
-	int w, h;			       /* dots */
-	struct dots *cells;		       /* owned; in.w * in.h */
-	struct picture *picture;	       /* dots are its pixels; NULL: dots are in cells */
-	int dash;			       /* dots */
-	double x_lo, x_hi, y_lo, y_hi, y_step; /* y_step: between ticks */
+	struct rect in;		 /* cells of the plot, without the axes */
+	int w, h;		 /* size of the plot in dots */
+	struct dots *cells;	 /* owned; in.w * in.h */
+	struct picture *picture; /* its pixels are the dots; NULL: dots are in cells */
+	int dash;		 /* length of a dash in dots */
+	double x_lo, x_hi, y_lo, y_hi;
+	double y_step; /* distance of the ticks of the y axis */
 };
 
 void chart_init(struct chart *chart, struct rect rect)
@@ -152,7 +153,7 @@ void chart_x_range(const struct chart *chart, double *lo, double *hi)
 	*hi = isfinite(chart->x_hi) ? chart->x_hi : x.hi;
 	if (!(*hi >= *lo))
 		*hi = *lo;
-	/* A single point is in the middle. */
+	/* Draw a single point in the middle. */
 	if (*hi - *lo <= 1e-12 * fabs(*lo)) {
 		*lo -= fmax(0.5, fabs(*lo) * 1e-9);
 		*hi += fmax(0.5, fabs(*hi) * 1e-9);
@@ -174,8 +175,8 @@ static double chart_y_value(const struct chart *chart, double y)
 	return y > 0 && y < HUGE_Y ? log10(y) : (double)NAN;
 }
 
-/* Widen y by a series between x[0] and x[1], including the points where its lines cross these
- * edges. */
+/* Extend y to contain the part of a series between x[0] and x[1], including the points where its
+ * lines cross these edges. */
 static void widen_by_series(const struct chart *chart, const struct chart_series *series,
 			    const double x[2], struct scale *y)
 {
@@ -195,7 +196,7 @@ static void widen_by_series(const struct chart *chart, const struct chart_series
 	}
 }
 
-/* Set the y range: the points in the x range, with a margin. */
+/* Set the y range so that it contains the points in the x range, with a margin. */
 static void find_y_range(struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
@@ -206,7 +207,7 @@ static void find_y_range(struct plot *plot)
 		x[0] = chart->y_x_lo;
 		x[1] = chart->y_x_hi;
 	}
-	/* A loss starts so high that the rest would be a flat line. */
+	/* Skip the start: a loss starts so high that the rest would look like a flat line. */
 	if (chart->skip_start)
 		x[0] += (x[1] - x[0]) * CHART_START;
 	for (size_t s = 0; s < chart->n_series; s++)
@@ -216,8 +217,8 @@ static void find_y_range(struct plot *plot)
 		y.lo = chart->log_y ? -1 : 0;
 		y.hi = 1;
 	}
-	/* Equal points get a margin relative to their value; the least one keeps labels distinct.
-	 */
+	/* Points that are all equal get a margin relative to their value. The minimum margin keeps
+	 * the labels of the axis distinct. */
 	double size = fmax(fabs(y.lo), fabs(y.hi));
 	air = y.hi - y.lo > 1e-9 * size ? fmax((y.hi - y.lo) * 0.03, size * 1e-4)
 	      : size > 0		? size * 0.01
@@ -302,7 +303,7 @@ static void draw_segment(struct plot *plot, const double from[2], const double t
 	}
 }
 
-/* Draw a point. A point without lines is drawn as a cross to be visible. */
+/* Draw a point; as a cross, to be visible, if it is alone (without lines to other points). */
 static void draw_point(struct plot *plot, const double at[2], bool alone,
 		       const struct chart_series *series)
 {
@@ -319,7 +320,7 @@ static void draw_point(struct plot *plot, const double at[2], bool alone,
 	set_dot(plot, x, y + 1, series);
 }
 
-/* Compute the position of point i in dots. False: it has none. */
+/* Compute the position of point i in dots; false if the point cannot be drawn. */
 static bool locate_point(const struct plot *plot, const struct chart_series *series, size_t i,
 			 double at[2])
 {
@@ -332,7 +333,7 @@ static bool locate_point(const struct plot *plot, const struct chart_series *ser
 	return isfinite(at[0]) && isfinite(at[1]);
 }
 
-/* Fill a band with sparse dots, in the columns between dashes. */
+/* Fill a band with sparse dots, which are not in the columns of dashes. */
 static void draw_band(struct plot *plot, const struct chart_series *band)
 {
 	const struct curve edges[2] = { { band->x, band->top, band->n },
@@ -409,7 +410,7 @@ static void put_cells(const struct plot *plot)
 	}
 }
 
-/* Draw the signs of series that have one; a picture has crosses instead. */
+/* Draw the signs of series that have one. In a picture, such series have crosses instead. */
 static void draw_signs(const struct plot *plot)
 {
 	double at[2];
@@ -427,7 +428,7 @@ static void draw_signs(const struct plot *plot)
 		}
 }
 
-/* Round up to 1, 2, 2.5, 3 or 5 times 10^n, or to a usual step of a clock in seconds. */
+/* Round up to 1, 2, 2.5, 3 or 5 times 10^n; a time in seconds to a step such as 15 s or 10 min. */
 static double round_up(double x, bool is_time)
 {
 	static const double factors[] = { 1, 2, 2.5, 3, 5, 10 };
@@ -443,7 +444,7 @@ static double round_up(double x, bool is_time)
 	return is_time ? ceil(x / 86400) * 86400 : 10 * power;
 }
 
-/* The distance of about n ticks, so that at least two are in the range. */
+/* Choose a round distance between ticks: about n ticks, and at least two, are in the range. */
 static double tick_step(double lo, double hi, int n, bool is_time)
 {
 	double step = 0;
@@ -482,7 +483,7 @@ static void y_text(const struct chart *chart, double y, int decimals, char *out,
 		(void)snprintf(out, size, "%s%.*e", sign, n, y);
 }
 
-/* Draw a tick and its number at the y axis. */
+/* Draw a tick of the y axis and its number. */
 static void put_y_tick(const struct plot *plot, int row, double y, int decimals)
 {
 	struct rect r = { plot->chart->rect.x, plot->in.y + row, CHART_AXIS_COLUMNS - 1, 1 };
@@ -493,8 +494,8 @@ static void put_y_tick(const struct plot *plot, int row, double y, int decimals)
 	canvas_line_right(plot->canvas, r, STYLE_DIM, str_from(text));
 }
 
-/* Choose the distance of the ticks of the y axis. If a little more range makes them a whole number
- * of rows apart, widen it. */
+/* Choose the distance between the ticks of the y axis. If the distance becomes a whole number of
+ * rows with a slightly larger range, extend the range. */
 static void align_y_range(struct plot *plot)
 {
 	int last = plot->in.h - 1, most = last > 11 ? 6 : 3;
@@ -554,8 +555,7 @@ static void draw_y_axis(const struct plot *plot)
 	}
 }
 
-/* Draw the x axis with round numbers; a number that equals or overlaps the previous one is
- * skipped. */
+/* Draw the x axis with round numbers. Skip numbers that equal or overlap the previous one. */
 static void draw_x_axis(const struct plot *plot)
 {
 	int cols = plot->in.w, x0 = plot->in.x, y = plot->in.y + plot->in.h;
@@ -587,7 +587,8 @@ static void draw_x_axis(const struct plot *plot)
 	}
 }
 
-/* The first row, from `first` on, where no line crosses the columns of a label. */
+/* Find the first row, from `first` on, where no line is in the columns of a label; 0 if there is
+ * none. */
 static int free_row(const struct plot *plot, int first, int col, int width)
 {
 	for (int y = first; y < plot->in.h; y++) {
@@ -602,7 +603,7 @@ static int free_row(const struct plot *plot, int first, int col, int width)
 	return 0;
 }
 
-/* Draw a mark or the cursor as a vertical line under the series. */
+/* Draw a mark or the cursor as a vertical line; series are drawn over it later. */
 static void draw_vertical(struct plot *plot, const struct chart_mark *mark, int row)
 {
 	double part = (mark->x - plot->x_lo) / (plot->x_hi - plot->x_lo);
@@ -625,7 +626,7 @@ static void draw_vertical(struct plot *plot, const struct chart_mark *mark, int 
 			  mark->label);
 }
 
-/* Print a series' sign and label. Returns their width. */
+/* Print the sign and label of a series; returns their width. */
 static int put_label(const struct plot *plot, struct rect line, const struct chart_series *series)
 {
 	const struct chart *chart = plot->chart;
@@ -640,7 +641,7 @@ static int put_label(const struct plot *plot, struct rect line, const struct cha
 	return 2 + text_width(series->label);
 }
 
-/* Draw the legend in a corner without lines. False: there is none. */
+/* Draw the legend in a corner of the plot that is free; false if no corner is. */
 static bool draw_legend(const struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
@@ -669,7 +670,7 @@ static bool draw_legend(const struct plot *plot)
 	return false;
 }
 
-/* (Re)create the cells for the current size and draw the series into them. */
+/* Create the cells, or recreate them after a change of size, and draw the series into them. */
 static void fill_cells(struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
@@ -707,8 +708,7 @@ void chart_draw(const struct chart *chart, struct canvas *canvas)
 		}
 		draw_y_axis(&plot);
 		draw_x_axis(&plot);
-		/* Draw later marks first: labels then cover the lines of the marks to their
-		 * right. */
+		/* Draw later marks first, so that labels cover the lines of marks to the right. */
 		for (size_t i = chart->n_marks; i-- > 0;)
 			draw_vertical(&plot, &chart->marks[i], (int)i % 2);
 		draw_vertical(&plot, &cursor, 0);
@@ -765,7 +765,7 @@ static void svg_axis(const struct plot *plot, bool is_x, struct buf *out)
 	}
 }
 
-/* Append the area between both edges, piece by piece between neighboring points. */
+/* Append the area of a band, one quadrilateral for each two neighboring points. */
 static void svg_band(const struct plot *plot, const struct chart_series *band, struct buf *out)
 {
 	struct chart_series top = *band;
@@ -798,7 +798,7 @@ static void svg_line(const struct plot *plot, const struct chart_series *series,
 	for (size_t k = 0; k < series->n; k++) {
 		bool is_there = locate_point(plot, series, k, at);
 
-		/* A point without a line becomes a dot (h0). */
+		/* h0 makes a dot of a point without lines. */
 		if (is_there)
 			buf_appendf(out, joined ? "L%.1f %.1f" : "M%.1f %.1fh0", at[0], at[1]);
 		joined = is_there && series->line != CHART_DOTS;
@@ -806,11 +806,11 @@ static void svg_line(const struct plot *plot, const struct chart_series *series,
 	buf_append_str(out, "\"/>");
 }
 
-/* Append a series: its line, and at y its entry in the legend. */
+/* Append the line of a series, and its legend entry at y. */
 static void svg_series(const struct plot *plot, const struct chart_series *series, double y,
 		       struct buf *out)
 {
-	/* Okabe and Ito's colors, for a white background. */
+	/* Colors of Okabe and Ito that are readable on white. */
 	static const char *const colors[STYLE_SERIES_COUNT] = {
 		"#0072b2", "#d55e00", "#009e73", "#cc79a7",
 		"#b8860b", "#7b3f00", "#56b4e9", "#555555",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The form of an A/B bench: editing, drawing, and its content as JSON. */
+/* Edits and draws the form of an A/B bench, and converts its content to JSON and back. */
 #include "ui/form.h"
 
 #include "parsers/json.h"
@@ -55,7 +55,7 @@ enum prompt_result form_key(struct form *form, uint32_t code)
 
 void form_set_error(struct form *form, const char *why)
 {
-	/* "variant: ..", or "--variant B: ..", as the command line calls it. */
+	/* The message starts with a key ("variant: ..") or an option ("--variant B: .."). */
 	const char *at = why + strspn(why, "-");
 	size_t n = strcspn(at, ": ");
 

@@ -6,7 +6,7 @@
 /*
  * The form that defines an A/B bench, one line per field.
  *
- *	key in its JSON, label, initial text, hint
+ *	key in form_json(), label, initial text, hint
  */
 #define FORM_LIST(X)                                                                             \
 	X(name, "name", "ab", "name of the bench: letters, digits, _ . -")                       \
@@ -32,20 +32,20 @@ enum form_field { FORM_LIST(FORM_ID) FORM_COUNT };
 struct form {
 	struct prompt fields[FORM_COUNT];
 	size_t at;
-	bool is_filled; /* opened before: keep the texts of the fields */
+	bool is_filled; /* the fields have texts that form_open() must keep */
 	char why[240];	/* error of the last submit; "": none */
 };
 
 void form_release(struct form *form);
-/* Open the form with its last content, for these pods ("a,b"; "" keeps the pods). */
+/* Open the form with its last content, and with these pods ("a,b"), unless pods is "". */
 void form_open(struct form *form, const char *pods);
-/* Fill in the fields of a JSON object as form_json writes it. */
+/* Fill in the fields from JSON that form_json wrote. */
 void form_fill(struct form *form, const char *json);
-/* PROMPT_DONE: submit the form; PROMPT_CANCEL: leave it. */
+/* Handle a key. After PROMPT_DONE, submit the form; after PROMPT_CANCEL, close it. */
 enum prompt_result form_key(struct form *form, uint32_t code);
 /* Show the error of a submit, with the cursor in its field. */
 void form_set_error(struct form *form, const char *why);
 /* Append the form as one JSON object of strings. */
 void form_json(const struct form *form, struct buf *out);
-/* Draw into rect, which has two lines more than fields; returns the cursor's column. */
+/* Draw the fields, and two lines for the hint and the keys. Returns the cursor's column. */
 int form_draw(const struct form *form, struct canvas *canvas, struct rect rect, int *cursor_y);

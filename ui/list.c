@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of views and overlays: order, filter, keys, drawing. */
+/* Orders, filters and draws the list that views and overlays use, and handles its keys. */
 #include "ui/list.h"
 
 #include <ctype.h>
@@ -13,16 +13,16 @@
 #define NAME_WORDS   24
 #define NAME_LETTERS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/* Sort key of a row. */
+/* The sort key of a row. */
 struct list_key {
 	double number;
-	char *text; /* owned; used if the number is absent */
+	char *text; /* owned; compared if the number is absent; or NULL */
 	size_t parent;
 };
 
 struct list_order {
 	const struct list *list;
-	const struct list_key *keys; /* by row */
+	const struct list_key *keys; /* indexed by row */
 };
 
 void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...)
@@ -41,13 +41,13 @@ static void get_cell(const struct list *list, size_t row, size_t column, struct 
 	list->ops->cell(list->user, row, column, cell);
 }
 
-/* Is the cell to show its number? */
+/* Does the cell show its number instead of a text? */
 static bool is_number(const struct list_column *column, const struct list_cell *cell)
 {
 	return cell->text[0] == '\0' && column->kind != FMT_TEXT && !cell->is_blank;
 }
 
-/* Fill a cell, with its number formatted as text. */
+/* Get a cell, with its number formatted as text. */
 static void format_cell(const struct list *list, size_t row, size_t i, struct list_cell *cell)
 {
 	const struct list_column *column = &list->ops->columns[i];
@@ -98,7 +98,7 @@ static bool next_word(struct str *rest, char word[LIST_FILTER_SIZE])
 	return false;
 }
 
-/* Does a cell match "=whole text" or ":part" or, without a sign, a part? */
+/* Does a cell match? With the sign '=', word must be its whole text, otherwise a part of it. */
 static bool matches_cell(const struct list_cell *cell, char sign, const char *word)
 {
 	const char *texts[] = { cell->text, cell->also != NULL ? cell->also : "" };
@@ -108,7 +108,8 @@ static bool matches_cell(const struct list_cell *cell, char sign, const char *wo
 	return strcasestr(texts[0], word) != NULL || strcasestr(texts[1], word) != NULL;
 }
 
-/* Split "name=text" and "name:text" if a column has the name; returns the sign, or 0. */
+/* Split "name=text" or "name:text" if the title of a column contains name; return the sign, or 0.
+ */
 static char split_word(const struct list_ops *ops, char word[LIST_FILTER_SIZE], const char **text)
 {
 	size_t n = strcspn(word, "=:");
@@ -126,7 +127,7 @@ static char split_word(const struct list_ops *ops, char word[LIST_FILTER_SIZE], 
 	return 0;
 }
 
-/* How well a row matches all words of the filter; 0: not at all. */
+/* Rate how well a row matches all words of the filter; 0 if it does not match. */
 static int match_row(const struct list *list, size_t row)
 {
 	const struct list_ops *ops = list->ops;
@@ -140,12 +141,12 @@ static int match_row(const struct list *list, size_t row)
 		char sign = split_word(ops, word, &text);
 		int best = 0;
 
-		/* Texts first: a number is formatted only if no text matches. */
+		/* Compare texts first, because formatting a number takes longer. */
 		for (size_t k = 0; k < 2 * ops->n_columns; k++) {
 			size_t i = k % ops->n_columns;
 			bool is_text = ops->columns[i].kind == FMT_TEXT;
 
-			/* A number in a hidden column must not match, unless it is named. */
+			/* A number in a hidden column matches only if the word names the column. */
 			if (is_text != (k == i) ||
 			    (!is_text && list->widths[i] == 0 && sign == 0) ||
 			    (sign != 0 && strcasestr(ops->columns[i].title, word) == NULL))
@@ -189,7 +190,7 @@ static struct list_key make_key(const struct list *list, size_t row)
 	return key;
 }
 
-/* Absent values come last in both directions; equal ones keep their order. */
+/* Compare two rows. Absent values come last in both directions, and equal rows keep their order. */
 static int compare_rows(const struct list_order *in, size_t a, size_t b)
 {
 	const struct list_key *x = &in->keys[a], *y = &in->keys[b];
@@ -260,7 +261,7 @@ void list_select(struct list *list, size_t row)
 			select_place(list, i);
 }
 
-/* Identify what the order of the rows depends on; 0: unknown. */
+/* Hash everything that the order of the rows depends on; 0 if the version is unknown. */
 static uint64_t hash_order(const struct list *list, const struct list_ops *ops, size_t n_rows)
 {
 	unsigned int visible = 0;
@@ -313,7 +314,7 @@ void list_release(struct list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-/* Columns of the screen that the visible columns take, with one blank between. */
+/* Return how wide the visible columns are together, with one blank between them. */
 static int measure_columns(const struct list *list)
 {
 	int sum = 0;
@@ -324,7 +325,7 @@ static int measure_columns(const struct list *list)
 	return sum > 0 ? sum - 1 : 0;
 }
 
-/* Find the word of a name at or after *at, which becomes its end; "" if there is none. */
+/* Find the next word of a name from *at on, and set *at to its end; "" if there is none. */
 static struct str next_name_word(const char *name, size_t *at)
 {
 	struct str word = { name + *at + strcspn(name + *at, NAME_LETTERS), 0 };
@@ -349,12 +350,12 @@ void list_cut_name(const struct list *list, char name[LIST_CELL_BYTES], int widt
 {
 	char whole[LIST_CELL_BYTES];
 	struct str words[NAME_WORDS];
-	unsigned int often[NAME_WORDS]; /* 0: removed */
+	unsigned int often[NAME_WORDS]; /* how common each word is; 0: the word is removed */
 	size_t n = 0;
 
 	print_into(whole, "%s", name);
 	for (size_t at = 0; n < NAME_WORDS && (words[n] = next_name_word(whole, &at)).len > 0; n++)
-		/* If words are equally frequent, a number distinguishes less. */
+		/* Of two equally common words, remove a number first. */
 		often[n] = 2U * list->words[str_hash(words[n]) % LIST_WORDS] + 1 +
 			   (strspn(words[n].p, "0123456789") >= words[n].len);
 	while (text_width(name) > width) {
@@ -371,7 +372,8 @@ void list_cut_name(const struct list *list, char name[LIST_CELL_BYTES], int widt
 		often[worst] = 0;
 		for (size_t i = 0; i < n; i++) {
 			bool follows = i > 0 && often[i - 1] > 0;
-			/* With the separators before it, unless the word before is removed. */
+			/* Keep the separators before a word, unless the previous word is removed.
+			 */
 			const char *from = follows ? words[i - 1].p + words[i - 1].len : words[i].p;
 
 			if (often[i] > 0)
@@ -383,8 +385,8 @@ void list_cut_name(const struct list *list, char name[LIST_CELL_BYTES], int widt
 	}
 }
 
-/* Find the width that the texts of each column can use; 0 if all cells are empty, or all are the
- * same and the column hides then. */
+/* Set list->uses: the width of the widest text of each column, or 0 if the column is hidden because
+ * its cells are all empty, or all the same (same_goes). */
 static void measure_texts(struct list *list)
 {
 	const struct list_column *columns = list->ops->columns;
@@ -401,7 +403,7 @@ static void measure_texts(struct list *list)
 		most[i] = -INFINITY;
 		list->uses[i] = columns[i].width;
 	}
-	/* Row by row, because the cells of a row read the same memory. */
+	/* Go row by row, because the cells of a row read the same memory. */
 	for (size_t k = 0; k < list->all * list->ops->n_columns; k++) {
 		size_t row = k / list->ops->n_columns, i = k % list->ops->n_columns;
 		bool is_wide = columns[i].grow || columns[i].fit;
@@ -428,7 +430,7 @@ static void measure_texts(struct list *list)
 				int_max(list->uses[i], text_width(cell.text) + columns[i].grow);
 	}
 	for (size_t i = 0; i < list->ops->n_columns; i++) {
-		/* The least or the greatest number has the most digits. */
+		/* Either the least or the greatest number has the most digits. */
 		for (int end = 0; end < 2 && columns[i].fit && least[i] <= most[i]; end++) {
 			struct fmt text = fmt_value(columns[i].kind, end == 0 ? least[i] : most[i],
 						    columns[i].decimals);
@@ -440,7 +442,7 @@ static void measure_texts(struct list *list)
 	}
 }
 
-/* Choose the widths of the columns for this many columns of the screen. */
+/* Choose the widths of the columns, so that together they need at most `room`. */
 static void fit_columns(struct list *list, int room)
 {
 	const struct list_column *columns = list->ops->columns;
@@ -472,7 +474,7 @@ static void fit_columns(struct list *list, int room)
 	extra = room - measure_columns(list);
 	for (size_t i = 0; i < n; i++)
 		growing += columns[i].grow && list->widths[i] > 0;
-	/* First round: equal shares; second round: what others did not use. */
+	/* First give equal shares of the spare room, then the shares that others did not use. */
 	for (size_t k = 0; k < 2 * n && extra > 0; k++) {
 		size_t i = k % n;
 		int share = k < n ? extra / int_max(growing, 1) : extra;
@@ -505,7 +507,7 @@ static void draw_header(const struct list *list, struct canvas *canvas, struct r
 	}
 }
 
-/* Does the word start at this cell of the screen, ignoring the case of ASCII letters? */
+/* Does this word start at a cell of the screen? Ignores the case of ASCII letters. */
 static bool is_word_at(const struct canvas *canvas, int x, int y, int end, const char *word)
 {
 	struct str rest = str_from(word);
@@ -527,7 +529,7 @@ static bool is_word_at(const struct canvas *canvas, int x, int y, int end, const
 	return true;
 }
 
-/* Highlight the words of the filter in a line that is drawn. */
+/* Highlight the words of the filter in a line of the screen. */
 static void draw_matches(const struct list *list, struct canvas *canvas, struct rect r)
 {
 	struct str rest = str_from(list->filter);
@@ -643,7 +645,7 @@ static void sort_by_column(struct list *list, size_t sort)
 	sort_list(list, sort, sort > 0 && list->ops->columns[sort - 1].descending);
 }
 
-/* Sort by the next column that has a visible title; after the last one, use the default order. */
+/* Sort by the next column with a visible title; after the last one, restore the default order. */
 static void sort_by_next(struct list *list)
 {
 	const unsigned char *sorts = list->ops->sorts;
@@ -761,7 +763,7 @@ void list_filter(struct list *list, const char *words)
 		select_place(list, 0);
 }
 
-/* Append the cells of a row; row NULL: the titles. */
+/* Append the cells of a row, or the titles if row is NULL. */
 static void export_row(const struct list *list, const size_t *row, bool as_csv, struct buf *out)
 {
 	const struct list_ops *ops = list->ops;

@@ -5,26 +5,27 @@
 #include "report/fmt.h"
 #include "ui/canvas.h"
 
-/* A list of rows and columns with a selected row, used by all views and overlays.  It orders rows
- * by a column or by how well they match a filter, scrolls, and handles keys and clicks.
+/* A list of rows and columns with a selected row, used by all views and overlays. It orders rows by
+ * a column or by how well they match a filter, scrolls, and handles keys and clicks.
  *
- * Columns have fixed widths, so that nothing jumps when a number grows. If they do not fit, those
- * with the highest `drop` are hidden; spare room goes to columns that may grow. If rows do not fit,
- * a scroll bar shows the visible part, and the header names it ("8-19/120") if it has room. */
+ * Columns have fixed widths, so that nothing moves when a number grows. If the columns do not fit,
+ * those with the highest `drop` are hidden; spare room goes to columns that may grow. If the rows
+ * do not fit, a scroll bar shows which part is visible, and so does the header ("8-19/120") if it
+ * has room. */
 struct list_column {
 	const char *title; /* with its unit */
 	int width;
 	int drop;	    /* order in which columns are hidden, highest first; 0: never */
-	enum fmt_kind kind; /* of its numbers, which are aligned to the right */
+	enum fmt_kind kind; /* format of its numbers, which are aligned to the right */
 	int decimals;
 	bool grow;
 	bool fit;	 /* as wide as its widest cell, at least `width` */
-	bool name;	 /* a text that is too long loses the words that most rows have */
-	bool descending; /* when sorted by it, the greatest comes first */
+	bool name;	 /* long texts are shortened with list_cut_name() */
+	bool descending; /* sorting by this column shows the greatest first */
 	bool same_goes;	 /* hidden if all rows have the same text */
 };
 
-/* A row of a table of columns, from a list of X(id, members) with LIST_ID for the enum. */
+/* Make a struct list_column of a row X(id, members..) of an X-macro list. */
 #define LIST_COLUMN(id, ...) { __VA_ARGS__ },
 
 #define LIST_MAX_COLUMNS 24
@@ -33,102 +34,105 @@ struct list_column {
 #define LIST_WORDS	 1024
 
 struct list_cell {
-	double number; /* absent: none, or unknown */
+	double number; /* absent: the cell has no number */
 	unsigned int style;
 	bool is_blank; /* show nothing instead of a dash for an absent number */
-	/* Static; a word that filters match too, or NULL; in the column `filtered`, "" matches
-	 * whole words instead of their letters. */
+	/* Another word that filters match, or NULL; static. In the column `filtered`, "" means that
+	 * only whole words match and not their letters. */
 	const char *also;
-	char text[LIST_CELL_BYTES]; /* "": the number, formatted as its column */
+	char text[LIST_CELL_BYTES]; /* "": show the number in the format of the column */
 };
 
-/* Content of a list; static. */
+/* Describes and fills a list; static. */
 struct list_ops {
 	const struct list_column *columns;
 	size_t n_columns;
-	/* Fill the empty cell; the canvas sanitizes its text. */
+	/* Fill the empty cell. Its text may be unsanitized: the canvas sanitizes it. */
 	void (*cell)(void *user, size_t row, size_t column, struct list_cell *cell);
-	/* Identity of a row, not 0: the selection follows it when rows come and go.  NULL: the
-	 * row's number. */
+	/* Returns the identity of a row, not 0; the selection follows it when rows are added or
+	 * removed. NULL: rows are identified by their number. */
 	uint64_t (*id)(void *user, size_t row);
-	/* Default order, smallest first; NULL: by row. */
+	/* Returns the sort key of the default order, smallest first. NULL: order by row number. */
 	double (*rank)(void *user, size_t row);
-	/* Does the list contain the row?  NULL: all rows. */
+	/* Does the list contain the row? NULL: it contains all rows. */
 	bool (*has)(void *user, size_t row);
-	/* The row that this one stays below in any order: an earlier one, or the row itself for
-	 * none.  NULL: no row has one. */
+	/* Returns the row that this row must follow in any order: an earlier row, or the row itself
+	 * if there is none. NULL: rows have no parents. */
 	size_t (*parent)(void *user, size_t row);
-	/* Columns (not the first) that `s` sorts by, ended by 0; NULL: all visible ones. */
+	/* Columns that the key `s` sorts by, ended by 0 (so not column 0). NULL: all visible ones.
+	 */
 	const unsigned char *sorts;
-	/* With a filter, put the best match first; in the column `filtered` the letters of a word
-	 * may have others between them. */
+	/* With a filter, put the best match first. In the column `filtered`, other letters may come
+	 * between the letters of a word. */
 	bool best_first;
 	size_t filtered;
-	bool swatch; /* column 0 keeps its style in the selected row */
+	bool swatch; /* column 0 keeps its style (a color of the chart) in the selected row */
 };
 
 /* A zeroed list is empty. */
 struct list {
 	const struct list_ops *ops;
 	void *user;
-	size_t selected, top, n; /* positions in the order; n: visible rows */
-	size_t all;		 /* rows including those that the filter hides */
-	uint64_t id;		 /* of the selected row; 0: none or unknown */
+	size_t selected, top, n; /* positions in the order; n: number of rows that match */
+	size_t all;		 /* number of rows, including those that the filter hides */
+	uint64_t id;		 /* identity of the selected row; 0: none or unknown */
 	size_t *order;		 /* owned; row at each position */
 	size_t cap;
 	size_t sort; /* column + 1; 0: default order */
 	bool descending;
 	char filter[LIST_FILTER_SIZE]; /* words; "": no filter */
-	int height;		       /* rows that fit, as drawn last */
+	int height;		       /* number of rows that fit, as drawn last */
 	struct rect body;	       /* area of the rows, as drawn last */
 	int widths[LIST_MAX_COLUMNS];  /* as drawn last; 0: hidden */
-	/* Set by the owner before list_fill: as long as it is the same, so are rows and cells, and
-	 * nothing is computed again. 0: unknown. */
+	/* The owner sets it before list_fill, to another value whenever rows or cells changed.
+	 * While it stays the same, nothing is computed again. 0: always compute. */
 	uint64_t version;
-	uint64_t filled, measured;  /* hash of what the order and `uses` were computed from */
-	int uses[LIST_MAX_COLUMNS]; /* columns that the texts can use; 0: no text */
-	uint16_t words[LIST_WORDS]; /* how often words with this hash are in names */
+	uint64_t filled, measured;  /* hashes of the inputs of the order and of `uses` */
+	int uses[LIST_MAX_COLUMNS]; /* width of the widest text of each column; 0: no text */
+	uint16_t words[LIST_WORDS]; /* number of names that have a word with this hash */
 };
 
-/* Show n_rows rows; ops and user are borrowed. */
+/* Set the rows 0..n_rows - 1; ops and user are borrowed. */
 void list_fill(struct list *list, const struct list_ops *ops, void *user, size_t n_rows);
 void list_release(struct list *list);
-/* The selected row; SIZE_MAX if there is none. */
+/* Return the selected row; SIZE_MAX if there is none. */
 size_t list_row(const struct list *list);
-/* Select a row if it is visible. */
+/* Select a row, unless the filter hides it. */
 void list_select(struct list *list, size_t row);
 /* Draw the header in the first line of rect and rows below it. */
 void list_draw(struct list *list, struct canvas *canvas, struct rect rect);
 
-/* Move the selection, or change the order and go to the top; false for other actions. */
+/* Run an action that moves the selection, or that changes the order and selects the first row.
+ * False for other actions. */
 bool list_act(struct list *list, enum action action);
-/* Select the row at a position of the screen; false if there is none. */
+/* Select the row at a position of the screen; false if there is no row. */
 bool list_click(struct list *list, int x, int y);
-/* Sort by the column whose title is there, or reverse its order. */
+/* Sort by the column whose title is at this position, or reverse its order; false if none is. */
 bool list_click_header(struct list *list, int x, int y);
-/* Sort by a column, or reverse its order if the rows are sorted by it; n_columns: default order. */
+/* Sort by a column, or reverse its order if the rows are sorted by it. n_columns restores the
+ * default order. */
 void list_sort_by(struct list *list, size_t column);
-/* Text of a cell of the selected row; "" without one. */
+/* Copy the text of a cell of the selected row; "" if no row is selected. */
 void list_cell_text(const struct list *list, size_t column, char text[LIST_CELL_BYTES]);
 /* Has the user sorted or filtered the rows? */
 bool list_is_ordered(const struct list *list);
-/* Title of the column that it is sorted by; NULL: default order. */
+/* Return the title of the column that the rows are sorted by; NULL in the default order. */
 const char *list_sorted_by(const struct list *list);
-/* Show only rows that contain each of the words in a cell, ignoring case, and select the first;
- * "" shows all rows and keeps the selection.  "seed=42" and "state:crash" look only at the columns
- * whose title contains the name: for this text, and for a part of it. */
+/* Show only rows where each word is in a cell, ignoring case, and select the first. "" shows all
+ * rows and keeps the selection. "state:crash" searches only columns whose title contains "state";
+ * "seed=42" does the same, but the whole cell must be equal. */
 void list_filter(struct list *list, const char *words);
 
-/* Append the visible rows with all columns: as a Markdown table, or as CSV with full numbers. */
+/* Append the rows that match the filter, with all columns, as Markdown or as CSV (full numbers). */
 void list_export(const struct list *list, bool as_csv, struct buf *out);
 
 /* Set style and text of a cell. */
 void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...) LIKE_PRINTF(3, 4);
 
-/* Shorten a name to `width` columns: remove the words that most names of the list have, as long as
- * rarer ones are left: "SP8192_QK5_LegalTTT_PClip12" becomes "QK5_LegalTTT…". */
+/* Shorten a name to `width` columns. The words that most names of the list have are removed first:
+ * "SP8192_QK5_LegalTTT_PClip12" becomes "QK5_LegalTTT…". */
 void list_cut_name(const struct list *list, char name[LIST_CELL_BYTES], int width);
 
-/* How well the letters of `typed` match `name`, in order and ignoring case: 0: not at all; more
- * for starts of words and for letters next to each other. */
+/* Rate how well `name` contains the letters of `typed` in this order, ignoring case: 0 if it does
+ * not, and more for letters at the start of a word or next to each other. */
 int list_score(const char *typed, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of one log or of all logs merged by time, with search and filter. */
+/* Gives the log view its lines: of one log, or of all logs merged by time; searches and filters. */
 #include "ui/logsrc.h"
 
 #include "base/clock.h"
@@ -49,7 +49,7 @@ uint64_t logsrc_end(const struct logsrc *src)
 	return src->file != NULL ? logfile_size(src->file) : 0;
 }
 
-/* The line at or after a place, ignoring filter and folding, or the end. */
+/* Return the line at or after a place, visible or not; or the end. */
 static uint64_t logsrc_raw_at(struct logsrc *src, uint64_t place)
 {
 	if (place >= logsrc_end(src))
@@ -66,7 +66,7 @@ uint64_t logsrc_raw_next(struct logsrc *src, uint64_t place)
 	return logsrc_raw_at(src, place + 1);
 }
 
-/* The line before a place, ignoring filter and folding. UINT64_MAX: none. */
+/* Return the line before a place, visible or not; UINT64_MAX if there is none. */
 static uint64_t logsrc_raw_prev(struct logsrc *src, uint64_t place)
 {
 	if (place == 0 || (src->timed == NULL && src->file == NULL))
@@ -79,7 +79,7 @@ static uint64_t logsrc_raw_prev(struct logsrc *src, uint64_t place)
 	return UINT64_MAX;
 }
 
-/* The file and offset of the line at a place. */
+/* Return the log, file and offset of the line at a place. */
 static struct logtimed_line line_at(const struct logsrc *src, uint64_t place)
 {
 	if (src->timed != NULL)
@@ -99,7 +99,7 @@ static void restart_filter(struct logsrc *src, uint64_t around)
 {
 	uint64_t last = logsrc_raw_prev(src, logsrc_end(src));
 
-	/* An incomplete last line must be matched again, so it belongs below. */
+	/* The last line may be incomplete and must be matched again: search it downwards. */
 	if (last != UINT64_MAX && around > last)
 		around = last;
 	src->above.n = src->below.n = 0;
@@ -137,14 +137,14 @@ bool logsrc_refresh(struct logsrc *src)
 	return true;
 }
 
-/* The class of a line. A log whose first part is still being fetched has none. */
+/* Return the class of a line. While only a preview of the log was fetched, classes are unknown. */
 static enum line_class class_of(const struct model_log *log, uint64_t number)
 {
 	return log->is_preview ? LINE_PLAIN : logclass_of(&log->classes, number);
 }
 
-/* Find the folded source code around a place: from *first to before *behind. Returns its number of
- * lines; 0: the place is not in one. */
+/* Find the folded source code around a place: it starts at *first and ends before *behind. Returns
+ * its number of lines; 0 if the line at this place is not folded. */
 static uint64_t fold_at(struct logsrc *src, uint64_t place, uint64_t *first, uint64_t *behind)
 {
 	uint64_t from, to;
@@ -172,19 +172,19 @@ static uint64_t hit_at(const struct logsrc *src, size_t i)
 	return i < src->below.n ? src->below.v[i] : logsrc_end(src);
 }
 
-/* Index (see hit_at) of the first hit at or after a place. */
+/* Return the index (see hit_at) of the first hit at or after a place. */
 static size_t find_hit(const struct logsrc *src, uint64_t place)
 {
 	return bisect(src->above.n + src->below.n, i, hit_at(src, i) < place);
 }
 
-/* The first line at or after a place that passes the filter, or the end. */
+/* Return the first line at or after a place that passes the filter, or the end. */
 static uint64_t line_from(struct logsrc *src, uint64_t place)
 {
 	return src->filter != NULL ? hit_at(src, find_hit(src, place)) : logsrc_raw_at(src, place);
 }
 
-/* The last line before a place that passes the filter, or UINT64_MAX. */
+/* Return the last line before a place that passes the filter, or UINT64_MAX. */
 static uint64_t line_before(struct logsrc *src, uint64_t place)
 {
 	if (src->filter == NULL)
@@ -271,8 +271,8 @@ void logsrc_read(struct logsrc *src, uint64_t place, size_t columns, struct logs
 	logtext_show(&line->text, buf_str(&raw), columns, line->runs);
 }
 
-/* Match the next PIECE_LINES lines: all lines for the filter's own sweep, only lines that pass it
- * for a search. */
+/* Match the next PIECE_LINES lines. The filter's own sweep reads all lines; a search reads only
+ * those that pass the filter. */
 static bool sweep_lines(struct logsrc *src, const struct logfile_filter *sweep, bool forward,
 			uint64_t *place, struct logfile_hits *hits)
 {
@@ -300,8 +300,8 @@ static bool sweep_lines(struct logsrc *src, const struct logfile_filter *sweep, 
 	return more;
 }
 
-/* Match the next piece: by blocks of the file, or line by line if logs are merged or filtered.
- * False: the end was reached. */
+/* Match the next piece: a block of the file, or some lines if logs are merged or filtered. False if
+ * the end was reached. */
 static bool sweep_piece(struct logsrc *src, struct logfile_filter *sweep, bool forward,
 			uint64_t *place, struct logfile_hits *hits)
 {
@@ -353,7 +353,7 @@ int logsrc_percent(const struct logsrc *src, uint64_t from, uint64_t to)
 
 	if (end == 0)
 		return 100;
-	/* A place kept from another log may be beyond the end. */
+	/* A place that was stored for another log may be after the end of this one. */
 	return to > from ? (int)fmin((double)(to - from) * 100.0 / (double)end, 100) : 0;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Mouse reports of a terminal, decoded byte by byte. */
+/* Decodes the mouse reports of a terminal byte by byte. */
 #include "ui/mouse.h"
 
 #define SGR_MAX_BYTES 20
 #define MAX_PLACE     10000
 
-/* Bits of the button's number. */
+/* Bits of the first number of a report. */
 #define BUTTON_BITS 0x43U
 #define MOTION_BIT  0x20U
 #define WHEEL_BIT   0x40U
@@ -22,7 +22,7 @@ bool key_mouse_is_open(const struct key_mouse *mouse)
 	return mouse->sgr || mouse->old;
 }
 
-/* Translate a report of button, column and row; false if it is not used. */
+/* Convert a report (button, column, row) to a key; false if no key corresponds to it. */
 static bool make_event(const unsigned int number[3], bool up, struct key *key)
 {
 	unsigned int button = number[0] & BUTTON_BITS;
@@ -63,7 +63,8 @@ static bool feed_sgr(struct key_mouse *mouse, uint32_t ch, struct key *key)
 	       make_event(mouse->number, ch == 'm', key);
 }
 
-/* Three bytes, each 32 more than its value; button 3 is a release. */
+/* Take one of the three bytes of an old report. Each is 32 more than its value; button 3 means that
+ * the button was released. */
 static bool feed_old(struct key_mouse *mouse, uint32_t ch, struct key *key)
 {
 	mouse->number[mouse->n_numbers++] = ch >= 32 && ch < 256 ? ch - 32 : 0;

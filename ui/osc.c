@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clipboard and notifications as escape sequences. */
+/* Makes the escape sequences for the clipboard and for notifications. */
 #include "ui/osc.h"
 
 #include "base/base64.h"
@@ -7,7 +7,7 @@
 
 #define TEXT_BYTES 2048
 
-/* tmux passes on a sequence that is wrapped in a DCS with every ESC doubled. */
+/* Append a sequence. tmux passes it on only if it is wrapped in a DCS with every ESC doubled. */
 static void append_wrapped(struct buf *out, const struct buf *sequence, bool tmux)
 {
 	if (!tmux) {

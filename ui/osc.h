@@ -4,9 +4,12 @@
 #include "base/buf.h"
 
 /* Escape sequences for the terminal itself: clipboard (OSC 52) and notifications (OSC 9 and 777).
- * Text is sanitized, so it cannot end the sequence.  For tmux they are wrapped to be passed on. */
+ * Text is sanitized, so it cannot end the sequence. With tmux, they are wrapped so that tmux passes
+ * them on to its terminal. */
 #define OSC_COPY_MAX_BYTES 74000U
 
-/* -1 (and nothing appended) if the text is longer than terminals accept. */
+/* Append the sequence that copies text to the clipboard. Returns -1 and appends nothing if the text
+ * is longer than terminals accept. */
 int osc_copy(struct buf *out, struct str text, bool tmux);
+/* Append the sequences that show a notification. */
 void osc_notify(struct buf *out, struct str title, struct str text, bool tmux);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of the screen that several views use. */
+/* Draws the parts of the screen that several views use. */
 #include "ui/panel.h"
 
 #include "model/advice.h"
@@ -9,9 +9,9 @@
 #include "model/logtext.h"
 #include "ui/theme.h"
 
-#define LINE_BYTES 4096U /* read of one line of a log */
-#define STARTING_S 600	 /* a log without data that is silent for longer is not starting */
-#define MAX_LINES  20000 /* examined to get past printed source code */
+#define LINE_BYTES 4096U /* maximum bytes read of one line of a log */
+#define STARTING_S 600	 /* a run without data that is silent for longer is not "starting" */
+#define MAX_LINES  20000 /* maximum lines read to skip printed source code */
 
 #define SYMBOL_LIVE    "▶"
 #define SYMBOL_DONE    "✓"
@@ -25,8 +25,7 @@ void panel_empty(struct canvas *canvas, struct rect r, const char *text)
 	struct str rest = str_from(text), line;
 	int n = 0, widest = 0;
 
-	/* Center the first line by itself, and the others as one block, so that their columns
-	 * align. */
+	/* Center the first line, and the others as one block, so that their columns align. */
 	for (; str_next(&rest, '\n', &line); n++)
 		if (n > 0)
 			widest = int_max(widest, (int)utf8_width(line));
@@ -41,8 +40,8 @@ void panel_empty(struct canvas *canvas, struct rect r, const char *text)
 	}
 }
 
-/* Draw a row of a table, or its header if cells is NULL. Columns of numbers have a fixed width; the
- * first column gets the rest. */
+/* Draw a row of a table, or its header if cells is NULL. The first column gets the room that the
+ * columns of numbers do not need. */
 static void facts_draw_row(struct canvas *canvas, struct rect line,
 			   const struct facts_section *section, const struct fact *cells)
 {
@@ -128,7 +127,7 @@ static struct run_state new_state(const char *symbol, enum fact_style style, con
 	return state;
 }
 
-/* The state of a run that did not finish: exception or `word`, step, message. */
+/* Describe a run that did not finish: the exception (or else `word`), step and message. */
 static struct run_state failed_state(const struct model_run *mr, const char *word)
 {
 	enum run_status status = mr->run.status;
@@ -156,7 +155,7 @@ static struct run_state failed_state(const struct model_run *mr, const char *wor
 				what = name;
 		}
 	}
-	/* How it ended is unknown, which is not a failure. */
+	/* If it is unknown how the run ended, do not show a failure. */
 	bool is_unknown = status == RUN_UNKNOWN;
 	return new_state(is_unknown ? SYMBOL_UNKNOWN : SYMBOL_FAILED,
 			 is_unknown ? FACT_DIM
@@ -189,7 +188,7 @@ static struct run_state ended_state(const struct ui_shared *shared, const struct
 			 fmt_number(seconds, 1).s);
 }
 
-/* The state of a run without data: `word` and how many lines its log has. */
+/* Describe a run without data: `word`, and the number of lines of its log. */
 static struct run_state lines_state(const char *symbol, enum fact_style style, const char *word,
 				    const struct run *run)
 {
@@ -251,17 +250,17 @@ struct run_state run_state_of(const struct ui_shared *shared, const struct model
 	return running_state(shared, mr);
 }
 
-/* A line of the budget: how much of a cap is used, and a note. */
+/* A line of the budget, which shows how much of a cap is used, and a note. */
 struct gauge {
 	const char *name, *unit;
 	double value, cap;  /* absent: unknown */
-	enum fmt_kind kind; /* of value and cap; a cap has no decimals */
-	bool brief;	    /* short of space for the note */
+	enum fmt_kind kind; /* format of value and cap; a cap has no decimals */
+	bool brief;	    /* there is little room for the note */
 	unsigned int style; /* of the note */
 	struct buf note;
 };
 
-/* Draws "train ####.... 374.0 / 600 s  steps → 13,780". */
+/* Draw a line such as "train ####.... 374.0 / 600 s  steps → 13,780". */
 static void gauge_draw(struct canvas *canvas, struct rect line, const struct gauge *gauge)
 {
 	double part = gauge->value / gauge->cap;
@@ -285,8 +284,8 @@ static void gauge_draw(struct canvas *canvas, struct rect line, const struct gau
 	canvas_print(canvas, line, gauge->style, "%s", gauge->note.data);
 }
 
-/* Append when the training ends: by the clock of its newest row, so that the time stays the same
- * while the run is silent. */
+/* Append when the training ends. Count from the time of the newest row, so that the end does not
+ * move while the run is silent. */
 static void add_end(const struct ui_shared *shared, double left_s, struct buf *note)
 {
 	const struct model_run *mr = shared->selected;
@@ -336,7 +335,7 @@ static void eval_gauge(const struct ui_shared *shared, const struct forecast *f,
 	gauge->value = model_eval_s(run);
 	gauge->cap = ui_caps(shared, shared->selected)->cap_eval_s;
 	if (run_has(run->eval_done)) {
-		/* An earlier stage has ended: its seconds do not count for this one. */
+		/* Show the time of this stage, without the seconds of earlier stages. */
 		gauge->value = model_eval_elapsed_s(run);
 		buf_appendf(&gauge->note, "%s of %s done", fmt_grouped(run->eval_done).s,
 			    fmt_grouped(run->eval_total).s);
@@ -375,7 +374,7 @@ static void size_gauge(const struct ui_shared *shared, const struct forecast *f,
 	}
 }
 
-/* Draw the current and the final or forecast BPB, or else the loss. */
+/* Draw the last BPB and the final or forecast one; if there is none, the loss or own series. */
 static void draw_score(const struct ui_shared *shared, struct canvas *canvas, struct rect line,
 		       const struct forecast *f)
 {
@@ -430,8 +429,8 @@ static void draw_score(const struct ui_shared *shared, struct canvas *canvas, st
 			     fmt_number(run->last_val_loss, 4).s);
 }
 
-/* Draw the run's cost. For a run behind the reference, add how earlier runs that were as far behind
- * ended. */
+/* Draw the run's cost. If the run is behind the reference, add how many earlier runs that were as
+ * far behind still finished ahead. */
 static void draw_cost(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	const struct model_run *mr = shared->selected;
@@ -489,7 +488,7 @@ void panel_budget(const struct ui_shared *shared, struct canvas *canvas, struct 
 		buf_init(&gauge.note, 200);
 		gauge.brief = r.w < 90;
 		gauges[i].fill(shared, &f, &gauge);
-		/* Hide caps for a trainer that reports steps but no time. */
+		/* If the trainer reports steps but no time, hide caps without a value. */
 		if (run_has(gauge.value) ||
 		    (run_has(gauge.cap) && (run_has(model_run_train_ms(shared->selected)) ||
 					    run_has(run->last_val_bpb) || !run_has(run->steps))))
@@ -523,8 +522,8 @@ void panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rec
 
 	if (file == NULL)
 		return;
-	/* Lines after log->read_bytes have not been parsed and have no class yet. The line before
-	 * has the number classes.last. */
+	/* Lines from log->read_bytes on have not been parsed and have no class yet. The last parsed
+	 * line has the number classes.last. */
 	number = log->is_preview ? 0 : log->classes.last;
 	for (int i = 0; i < MAX_LINES && at > 0 && r.h > 0; i++) {
 		enum line_class class = LINE_PLAIN;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Pixel pictures, sent as sixel or by kitty's protocol. */
+/* Draws pixel pictures, and makes sixel or kitty sequences of them. */
 #include "ui/picture.h"
 
 #include <zlib.h>
 
 #include "base/base64.h"
 
-#define INKS (2 * STYLE_COUNT + 2) /* 2 per style, from 2 on: soft edge (even), full (odd) */
-/* A VT340 has 16 colors, one of them the background. */
+#define INKS (2 * STYLE_COUNT + 2) /* from 2 on, two per style: half color (even), full (odd) */
+/* A VT340 has 16 colors, and one of them is the background. */
 #define SIXEL_COLORS 15
-/* xterm cuts off larger pictures. */
+/* Maximum width and height: xterm cuts off larger pictures. */
 #define SIXEL_SIDE 1000
-/* Ids from here on are unlikely to collide with other programs'. */
+/* The first id of our pictures. Other programs are unlikely to use these numbers. */
 #define KITTY_ID    0x68670000U
 #define KITTY_CHUNK 4096
 
@@ -32,7 +32,7 @@ void picture_dot(struct picture *picture, int x, int y, unsigned int style)
 		int at_x = x + beside[i][0], at_y = y + beside[i][1];
 		int at = at_y * picture->w + at_x;
 
-		/* An edge does not cover another dot. */
+		/* A soft edge must not cover another dot. */
 		if (at_x >= 0 && at_x < picture->w && at_y >= 0 && at_y < picture->h &&
 		    picture->inks[at] % 2 == 0)
 			picture->inks[at] = ink - 1;
@@ -65,7 +65,7 @@ uint64_t picture_key(const struct picture *picture, enum theme theme)
 	       str_hash((struct str){ (const char *)place, sizeof(place) });
 }
 
-/* Convert an ink to red, green and blue of 0 to `most`, by the palette of 256 colors. */
+/* Convert an ink to red, green and blue (0..most each), using the palette of 256 colors. */
 static void ink_color(int ink, enum theme theme, int most, uint8_t out[3])
 {
 	static const int steps[6] = { 0, 95, 135, 175, 215, 255 };
@@ -83,7 +83,7 @@ static void ink_color(int ink, enum theme theme, int most, uint8_t out[3])
 	}
 }
 
-/* The part of a picture in one sixel sequence. */
+/* The part of a picture that one sixel sequence shows. */
 struct sixel {
 	const struct picture *picture;
 	int x, y, w, h;	      /* pixels */
@@ -117,7 +117,7 @@ static void sixel_add_colors(struct sixel *sixel, enum theme theme, struct buf *
 	}
 }
 
-/* Append six rows of pixels of one color, from y on, and return to their start. */
+/* Append the pixels of one color in the six rows from y on, then a return to their start. */
 static void sixel_add_row(struct sixel *sixel, int y, int number, struct buf *out)
 {
 	int before = 0, n = 0;
@@ -163,7 +163,7 @@ void picture_sixel(const struct picture *picture, enum theme theme, struct buf *
 					      .w = int_min(wide, r.w - x) * w,
 					      .h = int_min(high, r.h - y) * h };
 
-			/* P2 = 1: pixels without a color stay unchanged. */
+			/* P2 is 1: do not change pixels that get no color. */
 			buf_appendf(out, "\033[%d;%dH\033P0;1q\"1;1;%d;%d", r.y + y + 1,
 				    r.x + x + 1, part.w, part.h);
 			sixel_add_colors(&part, theme, out);
@@ -192,7 +192,7 @@ static void kitty_add_pixels(const struct picture *picture, enum theme theme, st
 	}
 	for (size_t i = 0; i < n; i++)
 		memcpy(pixels + 4 * i, colors[picture->inks[i]], 4);
-	/* Cannot fail: the buffer has the size of the worst case. */
+	/* This cannot fail, because the buffer has the size of the worst case. */
 	(void)compress((Bytef *)packed, &len, pixels, (uLong)n * 4);
 	base64_encode(out, (struct str){ packed, len });
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes points and charts from the series of runs, and handles the keys of charts. */
+/* Converts the series of runs to points, draws and exports charts, and handles their keys. */
 #include "ui/plot.h"
 
 #include <limits.h>
@@ -9,19 +9,19 @@
 #include "model/forecast.h"
 #include "ui/theme.h"
 
-#define CURSOR_STOPS 200 /* places of the cursor in a chart with many rows */
+#define CURSOR_STOPS 200 /* maximum number of key presses that move the cursor over a chart */
 #define ZOOM_MAX     256
 #define TITLE_BYTES  600
 /* Smoothing weights apply per 1/200 of the run. */
 #define SMOOTH_SCALE 200.0
-#define SMOOTH_LEAST 50 /* rows; fewer are not smoothed */
+#define SMOOTH_LEAST 50 /* a series of fewer rows is not smoothed */
 #define AROUND_MS    30000
-#define CAP_IS_CLOSE 0.75 /* share of the cap */
-/* At most this share of a chart's rows may be spikes. A row closer to the others than SPIKE_LEAST
- * (relative) is not one. */
+#define CAP_IS_CLOSE 0.75 /* an axis of at least this share of the cap ends at the cap */
+/* Rows are spikes if at most SPIKE_SHARE of a chart's rows are, and if their distance from the
+ * others is more than SPIKE_LEAST of the value. */
 #define SPIKE_SHARE   0.05
 #define SPIKE_LEAST   0.02
-#define SPREAD_SAMPLE 1024 /* rows sampled per series for quantiles */
+#define SPREAD_SAMPLE 1024 /* rows per series that quantiles are computed from */
 
 const double plot_smoothing[PLOT_SMOOTHING_COUNT] = { 0, 0.6, 0.8, 0.9, 0.95, 0.99 };
 
@@ -46,7 +46,7 @@ bool plot_is_metric(const struct chart_metric *a, const struct chart_metric *b)
 	return a->id == b->id && (a->id != PLOT_OWN || strcmp(a->own, b->own) == 0);
 }
 
-/* Format an x of an axis with its unit, so that values `apart` from each other differ. */
+/* Format an x of an axis with its unit. Values that differ by `apart` get different texts. */
 static void format_x(int axis, double x, double apart, char *out, size_t size)
 {
 	int decimals = chart_decimals(apart, 0.02, 6);
@@ -73,7 +73,7 @@ void plot_x_name(enum chart_axis axis, double x, char out[FMT_LABEL])
 		       text);
 }
 
-/* The sources of a metric; the first one that the run has is drawn. */
+/* The series that can be drawn for a metric. The first one that the run has is drawn. */
 static const struct {
 	enum metric metric;
 	const char *what;
@@ -112,9 +112,9 @@ const struct run_series *plot_own_series(const struct run *run, const char *name
 				  strcmp(one->name, name) == 0);
 }
 
-/* Find the series of a metric of a run or its pod (NULL: none) and set name, unit and scale of the
- * points. BPB is the converted training loss, which has more points, or else the printed validation
- * BPB. */
+/* Find the series of a metric of a run or its pod (NULL: none), and set name, unit and scale of the
+ * points. For BPB, prefer the converted training loss to the printed validation BPB, because it has
+ * more points. */
 static const struct series *find_series(const struct model *model, const struct model_run *mr,
 					struct chart_metric metric, struct plot_points *points)
 {
@@ -172,7 +172,7 @@ double plot_point_x(const struct model_run *mr, const struct series_point *p, en
 	return p->wall_ms > 0 ? (double)p->wall_ms / 1000 : RUN_ABSENT;
 }
 
-/* Whether the last point of the metric has an x on the axis. */
+/* Does the last point of the metric have an x on this axis? */
 static bool has_axis(const struct model *model, const struct model_run *mr,
 		     struct chart_metric metric, enum chart_axis axis)
 {
@@ -208,8 +208,8 @@ void plot_series_init(struct plot_points *points, const struct plot_request *req
 	for (size_t i = 0; i < count; i++) {
 		const struct series_point *p = series_at(series, i);
 
-		/* A pod's telemetry covers more than the run; show AROUND_MS before and after
-		 * it. */
+		/* Of a pod's telemetry, show the time of the run, and AROUND_MS before and after.
+		 */
 		if (of_pod && mr->first_byte_wall_ms != 0 &&
 		    (p->wall_ms < mr->first_byte_wall_ms - AROUND_MS ||
 		     (!mr->live && p->wall_ms > mr->last_byte_wall_ms + AROUND_MS)))
@@ -217,7 +217,7 @@ void plot_series_init(struct plot_points *points, const struct plot_request *req
 		double x = by_row ? (double)i + 1 : plot_point_x(mr, p, request->axis);
 		if (!run_has(x))
 			continue;
-		/* Keep NaN and infinity: they interrupt the line. */
+		/* Keep NaN and infinity, because they interrupt the line. */
 		points->x[points->n] = x;
 		points->y[points->n++] = p->value;
 	}
@@ -261,8 +261,8 @@ bool plot_points_smooth(struct plot_points *points, const struct plot_points *li
 		double keep = exp(rate * (fabs(dx) + gap));
 
 		gap = 0;
-		/* Each row is weighted by its distance from the previous one, so that dense rows in
-		 * the first seconds do not dominate. */
+		/* Weight each row by its distance from the previous one, so that dense rows in the
+		 * first seconds do not dominate. */
 		sum = sum * keep + points->y[i] * (1 - keep);
 		weights = weights * keep + (1 - keep);
 		if (weights > 0)
@@ -412,16 +412,16 @@ size_t plot_choices(const struct model *model, const struct model_run *const *ru
 	return n;
 }
 
-/* The data of a chart until it has been drawn. */
+/* The data that drawing a chart needs. */
 struct work {
-	/* [0, n_runs): of the runs; [n_runs]: unsmoothed points of the first run; [n_runs + 1]: of
-	 * the reference. */
+	/* First the points of the n_runs runs, then the unsmoothed points of the first run, then
+	 * those of the reference. */
 	struct plot_points points[UI_MAX_MARKS + 4];
 	struct plot_label labels[UI_MAX_MARKS + 3]; /* of the runs, then of the band */
 	struct band band;			    /* n 0: none */
 	struct chart_series series[UI_MAX_MARKS + 5];
 	size_t n_series;
-	double target_x[2], target_y[2]; /* line at the target of the track */
+	double target_x[2], target_y[2]; /* ends of the line at the target of the track */
 	char target[FMT_LABEL];
 	struct chart_mark marks[CHART_MAX_MARKS];
 	struct fmt paces[CHANGE_MOST]; /* labels of step changes */
@@ -440,8 +440,8 @@ static void add_series(struct work *work, size_t i, unsigned int style, enum cha
 								NULL,	   0 };
 }
 
-/* Add the band of the reference's seeds, smoothed like the chart's lines. Seeds that the chart
- * shows as lines are not part of it. */
+/* Add the band of the reference's other seeds, smoothed like the chart's lines. Seeds that have a
+ * line in the chart are not part of the band. */
 static void add_band(struct work *work, const struct plot_request *request,
 		     const struct ui_shared *shared, const struct plot_points *like)
 {
@@ -454,7 +454,7 @@ static void add_band(struct work *work, const struct plot_request *request,
 	for (size_t k = 0; k < n; k++) {
 		plot_points_init(&points[k], request, shared->model, seeds[k]);
 		(void)plot_points_smooth(&points[k], like, plot_smoothing[shared->chart.smoothing]);
-		/* Do not mix seeds of another source, such as validation with training loss. */
+		/* Leave out seeds whose points have another source, such as validation loss. */
 		bool is_used = points[k].n > 1 && strcmp(points[k].what, like->what) == 0;
 		for (size_t i = 0; i < request->n_runs; i++)
 			is_used &= seeds[k] != request->runs[i] || (i > 0 && seeds[k] == ref);
@@ -473,8 +473,8 @@ static void add_band(struct work *work, const struct plot_request *request,
 				       CHART_BAND,   label,	    work->band.hi, 0 };
 }
 
-/* Add the series, from back to front: band, raw points of the first run, smoothed lines of all
- * runs. */
+/* Add the series, from back to front: band, unsmoothed points of the first run, lines of all runs.
+ */
 static void add_runs(struct work *work, const struct plot_request *request,
 		     struct ui_shared *shared)
 {
@@ -484,7 +484,7 @@ static void add_runs(struct work *work, const struct plot_request *request,
 
 	if (request->reference != NULL && request->axis != AXIS_WALL)
 		plot_points_init(ref, request, shared->model, request->reference);
-	/* A band makes sense for losses, which vary by seed; step times vary by pod. */
+	/* Losses vary by seed, so a band of seeds makes sense; step times vary by pod. */
 	if (ref->n > 0 && request->metric.id != PLOT_MS_STEP &&
 	    plot_infos[request->metric.id].better < 0)
 		add_band(work, request, shared, ref);
@@ -492,7 +492,7 @@ static void add_runs(struct work *work, const struct plot_request *request,
 		plot_points_init(&work->points[n], request, shared->model, request->runs[0]);
 		add_series(work, n, STYLE_DIM, CHART_DOTS, NULL);
 	}
-	/* The first run is drawn last, on top. */
+	/* Draw the first run last, on top of the others. */
 	for (size_t i = n; i-- > 0;) {
 		const struct model_run *mr = request->runs[i];
 		bool is_ref = mr == request->reference;
@@ -512,7 +512,7 @@ static void add_runs(struct work *work, const struct plot_request *request,
 	}
 }
 
-/* Mark the stages and events of a run. They have a step; their time is interpolated. */
+/* Mark the stages and events of a run. Logs print their step; their time is interpolated. */
 static void add_marks(struct work *work, const struct model_run *mr, enum chart_axis axis)
 {
 	array_each (event, mr->run.events, mr->run.n_events) {
@@ -531,7 +531,7 @@ static void add_marks(struct work *work, const struct model_run *mr, enum chart_
 	}
 }
 
-/* Mark where steps became slower or faster, such as "105.2→108.4". */
+/* Mark where steps became slower or faster, with a label such as "105.2→108.4". */
 static void add_changes(struct work *work, const struct plot_request *request)
 {
 	const struct step_changes *changes = request->changes;
@@ -586,9 +586,9 @@ void plot_chart_init(struct chart *chart, const struct plot_request *request,
 	chart->x_text = format_x;
 }
 
-/* The end of an axis of training time. While the run grows: the cap, 1/2, 1/4, .. of it, because a
- * moving axis would redraw the whole chart over a slow connection. Afterwards: the cap if the data
- * come close to it. */
+/* Choose the end of an axis of training time. While the run is running, the axis ends at the cap or
+ * at 1/2, 1/4, .. of it: an axis that moves with each row would redraw the whole chart over a slow
+ * connection. Afterwards, it ends at the cap if the data come close, else at the last row. */
 static double end_of_axis(const struct model_run *mr, double hi, double cap)
 {
 	if (mr == NULL || mr->run.status != RUN_RUNNING)
@@ -633,7 +633,7 @@ void plot_window(struct chart *chart, struct ui_shared *shared)
 		shared->areas[shared->n_areas++] = chart_plot_rect(chart);
 }
 
-/* Number of rows up to x. */
+/* Count the rows at or before x. */
 static size_t count_rows_to(const struct curve *rows, double x)
 {
 	return bisect(rows->n, k, rows->x[k] <= x);
@@ -698,7 +698,7 @@ struct plot_spread plot_spread_of(const struct chart *chart, double from, double
 	return spread;
 }
 
-/* Limit the y axis so that spikes leave the chart instead of flattening the rest. */
+/* If there are spikes, limit the y axis to the other rows, which would look flat otherwise. */
 static void plot_cut_spikes(struct chart *chart)
 {
 	bool held = isfinite(chart->y_x_lo);
@@ -706,8 +706,8 @@ static void plot_cut_spikes(struct chart *chart)
 	double to = held ? chart->y_x_hi : chart->x_hi;
 	struct chart raw = *chart;
 
-	/* Smoothing makes a spike wide. If raw points are present, ignore the smoothed line of the
-	 * same run, which is the last series. */
+	/* Smoothing makes a spike wide. If the chart has unsmoothed points, ignore the smoothed
+	 * line of the same run, which is the last series. */
 	for (size_t s = 0; s < chart->n_series; s++)
 		if (chart->series[s].line == CHART_DOTS && chart->series[s].n > 0)
 			raw.n_series = chart->n_series - 1;
@@ -723,8 +723,8 @@ static void plot_cut_spikes(struct chart *chart)
 	chart->y_lo = is_below ? y.low - most / 2 : y.lo - most / 20;
 }
 
-/* Draw a line at the target of the track if the chart shows its metric and the target is at most a
- * quarter of the chart's height away from the visible rows. */
+/* Add a line at the target of the track if the chart shows its metric, and if the target is at most
+ * a quarter of the chart's height away from the visible rows. */
 static void add_target(struct work *work, struct chart *chart, const struct plot_request *request,
 		       const struct ui_shared *shared)
 {
@@ -752,7 +752,7 @@ static void add_target(struct work *work, struct chart *chart, const struct plot
 								.line = CHART_DASHED,
 								.label = work->target };
 	chart->n_series = work->n_series;
-	/* Where spikes were cut off, the line must not be. */
+	/* Limits that cut off spikes must not cut off this line. */
 	if (isfinite(chart->y_lo)) {
 		chart->y_lo = fmin(chart->y_lo, track->target - air / 10);
 		chart->y_hi = fmax(chart->y_hi, track->target + air / 10);
@@ -760,14 +760,14 @@ static void add_target(struct work *work, struct chart *chart, const struct plot
 	chart->legend = request->legend;
 }
 
-/* The rows of the first run as printed; its line may be smoothed. */
+/* Return the rows of the first run without smoothing. */
 static const struct curve *get_rows(const struct work *work)
 {
 	return work->points[work->n_runs].n > 0 ? &work->points[work->n_runs].curve
 						: &work->points[0].curve;
 }
 
-/* Append what the first run printed at the cursor: neither smoothed nor interpolated. */
+/* Append the row of the first run at the cursor, neither smoothed nor interpolated. */
 static void add_cursor(const struct work *work, const struct chart *chart, const char *unit,
 		       struct buf *out)
 {
@@ -781,7 +781,7 @@ static void add_cursor(const struct work *work, const struct chart *chart, const
 	buf_appendf(out, " · %s: %.5g %s", at, rows->y[n - 1], unit);
 }
 
-/* Write the title without its `without` least important parts. */
+/* Write the title; the greater `without`, the more of its less important parts are left out. */
 static void add_title(const struct work *work, const struct chart *chart,
 		      const struct plot_request *request, const struct ui_shared *shared,
 		      int without, struct buf *out)
@@ -935,7 +935,7 @@ void plot_export(const struct plot_request *asked, struct ui_shared *shared, boo
 	}
 }
 
-/* Keep the zoomed window inside the whole range. */
+/* Move the visible range so that it is inside the whole range. */
 static void chart_keep_inside(struct chart_settings *chart)
 {
 	double half = 0.5 / chart->zoom;
@@ -965,8 +965,8 @@ static void chart_zoom(struct chart_settings *chart, double factor)
 	chart_keep_inside(chart);
 }
 
-/* Move the cursor to the next or previous row that the first run printed, at least 1/200 of the
- * chart away; at the edge of a zoomed chart, move the window. */
+/* Move the cursor to the next or previous row of the first run that is at least 1/200 of the chart
+ * away. If the row is outside a zoomed chart, move the visible range. */
 static void move_cursor(struct ui_shared *shared, bool forward)
 {
 	struct chart_settings *chart = &shared->chart;
@@ -1007,7 +1007,7 @@ static void move_cursor(struct ui_shared *shared, bool forward)
 	plot_points_release(&points);
 }
 
-/* Step to the next or previous metric that the charts' runs have. */
+/* Choose the next or previous metric that at least one of the charts' runs has. */
 static void chart_step_metric(struct ui_shared *shared, bool forward)
 {
 	struct chart_metric choices[PLOT_CHOICES], *now = &shared->chart.metric;

@@ -13,12 +13,11 @@ struct plot_label {
 	char s[FMT_LABEL];
 };
 
-/* The metrics of charts. Losses in nats cannot be compared across tokenizers, so BPB converts the
- * training loss to bits per byte by the run's val_bpb / val_loss. OWN is any other series of a run,
- * under its printed name.
+/* The metrics of charts. Losses in nats cannot be compared across tokenizers, so BPB multiplies the
+ * training loss by the run's val_bpb / val_loss. OWN is any other series of a run, identified by
+ * its printed name.
  *
- * id, name, unit, decimals at the axis, floor and ceiling of the axis, and which is better: -1
- * lower, 1 higher, 0 unknown */
+ * Members: see struct plot_info. */
 #define PLOT_LIST(X)                                                       \
 	X(BPB, "BPB", "bits/byte", 3, NAN, NAN, -1)                        \
 	X(MS_STEP, "step time", "ms/step", 1, NAN, NAN, -1)                \
@@ -36,14 +35,14 @@ enum plot_metric { PLOT_LIST(PLOT_ID) PLOT_COUNT };
 
 struct plot_info {
 	const char *name, *unit;
-	int decimals;
-	double floor, ceiling; /* NAN: none */
-	int better;	       /* -1: lower, 1: higher, 0: unknown */
+	int decimals;	       /* at the axis */
+	double floor, ceiling; /* limits of the axis; NAN: none */
+	int better;	       /* -1: lower values are better, 1: higher ones, 0: unknown */
 };
 
 extern const struct plot_info plot_infos[]; /* by enum plot_metric */
 
-/* Weights of the exponential mean; index 0: no smoothing. */
+/* Weights of the exponential mean; index 0 is no smoothing. */
 extern const double plot_smoothing[];
 #define PLOT_SMOOTHING_COUNT 6
 
@@ -58,8 +57,8 @@ struct plot_points {
 	char what[SERIES_LABEL_BYTES];	 /* name of y, e.g. "train BPB" */
 	char column[SERIES_LABEL_BYTES]; /* column in an export, e.g. "train_bpb" */
 	char unit[SERIES_UNIT_BYTES];	 /* of y; "": unknown */
-	double file_unit;		 /* y per value in an export, e.g. 1e-6 */
-	double scale;			 /* y per value in the run's series */
+	double file_unit;		 /* an exported value times this is y, e.g. 1e-6 */
+	double scale;			 /* a value of the run's series times this is y */
 };
 
 void plot_points_release(struct plot_points *points);
@@ -68,30 +67,30 @@ void plot_points_release(struct plot_points *points);
  * equally. Returns false and changes nothing if `like` has few rows. */
 bool plot_points_smooth(struct plot_points *points, const struct plot_points *like, double weight);
 
-/* The x of a point on an axis; absent: it has none. */
+/* Return the x of a point on an axis; absent if the point has none. */
 double plot_point_x(const struct model_run *mr, const struct series_point *p, enum chart_axis axis);
 /* Name a place on an axis: "step 1,000", "421.4s", "12:30:05". */
 void plot_x_name(enum chart_axis axis, double x, char out[FMT_LABEL]);
 /* Explain in one line why a run has no points of a metric on an axis. */
 void plot_why_none(const struct model_run *mr, struct chart_metric metric, enum chart_axis axis,
 		   char *out, size_t size);
-/* List the metrics that at least one of the runs has, in the order of PLOT_LIST. Returns their
- * number. */
+/* List the metrics that at least one of the runs has, in the order of PLOT_LIST; returns how many.
+ */
 #define PLOT_CHOICES (PLOT_COUNT + RUN_MAX_SERIES)
 size_t plot_choices(const struct model *model, const struct model_run *const *runs, size_t n,
 		    struct chart_metric out[PLOT_CHOICES]);
-/* The metric to draw for a run: `metric`; instead of BPB that the run does not have, a loss or
- * plot_own_loss(). */
+/* Return the metric to draw for a run: `metric`, or instead of BPB a loss or plot_own_loss() if the
+ * run has no BPB. */
 struct chart_metric plot_metric_of(const struct model_run *mr, struct chart_metric metric);
-/* A series of the run that has points and is not one of the metrics: by name, or the one whose name
- * contains "loss" (else the first). NULL: none. */
+/* Find a series of the run, with points, that is not one of the metrics; NULL if there is none. */
 const struct run_series *plot_own_series(const struct run *run, const char *name);
+/* The same for the first one whose name contains "loss", or else for the first of all. */
 const struct run_series *plot_own_loss(const struct run *run);
 bool plot_is_metric(const struct chart_metric *a, const struct chart_metric *b);
 /* A chart of some runs. */
 struct plot_request {
 	const struct model_run *runs[UI_MAX_MARKS + 2];
-	const struct model_run *reference; /* drawn dashed, its seeds as a band */
+	const struct model_run *reference; /* drawn dashed, with a band of its other seeds */
 	size_t n_runs;
 	struct chart_metric metric;
 	enum chart_axis axis; /* set by plot_request_settle() */
@@ -99,67 +98,68 @@ struct plot_request {
 	bool legend;
 	bool plain;			    /* a title line instead of a box */
 	bool marks;			    /* mark stages and events of the first run */
-	const struct step_changes *changes; /* of the first run; NULL: none */
-	struct buf *svg;		    /* draw into this buffer; NULL: on the canvas */
+	const struct step_changes *changes; /* step time changes of the first run; NULL: none */
+	struct buf *svg;		    /* append SVG here; NULL: draw on the canvas */
 };
 
-/* Make the points of a run for the request's metric and axis; n may be 0. */
+/* Compute the points of a run for the request's metric and axis; there may be none. */
 void plot_points_init(struct plot_points *points, const struct plot_request *request,
 		      const struct model *model, const struct model_run *mr);
 
-/* The same for one series of a run as printed; NULL: no points. */
+/* The same for a series of the run, without conversion; series NULL gives no points. */
 void plot_series_init(struct plot_points *points, const struct plot_request *request,
 		      const struct model_run *mr, const struct series *series);
 
-/* Replace the metric by one that the first run has, and the axis by one on which most runs have
- * points: the chosen one if possible.  Telemetry has wall time only. */
+/* Replace the metric by one that the first run has. Set the axis: the chosen one if possible, else
+ * one on which most runs have points. Telemetry has points over wall time only. */
 void plot_request_settle(struct plot_request *request, const struct ui_shared *shared);
 /* Initialize a chart inside of a box at the request's rect. */
 void plot_chart_init(struct chart *chart, const struct plot_request *request,
 		     const struct ui_shared *shared);
-/* Set the visible x range and the cursor from the shared settings, and register the plot for the
+/* Set the visible x range and the cursor from the shared settings, and make the plot react to the
  * mouse. */
 void plot_window(struct chart *chart, struct ui_shared *shared);
 
-/* Move the cursor of a chart to the last row that the run printed there, its first one if it is
- * before that. On the same axis, all charts of a frame have the cursor of the first. */
+/* Move the cursor of a chart to a row: the last one at or before the cursor, or the first if there
+ * is none. The other charts of the frame with the same axis use the same x. */
 void plot_place_cursor(struct chart *chart, const struct curve *rows, struct ui_shared *shared);
-/* The y of the row at x; if there is none, interpolated, and *is_between is set. Absent outside. */
+/* Return the y of the row at x. If there is no row, interpolate and set *is_between. Absent if x is
+ * before the first row or after the last. */
 double plot_value_at(const struct curve *rows, double x, bool *is_between);
 
-/* Range of y: extremes (lo, hi) and quantiles (low, high). The last row of each series is within
- * low and high, because it may be the start of a new level and not a spike. NAN: no rows. */
+/* The range of y: extremes (lo, hi) and quantiles (low, high); NAN if there are no rows. The last
+ * row of each series is always between low and high, because it may be the start of a new level. */
 struct plot_spread {
 	double lo, hi, low, high;
 };
 
-/* Compute it for all series except bands, between two x; `share` of the rows are below low, and as
- * many above high. */
+/* Compute the range of all series except bands, for x from..to. The share `share` of the rows is
+ * below low, and the same share is above high. */
 struct plot_spread plot_spread_of(const struct chart *chart, double from, double to, double share);
 
-/* Draw a chart with the shared settings in a box with a title. Without points, the box gives the
- * reason. */
+/* Draw a chart with the shared settings in a box with a title. If there are no points, print the
+ * reason in the box. */
 void plot_draw(const struct plot_request *request, struct ui_shared *shared, struct canvas *canvas);
 
 /* Append the chart as SVG, or its points as CSV in base units (s, tok/s, tokens) with run, seed and
- * file. Appends nothing without points. */
+ * file. If there are no points, append nothing. */
 void plot_export(const struct plot_request *request, struct ui_shared *shared, bool as_svg,
 		 struct buf *out);
 
-/* The difference of two runs in the request's metric, at the last x that both have reached. `where`
- * describes it: "val BPB at step 1,000". */
+/* Compute the difference of two runs in the request's metric, at the last x that both have reached.
+ * `where` gets metric and x: "val BPB at step 1,000". */
 struct gap plot_gap(const struct plot_request *request, const struct model *model,
 		    const struct model_run *mr, const struct model_run *base,
 		    char where[FMT_LABEL]);
-/* The style of a gap; plain unless it exceeds twice its error. */
+/* Return the style of a difference: better or worse if it exceeds twice its error, else plain. */
 enum fact_style plot_gap_style(const struct gap *gap, struct chart_metric metric);
 
-/* Set the runs of a chart: the selected one, the marked ones, the reference. */
+/* Set the runs of a chart: the selected run, the marked runs and the reference. */
 void plot_request_runs(struct plot_request *request, const struct ui_shared *shared);
 
-/* A run's name with its seed: "gate-lqer s42"; "" for NULL. */
+/* Return a run's name with its seed: "gate-lqer s42"; "" for NULL. */
 struct plot_label plot_run_label(const struct model_run *mr);
 /* Append an alert: pod, run, text. */
 void plot_add_alert(const struct alert *alert, const struct model *model, struct buf *out);
-/* A run's name without its seed: its distinctive name, or the file name of its log. */
+/* Return a run's name without its seed: its distinctive name, or the file name of its log. */
 const char *plot_run_name(const struct model_run *mr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one-line editor of searches, filters, the palette and confirmations. */
+/* The line editor for searches, filters, the palette and confirmations. */
 #include "ui/prompt.h"
 
 #include "ui/theme.h"
@@ -25,7 +25,7 @@ void prompt_set(struct prompt *prompt, const char *text)
 	prompt->at = prompt->n_history;
 }
 
-/* Offsets of the characters around `at`. */
+/* Return the offset of the character before `at`. */
 static size_t find_previous(const struct prompt *prompt, size_t at)
 {
 	return at == 0 ? 0 : utf8_begin(prompt->text, at - 1);
@@ -87,7 +87,7 @@ static void add_history(struct prompt *prompt)
 	prompt->at = prompt->n_history;
 }
 
-/* Handle a key that moves the cursor; false if it is a different one. */
+/* Handle a key that moves the cursor; false for other keys. */
 static bool move_cursor(struct prompt *prompt, uint32_t code)
 {
 	if (code == KEYCODE_LEFT || code == CTRL('b'))
@@ -103,7 +103,7 @@ static bool move_cursor(struct prompt *prompt, uint32_t code)
 	return true;
 }
 
-/* Handle a key that erases; false if it is a different one. */
+/* Handle a key that erases text; false for other keys. */
 static bool erase_by_key(struct prompt *prompt, uint32_t code)
 {
 	size_t at = prompt->cursor, word = at;
@@ -159,7 +159,7 @@ int prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct rect 
 	int x = rect.x + canvas_text(canvas, rect.x, rect.y, STYLE_KEY, label);
 	int room = rect.x + rect.w - 1 - x;
 	int columns = (int)utf8_width(head);
-	/* If the line is too long, drop its start so that the cursor is visible. */
+	/* If the cursor would be outside, draw the line without its start. */
 	while (columns > room && head.len > 0) {
 		uint32_t cp;
 

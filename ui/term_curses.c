@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal through ncurses; no other file uses it. */
+/* Shows cells and reads keys with ncurses. */
 #include "ui/term.h"
 
 #include <curses.h>
@@ -18,7 +18,7 @@
 #include "ui/mouse.h"
 #include "ui/picture.h"
 
-#define CODE_ANSWER    (KEY_MAX + 1) /* about a mode or capabilities */
+#define CODE_ANSWER    (KEY_MAX + 1) /* start of an answer about a mode or capabilities */
 #define CODE_TEXT_SIZE (KEY_MAX + 2)
 #define CODE_PASTE_ON  (KEY_MAX + 3)
 #define CODE_PASTE_OFF (KEY_MAX + 4)
@@ -26,7 +26,7 @@
 #define CODE_MOUSE     (KEY_MAX + 6)
 #define CODE_MOUSE_OLD (KEY_MAX + 7)
 
-#define WAITING_BYTES (4U << 20) /* more than a frame and a clipboard */
+#define WAITING_BYTES (4U << 20) /* limit of term_write(); more than a frame and a clipboard */
 
 #define SYNC_BEGIN "\033[?2026h"
 #define SYNC_END   "\033[?2026l"
@@ -38,24 +38,24 @@
 #define ASK_PIXELS "\033[14t\033[c"
 #define DA1_SIXEL  4
 #define MIN_CELL   3	/* pixels */
-#define ASKED_MS   3000 /* until an answer arrives */
-#define ANSWER_MS  1000 /* from its first byte to its last */
+#define ASKED_MS   3000 /* time limit for an answer to arrive */
+#define ANSWER_MS  1000 /* time limit from the first byte of an answer to its last */
 
 /* From linux/memfd.h; required if sysctl vm.memfd_noexec is 2. */
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U
 #endif
 
-/* More than the largest frame: a million cells, each with a different style. */
+/* More than the largest frame, which has a million cells with a different style each. */
 #define QUEUE_BYTES	(64U << 20)
-#define KEEP_BYTES	(1U << 20) /* of the queue's memory between two frames */
+#define KEEP_BYTES	(1U << 20) /* an empty queue with more memory than this frees it */
 #define CANCEL		"\030"	   /* aborts a sequence: ECMA-48 CAN */
 #define OUTLET_STILL_MS 1000
 #define OUTLET_DRAIN_MS 4000
 
-/* Output to the terminal of stdout that never blocks: what curses writes goes to a memory file and
- * from there to the terminal as fast as it accepts it.  A terminal that accepts nothing (an SSH
- * client that sleeps) stops nothing else.
+/* Output to the terminal of stdout that never blocks. Curses writes to a memory file; the bytes go
+ * from there to the terminal when it accepts them. So a terminal that accepts nothing, such as an
+ * SSH client on a sleeping machine, does not stop the program.
  *
  * The terminal is opened a second time, because O_NONBLOCK belongs to the open file, which stdout
  * shares with stdin and the shell. */
@@ -64,17 +64,17 @@ struct outlet {
 	int fd;	    /* of the terminal */
 	bool is_redirected;
 	struct buf queue;
-	size_t sent; /* bytes of the queue */
+	size_t sent; /* number of bytes of the queue that were written */
 };
 
 /* Open the terminal of stdout a second time; -1 if that is not possible. */
 static int open_terminal(void)
 {
 	static const int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	/* Works where the terminal has no visible name, as in a container. */
+	/* This works even if the terminal has no name in /dev, as in a container. */
 	int fd = open("/proc/self/fd/1", flags);
 
-	/* After su the terminal may belong to another user; /dev/tty works for our session. */
+	/* After su, the terminal may belong to another user, but /dev/tty can be opened. */
 	if (fd < 0 && tcgetsid(STDOUT_FILENO) != (pid_t)-1)
 		fd = open("/dev/tty", flags);
 	if (fd >= 0 && !isatty(fd))
@@ -82,7 +82,7 @@ static int open_terminal(void)
 	return fd;
 }
 
-/* Free it (NULL: nothing) and drop the queue. */
+/* Free an outlet and drop its queue. NULL is a no-op. */
 static void outlet_free(struct outlet *outlet)
 {
 	if (outlet == NULL)
@@ -112,7 +112,7 @@ static struct outlet *outlet_new(struct err *err)
 	return NULL;
 }
 
-/* Let the file be memory from here on; if that fails, it stays the terminal. */
+/* Let outlet->file write to memory from now on; if that fails, it still writes to the terminal. */
 static void outlet_redirect(struct outlet *outlet)
 {
 	unsigned int flags = MFD_CLOEXEC;
@@ -148,7 +148,7 @@ static void outlet_collect(struct outlet *outlet)
 		(void)lseek(memory, 0, SEEK_SET);
 }
 
-/* Bytes that the terminal has not accepted yet. */
+/* Return the number of bytes that the terminal has not accepted yet. */
 static size_t count_queued(const struct outlet *outlet)
 {
 	return outlet->queue.len - outlet->sent;
@@ -166,7 +166,7 @@ static bool outlet_flush(struct outlet *outlet)
 
 		if (n == 0 || (n < 0 && errno == EAGAIN))
 			return false;
-		/* The terminal is gone: drop the rest. */
+		/* The terminal was closed: drop the rest. */
 		if (n < 0)
 			break;
 		outlet->sent += (size_t)n;
@@ -178,8 +178,8 @@ static bool outlet_flush(struct outlet *outlet)
 	return true;
 }
 
-/* Write everything, waiting until the terminal has accepted nothing for OUTLET_STILL_MS, or for
- * OUTLET_DRAIN_MS in all; true if nothing is left. */
+/* Write everything; true if nothing is left. Give up after OUTLET_DRAIN_MS, or if the terminal
+ * accepts nothing for OUTLET_STILL_MS. */
 static bool outlet_drain(struct outlet *outlet)
 {
 	int64_t end = clock_mono_ms() + OUTLET_DRAIN_MS;
@@ -193,8 +193,9 @@ static bool outlet_drain(struct outlet *outlet)
 	return true;
 }
 
-/* Write data at once and drop the queue, also in the kernel if it has no room.  A sequence
- * that was cut short is aborted first.  Never blocks; async-signal-safe. */
+/* Drop the queue and write data at once. If a part of the queue was written, abort a sequence that
+ * may be incomplete. If the kernel has no room, drop its queue, too. Never blocks, and is safe in a
+ * signal handler. */
 static void outlet_force(struct outlet *outlet, const char *data, size_t len)
 {
 	bool is_cut = outlet->sent > 0;
@@ -209,21 +210,21 @@ static void outlet_force(struct outlet *outlet, const char *data, size_t len)
 	}
 }
 
-/* End synchronized output, paste, mouse, colors, application keys and the alternate screen; show
- * the cursor. */
+/* Switches off synchronized output, bracketed paste, mouse, colors, application keys and the
+ * alternate screen, and shows the cursor. */
 static const char sane_bytes[] =
 	"\033[?2026l\033[?2004l\033[?1000l\033[?1002l\033[?1003l\033[?1006l"
 	"\033[0m\033[?1l\033>\033[?1049l\033[?25h\r";
 
-/* State for restore_terminal().  Modes of stdin and stdout, which may be different terminals:
- * before the program, and as it needs them. */
+/* State for restore_terminal(). The modes are those of stdin and stdout, which may be different
+ * terminals: before the program changed them, and as the program needs them. */
 static struct {
 	volatile sig_atomic_t open;
 	struct outlet *outlet;
 	struct termios before[2], ours[2];
 } saved;
 
-/* Set the modes that the program needs, or those from before it. */
+/* Set the modes that the program needs (ours), or restore those from before. */
 static void set_modes(bool ours)
 {
 	const struct termios *modes = ours ? saved.ours : saved.before;
@@ -232,8 +233,8 @@ static void set_modes(bool ours)
 	(void)tcsetattr(STDIN_FILENO, TCSANOW, &modes[0]);
 }
 
-/* Restore the terminal with only write and tcsetattr: safe in a signal handler and before abort.
- * Does nothing if no terminal is open. */
+/* Restore the terminal if one is open. Calls only async-signal-safe functions, because it runs in a
+ * signal handler and before abort. */
 static void restore_terminal(void)
 {
 	if (!saved.open)
@@ -262,8 +263,8 @@ static void catch_signals(const int *signals, size_t n)
 	}
 }
 
-/* Save the modes; restore them on a crash and on signals that end the program, until others handle
- * those. */
+/* Save the modes. They are restored if the program crashes, or is ended by a signal that has no
+ * other handler. */
 static void save_modes(struct outlet *outlet)
 {
 	static const int ends[] = { SIGTERM, SIGHUP, SIGINT };
@@ -283,7 +284,7 @@ static void save_modes(struct outlet *outlet)
 	xalloc_set_abort_hook(restore_terminal);
 }
 
-/* Take the modes that curses set for stdout as those that the program needs. */
+/* Take over the modes that curses set for stdout as the modes that the program needs. */
 static void learn_modes(void)
 {
 	struct termios *keys = &saved.ours[0], *screen = &saved.ours[1];
@@ -297,7 +298,7 @@ static void learn_modes(void)
 	set_modes(true);
 }
 
-/* Restore the modes for good. */
+/* Restore the modes when the terminal is closed. */
 static void forget_modes(void)
 {
 	set_modes(false);
@@ -305,8 +306,7 @@ static void forget_modes(void)
 	xalloc_set_abort_hook(NULL);
 }
 
-/* Block the signals that do not end the program, so that none interrupts curses while it waits for
- * the rest of a key. */
+/* Block signals that would interrupt curses while it waits for the rest of a key. */
 static void block_signals(sigset_t *before)
 {
 	static const int passing[] = { SIGCHLD, SIGCONT, SIGHUP, SIGWINCH };
@@ -318,11 +318,11 @@ static void block_signals(sigset_t *before)
 	(void)pthread_sigmask(SIG_BLOCK, &set, before);
 }
 
-/* Answer of the terminal that is being read: a list of numbers. */
+/* An answer of the terminal that is being read: a list of numbers. */
 struct answer {
-	int code; /* that started it */
+	int code; /* CODE_ANSWER or CODE_TEXT_SIZE */
 	int numbers[32], n;
-	int64_t end_ms; /* later bytes are keys */
+	int64_t end_ms; /* bytes after this monotonic time are keys */
 };
 
 struct term {
@@ -330,7 +330,7 @@ struct term {
 	struct outlet *outlet;
 	struct term_options options;
 	struct canvas shown; /* the last frame */
-	bool all_stale;
+	bool all_stale;	     /* write all cells of the next frame */
 	bool has_sync;
 	bool gone;
 	bool rang; /* a bell is queued */
@@ -338,7 +338,7 @@ struct term {
 	struct answer answer;
 	enum { PIXELS_UNASKED, PIXELS_ASKED, PIXELS_NONE, PIXELS_SIXEL, PIXELS_KITTY } pixels;
 	int64_t asked_ms;
-	int cell_w, cell_h;			/* pixels, as it answered; 0: unknown */
+	int cell_w, cell_h;			/* pixels, from the answer; 0: unknown */
 	uint64_t pictures[CANVAS_MAX_PICTURES]; /* keys of the visible pictures */
 	size_t n_pictures;
 	int colors; /* 256, 16, 8 or 0 */
@@ -366,7 +366,7 @@ void term_options_init(struct term_options *options)
 	options->remote = env_is_set("SSH_TTY") || env_is_set("SSH_CONNECTION");
 }
 
-/* Attributes of curses for the bits of a style. */
+/* Convert the attribute bits of a style to those of curses. */
 static attr_t style_attributes(unsigned int style)
 {
 	return (style & STYLE_BOLD ? A_BOLD : A_NORMAL) |
@@ -430,7 +430,7 @@ static void define_keys(void)
 		(void)define_key(keys[i].bytes, keys[i].code);
 }
 
-/* May the terminal be sent sequences that it may not know?  Some print those. */
+/* May sequences be sent that the terminal does not know? Some terminals print such sequences. */
 static bool may_ask(void)
 {
 	const char *name = getenv("TERM");
@@ -457,7 +457,7 @@ void term_leave(struct term *term)
 		(void)fputs(KEY_MOUSE_MODES_OFF PASTE_OFF, term->outlet->file);
 	(void)fflush(term->outlet->file);
 	(void)endwin();
-	/* A terminal that does not accept all output gets at least the sane modes. */
+	/* If the terminal does not accept all output, restore at least its modes. */
 	if (!outlet_drain(saved.outlet))
 		outlet_force(saved.outlet, sane_bytes, sizeof(sane_bytes) - 1);
 	set_modes(false);
@@ -484,7 +484,7 @@ struct term *term_open(const struct term_options *options, struct err *err)
 	if (outlet == NULL)
 		return NULL;
 	save_modes(outlet);
-	/* newterm without its handlers for Ctrl-Z and for a new size: the program has its own. */
+	/* Keep newterm from installing its handlers: the program has its own. */
 	(void)signal(SIGTSTP, SIG_IGN);
 	(void)signal(SIGWINCH, SIG_IGN);
 	SCREEN *screen = newterm(NULL, outlet->file, stdin);
@@ -595,16 +595,16 @@ bool term_pixels(struct term *term, int *w, int *h)
 		return clock_mono_ms() - term->asked_ms < ASKED_MS;
 	if (term->pixels < PIXELS_SIXEL || term->colors < 256 || term->options.ascii)
 		return false;
-	/* The numbers of the kernel follow the size of the font. */
+	/* Prefer the kernel's numbers: they change with the font size. */
 	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	*w = size.ws_xpixel > 0 ? size.ws_xpixel / int_max(size.ws_col, 1) : term->cell_w;
 	*h = size.ws_ypixel > 0 ? size.ws_ypixel / int_max(size.ws_row, 1) : term->cell_h;
-	/* A cell too small for text means that the numbers are not pixels. */
+	/* If the cell is too small for text, the numbers are not pixels. */
 	return *w >= MIN_CELL && *h >= MIN_CELL;
 }
 
-/* Use a complete answer; its last byte names its kind.  kitty and ghostty use a different
- * protocol than sixel and are recognized by name. */
+/* Use a complete answer, whose last byte shows its kind. kitty and ghostty have their own protocol
+ * for pictures and are recognized by TERM. */
 static void use_answer(struct term *term, const struct answer *answer, uint32_t last)
 {
 	const char *name = getenv("TERM");
@@ -624,7 +624,7 @@ static void use_answer(struct term *term, const struct answer *answer, uint32_t 
 	}
 }
 
-/* Add a character to the answer that is being read; false if it was typed. */
+/* Add a character to the answer that is being read; false if the user typed it. */
 static bool feed_answer(struct term *term, uint32_t ch)
 {
 	struct answer *answer = &term->answer;
@@ -691,8 +691,8 @@ static void show_canvas(struct term *term, const struct canvas *canvas, int x, i
 	(void)refresh();
 }
 
-/* Show the pictures that changed.  In some terminals a picture replaces the text below it, so their
- * cells are shown without text first. */
+/* Show the pictures that changed. In some terminals a picture deletes the text in its cells: blank
+ * these cells first, so that show_canvas() then writes their text again. */
 static void show_pictures(struct term *term, const struct canvas *canvas)
 {
 	size_t n = (size_t)canvas->width * (size_t)canvas->height;
@@ -771,7 +771,7 @@ static const struct {
 	{ CODE_PASTE_OFF, KEYCODE_PASTE_END },
 };
 
-/* Code of a curses function key; 0 if the program does not use it. */
+/* Convert a curses key code; 0 if the program does not use this key. */
 static uint32_t translate_key(int curses)
 {
 	for (size_t i = 0; i < LENGTH(key_codes); i++)
@@ -797,7 +797,7 @@ bool term_read(struct term *term, struct key *key)
 			int waiting = 1;
 
 			term->gone = ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0;
-			/* Reading may have drawn. */
+			/* get_wch() may have written output. */
 			(void)term_flush(term);
 			return false;
 		}
@@ -857,7 +857,7 @@ void term_return(struct term *term)
 {
 	set_modes(true);
 	(void)refresh();
-	/* Curses sets this mode only if its file is a terminal. */
+	/* Curses sets this mode only while its file is a terminal. */
 	(void)keypad(stdscr, TRUE);
 	(void)clearok(curscr, TRUE);
 	enter_modes(term);

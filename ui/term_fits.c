@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Is the terminal usable?  Apart from term_curses.c, because term.h of curses defines macros with
- * common names. */
+/* Checks whether the dashboard can use the terminal. This is not in term_curses.c because term.h of
+ * curses defines macros with common names. */
 #include "ui/term.h"
 
 #include <unistd.h>

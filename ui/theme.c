@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of the named styles in each theme. */
+/* Colors and attributes of the named styles in each theme. */
 #include "ui/theme.h"
 
 #include <math.h>

@@ -6,13 +6,13 @@
 #include "report/facts.h"
 
 /*
- * Named styles: attributes, and per theme a color of 256 and one of 16; -1 is the terminal's
- * default.  Colors are never the only difference: without them, attributes and signs remain.
- * Better and worse are blue and orange.  Colors of the series, of the reference and of states
- * stay distinct for the color-blind; t-theme checks how well.  INK_ styles replace the
- * colors of a log (model/logtext.h) and are readable on the background.
+ * Named styles: attributes, and for each theme a color for terminals with 256 colors and one for
+ * terminals with 16; -1 is the terminal's default. Color is never the only difference: without it,
+ * attributes and signs remain. Better and worse are blue and orange. Colors of the series, of the
+ * reference and of states stay distinct for color-blind people; t-theme checks how well. INK_
+ * styles replace the colors of a log (model/logtext.h) by readable ones.
  *
- *	id, attributes, dark, light, contrast
+ *	id, attributes, dark (256, 16), light (256, 16), contrast (256, 16)
  */
 #define STYLE_LIST(X)                                                \
 	X(NORMAL, 0, -1, -1, -1, -1, -1, -1)                         \
@@ -67,7 +67,7 @@
 #define STYLE_ID(id, ...) STYLE_##id,
 enum style { STYLE_LIST(STYLE_ID) STYLE_COUNT };
 
-/* Added to a style in a cell. */
+/* A cell's style is an enum style, and these bits are added to it. */
 #define STYLE_MASK	0x00FFU
 #define STYLE_BOLD	0x0100U
 #define STYLE_REVERSE	0x0200U
@@ -85,14 +85,14 @@ struct theme_style {
 enum theme { THEME_LIST(THEME_ID) THEME_COUNT };
 
 const char *theme_name(enum theme theme);
-/* -1 with err for an unknown name. */
+/* Find a theme by its name; -1 with err if the name is unknown. */
 int theme_by_name(const char *name, enum theme *theme, struct err *err) MUST_USE;
 
-/* Static row of a style in a theme. */
+/* Return the colors and attributes of a style in a theme; static. */
 const struct theme_style *theme_style(enum theme theme, unsigned int style);
 
-/* Style of a difference, where less is better; absent ones are dim. */
+/* Return the style of a difference: better if it is negative, dim if it is absent. */
 unsigned int theme_delta(double value);
 unsigned int theme_fact(enum fact_style style);
-/* Style of the i-th series of a chart; they repeat. */
+/* Return the style of the i-th series of a chart. After STYLE_SERIES_COUNT, styles repeat. */
 unsigned int theme_series(unsigned int i);

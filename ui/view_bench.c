@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View of A/B benches: their progress and verdicts, and plans that can be started. */
+/* The view of A/B benches: their progress and verdicts, and plans that can be started. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "ui/bench_panel.h"
@@ -8,16 +8,16 @@
 
 struct bench {
 	struct list list;
-	const struct model *model; /* of the last fill; borrowed */
-	int scroll;		   /* report lines scrolled off the top */
-	uint64_t shown;		   /* id of the bench that scroll belongs to */
+	const struct model *model; /* borrowed; set by bench_list() */
+	int scroll;		   /* number of report lines above the first visible one */
+	uint64_t shown;		   /* id of the bench that is scrolled */
 	bool as_text;		   /* show the report instead of the drawing */
 };
 
-/* From this width on, drawing and report are shown side by side. */
+/* From this width on, the report is shown right of the drawing. */
 #define WIDE	   150
 #define TEXT_WIDTH 84
-/* Free lines needed below the drawing to show the report there. */
+/* Otherwise it is shown below the drawing if this many lines are free there. */
 #define LEAST_TEXT 8
 
 static unsigned int state_style(const char *state)
@@ -29,8 +29,8 @@ static unsigned int state_style(const char *state)
 	return strcmp(state, "plan") == 0 ? STYLE_HINT : STYLE_WARN;
 }
 
-/* The state of a bench in one word. A running bench without a driving process is paused; one that
- * cannot reach a pod, or is not granted GPUs, is waiting. */
+/* Return the state of a bench in one word. A running bench is "paused" if no process drives it, and
+ * "waiting" if it cannot reach a pod or has not been granted GPUs. */
 static const char *state_word(const struct model_bench *bench)
 {
 	const struct bench_live *live = bench->live;
@@ -94,7 +94,7 @@ static uint64_t bench_id(void *user, size_t row)
 }
 
 /* New benches are inserted at the top. The selection stays on its bench, with two exceptions: from
- * the newest bench it moves to a newer one, and from a plan to the bench just started from it. */
+ * the newest bench it moves to a newer one, and from a plan to a bench that it started. */
 static struct list *bench_list(void *state, struct ui_shared *shared)
 {
 	static const struct list_column columns[] = {
@@ -202,8 +202,7 @@ static bool bench_act(void *state, struct ui_shared *shared, enum action action,
 		if (!is_plan || has_marks)
 			out->text = ui_pod_names(shared, MODEL_NONE);
 	} else if (action == ACTION_AUDIT) {
-		/* Runs the control against itself, on the marked pods or on the pods of the
-		 * plan. */
+		/* An audit compares the control with itself, on the marked pods or the plan's. */
 		out->id = COMMAND_BENCH_AUDIT;
 		out->name = xstrdup(bench->id);
 		if (has_marks)

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* View of all runs: one row per run, charts of the selected run, and its use of the caps. */
+/* The view of all runs: one row per run, and charts, caps and log of the selected run. */
 #include "model/crossing.h"
 #include "model/forecast.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 
-#define EMPTY_PODS 8 /* named on a screen without runs */
+#define EMPTY_PODS 8 /* maximum number of pods that a view without runs lists */
 
 struct fleet_row {
 	const struct model_run *mr;
 	struct forecast forecast;
-	struct crossing crossing; /* of the target of its track */
+	struct crossing crossing; /* where it reaches the target of its track */
 };
 
 struct fleet {
 	struct list list;
-	struct list pods;	/* selected: that of the selected run */
+	struct list pods;	/* its selected row is the pod of the selected run */
 	struct fleet_row *rows; /* owned; in the order of the model */
 	size_t cap_rows;
 	uint64_t forecast_of;		/* model->generation of the forecasts; 0: none */
-	const struct ui_shared *shared; /* of the last fill; borrowed */
-	struct plot_request drawn;	/* the runs drawn in the charts at that time */
+	const struct ui_shared *shared; /* borrowed; set by fleet_fill() */
+	struct plot_request drawn;	/* the runs in the charts; set by fleet_fill() */
 };
 
 #define FLEET_LIST(X)                                                                        \
@@ -45,7 +45,7 @@ struct fleet {
 	X(FLEET_SIZE, "SIZE MB", 8, 14, FMT_NUMBER, .decimals = 3)                           \
 	X(FLEET_COST, "COST $", 7, 15, FMT_NUMBER, .decimals = 2, .descending = true)        \
 	X(FLEET_STATE, "STATE", 13, .drop = 2, .grow = true)                                 \
-	/* For exports only: no screen is wide enough. */                                    \
+	/* Only for exports: no screen is wide enough. */                                    \
 	X(FLEET_FILE, "FILE", CANVAS_MAX_SIDE, .drop = 16)
 
 enum fleet_column { FLEET_LIST(LIST_ID) FLEET_COLUMNS };
@@ -68,7 +68,8 @@ static double reference_score(const struct ui_shared *shared)
 	return sum / (double)shared->baseline->n_bpb;
 }
 
-/* The run's color in the chart, with a sign for reference, marked, or alerting runs. */
+/* Show the run's color in the chart, with a sign if it is the reference, marked, or has an alert.
+ */
 static void mark_cell(const struct fleet *fleet, const struct model_run *mr, struct list_cell *cell)
 {
 	const struct ui_shared *shared = fleet->shared;
@@ -86,7 +87,7 @@ static void mark_cell(const struct fleet *fleet, const struct model_run *mr, str
 								   : "");
 }
 
-/* The run's final score, or its forecast. */
+/* Return the run's final score, or its forecast. */
 static double final_score(const struct fleet_row *row)
 {
 	double final = model_run_final_bpb(row->mr);
@@ -94,7 +95,7 @@ static double final_score(const struct fleet_row *row)
 	return run_has(final) ? final : row->forecast.final_bpb;
 }
 
-/* A forecast has a ~, so that it is recognizable without colors. */
+/* Show the final score. A forecast gets a ~, so that it is recognizable without colors. */
 static void final_cell(const struct fleet_row *row, struct list_cell *cell)
 {
 	bool is_known = run_has(model_run_final_bpb(row->mr));
@@ -105,8 +106,8 @@ static void final_cell(const struct fleet_row *row, struct list_cell *cell)
 		list_cellf(cell, STYLE_HINT, "~%s", fmt_number(cell->number, 4).s);
 }
 
-/* The chosen own series of the run, with its printed name. If none is chosen and the run has no
- * known loss or BPB, its own loss. */
+/* Show the chosen own series of the run, with its printed name. If none is chosen, show the run's
+ * own loss, but only if it has no known loss or BPB. */
 static void own_cell(const struct ui_shared *shared, const struct run *run, struct list_cell *cell)
 {
 	const struct chart_metric *chosen = &shared->chart.metric;
@@ -123,7 +124,7 @@ static void own_cell(const struct ui_shared *shared, const struct run *run, stru
 	cell->number = own->last;
 }
 
-/* A validation from long ago is grey and has its step: "3.4877@0". */
+/* Show a validation from long ago in grey and with its step: "3.4877@0". */
 static void validation_cell(const struct model_run *mr, enum metric metric, struct list_cell *cell)
 {
 	double old = model_run_old_step(mr, metric);
@@ -211,7 +212,7 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 	}
 }
 
-/* Default order: running runs, then ended ones, newest first. */
+/* The default order: running runs, then other runs, newest first, then runs without data. */
 static double fleet_rank(void *user, size_t row)
 {
 	const struct fleet *fleet = user;
@@ -232,7 +233,7 @@ static bool fleet_has(void *user, size_t row)
 	return ui_shows_run(fleet->shared, fleet->rows[row].mr);
 }
 
-/* Refill the list from the model; the selected run stays selected. */
+/* Fill the list from the model, and select the selected run again. */
 static void fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 {
 	static const struct list_ops ops = { .columns = fleet_columns,
@@ -280,7 +281,7 @@ static void draw_chart(struct ui_shared *shared, struct canvas *canvas, struct r
 	plot_draw(&request, shared, canvas);
 }
 
-/* Draw the chosen metric and, next to it, up to `most` other metrics of the run: the next ones. */
+/* Draw the chosen metric and, right of it, up to `most` of the metrics that follow it. */
 static void draw_charts(struct ui_shared *shared, struct canvas *canvas, struct rect r, size_t most)
 {
 	const struct chart_metric now = plot_metric_of(shared->selected, shared->chart.metric);
@@ -300,7 +301,7 @@ static void draw_charts(struct ui_shared *shared, struct canvas *canvas, struct 
 			   &choices[(at + 1 + i) % n], false);
 }
 
-/* For about 80x24: without frames, to save lines. */
+/* Draw the view for about 80x24, without frames to save lines. */
 static void draw_small(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 		       struct rect r)
 {
@@ -338,8 +339,8 @@ static struct rect selected_box(const struct ui_shared *shared, struct canvas *c
 	return canvas_box(canvas, r, "%s · %s", what, plot_run_label(shared->selected).s);
 }
 
-/* From 100x30 on: runs, charts, caps and the end of the log in boxes; from 170x50 on also a third
- * chart, pods and events. */
+/* Draw the view from 100x30 on: runs, charts, caps and the end of the log in boxes. From 170x50 on,
+ * there are also a third chart, pods and events. */
 static void draw_boxes(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 		       struct rect r)
 {
@@ -373,7 +374,7 @@ static const char no_pods[] = "No runs and no pods.\n"
 static const char no_runs[] = "No runs yet.\n"
 			      "7  shows the pods, their connections and errors\n"
 			      "!  shows all events\n"
-			      "The patterns of their logs are in %s";
+			      "The log patterns of the pods are in %s";
 
 /* Explain why there is nothing to show. */
 static void draw_empty(const struct ui_shared *shared, struct canvas *canvas, struct rect r)

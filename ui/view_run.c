@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View of one run: its facts, charts of its metrics, and its events. */
+/* The view of one run: its facts, charts of its metrics, and its events. */
 #include "model/crossing.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
@@ -10,8 +10,8 @@ struct view_run_state {
 	struct step_changes changes;
 };
 
-/* Request the selected run and the reference. On an axis of wall time they do not overlap, so only
- * the selected run is drawn. */
+/* Request the selected run and the reference. On a wall time axis they would not overlap, so
+ * request only the selected run there. */
 static void request_run(struct plot_request *request, const struct ui_shared *shared)
 {
 	request->reference = shared->reference;
@@ -50,7 +50,7 @@ static void add_facts(const struct ui_shared *shared, struct facts *facts)
 {
 	const struct model_run *mr = shared->selected;
 	const struct run *run = &mr->run;
-	/* The evaluation may continue with another stage. */
+	/* Is the score that of a stage? The evaluation may continue with another one. */
 	bool is_stage = run_has(model_run_stage_bpb(mr));
 	bool is_mean = model_run_ms_per_step(mr) != run->step_ms_median;
 	const struct {
@@ -172,7 +172,7 @@ static void draw_grid(struct view_run_state *view, struct ui_shared *shared, str
 		return;
 	}
 	size_t at = index_of(i, n, plot_is_metric(&choices[i], &now));
-	/* The chosen metric gets a chart even if this run does not have it. */
+	/* Draw the chosen metric even if this run does not have it. */
 	if (at == n)
 		choices[at = 0] = now;
 	for (rows = int_min(rows, (left + columns - 1) / columns); rows > 0; rows--) {
@@ -197,7 +197,7 @@ static void run_draw(void *state, struct ui_shared *shared, struct canvas *canva
 		panel_empty(canvas, r, "No run is selected.\n1 opens the fleet");
 		return;
 	}
-	/* Up to four events, if the screen is high enough. */
+	/* Show up to four events if the screen is high enough. */
 	n_events = (int)shared->selected->run.n_events;
 	events = rect_take_bottom(&r, r.h >= 30 ? 2 + int_max(1, int_min(n_events, 4)) : 0);
 	(void)rect_take_top(&r, head.h);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Look up words in the glossary, which the build takes from the manual. */
+/* Looks up words in the glossary, which the build extracts from the manual. */
 #include "ui/words.h"
 
 #include "base/embed.h"

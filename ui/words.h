@@ -3,12 +3,12 @@
 
 #include "base/str.h"
 
-/* The glossary of the manual: words of the screen, and what they mean. */
+/* The glossary of the manual, which explains the words on the screen. */
 struct words_entry {
 	struct str view, words, meaning; /* words: "POD, RUN, SEED" */
 };
 
-/* The n-th entry; false: there are fewer. */
+/* Get the n-th entry; false if there are fewer. */
 bool words_entry_at(size_t n, struct words_entry *entry);
-/* What a word means, in the view if that is possible; empty: unknown. */
+/* Return the meaning of a word, preferably in this view; empty if the word is unknown. */
 struct str words_explain(const char *view, const char *word);

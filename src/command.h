@@ -9,10 +9,11 @@
  * executes it. */
 enum command_id {
 	COMMAND_NONE,
-	COMMAND_COPY,	/* text to the clipboard */
-	COMMAND_EXPORT, /* text to the file `name` */
-	COMMAND_LEARN,	/* rules from the first line of text and those around it, for log `name` */
-	COMMAND_ANSWER, /* answer a question of the pod with text; NULL refuses */
+	COMMAND_COPY,	   /* copy text to the clipboard */
+	COMMAND_EXPORT,	   /* write text to the file `name` */
+	COMMAND_LEARN,	   /* learn rules for log `name` from the first line of text and the lines
+			      around it */
+	COMMAND_ANSWER,	   /* answer a question of the pod with text; NULL refuses */
 	COMMAND_RECONNECT, /* connect to the pod now */
 	COMMAND_CHECK,	   /* check whether the pod is ready for a run */
 	COMMAND_EDIT,	   /* open the file `name`, at `line`, in the user's editor or pager */
@@ -29,17 +30,17 @@ enum command_id {
 	COMMAND_BENCH_ARMS,  /* let the user choose _RUN or _SETTINGS (frame only) */
 
 	/* Benches whose plan the program writes. */
-	COMMAND_BENCH_AUDIT, /* pods `text`, control of plan `name` or the probe */
-	COMMAND_BENCH_PODS,  /* plan `name` on the pods `text` */
-	COMMAND_BENCH_FORM,  /* as filled in the form `text` (JSON) */
-	COMMAND_BENCH_RUN,   /* checkpoint of HarnessGym run `text` ("": trials) at place `name` */
+	COMMAND_BENCH_AUDIT, /* audit pods `text` with the control of plan `name` or the probe */
+	COMMAND_BENCH_PODS,  /* run plan `name` on the pods `text` */
+	COMMAND_BENCH_FORM,  /* run the bench in the form `text` (JSON) */
+	COMMAND_BENCH_RUN, /* checkpoint of HarnessGym run `text` (if "": trials) at place `name` */
 	COMMAND_BENCH_SETTINGS, /* launch settings of the kernels of that run */
 };
 
 struct command {
 	enum command_id id;
 	size_t pod;
-	char *text;    /* owned; pods are separated by commas or line ends */
+	char *text;    /* owned; several pods are separated by commas or newlines */
 	char *name;    /* owned */
 	uint64_t line; /* 0: unknown */
 	bool is_cut;   /* text was truncated */

@@ -39,7 +39,7 @@ void context_close_db(struct context *context)
 	context->opened &= ~(unsigned int)CONTEXT_DB;
 }
 
-/* The path is known even if the configuration has an error. */
+/* Called even if the configuration has an error. */
 static void set_db_path(struct context *context)
 {
 	free(context->db_path);
@@ -61,7 +61,7 @@ static int is_rule_file(const struct dirent *entry)
 	return entry->d_name[0] != '.' && str_ends_with(str_from(entry->d_name), ".json");
 }
 
-/* The built-in tracks, then those that the configuration names. */
+/* Load the built-in tracks, then those that the configuration names. */
 static int load_tracks(struct context *context, struct err *err)
 {
 	const struct conf_strings *files = &context->conf.tracks;

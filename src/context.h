@@ -14,18 +14,18 @@
 /* Global options as given; strings are borrowed from the command line. */
 struct context_options {
 	const char *config; /* NULL: conf_load's default */
-	const char *db;	    /* NULL: the configuration's, or the default */
+	const char *db;	    /* NULL: the configured one, or the default */
 	bool read_only;
 	bool verbose;
 	const char *color;   /* auto, always, never */
 	const char *charset; /* NULL: chosen by the locale; braille .. pixels */
-	const char *track;   /* NULL: the configuration's */
+	const char *track;   /* NULL: the configured one */
 };
 
 enum context_part {
 	CONTEXT_CONF = 1 << 0,
-	CONTEXT_FORMATS = 1 << 1, /* with CONF, including the configuration's */
-	CONTEXT_TRACK = 1 << 2,	  /* the configuration's, or the default */
+	CONTEXT_FORMATS = 1 << 1, /* with the configured ones if CONF is open */
+	CONTEXT_TRACK = 1 << 2,	  /* the configured one, or the default */
 	CONTEXT_DB = 1 << 3,	  /* open for reading */
 };
 
@@ -39,14 +39,14 @@ struct context {
 	struct track_set tracks;    /* all; empty until FORMATS is opened */
 	struct track track;	    /* empty until opened */
 	struct store *store;	    /* owned, read-only; NULL: not opened */
-	long writer; /* process that was writing to the database when it was opened; 0: none */
+	long writer; /* process that was writing to the database when this one opened it; 0: none */
 	struct conf before;  /* the configuration before the last reload */
 	char *const *places; /* borrowed; set by context_open_places */
 	size_t n_places;
 	struct scratch folder; /* holds the database and local copies of these places */
 };
 
-/* Nothing is opened yet; options are copied. */
+/* Initialize the context without opening anything; options are copied. */
 void context_init(struct context *context, const struct context_options *options);
 void context_close(struct context *context);
 
@@ -76,17 +76,17 @@ int context_find_track(const struct context *context, const char *name, struct t
 		       struct err *err) MUST_USE;
 
 /* Read the configuration again, in place; the previous one stays valid until the next reload. said
- * is a sentence for people. -1 with err, and nothing changed, if it has an error. Rules, track and
- * database stay as they were opened. */
+ * is a sentence for people. -1 with err, and nothing changed, if the file has an error. Rules,
+ * track and database are not opened again. */
 int context_reload(struct context *context, char said[200], struct err *err) MUST_USE;
 
-/* Replace the pods that conf.discover[i] listed before by the ones in this output, in place; the
- * previous pods stay valid until the next call. -1 with err, and nothing changed, if the output is
- * invalid. */
+/* Replace the pods from the previous output of conf.discover[i] by the pods in this output, in
+ * place; the previous pods stay valid until the next call. -1 with err, and nothing changed, if the
+ * output is invalid. */
 int context_discovered(struct context *context, size_t i, struct str answer,
 		       struct err *err) MUST_USE;
 
-/* The start of a command line that runs this program again with the same configuration and
- * database; returns the number of words of argv that were filled. */
+/* Fill argv with the start of a command line that runs this program again with the same
+ * configuration and database; returns the number of words. */
 #define CONTEXT_ARGV 5
 size_t context_argv(const struct context *context, const char *argv[CONTEXT_ARGV]);

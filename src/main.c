@@ -22,10 +22,10 @@ int main(int argc, char **argv)
 	plain_streams();
 	(void)signal(SIGPIPE, SIG_IGN);
 	xalloc_init();
-	/* The build generates parts of the manual with this. */
+	/* Called by the build to generate parts of the manual. */
 	if (argc == 3 && strcmp(argv[1], "--dump-reference") == 0)
 		return reference_print(argv[2]);
-	/* Shell completion. */
+	/* Called by the completions of the shells. */
 	if (argc > 1 && strcmp(argv[1], "--complete") == 0)
 		return cmd_complete(argc - 2, argv + 2);
 	return cmd_main(argc - 1, argv + 1);

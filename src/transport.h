@@ -21,12 +21,12 @@ struct stream_exit {
 };
 
 struct stream_cb {
-	/* Bytes of stdout; return how many were taken (< len: the stream
-	 * pauses until stream_resume). */
+	/* Called with bytes of stdout; returns how many were taken. After fewer than len, the
+	 * stream pauses until resume. */
 	size_t (*on_data)(void *user, const void *data, size_t len);
-	/* Bytes of stderr; all are taken.  NULL: they are discarded. */
+	/* Called with bytes of stderr, and must take them all. NULL: they are discarded. */
 	void (*on_stderr)(void *user, const void *data, size_t len);
-	/* Once, last; the stream is gone after it. */
+	/* Called once, last; after it the stream no longer exists. */
 	void (*on_close)(void *user, const struct stream_exit *exit);
 };
 
@@ -58,7 +58,6 @@ struct transport_ops {
 			       const struct stream_cb *cb, void *user, struct err *err);
 	/* Queue bytes for stdin; -1 if more than the cap would wait. */
 	int (*write)(struct stream *s, const void *data, size_t len, struct err *err);
-	/* Close stdin. */
 	void (*close_stdin)(struct stream *s);
 	/* Continue after on_data took fewer bytes than it was given. */
 	void (*resume)(struct stream *s);

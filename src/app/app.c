@@ -28,12 +28,12 @@ struct app {
 	struct loop_timer *poll, *frame, *tick, *resize, *away;
 	struct pod_shell shell; /* pid != 0: it uses the terminal */
 	char *shell_pod;	/* owned; name; NULL: it runs on this machine */
-	bool is_command;	/* stop_cmd instead of a shell, editor instead of init */
+	bool is_command;	/* it runs stop_cmd or the editor, not a shell or init */
 	struct term_options options;
 	bool in_tmux;
 	bool works;	   /* on_work is posted */
 	bool owes;	   /* draw a frame when the terminal has accepted the last one */
-	bool mouse_chosen; /* by a key: a reload keeps it */
+	bool mouse_chosen; /* chosen by a key, so a reload keeps it */
 	int notices;	   /* sent since the terminal accepted all output */
 	int status;	   /* 128 + signal */
 };
@@ -106,7 +106,6 @@ static void quit_loop(struct app *app)
 	loop_stop(app->loop);
 }
 
-/* Take the options of the terminal from the command line and the configuration. */
 static int make_term_options(const struct app *app, struct term_options *options, struct err *err)
 {
 	const struct conf *conf = &app->setup->context->conf;
@@ -135,7 +134,7 @@ static void reload_conf(struct app *app)
 	char said[200] = "";
 
 	if (source->reload == NULL) {
-		ui_show_message(shared, "no configuration file to read");
+		ui_show_message(shared, "this dashboard has no configuration to reload");
 		return;
 	}
 	bool is_read = source->reload(source->user, said, &err) == 0;
@@ -159,7 +158,6 @@ static void reload_conf(struct app *app)
 	ui_show_message(shared, "%s", text);
 }
 
-/* Return to the dashboard after the shell on a pod has exited. */
 static void return_from_shell(struct app *app, int status)
 {
 	term_return(app->term);
@@ -358,7 +356,7 @@ static void on_signal(void *user, int signum)
 		loop_timer_start(app->resize, RESIZE_MS, 0);
 		return;
 	}
-	/* After a SIGSTOP; Ctrl-Z is handled elsewhere. */
+	/* The process continues after SIGSTOP; Ctrl-Z is handled elsewhere. */
 	if (signum == SIGCONT) {
 		if (app->shell.pid != 0)
 			return;
@@ -417,14 +415,17 @@ static int copy_to_clipboard(void *user, const char *text, struct err *err)
 	AUTO_BUF out = buf_new(4 * OSC_COPY_MAX_BYTES);
 
 	if (osc_copy(&out, str_from(text), app->in_tmux) != 0)
-		return err_set(err, ERR_LIMIT, "too long for the clipboard; x saves it to a file");
+		return err_set(
+			err, ERR_LIMIT,
+			"the text is too long for the clipboard; press x to save it to a file");
 	if (!term_write(app->term, out.data, out.len))
-		return err_set(err, ERR_LIMIT,
-			       "the terminal has not accepted the previous copies yet");
+		return err_set(
+			err, ERR_LIMIT,
+			"the terminal has not accepted the previous copies yet; try again later");
 	return 0;
 }
 
-/* Run with an open terminal and loop. */
+/* Run the event loop until the user quits; the terminal is open. */
 static int run_loop(struct app *app, struct err *err)
 {
 	static const int signals[] = { SIGWINCH, SIGCONT, SIGTERM, SIGHUP, SIGINT };
@@ -433,7 +434,7 @@ static int run_loop(struct app *app, struct err *err)
 	app->out = loop_fd_new(app->loop, term_out_fd(app->term), on_out, app);
 	app->tty = loop_fd_new(app->loop, STDIN_FILENO, on_tty, app);
 	if (app->out == NULL || app->tty == NULL)
-		return err_set(err, ERR_IO, "cannot watch the terminal for keys");
+		return err_set(err, ERR_IO, "cannot wait for keys on standard input");
 	if (source->start != NULL && source->start(source->user, app->loop, app->parts.ui, err))
 		return -1;
 	app->parts.bench = app_bench_new(app->loop, app->setup->model, app->setup->context);

@@ -14,15 +14,13 @@ struct app_source {
 	int (*start)(void *user, struct loop *loop, struct ui *ui, struct err *err);
 	/* Called about five times per second; returns true to be called again at once. */
 	bool (*poll)(void *user);
-	/* Is a result that the user waits for about to arrive? */
+	/* Is the user waiting for a result that will arrive soon? */
 	bool (*busy)(void *user);
 	/* Stop what start started; called after the loop has ended. */
 	int (*stop)(void *user, struct err *err);
 	/* Advance the time of the source (for scripts). */
 	void (*advance)(void *user, int64_t ms);
-	/* Connect to a pod now. */
 	void (*reconnect)(void *user, size_t pod);
-	/* Start the check of a pod. */
 	int (*check)(void *user, size_t pod, struct err *err);
 	/* Pass on the user's answer to ui_ask; NULL if the user refused. */
 	void (*answer)(void *user, size_t pod, const char *answer);

@@ -59,7 +59,7 @@ void bench_feed_free(struct bench_feed *feed)
 	free(feed);
 }
 
-/* A number that changes when the file changes. */
+/* Return a number that changes when the file changes. */
 static uint64_t mark_file(const char *path, const char *name)
 {
 	AUTO_TEXT file = xasprintf("%s%s", path, name);

@@ -174,7 +174,6 @@ static void add_event(void *user, enum model_severity severity, const char *text
 	model_event_addf(&dash->model, clock->wall_ms(clock), severity, MODEL_NONE, "%s", text);
 }
 
-/* Show the user a question of a pod. */
 static void on_ask(void *user, const struct fleet_question *q)
 {
 	struct dash *dash = user;

@@ -24,7 +24,6 @@ struct demo_player {
 	struct telemetry_reader telemetry;
 };
 
-/* Read the next record from the rest. */
 static void read_record(struct demo_player *p)
 {
 	struct str line;
@@ -59,7 +58,6 @@ void demo_player_free(struct demo_player *p)
 	free(p);
 }
 
-/* Fail with errno. */
 static void set_failed(struct demo_player *p)
 {
 	p->failed = true;

@@ -38,7 +38,7 @@ static void on_new_alert(void *user, const struct alert *alert)
 		parts->on_alert(parts->user, alert, text.data);
 }
 
-/* Configuration of a pod of the model; NULL with err. */
+/* Find the configuration of a pod of the model; NULL with err. */
 static const struct conf_pod *find_pod(const struct app_parts *parts, size_t pod, struct err *err)
 {
 	const struct conf *conf = &parts->setup->context->conf;
@@ -46,7 +46,7 @@ static const struct conf_pod *find_pod(const struct app_parts *parts, size_t pod
 	int i = pod < model->n_pods ? conf_find_pod(conf, model->pods[pod].name) : -1;
 
 	if (i < 0) {
-		err_set(err, ERR_USAGE, "this pod is not in %s", parts->conf_path);
+		err_set(err, ERR_USAGE, "this pod is not configured in %s", parts->conf_path);
 		return NULL;
 	}
 	return &conf->pods[i];
@@ -99,7 +99,7 @@ static int run_program(struct app_parts *parts, const struct command *command, s
 	AUTO_BUF line = buf_new(PATH_MAX * 4 + 100);
 
 	if (parts->shell == NULL)
-		return err_set(err, ERR_USAGE, "another program needs a terminal");
+		return err_set(err, ERR_USAGE, "cannot start another program without a terminal");
 	if (command->id == COMMAND_INIT)
 		return parts->shell(parts->user, NULL, NULL, err);
 	buf_append_str(&line, "set -- ${VISUAL:-${EDITOR:-${PAGER:-less}}}; ");
@@ -180,7 +180,7 @@ static int reconnect_pod(struct app_parts *parts, const struct command *command,
 	const struct app_source *source = &parts->setup->source;
 
 	if (source->reconnect == NULL)
-		return err_set(err, ERR_USAGE, "these pods have no connection");
+		return err_set(err, ERR_USAGE, "this dashboard has no connections to pods");
 	source->reconnect(source->user, command->pod);
 	print_into(parts->said, "connecting to %s", parts->setup->model->pods[command->pod].name);
 	return 0;
@@ -191,7 +191,8 @@ static int check_pod(struct app_parts *parts, const struct command *command, str
 	const struct app_source *source = &parts->setup->source;
 
 	if (source->check == NULL)
-		return err_set(err, ERR_USAGE, "these pods are not in %s", parts->conf_path);
+		return err_set(err, ERR_USAGE, "these pods are not configured in %s",
+			       parts->conf_path);
 	if (source->check(source->user, command->pod, err))
 		return -1;
 	print_into(parts->said, "%s is being checked",
@@ -235,9 +236,9 @@ static char *preview_stop(UNUSED struct app_parts *parts, const struct command *
 {
 	return xasprintf(
 		bench_is_over(command->name)
-			? "$ hgym-tui bench stop %s\n\nRuns the stop_cmd of its pods that "
+			? "$ hgym-tui bench stop %s\n\nRuns the stop_cmd of the bench's pods that "
 			  "are still running."
-			: "$ hgym-tui bench abort %s\n\nStops its runs on the pods and judges "
+			: "$ hgym-tui bench abort %s\n\nStops the runs on the pods and judges "
 			  "the blocks that are complete.",
 		command->name);
 }
@@ -274,7 +275,7 @@ static void on_learned_row(void *user, const struct record *record, const struct
 		memmem(lesson->line.p, lesson->line.len, place->text.p, place->text.len) != NULL;
 }
 
-/* File for the rules of a log; owned. */
+/* Return the path of the rule file for a log; owned. */
 static char *get_rules_path(const struct command *command)
 {
 	AUTO_TEXT folder = conf_dir_config();
@@ -380,7 +381,7 @@ static char *preview(void *user, const struct command *command, struct err *err)
 	return actions[id].preview(user, command, err);
 }
 
-/* File for the user's choices with this configuration; owned. */
+/* Return the path of the file with the user's choices for this configuration; owned. */
 static char *get_choices_path(const struct app_parts *parts)
 {
 	const char *conf = parts->setup->context->conf.path;
@@ -453,7 +454,7 @@ static void configure_alerts(struct app_parts *parts)
 	}
 }
 
-/* Key of a run's group, the same as `board` uses for a run of the database. */
+/* Return the key of a run's group, the same as `board` uses for a run in the database. */
 static char *group_of(void *user, const struct model_run *mr)
 {
 	const struct app_parts *parts = user;

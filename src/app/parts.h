@@ -30,7 +30,7 @@ struct app_parts {
 	char said[200];	 /* message of the last command; may be empty */
 };
 
-/* -1 with err for keys and groups that do not exist. */
+/* -1 with err if the configuration has an unknown key binding or invalid groups. */
 int app_parts_init(struct app_parts *parts, const struct app_setup *setup, bool ascii,
 		   struct err *err) MUST_USE;
 /* Apply a changed configuration. */

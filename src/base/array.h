@@ -47,7 +47,7 @@
 		    *const *item##_end = item##_at == NULL ? NULL : item##_at + (n), *item; \
 	     item##_at != item##_end && (item = *item##_at, true); item##_at++)
 
-/* The first element for which a condition on item is true, or NULL. */
+/* Find the first element for which the condition on item is true; NULL if there is none. */
 #define array_find(item, array, n, condition)              \
 	__extension__({                                    \
 		__typeof__(*(array)) *item##_found = NULL; \
@@ -64,7 +64,7 @@
 /* Is the condition true for any element? */
 #define array_any(item, array, n, condition) (array_find(item, array, n, condition) != NULL)
 
-/* The first i of 0 .. n - 1 for which the condition on i is true, or n. */
+/* Find the first i of 0 .. n - 1 for which the condition on i is true; n if there is none. */
 #define index_of(i, n, condition)                         \
 	__extension__({                                   \
 		__typeof__((n) + 0) i = 0, i##_end = (n); \
@@ -88,8 +88,8 @@
 		item##_count;                                \
 	})
 
-/* The first i of 0 .. n - 1 for which `before` is false, or n: a binary search for an expression of
- * i that is true up to some i and false after it. */
+/* Find the first i of 0 .. n - 1 for which `before` is false; n if there is none. A binary search:
+ * `before` is an expression of i that is true up to some i and false after it. */
 #define bisect(n, i, before)                              \
 	__extension__({                                   \
 		size_t i##_lo = 0, i##_hi = (n);          \

@@ -9,7 +9,7 @@
 /* 16 bytes that are processed together, in the vector syntax of gcc and clang, which compile it to
  * SSE2, NEON or plain words. A comparison gives 0xff for true and 0 for false, per byte. */
 typedef unsigned char bytes16 __attribute__((vector_size(16)));
-/* The calling convention never matters, because everything is inline. */
+/* The compiler warns about the calling convention, which does not matter for inline functions. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 static inline bytes16 bytes16_load(const char *p)

@@ -18,7 +18,7 @@ struct cuts {
 
 struct search {
 	double y[CHANGE_POINTS], like[CHANGE_POINTS];
-	size_t n, least; /* number of values, and number of values in a section */
+	size_t n, least; /* number of values; least number in a section */
 	struct cuts cuts;
 	/* Sum of |y[a] - y[b]| over all a < i, b < j within one section. */
 	double sum[SIDE][SIDE];
@@ -31,8 +31,8 @@ struct split {
 	double q;
 };
 
-/* The largest energy distance between [0, at) and [at, end) for any end: later values may be back
- * at the old level. */
+/* Find the largest energy distance between [0, at) and [at, end) for any end: later values may be
+ * back at the old level. */
 static double energy_at(const struct search *s, size_t at, size_t n)
 {
 	double m = (double)at, own = s->sum[at][at], most = 0;
@@ -48,7 +48,7 @@ static double energy_at(const struct search *s, size_t at, size_t n)
 	return most;
 }
 
-/* The best split over all sections of y. */
+/* Find the best split over all sections of y. */
 static struct split best_split(struct search *s, const double *y)
 {
 	struct split best = { 0, 0 };

@@ -9,7 +9,7 @@
 #define POLYNOMIAL 0x04c11db7U
 #define STRIDE	   16
 
-/* Contribution of a byte to the remainder after N more bytes. */
+/* table[n][byte] is what a byte contributes to the remainder after n more bytes. */
 static uint32_t table[STRIDE][256];
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 

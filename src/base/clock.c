@@ -91,7 +91,7 @@ void clock_rfc3339(int64_t wall_ms, char out[CLOCK_RFC3339_SIZE])
 		out[0] = '\0';
 }
 
-/* Days from civil, by H. Hinnant's public-domain derivation. */
+/* Uses H. Hinnant's algorithm days_from_civil (public domain). */
 int64_t clock_from_civil_s(int year, int month, int day, int hour, int min, int sec)
 {
 	int64_t y = month <= 2 ? year - 1 : year;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* A text file compiled into the program; embed.awk creates arrays of these from the files on its
- * command line, terminated by a NULL name. */
+/* A text file compiled into the program. From the files on its command line, embed.awk creates an
+ * array of these that ends with a NULL name. */
 struct embed_file {
 	const char *name; /* without directory and extension */
 	const char *text;

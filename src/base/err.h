@@ -43,8 +43,8 @@ int err_set(struct err *err, enum err_code code, const char *fmt, ...) LIKE_PRIN
 /* The same, and append ": " and the text of errno. */
 int err_set_errno(struct err *err, enum err_code code, const char *fmt, ...) LIKE_PRINTF(3, 4);
 
-/* Prepend "<formatted>: " to the text while returning; returns -1. An empty text means that
- * everything was already reported, and stays empty. */
+/* Prepend "<formatted>: " to the text of err; returns -1. An empty text stays empty, because it
+ * means that everything was already reported. */
 int err_prefix(struct err *err, const char *fmt, ...) LIKE_PRINTF(2, 3);
 
 /* The exit status of the program for this class of error. */

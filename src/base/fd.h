@@ -11,7 +11,7 @@ void fd_close(int *fd);
  * Async-signal-safe. */
 int fd_write_all(int fd, const char *data, size_t len);
 
-/* Write as much as fd accepts now, whether it is O_NONBLOCK or not: the flag is set only for this
- * write, because a terminal's flags are shared by all processes that have it open. -1 with errno
- * (EAGAIN: it accepts nothing now). Async-signal-safe. */
+/* Write as much as fd accepts without blocking; returns the number of bytes, or -1 with errno
+ * (EAGAIN if fd accepts nothing now). O_NONBLOCK is set only for this write, because all processes
+ * that have a terminal open share its flags. Async-signal-safe. */
 ssize_t fd_write_now(int fd, const char *data, size_t len);

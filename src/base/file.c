@@ -109,7 +109,7 @@ int file_replace(const char *path, struct str text, struct err *err)
 	return rc;
 }
 
-/* The n-th candidate: "a.csv", "a-1.csv" ... */
+/* Make the n-th candidate for a free name: "a.csv", "a-1.csv" and so on. */
 static char *make_name(const char *path, int n)
 {
 	const char *slash = strrchr(path, '/');

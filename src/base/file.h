@@ -33,7 +33,7 @@ char *file_find_free_name(const char *path);
  * name (see above). Returns the chosen path, owned; NULL with err. */
 char *file_create(const char *path, struct str text, bool over, struct err *err) MUST_USE;
 
-/* $HOME, or else the home directory of the password database; static. */
+/* Return $HOME, or else the home directory in the password database; not to be freed. */
 const char *file_home(void);
 
 /* Replace ~ or ~/ at the start of a path by the home directory; owned. */

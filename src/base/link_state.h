@@ -8,5 +8,5 @@ enum link_state {
 	LINK_LIVE,
 	LINK_WAITING, /* failed or lost; retries after a delay */
 	LINK_REFUSED, /* by our host key check, by the server, or because of a wrong setting */
-	LINK_GONE,    /* closed by us */
+	LINK_GONE,    /* closed by this program */
 };

@@ -11,5 +11,5 @@
 int log_open(const char *path, struct err *err) MUST_USE;
 void log_close(void);
 
-/* One line: time, area ("ssh", "store"), message. */
+/* Write one line: time, area ("ssh", "store"), message. */
 void log_debug(const char *area, const char *fmt, ...) LIKE_PRINTF(2, 3);

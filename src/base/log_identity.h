@@ -3,8 +3,8 @@
 
 #include "base/cksum.h"
 
-/* How a log file is recognized after a rename, a reconnection or a restart of this program.  The
- * texts are raw bytes and belong to the struct's owner. */
+/* What identifies a log file after a rename, a reconnection or a restart of this program. The texts
+ * are raw bytes and belong to the struct's owner. */
 struct log_identity {
 	const char *path; /* where the file is now */
 	const char *real; /* the file that path leads to through symlinks; NULL: path itself */

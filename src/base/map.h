@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 
-/* A hash from bytes to pointers; keys are copied, values are borrowed. */
+/* A hash table from byte strings to pointers; keys are copied, values are borrowed. */
 struct map_slot {
 	char *key; /* owned; NULL: free slot */
 	size_t key_len;
@@ -26,7 +26,7 @@ void map_release(struct map *map, void (*free_value)(void *value));
 		NULL, 0, 0 \
 	}
 void map_release_keys(struct map *map);
-/* NULL if the key does not exist. */
+/* Return the value of a key; NULL if the key does not exist. */
 void *map_get(const struct map *map, struct str key);
 /* Set a value; returns the previous one or NULL. */
 void *map_set(struct map *map, struct str key, void *value);

@@ -111,7 +111,7 @@ static ssize_t outlet_write(void *cookie, const char *data, size_t len)
 		outlet->is_json = s.p[0] == '{';
 	outlet->has_begun |= s.len > 0;
 	append_ascii(&text, s, outlet->is_json);
-	/* Report an error as stdio expects: nothing was written. */
+	/* stdio expects 0 after an error. */
 	return fd_write_all(outlet->fd, text.data, text.len) == 0 ? (ssize_t)len : 0;
 }
 

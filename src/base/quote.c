@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* argv to shell words; used by everything that runs commands on a pod. */
+/* Quote words for a shell; used by everything that runs commands on a pod. */
 #include "base/quote.h"
 
 #include <assert.h>

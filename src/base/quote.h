@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 
-/* argv to shell text: the only place where command lines for a pod's shell are made. A POSIX shell
+/* Quoting of words for a shell. All command lines for a pod's shell are made here. A POSIX shell
  * reads exactly the given bytes; so do csh and fish unless a word contains a newline, a backslash
  * or a '!'. Words that need no quotes get none. A word cannot contain a NUL; callers pass C
  * strings, or slices without one. */

@@ -38,7 +38,8 @@ static inline bool str_starts_with(struct str s, const char *prefix)
 	return s.len >= n && memcmp(s.p, prefix, n) == 0;
 }
 
-/* ASCII characters, whatever the locale: a digit; a letter, a digit or "_"; a space or a tab. */
+/* These classify ASCII characters, whatever the locale: digits; letters, digits and "_"; spaces and
+ * tabs. */
 static inline bool str_is_digit(char c)
 {
 	return c >= '0' && c <= '9';

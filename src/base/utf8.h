@@ -32,7 +32,7 @@ size_t utf8_prefix(struct str s, size_t columns);
  * bidirectional overrides, zero-width characters other than combining marks, and line separators
  * become U+00B7. */
 void utf8_sanitize(struct buf *out, struct str s);
-/* The same, escaped for the text of an XML element. */
+/* Append text in the same form, escaped for an XML element. */
 void utf8_add_xml(struct buf *out, const char *text);
 /* A sanitized copy, at most cap_bytes long; owned. */
 char *utf8_copy(struct str s, size_t cap_bytes);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 /* Allocators that never return NULL: if memory is exhausted, they call the hook of
- * xalloc_set_abort_hook (which restores the terminal) and abort. Sizes from outside are bounded
- * before allocating. */
+ * xalloc_set_abort_hook (which restores the terminal) and abort. Callers limit sizes that come from
+ * outside before they allocate. */
 void *xmalloc(size_t size) __attribute__((malloc, alloc_size(1), returns_nonnull));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2), returns_nonnull));
 void *xrealloc(void *p, size_t size) __attribute__((alloc_size(2), returns_nonnull));
@@ -13,7 +13,7 @@ void *xrealloc(void *p, size_t size) __attribute__((alloc_size(2), returns_nonnu
 void *xreallocarray(void *p, size_t n, size_t size)
 	__attribute__((alloc_size(2, 3), returns_nonnull));
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
-/* The same, but returns NULL for NULL: absent stays absent. */
+/* The same, but returns NULL for NULL. */
 char *xstrdup_null(const char *s) __attribute__((malloc));
 /* Copy of the first n bytes of s, with a NUL appended. */
 char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));

@@ -106,7 +106,7 @@ static void append_sentence(struct buf *text, const cJSON *verdict)
 		buf_appendf(text, "\n%s\n", sentence.data);
 }
 
-/* Print a verdict.json; appendix ("": none) follows in text and Markdown. */
+/* Print a verdict.json; in text and Markdown, appendix follows ("": none). */
 static int print_verdict(const cJSON *verdict, enum out_format print, const char *appendix,
 			 struct err *err)
 {
@@ -140,7 +140,6 @@ static int print_verdict(const cJSON *verdict, enum out_format print, const char
 	return cmd_print(&text, err);
 }
 
-/* Print the verdict of a results folder and the state of the bench. */
 static int print_report(const struct bench_drive *drive, enum out_format print, struct err *err)
 {
 	struct folder_state state;
@@ -171,8 +170,8 @@ static bool is_word_in(const cJSON *contrast, unsigned int words)
 	return word >= 0 && (words >> word & 1) != 0;
 }
 
-/* The exit status of a bench that has ended: 1 if it was aborted, 3 if --fail-on names one of its
- * verdicts, or if all variants are INVALID or have no complete block. */
+/* Return the exit status of a bench that has ended: 1 if it was aborted, 3 if --fail-on names one
+ * of its verdicts, or if all variants are INVALID or have no complete block. */
 static int get_run_status(const struct bench_drive *drive, unsigned int fail_on)
 {
 	AUTO_JSON verdict = bench_verdict(drive);
@@ -334,7 +333,7 @@ struct bench_named {
 	struct plan plan;
 };
 
-/* -1 with err; release with plan_release(&named->plan). */
+/* Find a bench and load its plan; -1 with err. Release it with plan_release(&named->plan). */
 static int open_bench(struct bench_named *named, const char *word, struct err *err)
 {
 	return bench_find(word, named->id, named->path, err) == 0
@@ -353,11 +352,11 @@ static struct bench_drive make_drive(const struct cmd_args *args, const struct b
 				     .note = print_note };
 }
 
-/* `bench run FILE`, or a bench described by options. */
+/* Options of `bench run`; `line` describes the bench if there is no FILE. */
 struct run_call {
 	struct bench_ask ask;
 	struct bench_line line;
-	struct cmd_list pods, metrics, grid; /* for the lists of line */
+	struct cmd_list pods, metrics, grid; /* copied to the lists of `line` */
 	bool aa;
 };
 
@@ -546,7 +545,7 @@ static int wait_for_lock(const struct clock *clock, const char *path, int *lock,
 		if (err->code != ERR_CHECK)
 			return -1;
 		if (!announced)
-			(void)fprintf(stderr, "%s; waiting for its end\n", err->text);
+			(void)fprintf(stderr, "%s; waiting until the bench ends\n", err->text);
 		announced = true;
 		print_new_waits(clock, path, waits, &n_waits);
 		(void)nanosleep(&pause, NULL);
@@ -578,7 +577,7 @@ static int exec_attach(struct cmd_args *args, void *opaque, struct err *err)
 	return status;
 }
 
-/* Members of commands that take one bench. */
+/* Members of struct cmd for commands that take one bench. */
 #define OF_ONE_BENCH                                                                          \
 	.least = 1, .most = 1, .wants = "give the ID of one bench (see hgym-tui bench list)", \
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS
@@ -769,7 +768,7 @@ static int exec_show(struct cmd_args *args, void *opaque, struct err *err)
 
 		page_svg(&text, verdict);
 		status = file_replace(call->plot, buf_str(&text), err);
-		/* Other users may read the picture. */
+		/* Let other users read the picture. */
 		if (status == 0)
 			(void)chmod(call->plot, 0644);
 	}

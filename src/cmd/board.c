@@ -403,7 +403,6 @@ static const struct cmd_option export_options[] = {
 	CMD_OPTIONS_END,
 };
 
-/* Write the board, runs or samples in one format to stream. */
 static int export_to(const struct cmd_args *args, const struct export_call *call,
 		     const struct board_built *built, FILE *stream, struct err *err)
 {

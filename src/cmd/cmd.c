@@ -388,7 +388,6 @@ static int parse_command(struct cmd_line *line, int argc, char **argv, struct er
 	return 0;
 }
 
-/* Parse all words; -1 with err. */
 static int parse_line(struct cmd_line *line, int argc, char **argv, struct err *err)
 {
 	bool options_ended = false;

@@ -56,7 +56,7 @@ static int show_run(struct harness_call *call, const struct harness_workspace *w
 	return cmd_flush(err);
 }
 
-/* Print the difference between template and best checkpoint: files, then lines. */
+/* Print the difference between template and best checkpoint: first the files, then the lines. */
 static int show_diff(const struct harness_files *files, const struct harness_run *run,
 		     struct err *err)
 {

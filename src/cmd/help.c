@@ -220,7 +220,6 @@ static void print_candidate(const char *last, const char *prefix, const char *wo
 		(void)printf("%s\t%s\n", whole, help);
 }
 
-/* Print the possible values of an option, after the given prefix. */
 static void complete_value(const char *last, const char *prefix, const struct cmd_option *o)
 {
 	for (size_t i = 0; o->words != NULL && o->words[i] != NULL; i++)

@@ -33,7 +33,6 @@ static bool ask(const char *question, const char *fallback, char answer[ANSWER_B
 	return true;
 }
 
-/* Print the hosts that ~/.ssh/config names. */
 static void print_ssh_hosts(void)
 {
 	AUTO_TEXT path = file_expand_home("~/.ssh/config");

@@ -90,7 +90,7 @@ static const struct json_field pod_fields[] = {
 	{ .name = NULL },
 };
 
-/* Names are used in paths, tables and on command lines. */
+/* Refuse names that are not safe in paths, tables and command lines, and names that are taken. */
 static int check_pod_name(const struct json_reader *r, const struct conf *conf,
 			  const struct conf_pod *pod, const char *path)
 {
@@ -112,7 +112,7 @@ static int check_pod_name(const struct json_reader *r, const struct conf *conf,
 	return 0;
 }
 
-/* A program whose name contains a slash is a local path. */
+/* Make the path of the program absolute; a name without a slash is searched for in PATH. */
 static void resolve_program(const struct json_reader *r, struct conf_strings *words)
 {
 	char *old = words->n > 0 ? words->v[0] : NULL;
@@ -355,7 +355,7 @@ static int take_found(const struct json_reader *r, const cJSON *node, const char
 	if (json_read_object(r, found_fields, node, path, found) != 0)
 		return -1;
 	int other = conf_find_pod(answer->conf, pod->name);
-	/* A program without states prints running pods only. */
+	/* A program that prints no states lists only running pods. */
 	bool is_running = found->state == NULL ||
 			  any_of(i, LENGTH(running), strcasecmp(found->state, running[i]) == 0);
 	if (!is_running || (other >= 0 && (size_t)other < answer->n_others))
@@ -851,7 +851,7 @@ size_t conf_place(const char *word)
 	return word[len + 1] != '\0' ? len : 0;
 }
 
-/* Follow a path, or if it has no wildcard also the logs below it. */
+/* Add the path to the patterns and, if it has no wildcard, the logs below it. */
 static void add_place_logs(struct conf_strings *logs, const char *path)
 {
 	static const char *const below[] = { "",       "/*.log",   "/*.txt",

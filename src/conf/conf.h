@@ -27,7 +27,7 @@ struct conf_strings {
 /* Append a text, which the list owns from now on. */
 void conf_strings_add(struct conf_strings *strings, char *text);
 
-/* Allocation for benches on a login node; values as for sbatch. */
+/* The allocation that benches on a login node request; values as for sbatch. */
 struct conf_slurm {
 	bool is_given; /* the pod has "slurm"; members may be NULL */
 	char *partition, *gres, *time, *account;
@@ -89,7 +89,7 @@ enum conf_stall {
 	CONF_STALL_SECONDS,
 };
 
-/* {"metric": "loss", "above": 5} */
+/* A limit that raises an alert: {"metric": "loss", "above": 5} */
 struct conf_alert_rule {
 	char *metric;
 	double above, below; /* NAN: not given */
@@ -203,7 +203,7 @@ extern const char *const conf_charsets[], *const conf_colors[];
 char *conf_dir_config(void); /* XDG_CONFIG_HOME, ~/.config */
 char *conf_dir_state(void);  /* XDG_STATE_HOME, ~/.local/state */
 
-/* The file of the configuration, whether it exists or not; owned. */
+/* Path of the configuration file, which may not exist; owned. */
 char *conf_file(const struct conf *conf);
 
 /* The database: --db, or that of the configuration, or the default; owned. */

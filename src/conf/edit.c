@@ -18,7 +18,7 @@ cJSON *conf_edit(const char *path, struct err *err)
 
 int conf_write(const char *path, const cJSON *root, struct err *err)
 {
-	/* A symlink stays: its target is replaced. */
+	/* Replace the target of a symlink, not the symlink. */
 	AUTO_FREE char *real = realpath(path, NULL);
 	AUTO_FREE char *printed = cJSON_Print(root);
 	AUTO_TEXT text = xasprintf("%s\n", printed);

@@ -749,8 +749,8 @@ def test_competitions():
             ("averages", slow[:2] + ema, "14.43", None, 3.31),
             ("late", slow[:2] + ema, "15.01", "INVALID (time)", 3.31)):
         got = step_group(write("tiny/%s.log" % name, "\n".join(
-            tiny + rows[:100] + lines[:1] + rows[100:] + lines[1:] + ["Total training time: %sm" % minutes]) +
-            "\n"))
+            tiny + rows[:100] + lines[:1] + rows[100:] + lines[1:] +
+            ["Total training time: %sm" % minutes]) + "\n"))
         ok(got["track"] == "nanogpt-slowrun-tiny" and
            got["verdict"] == verdict, "slowrun in 15 minutes: " + name, got)
         near(got["mean_" + got["unit"]], mean, 1e-9, name + ": best val_loss")

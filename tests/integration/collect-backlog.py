@@ -102,7 +102,7 @@ def plain(row):
 
 
 def stored(box, db):
-    """{path: (runs, samples)} of the newest generation of each log."""
+    """Return {path: (runs, samples)} of the newest generation of each log."""
     found, newest = {}, {}
     runs = box.rows("--db", box.top + "/" + db, "runs")
     for run in runs:
@@ -192,11 +192,10 @@ def main(top):
     child.send_signal(signal.SIGTERM)
     child.communicate()
     ok(box.finish("grown.db") and box.finish("again.db"),
-       "logs that grow, are truncated and rotated while they are read")
+       "logs that change while they are read are stored")
     grown, again = stored(box, "grown.db"), stored(box, "again.db")
     compare(box, grown, "grown")
-    if not ok(grown == again, "the same runs and samples as when they are "
-                              "read at the end"):
+    if not ok(grown == again, "runs and samples equal those of a read at the end"):
         tell(grown, again)
 
 

@@ -81,8 +81,9 @@ def main(top):
     last, seen = 1, []
 
     def is_quiet():
-        """The pod may get the request while it looks at its files: the next
-        row counts."""
+        """Append a row; is one of the last rows unread? The pod may get the
+        request to pause while it looks at its files: then the next row
+        counts."""
         nonlocal last
         last += 1
         put(top + "/x.log", f"step:{last}/9999 train_loss:2 train_time:"

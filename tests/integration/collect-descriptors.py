@@ -64,7 +64,7 @@ def has(top, *names):
 
 
 def descriptors(pid):
-    """How many it has open, except for a moment."""
+    """The number that the process has open most of the time."""
     found = []
     for _ in range(50):
         found.append(len(os.listdir(f"/proc/{pid}/fd")))

@@ -159,8 +159,8 @@ def one_session(top):
 
 
 def long_banner(top):
-    """A login shell that prints more than the follower reads through: the pod
-    is not live between two attempts, and is once the shell prints less."""
+    """A login shell that prints more than the follower reads through: the pod is not
+    live between two attempts, and becomes live once the shell prints less."""
     os.mkdir(top)
     box = Box(top)
     command = (f"ForceCommand echo x >>{top}/logins; test ! -e {top}/loud || "

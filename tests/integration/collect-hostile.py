@@ -90,8 +90,7 @@ def test_endless_runs(box):
         box.argv("collect", "--until-idle", "1", "--for", "600"), env=box.env,
         stderr=subprocess.PIPE, text=True)
     ok(box.number("SELECT count(*) FROM runs") == 1001,
-       "a log with too many runs: 1,000 are stored, and the runs of another "
-       "log",
+       "a log with too many runs: 1,000 are stored, and all of another log",
        box.number("SELECT count(*) FROM runs"))
     ok(done.stderr.count("only the first 1000 runs") == 1, "a log with too many "
                                                            "runs: reported once",
@@ -131,7 +130,7 @@ def test_many_at_once(box):
     ok(until(lambda: box.number(stored) == size, between=program.pump),
        "512 logs that grow are read", (box.number(stored), size))
     if os.environ.get("ASAN_OPTIONS"):
-        skip("in far less memory than all their points",
+        skip("512 logs use less memory than all their points",
              "memory is not measured under a sanitizer")
     else:
         most = memory_mb(program.pid, "VmHWM")

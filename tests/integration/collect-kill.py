@@ -32,7 +32,7 @@ KILLS = int(os.environ.get("HGYM_KILLS", "8"))
 
 
 def script(rng):
-    """A log of one or two runs, as bytes."""
+    """Return a log of one or two runs, as bytes."""
     out = []
     for _ in range(rng.choice([1, 1, 2])):
         steps = rng.randrange(200, 900)
@@ -152,7 +152,7 @@ def compare_runs(logs, env, db):
 
 
 def series(env, db, logs):
-    """{(path, run_index): samples} of the files that exist."""
+    """Return {(path, run_index): samples} of the files that exist."""
     out = {}
     newest = {}
     all_runs = rows(["--db", db, "runs", "--json"], env)
@@ -189,7 +189,7 @@ def write_config(path, logs, ssh):
 
 
 def mirrors_equal(logs, state):
-    """Each log that exists has a local copy with the same bytes."""
+    """Has each log that exists a local copy with the same bytes?"""
     held = {}
     for folder, _, names in os.walk(os.fsencode(state)):
         for name in names:

@@ -74,7 +74,7 @@ def content(path):
 
 
 def is_stored():
-    """The offsets in the database are the sizes of the files."""
+    """Are the offsets in the database the sizes of the files?"""
     sizes = sorted((p, os.stat(p).st_size) for p in glob.glob(LOGS + "/*"))
     return sorted(ask("SELECT path, offset FROM v_tails")) == sizes
 
@@ -101,7 +101,7 @@ def compare(name):
 
 
 def are_whole():
-    """The local copies equal the files."""
+    """Do the local copies equal the files?"""
     return sorted(map(content, mirrors())) == \
         sorted(map(content, glob.glob(LOGS + "/*")))
 
@@ -152,7 +152,7 @@ def test_idle():
     shutil.rmtree(os.path.dirname(mirrors()[0]))
     write("a", 0, 50)
     ok(until(lambda: "a.log is incomplete" in said()),
-       "a finished log with a deleted copy grows: reported", said())
+       "a finished log whose copy was deleted grows: this is reported", said())
     compare("idle")
     leave(child)
     note(said())
@@ -175,7 +175,7 @@ def test_away():
     ok(until(lambda: "b.log is back (the same file)" in said()),
        "a log that is back is reported", said())
     ok(until(lambda: "b.log is incomplete" in said()),
-       "without its copy all of the log is read again", said())
+       "without its copy, the whole log is read again", said())
     compare("back")
     leave(child)
     note(said())

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A local copy that is ahead of the database, as after a kill. While it is
-read again the database never has samples without their run, and another kill
-does not give them to another run."""
+"""A local copy that is ahead of the database, as after a kill. While the copy is
+read again, the database never has samples without their run, and after another
+kill no sample belongs to another run."""
 import json
 import os
 import shutil
@@ -65,7 +65,7 @@ def read_all():
 
 
 def ask(sql):
-    """The rows, or 0 if the database or the table does not exist."""
+    """Return the rows, or 0 if the database or the table does not exist."""
     return read_rows(DB, sql) or [(0,)]
 
 
@@ -76,14 +76,14 @@ def all_samples():
 
 
 def begin_of_second():
-    """The line before the second run, and the offset of its end."""
+    """Return the line before the second run, and the offset of its end."""
     line = ask("SELECT first_line FROM runs WHERE run_index = 1")[0][0] - 1
     with open(LOG, "rb") as file:
         return line, sum(len(file.readline()) for _ in range(line))
 
 
 def go_back(place):
-    """The database as it was when it had only the first run."""
+    """Reset the database to when it had only the first run."""
     base = sqlite3.connect(DB)
     base.execute("DELETE FROM sample_rows WHERE run_id != 1")
     base.execute("DELETE FROM runs WHERE id != 1")
@@ -130,7 +130,7 @@ def leave_in_the_middle(wait_s):
 
 
 def age():
-    """The run as it would be if it had been stored two days ago."""
+    """Make the runs look as if they had been stored two days ago."""
     with sqlite3.connect(DB) as base:
         base.execute("UPDATE runs SET last_wall_ms = last_wall_ms - 172800000")
     base.close()
@@ -155,7 +155,7 @@ def kill_before_the_end():
     sql = "SELECT lines, status_reason, rev, last_wall_ms > 0 FROM runs"
     row = ask(sql)
     ok(row[0][:2] == (3, "the log ends inside a line"),
-       "its last line counts although it is old and has no end", row)
+       "the last line of an old log counts although it has no newline", row)
     age()
     read_all()
     ok(ask(sql) == row, "a run that is stored completely is not read again",
@@ -166,7 +166,7 @@ try:
     make_log()
     read_all()
     want = all_samples()
-    ok(len(want) > 2 * STEPS, f"{len(want)} rows of samples")
+    ok(len(want) > 2 * STEPS, f"the log has {len(want)} rows of samples")
     place = begin_of_second()
     worst, parts = 0, 0
     for _ in range(20):

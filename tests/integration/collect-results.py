@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Stop, kill and restart `collect` where a run is over: the database must have
-its result. A log may contain several runs, each after its printed script: a
+"""Stop, kill and restart `collect` when a run is over: the database must have its
+result. A log may contain several runs, each after its printed script: a
 run is over when the script of the next one starts, and no run is running until
 that script ends. A log ends when it is truncated: then its last line counts
 too, even without a newline."""
@@ -106,7 +106,7 @@ class Box:
         return read_rows(self.db, sql)
 
     def has_committed(self):
-        """The database has rows up to the end of each log."""
+        """Has the database rows up to the end of each log?"""
         at = dict(self.ask("SELECT path, offset FROM tails WHERE NOT ended"))
         return all(at.get(f"{self.logs}/{name}", 0) ==
                    os.stat(f"{self.logs}/{name}").st_size for name in STAGES)
@@ -142,7 +142,7 @@ class Box:
                 self.note_difference(stored[name], want)
 
     def is_under_way(self, name):
-        """The log ends with rows of a run, not with a script."""
+        """Does the log end with rows of a run, and not with a script?"""
         with open(f"{self.logs}/{name}") as file:
             return file.readlines()[-1].startswith("step:")
 
@@ -216,7 +216,7 @@ def check_ended(top, title, ssh):
 
 
 def start_sshd(folder):
-    """The settings of a pod behind sshd, or None without sshd."""
+    """Return the settings of a pod behind sshd, or None without sshd."""
     if subprocess.run(["sh", SSHD, "start", folder],
                       stdout=subprocess.DEVNULL).returncode != 0:
         return None

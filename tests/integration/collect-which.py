@@ -34,7 +34,7 @@ FINAL = ("final_int8_zlib_roundtrip val_loss:2.0500 val_bpb:1.2345"
 
 
 def steps(first, last):
-    """Rows without random numbers: two runs differ only in their seed."""
+    """Return rows without random numbers: two runs differ only in their seed."""
     return "".join(f"step:{i}/900 train_loss:2.{i:05d} train_time:{i * 50}ms"
                    " step_avg:50.00ms\n" for i in range(first, last + 1))
 
@@ -98,7 +98,7 @@ class Pod:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def runs(self):
-        """The runs in the database: name of the log, generation, values."""
+        """Return the runs in the database: name of the log, generation, values."""
         return sorted((os.path.basename(r["path"]), r["gen"], r["seed"],
                        r["steps"], r["bytes"]) for r in self.rows("runs"))
 
@@ -305,7 +305,7 @@ def test_too_many(pod):
     pod.ok(len(told) == 1, "4200 logs match: one message", pod.output())
 
 
-# The longest first.
+# The longest tests first.
 TESTS = [(test_inside, "*.log"), (test_many, "*.log"),
          (test_slow_writer, "*.log"), (test_too_many, "*.log"),
          (test_link, "last.log"), (test_rewritten, "*.log"),
@@ -323,7 +323,7 @@ def run(test, pattern, variant):
 
 def main():
     only = sys.argv[1:]
-    # They mostly wait, so run several at the same time.
+    # The tests mostly wait, so run several at the same time.
     with ThreadPoolExecutor(6) as pool:
         for case in [pool.submit(run, test, pattern, variant)
                      for test, pattern in TESTS for variant in ("py", "sh")

@@ -82,7 +82,7 @@ def test_nothing():
          "history.db yet; pass log files (hgym-tui board LOG...), or run "
          "hgym-tui collect\n", "no database: the message has the next step")
     done = tui("collect", "--for", "1")
-    same(done.returncode, 2, "no pods is exit status 2")
+    same(done.returncode, 2, "no pods: exit status 2")
     same(done.stderr, f"hgym-tui: no pods configured: {CONFIG} does not exist; "
          "hgym-tui init adds one\n",
          "no pods: the message has the next step")
@@ -97,23 +97,23 @@ def test_nothing():
 
 
 def test_no_logs():
-    """A pattern without files is reported, and is exit status 5."""
+    """A pattern without files is reported, and gives exit status 5."""
     put(top + "/some/a.log", log_rows(0, 5))
     configure([local("none", top + "/none/*.log"),
                local("some", top + "/some/*.log")])
     collect = ["--db", top + "/none.db", "collect", "--until-idle", "1",
                "--for", "60"]
     done = tui(*collect)
-    same(done.returncode, 5, "a pod without any log is exit status 5")
+    same(done.returncode, 5, "a pod without any log: exit status 5")
     ok(f"none: live: no readable file matches {top}/none/*.log"
        in done.stderr and "some: live\n" in done.stderr,
        "the pattern without files is named, and no other one", done.stderr)
     configure([local("some", top + "/some/*.log")])
-    same(tui(*collect).returncode, 0, "a pod with a log is not")
+    same(tui(*collect).returncode, 0, "pods with a log give exit status 0")
 
 
 def steps_of(*args):
-    """The steps of the first run, if there is one."""
+    """Return the steps of the first run, if there is one."""
     return next((r["steps"] for r in rows("runs", *args)), None)
 
 
@@ -131,7 +131,7 @@ def test_live():
           "new steps are stored")
     row = rows("runs")[0]
     same((row["pod"], row["path"], row["run_id"], row["status"], row["seed"]),
-         ("here", log, 1, "running", 7), "a row with pod, path, id, status")
+         ("here", log, 1, "running", 7), "a row has pod, path, id and status")
     same(row["final_bpb"], None, "a missing value is null")
     second = tui("collect", "--for", "1")
     same(second.returncode, 1, "a second collector is refused")
@@ -157,15 +157,15 @@ def test_queries():
          "samples equal the rows of the log")
     same(rows("samples", "train", "--metric", "train_loss"),
          [s for s in samples if s["metric"] == "train_loss"],
-         "samples of a run by a prefix of its name, one metric")
-    same(tui("samples", "nothing").returncode, 5, "unknown run")
-    same(tui("samples", "1", "--metric", "x").returncode, 2, "unknown metric")
-    same(tui("runs", "--pod", "other").returncode, 5, "a pod without runs")
+         "samples of one metric, of a run given by a prefix of its name")
+    same(tui("samples", "nothing").returncode, 5, "an unknown run: exit status 5")
+    same(tui("samples", "1", "--metric", "x").returncode, 2, "an unknown metric: exit status 2")
+    same(tui("runs", "--pod", "other").returncode, 5, "a pod without runs: exit status 5")
     same([r["group"] for r in rows("runs", "--group", "a")], [top + "/a"],
          "the runs of a group")
-    same(tui("runs", "--group", "b").returncode, 5, "a group without runs")
-    same(tui("runs", "--status", "odd").returncode, 2, "unknown status")
-    same(len(tui("runs", "--csv").stdout.splitlines()), 2, "CSV")
+    same(tui("runs", "--group", "b").returncode, 5, "a group without runs: exit status 5")
+    same(tui("runs", "--status", "odd").returncode, 2, "an unknown status: exit status 2")
+    same(len(tui("runs", "--csv").stdout.splitlines()), 2, "runs as CSV")
     ok(tui("runs", "--md").stdout.startswith("| id |"), "runs as Markdown")
     ok(os.path.basename(log) in tui("runs").stdout, "runs as a table")
     db = sqlite3.connect(top + "/data/hgym-tui/history.db")
@@ -203,7 +203,7 @@ def test_reload():
     waits(lambda: steps_of("--pod", "new") == 6,
           "a pod without configuration: the other one continues")
     child.send_signal(signal.SIGINT)
-    same(child.wait(PATIENCE_S), 130, "SIGINT: 130")
+    same(child.wait(PATIENCE_S), 130, "SIGINT: exit status 130")
     errors = child.stderr.read()
     ok(f"configuration not reloaded: {CONFIG}:1: pods: expected an"
        " array" in errors, "the invalid configuration was reported", errors)
@@ -248,7 +248,7 @@ def test_rules():
                 if s["metric"] in ("fitness", "train_loss")]
 
     def collect():
-        same(tui("collect", "--until-idle", "1").returncode, 0, "collected")
+        same(tui("collect", "--until-idle", "1").returncode, 0, "the log is collected")
 
     collect()
     before = metrics()
@@ -328,7 +328,7 @@ def test_unreachable():
          "pods with one name: the pod is live")
     ok(row["host_load"] is not None and row["disk_free_bytes"] > 0,
        "load and free disk space are known")
-    same(tui("pods", "nobody").returncode, 2, "unknown pod")
+    same(tui("pods", "nobody").returncode, 2, "an unknown pod: exit status 2")
 
 
 SLOW = """#!/bin/sh

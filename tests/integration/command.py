@@ -85,7 +85,7 @@ class Box:
             return [int(pid) for pid in file.read().split()]
 
     def kill_shells(self):
-        """Kill those that were started since the last time."""
+        """Kill the shells that were started since the last call."""
         pids = self.shells()
         for pid in set(pids[self.killed:]).intersection(pids_of(self.top)):
             with contextlib.suppress(ProcessLookupError):
@@ -112,8 +112,8 @@ def test_check(box, pods):
     box.configure(pods + [
         {"name": name, "transport": "command", "command": words,
          "logs": ["/nowhere/*"]} for name, words in LIARS.items()])
-    # Other tests may run benches on this machine, which these two would
-    # report.
+    # Other tests may run benches on this machine, and `pods check` of the bad
+    # pods would report these benches.
     done, rows = check("600", *(p["name"] for p in pods))
     ok(all(rows[p["name"]].get("python") for p in pods),
        "pods check: the manual's examples can be reached", done.stdout)

@@ -25,7 +25,7 @@ KEPT = 64
 
 
 def run_of(seed):
-    """A log that is shorter than the previous one."""
+    """Return a log that is shorter than the previous one."""
     return f"seed:{seed}\n" + "".join(
         f"step:{i}/900 train_loss:{6 - i / 300:.4f} train_time:{i * 50}ms"
         " step_avg:50.00ms\n" for i in range(200 - seed))
@@ -78,8 +78,8 @@ class Dashboard:
         return [path for path in found if path.startswith(self.log)]
 
     def comes_to(self, most):
-        """Drawing opens a log for a moment: wait until no more than this are
-        open."""
+        """Wait until at most `most` descriptors are open: drawing opens a log
+        for a moment."""
         return self.screen.until(lambda: len(self.open_files()) <= most)
 
     def stop(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The dashboard and its database: what it shows after a restart, next to a
-second dashboard, and when that one is killed. Real processes, real kills."""
+second dashboard, and when another one is killed. Real processes, real kills."""
 import glob
 import json
 import os
@@ -88,7 +88,7 @@ def children(pid):
 
 
 def equal_to_parse(path, name):
-    """The database contains what parse prints for the file."""
+    """Check that the database contains what parse prints for the file."""
     want = rows("parse", path)
     got = [r for r in rows("runs") if r["path"] == path]
     same = ("lines", "steps", "last_train_loss", "final_bpb", "status")
@@ -119,11 +119,11 @@ def export(screen, least):
 
 def open_run(screen):
     screen.send("2")
-    shows(screen, "step time", "the charts of the run")
+    shows(screen, "step time", "the run has its charts")
 
 
 def age_runs(ms):
-    """Let the last bytes of all runs be older."""
+    """Make the last bytes of all runs older."""
     db = sqlite3.connect(DB)
     db.execute("UPDATE runs SET last_wall_ms = last_wall_ms - ?", (ms,))
     db.commit()
@@ -191,8 +191,8 @@ def test_restart():
     shows(screen, "truncated at 444", "a log without new bytes for two days "
                                       "is truncated")
     put(runs, log_rows(445, 450), "a")
-    shows(screen, " 450 ", "it grows again")
-    shows(screen, "▶ a ", "it grows again: the run is running")
+    shows(screen, " 450 ", "the log grows again")
+    shows(screen, "▶ a ", "the log grows again: the run is running")
     leave(screen)
     equal_to_parse(over, "the log that grew: the runs equal the output of "
                          "parse")
@@ -350,7 +350,7 @@ def test_no_pods():
     """The history is shown without any pod."""
     put(CONFIG, "{}")
     screen = dash()
-    shows(screen, "Runs (5)", "runs of pods that are no longer configured")
+    shows(screen, "Runs (5)", "runs of pods that are no longer configured are shown")
     put(top + "/e/t.log", "seed:5\n" + log_rows(0, 60))
     put(CONFIG, json.dumps({"pods": [
         {"name": "late", "transport": "local", "logs": [top + "/e/*.log"],

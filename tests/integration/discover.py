@@ -190,7 +190,7 @@ def test_screen(box):
     p.send("echo in-$((40 + 2))\r")
     seen("in-42", "the shell of a discovered pod prints the answer")
     p.send("exit 7\r")
-    seen(r"shell on late exited with status 7", "its shell ends")
+    seen(r"shell on late exited with status 7", "the shell of a discovered pod ends")
     p.send("Q")
     ok(p.end(120) == 0, "the dashboard ends")
     p.close()
@@ -346,7 +346,7 @@ def test_providers(box):
     ok({name: row["target"] for name, row in rows.items()} ==
        {"train-me": "root@127.0.0.9:9", "vast-11": "root@127.0.0.8:9"} and
        all(r["failure"] == "ssh" for r in rows.values()),
-       "the manual's example", rows)
+       "the manual's example gives its pods", rows)
     for said in "null", "[[]]", '[{"id": 1}, 2]', "[" * 9999, '{"jobs": 7}':
         for name in "runpodctl", "vastai", "squeue":
             box.put("bin/" + name, f"#!/bin/sh\necho '{said}'\n", 0o755)

@@ -29,7 +29,7 @@ from wait import until  # noqa: E402
 
 
 def load(name):
-    """Parts of the test with one collector."""
+    """Load the parts of the test with one collector."""
     spec = importlib.util.spec_from_file_location(
         "one", os.path.join(HERE, name))
     module = importlib.util.module_from_spec(spec)

@@ -18,7 +18,7 @@ server() {
 	cat "$work/$name/known_hosts" >>"$rig/known_hosts"
 }
 
-# A server with an nvidia-smi that is the script of stdin.
+# Start a server whose nvidia-smi is the script on stdin.
 gpu_server() {
 	name=$1
 	mkdir -p "$work/$name-bin"
@@ -120,7 +120,7 @@ for want in good:None mine:None here:None busy:gpu hidden:gpu broken:gpu \
 	is "$(value "${want%:*}" failure)" "${want#*:}" "$want"
 done
 is "$(value good gpu)" "NVIDIA H100 80GB HBM3" "the name of the GPU"
-is "$(value good driver)" "570.124.06" "its driver"
+is "$(value good driver)" "570.124.06" "the driver of the GPU"
 check "a process on the GPU is named" \
 	grep -q 'python3 (pid 4242, 20480 MiB)' "$work/out"
 check "a broken driver is a failure of class gpu" \
@@ -177,15 +177,15 @@ init() {
 sed -i "/^\[127.0.0.1\]:$(cat "$work/stranger/port") /d" "$rig/known_hosts"
 init locked "$work/logs/*.log" </dev/null
 is "$?" 4 "init: a login that fails at the end of the input"
-check "the reason and the next step are printed" \
+check "init prints the reason and the next step" \
 	grep -q '^next: add the public key' "$work/out"
-check "nothing is written" test ! -e "$made"
+check "init writes nothing" test ! -e "$made"
 printf '%s\n' locked "$work/logs/*.txt" bad/host stranger yes '' | init
 is "$?" 0 "init goes on after a failed login, a wrong host and an unknown key"
 check "init shows the fingerprint" grep -q 'SHA256:' "$work/out"
 is "$(tr -d ' \n\t' <"$made")" '{"schema":"hgym-tui.config/1","pods":[{"name":'\
 '"stranger","ssh":"stranger","logs":["'"$work"'/logs/*.log"]}]}' \
-	"it offers a pattern that has files, and writes the pod"
+	"init offers a pattern that has files, and writes the pod"
 printf '%s\n' "$work/empty/*.log" | init local "$work/empty/*.log"
 is "$?" 0 "a pattern typed twice is kept, even without files"
 XDG_CONFIG_HOME=$work/xdg "$tui" pods check --json --min-free 0 --no-gpu \
@@ -194,11 +194,11 @@ is "$(grep -c '"files":2' "$work/out")" 1 "init keeps the existing pods"
 
 write_config "$(pod good good)"
 check_pods good
-check "a table for users" grep -q '^good .*570.124.06' "$work/out"
+check "users get a table" grep -q '^good .*570.124.06' "$work/out"
 check_pods --min-free many good
-is "$?" 2 "wrong use"
+is "$?" 2 "an invalid number: exit status 2"
 check_pods nobody
-is "$?" 2 "unknown pod"
+is "$?" 2 "an unknown pod: exit status 2"
 for name in good busy hidden broken limited sick hangs loud endless stranger; do
 	sh "$src/tests/support/sshd.sh" stop "$work/$name"
 done

@@ -41,7 +41,7 @@ def is_so(p, check, name):
 
 
 def answers(p, keys, text, name):
-    """The answer of a shell; asked again if a size or a signal arrived
+    """Type into a shell until the answer is there: a size or a signal may arrive
     late."""
     for _ in range(30):
         p.send(keys)
@@ -230,7 +230,7 @@ def test_unreached():
     is_seen(p, "link   not reached: ", "a pod that never answered was not "
                                        "reached, and the reason is shown")
     is_seen(p, "next try in", "the time of the next try is shown")
-    ok("reconnecting" not in p.screen.text(), "it is not reconnecting",
+    ok("reconnecting" not in p.screen.text(), "a pod that was never reached is not reconnecting",
        p.screen.text())
     p.send("Q")
     ok(p.end(120) == 0, "q ends the program")
@@ -270,7 +270,7 @@ def test_removed():
 
 
 def parse(config, *args):
-    """The exit status, the rows without their host, and the messages."""
+    """Return the exit status, the rows without their host, and the messages."""
     run = subprocess.run([TUI, "--config", config, "parse", "--json", *args],
                          env=dict(os.environ, **home_dirs(home)), text=True,
                          stdin=subprocess.DEVNULL, capture_output=True)

@@ -99,7 +99,7 @@ class Cluster:
         self.sweeper = os.fork()
         if self.sweeper == 0:
             try:
-                # Other clusters' pipes too: each must see its own end.
+                # Close other clusters' pipes, so that each sees its own end.
                 os.closerange(3, end)
                 os.closerange(end + 1, 256)
                 sweep(top, end)

@@ -129,10 +129,10 @@ test_black_holes() {
 	kill -USR2 "$(cat "$work/thaw.pid")"
 	finish thaw
 	is "$got" 0 "an interruption of three seconds loses no byte"
-	is "$(grep -c out "$work/out")" 2 "not a byte"
+	is "$(grep -c out "$work/out")" 2 "an interruption of three seconds: both lines arrive"
 }
 
-# Both connections are silent; the clock says that the machine was suspended,
+# Both connections are silent; the clock shows that the machine was suspended,
 # and only one of them still works.
 test_sleep() {
 	start_relay asleep "$port"

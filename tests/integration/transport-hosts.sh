@@ -44,10 +44,10 @@ test_known_forms() {
 	cp "$rig/known_hosts" "$work/known"
 	ssh-keygen -q -H -f "$work/known" >/dev/null 2>&1
 	try
-	is "$?" 0 "a hashed name"
+	is "$?" 0 "known_hosts: a hashed name matches"
 	printf '%s\n' "[127.0.0.*]:$port $good" >"$work/known"
 	try
-	is "$?" 0 "a pattern"
+	is "$?" 0 "known_hosts: a pattern matches"
 	printf 'rubbish\n%s ssh-ed25519 !!!\n\0\001\n%s\n' "$host" \
 		"foo,$host,bar $good" >"$work/known"
 	try
@@ -57,7 +57,7 @@ test_known_forms() {
 	is "$?" "$HOSTKEY" "known_hosts: a negated name does not match"
 	printf '%s\n' "$host $bad" >"$work/known"
 	try -a
-	is "$?" "$HOSTKEY" "a changed key is refused, whatever is accepted"
+	is "$?" "$HOSTKEY" "a changed key is refused, even if new keys are accepted"
 	says "a changed key: the message says so" "HAS CHANGED"
 	says "a changed key: the message says how to remove the old one" "ssh-keygen -R '[127.0.0.1]:$port'"
 	try -y
@@ -116,7 +116,7 @@ test_user_keys() {
 		chmod $mode "$key"
 		login
 		is "$?" "$AUTH" "a key of mode $mode"
-		says "the permissions" "permissions 0$mode are too open"
+		says "a key of mode $mode: the message has the permissions" "permissions 0$mode are too open"
 	done
 	chmod 400 "$key"
 	login
@@ -247,7 +247,7 @@ test_ways() {
 	is "$?" "$NET" "a ProxyCommand that fails"
 	says "a ProxyCommand that fails: its message is shown" "it is down"
 	t libssh2:nobody-there.invalid 'echo in' </dev/null
-	is "$?" "$NET" "unknown host name"
+	is "$?" "$NET" "an unknown host name"
 	t 'libssh2:-oProxyCommand=touch evil' 'echo in' </dev/null
 	is "$?" 105 "a host name that looks like an option"
 	t "libssh2:127.0.0.1:1" 'echo in' </dev/null

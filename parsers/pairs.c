@@ -177,13 +177,25 @@ static void add_slot(struct pairs_reader *r, enum pair_slot_kind kind, const cha
 		r->slots[r->n_slots++] = (struct pair_slot){ str_between(from, to), r->n, kind };
 }
 
-/* Keep only the last word as the name in "End of epoch 3" and "val step 5". */
+/* Is the word the name of a run ("exp7", "gpt2-small"), and not that of a phase ("eval_1")? */
+static bool is_run_name(struct str word)
+{
+	size_t n = index_of(i, word.len, !is_letter(word.p[i]) || word.p[i] == '_');
+	struct str part = { word.p, n };
+
+	return n > 1 && n < word.len && !pairs_is_evaluation(part) &&
+	       !str_is_like(part, "warm warmup train training pre global total num optim");
+}
+
+/* Keep only the last word as the name in "End of epoch 3", "val step 5" and "exp7 step 5". */
 static void find_counter_word(struct pairs_reader *r)
 {
-	bool evaluates = r->n_words == 2 && pairs_is_evaluation(first_word(r->name));
+	struct str first = first_word(r->name);
+	bool evaluates = r->n_words == 2 && pairs_is_evaluation(first);
+	bool is_named = r->n_words == 2 && r->n == 0 && is_run_name(first);
 	struct str word = r->name;
 
-	if (!evaluates && (!r->has_prose || r->is_assigned))
+	if (!evaluates && !is_named && (!r->has_prose || r->is_assigned))
 		return;
 	if (r->n_words > MOST_PLAIN_WORDS + 1)
 		return;
@@ -864,6 +876,8 @@ static bool read_punctuation(struct pairs_reader *r)
 			return false;
 		r->pairs[r->n - 1].unit = str_between(r->p - 1, r->p);
 		return true;
+	case '*': /* a bullet */
+		return r->p - 1 == r->start && next == ' ';
 	case '>': /* a bullet, or the ">>" that a logger prints before the row */
 		if (!has_name && (next == '\0' || next == ' '))
 			return true;

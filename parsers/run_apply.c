@@ -295,19 +295,21 @@ static void move_to_step(struct run_state *s, double step)
 	s->run.last_step = step;
 }
 
-/* Take the step of a row without one from the bar before it. Evaluations have bars too, and
- * buffering may move a row after such a bar, so the previous row must have followed the same bar at
- * a lower step. */
+/* Take the plan of a row, and its step if it has none, from the bar before it, which may still show
+ * the previous step. Evaluations have bars too, and buffering may move a row after such a bar, so
+ * the previous row must have followed the same bar at a lower step. */
 static void check_bar(const struct apply *a)
 {
 	struct run_state *s = a->state;
+	double step = record_get(a->record, METRIC_STEP);
 
-	if (a->place->line - s->bar_line > BAR_LINES || record_has(a->record, METRIC_STEP) ||
-	    run_has(s->run.planned_steps))
+	if (a->place->line - s->bar_line > BAR_LINES || run_has(s->run.planned_steps) ||
+	    (run_has(step) && step != s->bar_step && step != s->bar_step + 1))
 		return;
 	if (s->row_total == s->bar_total && s->row_step < s->bar_step) {
 		s->run.planned_steps = s->bar_total;
-		s->last = LAST_PLAN;
+		if (!run_has(step))
+			s->last = LAST_PLAN;
 		move_to_step(s, s->bar_step);
 	}
 	s->row_step = s->bar_step;

@@ -43,6 +43,7 @@ struct template
 	bool has_changed;	 /* a figure has changed */
 	bool has_fraction;	 /* a figure is not a whole number */
 	bool is_bar;		 /* its lines are progress bars */
+	bool is_total_first;	 /* they start with a number and its total: "[100/2000]" */
 	bool restarts;		 /* the counter restarts with each epoch */
 	bool continues;		 /* the counter continues after an epoch */
 	bool starts_late;	 /* the first epoch seen is not the first one */
@@ -352,7 +353,8 @@ static void check_restart(const struct templates *ts, struct template *t, double
 {
 	if (t->n_lines == 0)
 		t->starts_late = ts->counts.epoch.value > 1;
-	else if (counter < t->counter && (t->is_bar || ts->counts.epoch.value > t->epoch))
+	else if (counter < t->counter &&
+		 (t->is_bar || t->is_total_first || ts->counts.epoch.value > t->epoch))
 		t->restarts = true;
 	else if (ts->counts.epoch.value > t->epoch)
 		t->continues = true;
@@ -437,7 +439,7 @@ static bool counts_steps(const struct templates *ts, const struct template *t,
 	if (kind == COUNTS_STEPS || !isnan(ts->counts.epoch.value))
 		return kind == COUNTS_STEPS;
 	return kind == COUNTS_LEAD ? t->stride > 1 && t->has_metric
-				   : kind == COUNTS_UNITS && t->is_bar;
+				   : kind == COUNTS_UNITS && (t->is_bar || t->is_total_first);
 }
 
 /* Return the step of the row: its own, or that of the rows around it. */
@@ -664,6 +666,8 @@ static bool add_row(struct templates *ts, struct row *row)
 	ts->plan = row->planned;
 	if (t == NULL)
 		t = add_template(ts, key, row->about.is_bar);
+	t->is_total_first =
+		row->counter == 0 && row->pairs[0].name.len == 0 && isfinite(row->planned);
 	if (t->accepted) {
 		compare_counter(ts, t, row->step);
 	} else {

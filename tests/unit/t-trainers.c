@@ -669,6 +669,49 @@ static const struct run_case cases[] = {
 	  "Segmentation fault (core dumped)\n",
 	  1,
 	  { { "status", "\"crashed\"" } } },
+	{ "a number and its total at the start of the row are its step and the plan",
+	  "[100/500] train=3.50 val=3.60\n[200/500] train=3.25 val=3.35\n"
+	  "[300/500] train=3.00 val=3.20\n",
+	  1,
+	  { { "steps", "300" }, { "planned_steps", "500" }, { "status", "\"truncated\"" } } },
+	{ "but not if they start again: then they count the batches of an epoch",
+	  "[100/300] loss=3.50\n[200/300] loss=3.25\n[300/300] loss=3.00\n"
+	  "[100/300] loss=2.75\n[200/300] loss=2.60\n",
+	  1,
+	  { { "steps", "null" }, { "planned_steps", "null" }, { "last_train_loss", "2.6" } } },
+	{ "the name of a run before the step",
+	  "gpt2-small_3 step 100 loss 3.50\ngpt2-small_3 step 200 loss 3.25\n"
+	  "gpt2-small_3 step 300 loss 3.00\neval-2 step 300 loss 3.40\n",
+	  1,
+	  { { "steps", "300" }, { "last_train_loss", "3" } } },
+	{ "but not the name of a phase",
+	  "warmup_1 step 100 loss 3.50\nwarmup_1 step 200 loss 3.25\n"
+	  "warmup_1 step 300 loss 3.00\nwarmup_1 step 400 loss 2.90\n",
+	  0,
+	  { { NULL, NULL } } },
+	{ "rows behind a bullet",
+	  "* step 100 loss 3.50\n* step 200 loss 3.25\n* step 300 loss 3.00\n"
+	  "* step * 400 loss 2\n",
+	  1,
+	  { { "steps", "300" }, { "last_train_loss", "3" } } },
+	{ "verl: the bar has the plan",
+	  "step:1 - actor/pg_loss:0.50 - training/global_step:1\n"
+	  "Training Progress:   1%|          | 1/100 [00:10<16:30, 10.1s/it]\n"
+	  "step:2 - actor/pg_loss:0.25 - training/global_step:2\n"
+	  "Training Progress:   2%|          | 2/100 [00:20<16:20, 10.1s/it]\n"
+	  "step:3 - actor/pg_loss:0.12 - training/global_step:3\n"
+	  "Evaluating Progress: 50%|####      | 4/8 [00:20<00:20, 5.1s/it]\n"
+	  "Training Progress:   3%|          | 3/100 [00:30<16:10, 10.1s/it]\n"
+	  "step:4 - actor/pg_loss:0.06 - training/global_step:4\n",
+	  1,
+	  { { "steps", "4" }, { "planned_steps", "100" }, { "status", "\"truncated\"" } } },
+	{ "a bar whose count is not the step has no plan of the rows",
+	  "step:100 - loss:0.50\n  1%|    | 1/63 [00:10<16:30, 10.1s/it]\n"
+	  "step:200 - loss:0.25\n  2%|    | 2/63 [00:20<16:20, 10.1s/it]\n"
+	  "step:300 - loss:0.12\n  3%|    | 3/63 [00:30<16:10, 10.1s/it]\n"
+	  "step:400 - loss:0.06\n",
+	  1,
+	  { { "steps", "400" }, { "planned_steps", "null" } } },
 	{ "words like a trainer's are not rows",
 	  "    print(f\"iter {iter_num}: loss {lossf:.4f}, time {dt:.2f}ms\")\n"
 	  "step 1: train loss went down, val loss too\n"

@@ -46,7 +46,7 @@ def waits_in(pipe):
 
 
 def bad_input(folder):
-    """Each input gives one clear sentence or a correct row; the others are read."""
+    """Bad input gives one clear sentence, and the other files are read."""
     def path(name, data=None):
         p = os.path.join(folder, name)
         if data is not None:
@@ -80,7 +80,7 @@ def bad_input(folder):
     r = run("parse")
     ok(r.returncode == 2, "no path: exit status 2", r.returncode)
     r = run("parse", "--nope", good)
-    ok(r.returncode == 2 and b"unknown option" in r.stderr, "unknown option")
+    ok(r.returncode == 2 and b"unknown option" in r.stderr, "an unknown option is an error")
 
     fifo = path("fifo")
     os.mkfifo(fifo)
@@ -88,7 +88,7 @@ def bad_input(folder):
     ok("no process has opened" in r.stderr.decode() and len(rows(r)) == 1,
        "a FIFO without a writer does not hang", r.stderr)
 
-    # The writer exists before the reader opens the FIFO, until all is read.
+    # The writer is open before the reader opens the FIFO, until all is read.
     writer = os.open(fifo, os.O_RDWR)
     p = subprocess.Popen([TUI, "parse", "--json", fifo],
                          stdout=subprocess.PIPE)
@@ -125,7 +125,7 @@ STATE = {"best_metric": None, "max_steps": 30, "log_history": [
 
 
 def directories(folder):
-    """The logs below a directory, sorted; each run is listed once."""
+    """The logs below a directory are read, sorted, and each run only once."""
     top = os.path.join(folder, "runs")
 
     def put(name, text):
@@ -138,14 +138,14 @@ def directories(folder):
     log = GOOD.decode()
     want = [put("a/seed_7.log", log), put("a/seed_42.log", log),
             put("b/version_0/metrics.csv", METRICS), put("b/x/train.out", log)]
-    put("a/metrics.csv", METRICS)  # its log is in the same directory
+    put("a/metrics.csv", METRICS)  # not read: its log is in the same directory
     put("a/notes.md", log)
     put("b/version_0/prices_log.csv", "step,price\n2,3\n1,4\n")
     put("b/version_0/data.csv", METRICS)
     put("c/readme.txt", "no run\n")
     os.symlink(os.path.join(top, "a"), os.path.join(top, "b", "linked"))
     r = run("parse", "--json", top)
-    ok([x["file"] for x in rows(r)] == want, "the logs below it, sorted",
+    ok([x["file"] for x in rows(r)] == want, "the logs below a directory are read, sorted",
        r.stdout)
     ok(r.returncode == 0 and r.stderr == b"",
        "files without runs are not reported", r.stderr)
@@ -158,9 +158,9 @@ def directories(folder):
        (19, 1.5, 1.75), "a metrics file is a log", row)
     ok({m["name"]: (m["points"], m["metric"]) for m in row["metrics"]} ==
        {"epoch": (4, None), "train_loss": (2, "train_loss"),
-        "val_loss": (2, "val_loss")}, "its series keep their names", row)
+        "val_loss": (2, "val_loss")}, "the series of a metrics file keep their names", row)
     r = run("board", "--json", os.path.join(top, "b", "version_0"))
-    ok(b"metrics.csv" in r.stdout, "board reads it too", r.stdout)
+    ok(b"metrics.csv" in r.stdout, "board reads a metrics file, too", r.stdout)
     r = run("export", "--what", "samples", "--json", want[2])
     ok([(x["step"], x["metric"], x["value"]) for x in rows(r)
         if x["metric"] != "epoch"] ==
@@ -172,7 +172,7 @@ def directories(folder):
     ok((row["steps"], row["planned_steps"], row["last_train_loss"],
         row["last_val_loss"], row["status"]) ==
        (30, 30, 1.75, 2.25, "finished"),
-       "a trainer_state.json: the mean at its end is not a last loss", row)
+       "in a trainer_state.json the mean at the end is not the last loss", row)
     kernels = {"1": [{"compiled": True, "correctness": False, "runtime": 1.0},
                      {"compiled": True, "correctness": True, "runtime": 2.5}],
                "2": {"compiled": True, "correctness": True, "runtime": 1.5},
@@ -183,7 +183,7 @@ def directories(folder):
     ok([(x["name"][12:], x["last"]) for x in row["metrics"]] ==
        [("problems", 3), ("compiled", 2), ("correct", 2),
         ("problem 1 runtime (ms)", 2.5), ("problem 2 runtime (ms)", 1.5)] and
-       row["status"] == "finished", "KernelBench's eval_results.json", row)
+       row["status"] == "finished", "KernelBench's eval_results.json is a log", row)
     r = run("parse", "--json", put("eval_results.json", '{"a": {"b": 1}}'))
     ok(not rows(r), "another eval_results.json has no scores", r.stdout)
 
@@ -198,7 +198,7 @@ def growing(folder):
     def grow():
         step = 6
         with open(p, "ab", buffering=0) as f:
-            # The writer is not faster than the reader, and stops.
+            # Write more slowly than the reader reads, and not without end.
             while not stop.wait(0.001) and f.tell() < 30e6:
                 f.write(b"step:%d/9 train_loss:2.5 train_time:%dms "
                         b"step_avg:20.00ms\n" % (step, step * 20) * 200)
@@ -221,17 +221,17 @@ def output_forms(folder):
     r = run("parse", "--csv", p)
     table = list(csv.DictReader(io.StringIO(r.stdout.decode())))
     ok(table[0]["seed"] == "42" and table[0]["final_bpb"] == "",
-       "CSV: absent is empty, never 0")
+       "CSV prints an absent number as an empty cell, never as 0")
     r = run("parse", "--md", p)
     ok(r.stdout.startswith(b"| file |") and "—" in r.stdout.decode(),
-       "Markdown: absent is a dash")
+       "Markdown prints an absent number as a dash")
     r = run("parse", p)
-    ok(b"\x1b" not in r.stdout, "a table without escapes")
+    ok(b"\x1b" not in r.stdout, "the table has no escape sequences")
     want = {"file", "run_index", "status", "seed", "steps", "train_ms",
             "ms_per_step", "tok_s_last", "final_bpb", "events", "formats",
             "source_sha256", "lines", "bytes", "matched"}
     row = rows(run("parse", "--json", p))[0]
-    ok(want <= set(row), "JSON has its keys", want - set(row))
+    ok(want <= set(row), "JSON has the documented keys", want - set(row))
     ok("parameter-golf" in row["formats"], "JSON names the rule sets used")
     ok(row["lines"] == 3 and row["bytes"] == len(GOOD), "JSON counts lines and bytes")
 
@@ -262,7 +262,7 @@ def user_formats(folder):
     ok(row["steps"] == 7 and row["ms_per_step"] == 20 and
        row["formats"] == ["mine"], "a user's rules read a new dialect", row)
     r = run("formats", "check", p, log)
-    ok(r.returncode == 0 and b"row" in r.stdout, "formats check shows them")
+    ok(r.returncode == 0 and b"row" in r.stdout, "formats check shows the rules that match")
     with open(p, "a") as f:
         f.write("x")
     r = run("formats", "check", p, log)
@@ -270,9 +270,9 @@ def user_formats(folder):
        "a broken rule file is named, exit status 2", r.stderr)
     r = run("formats", "list", "--json")
     ok({"parameter-golf", "nanogpt-speedrun", "failures"} <=
-       {x["name"] for x in rows(r)}, "formats list")
+       {x["name"] for x in rows(r)}, "formats list shows the built-in sets")
     r = run("formats", "show", "failures", "--json")
-    ok(any(x["rule"] == "traceback" for x in rows(r)), "formats show")
+    ok(any(x["rule"] == "traceback" for x in rows(r)), "formats show lists the rules of a set")
 
 
 def corpora():
@@ -292,7 +292,7 @@ def corpora():
 
 
 def trainers():
-    """Logs of other trainers, compared with their keys."""
+    """Logs of other trainers, compared with their known values."""
     name = "the corpus of trainers"
     check = os.path.join(SHARED, "check", "trainers_truth.py")
     root = os.path.join(SHARED, "corpus", "trainers")

@@ -25,7 +25,7 @@ static uint32_t next_random(uint32_t *state)
 	return *state >> 8;
 }
 
-/* An exactly sized copy, so that a read past the end is detected. */
+/* Run the target on an exactly sized copy, so that a read past the end is detected. */
 static void run_one(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size > 0 ? size : 1);

@@ -164,7 +164,7 @@ static void each_run(const struct plan *plan, const char *path, struct str *text
 	bench_runs_release(&runs);
 }
 
-/* The files of a results directory, then run.json of each run. */
+/* Read the files of a results directory, then run.json of each run. */
 static void try_folder(struct str text)
 {
 	static char path[] = "/tmp/fuzz-bench.XXXXXX";
@@ -189,7 +189,7 @@ static void try_folder(struct str text)
 	plan_release(&plan);
 }
 
-/* host.csv, a NUL, gpu.csv, a NUL, stamps: telemetry of a pod during a run. */
+/* Read telemetry of a pod during a run: host.csv, gpu.csv and stamps, separated by NUL. */
 static void try_health(struct str text)
 {
 	struct health health;

@@ -115,7 +115,7 @@ static size_t on_bytes(void *user, struct follow_file *file, struct str data)
 	return data.len;
 }
 
-/* The checksum is not verified here: the known part is five bytes long. */
+/* Return a checksum of the known part, five bytes; the target does not verify checksums. */
 static struct cksum sum(void *user, const struct follow_file *file)
 {
 	struct cksum sum = { 0, 0 };
@@ -126,7 +126,7 @@ static struct cksum sum(void *user, const struct follow_file *file)
 	return sum;
 }
 
-/* A file of which five bytes are known from an earlier session. */
+/* Make a file of which five bytes are known from an earlier session. */
 static void know(struct follow *follow)
 {
 	struct follow_known known = { .identity = { .path = "k", .dev = 1 }, .name = "k" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON in, JSON out: printed JSON can be read again and prints the same. */
+/* JSON that the program prints can be read again, and prints the same. */
 #include "parsers/json_fields.h"
 
 #include <string.h>

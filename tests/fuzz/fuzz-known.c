@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of known_hosts, base64, key blobs, and messages of ssh on stderr. */
+/* Read lines of known_hosts, base64, key blobs, and messages of ssh on stderr. */
 #include "remote/ssh_key.h"
 
 #include <string.h>

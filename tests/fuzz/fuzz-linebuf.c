@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes to lines: splitting the bytes anywhere gives the same segments. */
+/* Splitting the input anywhere gives the same segments. */
 #include "parsers/linebuf.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static void on_segment(void *user, const struct segment *segment)
 	mix(user, &ends, 1);
 }
 
-/* Feed the data in pieces; if it is cut, the sizes come from its own bytes. */
+/* Feed the data as a whole or, with `cut`, in pieces whose sizes come from the data. */
 static uint64_t hash_of(const uint8_t *data, size_t size, bool cut, uint64_t counts[2])
 {
 	uint64_t hash = 14695981039346656037U;

@@ -9,7 +9,7 @@
 
 #define MAX_COLUMNS 300 /* which colors are requested, from the first byte */
 
-/* No byte that acts on a terminal, and only complete characters. */
+/* Check that no byte acts on a terminal, and that all characters are complete. */
 static void check_text(struct str s)
 {
 	while (s.len > 0) {
@@ -25,7 +25,7 @@ static void check_text(struct str s)
 	}
 }
 
-/* Each style starts at a character, after the previous one, and differs from it. */
+/* Check that each style starts at a character, after the style before, and differs from that. */
 static void check_runs(const struct logsgr_runs *runs, struct str text)
 {
 	uint32_t before = 0;

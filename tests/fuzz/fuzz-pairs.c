@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of arbitrary lines: they are inside the line, and have the meaning they claim. */
+/* Pairs of arbitrary lines are inside the line, and have the meaning that they claim. */
 #include "parsers/pairs.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ static bool is_same(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* A line that resembles another one is read as it would be alone. */
+/* Check that a line with a known shape is read as it would be alone. */
 static void check_shape(struct row_shape *shape, struct str line)
 {
 	struct pair pairs[PAIRS_MAX];
@@ -71,7 +71,7 @@ static void check_row(void *user, const struct record *record, const struct log_
 	learn_row(target->learn, record, place);
 }
 
-/* A learned rule file can be loaded. */
+/* Check that a learned rule file can be loaded. */
 static void check_learned(const struct learn *learn)
 {
 	struct err err = { ERR_NONE, "" };

@@ -10,7 +10,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/plain_scan.h"
 
-/* A rule set with this rule before the built-in ones, or NULL. */
+/* Load a rule set with this rule before the built-in ones; NULL: it is invalid. */
 static struct format_set *load_rule(struct format_set *set, const char *match, const char *needs)
 {
 	cJSON *root = cJSON_CreateObject(), *rule = cJSON_CreateObject();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A log to runs: fed as a whole or cut anywhere, the runs are the same. */
+/* A log gives the same runs whether it is fed as a whole or cut anywhere. */
 #include "parsers/run_reader.h"
 
 #include <math.h>

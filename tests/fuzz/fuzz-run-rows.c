@@ -21,7 +21,7 @@ static void tell_unknown(void *user, const char *key)
 	MUST(key != NULL);
 }
 
-/* The figures of a board are consistent with each other, for any input. */
+/* Check that the figures of a board are consistent with each other. */
 static void check_group(const struct board_group *group)
 {
 	const struct board_verdict *v = &group->verdict;

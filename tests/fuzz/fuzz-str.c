@@ -40,7 +40,7 @@ static void check_integers(struct str s, const char *text)
 	}
 }
 
-/* The parts and the separators between them add up to the whole. */
+/* Check that the parts and the separators between them add up to the whole. */
 static void check_pieces(struct str s)
 {
 	struct str rest = s, piece;

@@ -6,7 +6,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-/* Valid UTF-8 without controls and without characters that reverse the direction. */
+/* Check for valid UTF-8 without controls and characters that reverse the direction. */
 static void check_harmless(struct str s)
 {
 	while (s.len > 0) {

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# `harness --ab` prints a bench of a run's best checkpoint, and the bench runs.
+# `harness --ab` prints a bench for a run's best checkpoint, and that bench works.
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 # shellcheck source=tests/support/tap.sh
 . "${HGYM_SRC:-.}/tests/support/tap.sh"
 
-# told NAME STATUS: a check that prints the bench and the messages if it fails.
+# told NAME STATUS: report a check; print the bench and the messages if it failed.
 told() { check "$1" "$2" "$dir/bench.json" "$dir/out"; }
 
 work="$dir/it's here"
@@ -44,7 +44,7 @@ for key in sys.argv[2:]:
 print(node)' "$dir/bench.json" "$@"
 }
 
-# ab: make the bench, of which no run has started.
+# ab: create the bench again, before its first run.
 ab() {
     rm -rf "$dir/job"
     mkdir "$dir/job"
@@ -59,10 +59,10 @@ arm() {
     ) >"$dir/out" 2>&1
 }
 
-# arms TAG...: the bench has these arms.
+# arms TAG...: does the bench have exactly these arms?
 arms() { [ "$(of variants | grep -o "'tag': '[a-z]*'" | cut -d"'" -f4)" = "$*" ]; }
 
-# What sends the workspace to a pod.
+# A command that sends the workspace to a pod.
 config="$work/.harnessgym/runs/r/run_config.json"
 cp "$config" "$dir/config.json"
 sed "s|python3 verifier.py|echo remote_h100.py --workspace '/p/a b' --x|" \
@@ -76,10 +76,10 @@ touch "$best"/* "$best/../best_manifest.json" "$first"
 cp "$best/kernel.txt" "$work/kernel.txt"
 ab
 [ $? = 5 ] && grep -q 'the same files' "$dir/out"
-told "a workspace with the files of the checkpoint is nothing to compare" $?
+told "a workspace equal to the checkpoint gives no bench: exit status 5" $?
 echo 97.25 >"$work/kernel.txt"
 ab
-told "a definition is made" $?
+told "a bench is printed" $?
 (cd "$work" && find . -type f -exec cksum {} + | sort) >"$dir/before"
 arm 0 && grep -q '"best_us": 99.5' "$dir/out"
 told "the control measures the checkpoint" $?
@@ -87,7 +87,7 @@ arm 1 && grep -q '"best_us": 97.25' "$dir/out"
 told "the variant measures the workspace" $?
 (cd "$work" && find . -type f -exec cksum {} + | sort) >"$dir/after"
 cmp -s "$dir/before" "$dir/after"
-told "both are as they were" $?
+told "checkpoint and workspace are unchanged" $?
 echo 1.5 >"$best/kernel.txt"
 arm 0 && grep -q '"best_us": 99.5' "$dir/out"
 told "a run that replaces its checkpoint meanwhile changes no arm" $?
@@ -106,7 +106,7 @@ cmp -s "$dir/before" "$dir/after"
 told "bench run does not change the workspace" $?
 "$HGYM_TUI" harness --ab "$dir" >"$dir/out" 2>&1
 [ $? = 5 ]
-told "no run: exit status 5" $?
+told "a folder without a run: exit status 5" $?
 
 # The task's template is the control, and its judge has another name.
 template="$work/.harnessgym/runs/r/qualification/workspace_template"
@@ -153,7 +153,7 @@ mv "$work/.harnessgym/runs/x/y" "$work/.harnessgym/runs/r"
 rmdir "$work/.harnessgym/runs/x"
 rm -r "$template" "$best/eval.py"
 
-# What the checkpoint changed of the template: files, then lines.
+# --diff shows how the checkpoint differs from the template: files, then lines.
 template="$work/.harnessgym/runs/r/qualification/workspace_template"
 mkdir -p "$template"
 cp "$best/verifier.py" "$template"
@@ -169,7 +169,7 @@ printf '%s\n' 'blob: added' 'gone.txt: removed' \
     '--- kernel.txt' '+++ kernel.txt' '@@ -1,2 +1,2 @@' -140 +99.5 ' kept' \
     '' '--- new.py' '+++ new.py' '@@ -0,0 +1 @@' '+x = "·[31m"' >"$dir/want"
 cmp "$dir/out" "$dir/want"
-told "the changes of the best checkpoint to the template" $?
+told "--diff shows the changes from the template to the best checkpoint" $?
 rm "$work/.harnessgym/runs/r/checkpoints/best_manifest.json"
 "$HGYM_TUI" harness --diff "$work" >"$dir/out" 2>&1
 [ $? = 5 ] && grep -q 'no checkpoint and template' "$dir/out"

@@ -30,7 +30,7 @@ def start(args, folder):
 
 
 def leave(program):
-    """The exit status."""
+    """Quit the dashboard, and return its exit status."""
     program.send("Q")
     status = program.end()
     program.close()
@@ -93,7 +93,8 @@ def test_traffic(folder):
                             "run", "--workspace", work])
     its = os.path.join(work, ".harnessgym/runs/liar/iterations")
     try:
-        ok(until(lambda: os.path.exists(its + "/7/attempt.prompt.txt")), "a run is in its 7th iteration")
+        ok(until(lambda: os.path.exists(its + "/7/attempt.prompt.txt")),
+           "a run is in its 7th iteration")
         for n in range(1, 7):
             with open("%s/%d/attempt.stdout.txt" % (its, n), "a",
                       encoding="utf-8") as out:
@@ -118,11 +119,11 @@ def test_traffic(folder):
         # Wait until the logs have arrived; a busy machine may need long.
         used = []
         until(lambda: used.append(meter.over(20) * 3) or used[-1] < 10000)
-        ok(used[-1] < 10000, "a quiet run: less than 10 kB per minute", used)
+        ok(used[-1] < 10000, "a quiet run causes less than 10 kB per minute", used)
         run.kill()
         run.wait()
         ok(screen.wait_for("stale, attempt 7"),
-           "a quiet run: its end is shown")
+           "the end of a quiet run is shown")
         ok(leave(screen) == 0, "the dashboard ends")
     finally:
         run.kill()

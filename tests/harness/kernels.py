@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Kernels in Python that tamper with the verifier, kernels that do not its work, and
+"""Kernels in Python that tamper with the verifier, kernels that avoid the work, and
 honest ones that look like them."""
 import os
 import sys
@@ -31,7 +31,7 @@ main()
 '''
 FILES = "verifier.py", "reference.py", "results.json"
 
-# These are accused.
+# Kernels that are reported as tampering with the verifier.
 LIES = {
     "loop over sys.modules": '''
 import sys
@@ -543,7 +543,7 @@ def run(x): return x
 ''',
 }
 
-# A person should read these.
+# Kernels that are marked for a person to read.
 CHEATS = {
     "cache by data_ptr": '''
 cache = {}
@@ -654,7 +654,7 @@ def run(x):
 ''',
 }
 
-# These are not accused.
+# Honest kernels, which are not reported.
 HONEST = {
     "plain": '''
 def run(x): return x * 2
@@ -1273,9 +1273,9 @@ for name, text in HONEST.items():
     found, _ = tampers(text)
     ok(not found, "not accused: " + name, found)
 OWN = 'import json, sys\nprint(json.dumps({"best_us": 2}))\nsys.exit(0)\n'
-ok(tampers(OWN)[0], "accused: the line of the verifier, printed by what it imports")
+ok(tampers(OWN)[0], "accused: a module that the verifier imports prints the verifier's line")
 ok(not tampers_of("kernel.py", OWN.encode(), None, JUDGE, FILES)[0],
-   "not accused: the line of a program that the command runs itself")
+   "not accused: a program that the command runs itself prints that line")
 ok(tampers("a = %s\nimport time\ntime.time = None\n" % "+".join(["'x'"] * 900))[0],
    "accused: a clock replaced after a very deep expression")
 CLOCK = "\nimport time\ntime.time = None\n"

@@ -19,8 +19,8 @@ sys.path[:0] = [os.path.join(SRC, "tests", name)
 import harness_liar as liar  # noqa: E402
 from tap import finish, ok  # noqa: E402
 
-# The best score at the end, unless it is 110 from iteration 2: 130 is the true
-# score of iteration 1, 140 that of the baseline.
+# The cases by their best score at the end; in all others it is 110, of iteration 2.
+# 130 is the true score of iteration 1, and 140 that of the baseline.
 BEST = {
     130: ["judge swapped", "judge linked", "byte code linked",
           "module shadowed", "module shadowed as bytes",
@@ -55,8 +55,8 @@ BEST = {
     None: ["run beside it", "direction turned", "post without a command",
            "output without a command", "command added", "key changed"],
 }
-# Until that moment the agent has forged all files in the right order; the
-# forgery is detected when HarnessGym continues.
+# Moments at which a forgery is not detected yet: the agent has forged all files in
+# the right order. It is detected when HarnessGym continues.
 UNDECIDED = {"run beside it": ["build 2"]}
 TRUE = {None, liar.BASELINE, *liar.TRUE}
 # Text that the JSON or the page contains at the end.
@@ -149,7 +149,7 @@ def still(text):
 
 
 def believed(text):
-    """The forged scores that are shown as verified."""
+    """Return the forged scores that are shown as verified."""
     run = json.loads(text)
     numbers = [it["score_verified"] for it in run["iterations"]]
     best = run["best_verified"]
@@ -157,7 +157,7 @@ def believed(text):
 
 
 def lie(case):
-    """One run: (moments at which it was believed, its end)."""
+    """Play a run: (moments when it was believed, moments, JSON and page at the end)."""
     name, folder = case
     wrong, seen = [], []
     acts = [key for key, act in liar.LIES[name].items() if callable(act)]
@@ -183,7 +183,7 @@ def lie(case):
 
 
 def lie_printed(names, folder):
-    """All forgeries that only print, in one run with one iteration each."""
+    """Play all forgeries that only print in one run, each in its own iteration."""
     wrong = {}
 
     def look(moment, run):
@@ -250,9 +250,9 @@ def test_copies(folder):
         subprocess.run(command + [os.path.join(folder, "honest"), to],
                        check=True)
         run = json.loads(told(to, "--json"))
-        ok(run["best_verified"]["score"] == 110, "a copy " + name, run)
+        ok(run["best_verified"]["score"] == 110, "a copy %s keeps its scores" % name, run)
         ok(run["iterations"][0].get("evidence") == "copied",
-           "is recognized as a copy", run)
+           "the evidence of a copied run is \"copied\"", run)
     one, two = (os.path.join(to, ".harnessgym/runs/liar/iterations", n)
                 for n in "12")
     os.rename(one, one + "x")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A killed run is not shown as running, on this machine and on a pod; a run
-whose process exists is, however long it is silent; a file that stays
+"""A killed run is not shown as running, on this machine and on a pod. A run whose
+process exists is shown as running, however long it is silent. A file that stays
 incomplete is named. A run with the name of an earlier one is a new run."""
 import json
 import os
@@ -49,8 +49,7 @@ def state_of(work):
 
 
 def begin(folder, work):
-    """A process with HarnessGym's command line, in the attempt of iteration
-    2."""
+    """Start a process with HarnessGym's command line, in the attempt of iteration 2."""
     run = subprocess.Popen(
         [sys.executable, "-c", PLAY, os.path.join(SRC, "tests", "tools"),
          "harnessgym", "run", "--workspace", os.path.basename(work)],
@@ -62,7 +61,7 @@ def begin(folder, work):
 
 
 def test_unseen(folder, config):
-    """HarnessGym through its Python API, and through another mount: silence
+    """A run through HarnessGym's Python API, or through another mount: silence
     decides if its process is not recognized."""
     work = os.path.join(folder, "api")
     run = subprocess.Popen([sys.executable, "-c", API, os.path.join(
@@ -79,7 +78,7 @@ def test_unseen(folder, config):
         os.killpg(run.pid, signal.SIGKILL)
         run.wait()
     ok(until(lambda: "cut off" in told("harness", work)),
-       "a silent run without a process is dead", told("harness", work))
+       "a silent run without a process is reported as dead", told("harness", work))
     test_container(work)
     # The same folder under another name, as a container may mount it.
     os.symlink(work, os.path.join(folder, "mount"))
@@ -95,7 +94,7 @@ def test_unseen(folder, config):
 
 
 def test_container(work):
-    """A folder that containers share: those of the others are not seen."""
+    """In a folder that containers share, processes of other containers are not seen."""
     inside = ["unshare", "--user", "--map-root-user", "--pid", "--fork",
               "--mount-proc"]
     if not shutil.which("unshare") or not os.path.isdir("/dev/shm") or \
@@ -117,7 +116,7 @@ def test_container(work):
 
 
 def test_again(folder):
-    """A run id that is used again: nothing of the earlier run is shown."""
+    """If a run id is used again, nothing of the earlier run is shown."""
     work, seen, wrong = os.path.join(folder, "again"), [], []
 
     def look(moment, run):
@@ -185,8 +184,7 @@ def test_torn(folder):
 
 
 def test_compare(folder, config):
-    """A comparison: its current trial, and the trial in which it was
-    killed."""
+    """A comparison shows its current trial, and the trial in which it was killed."""
     out = os.path.join(folder, "comparison")
     harness_liar.write(os.path.join(out, "plain/trial_1/trial.json"),
                        {"trial": 1, "group": "plain"})
@@ -260,7 +258,7 @@ def main():
                now["phase_left_s"] is None, "%s: killed" % place, now)
             page = live(place)
             ok("its process is not running" in page,
-               "%s: the message says that it was killed" % place, page)
+               "%s: the message reports that the process is gone" % place, page)
         with open(os.path.join(work, ".harnessgym/runs/liar/iterations/2",
                                "result.json"), "w", encoding="utf-8") as out:
             out.write('{"iteration": 2, "sta')

@@ -8,10 +8,10 @@ trap 'sh "$sshd" stop "$dir/sshd" 2>/dev/null; rm -rf "$dir"' EXIT
 # shellcheck source=tests/support/tap.sh
 . "${HGYM_SRC:-.}/tests/support/tap.sh"
 
-# told NAME STATUS: a check that prints the program's messages if it fails.
+# told NAME STATUS: report a check; print the program's messages if it failed.
 told() { check "$1" "$2" "$dir/errors"; }
 
-# Compare both objects, except the values that depend on the clock.
+# Are both objects equal, except for values that depend on the clock?
 same() {
     for side in a b; do
         sed 's/"silent_s":[0-9]*/"silent_s":0/' "$dir/$side" >"$dir/$side.s"
@@ -22,7 +22,7 @@ same() {
 : >"$dir/errors"
 work="$dir/it's a \$HOME"
 "$HGYM_BUILD/tests/tools/harness-gen" "$work" || exit 1
-# A copy of the workspace as qualification makes them: it must not be read.
+# A copy of the workspace like those that qualification makes: it must not be read.
 copy="$work/.harnessgym/runs/rmsnorm-h100/iterations/1/qualification"
 copy="$copy/attempt_1/workspace/.harnessgym"
 mkdir -p "$copy"
@@ -37,14 +37,14 @@ set -- --config "$dir/config.json" harness --json
 "$HGYM_TUI" harness --json "$work" >"$dir/a" 2>>"$dir/errors"
 "$HGYM_TUI" "$@" "here:$work" >"$dir/b" 2>>"$dir/errors"
 same
-told "a workspace through a child sh" $?
+told "a child sh gives the same workspace" $?
 mkdir "$dir/bin" # a pod without python3
 for tool in base64 cat cut date find grep head ls nice sh stat tail tr; do
     ln -s "$(command -v $tool)" "$dir/bin/$tool"
 done
 PATH=$dir/bin "$HGYM_TUI" "$@" "here:$work" >"$dir/b" 2>>"$dir/errors"
 same
-told "a workspace on a pod without python3" $?
+told "a pod without python3 gives the same workspace" $?
 "$HGYM_TUI" harness "$work" >"$dir/b" 2>>"$dir/errors"
 grep -q "^it  attempt " "$dir/b" && ! grep -q "^run  it " "$dir/b"
 told "the table of iterations has no column for the run" $?
@@ -56,8 +56,8 @@ run="$work/.harnessgym/runs/rmsnorm-h100-first"
 "$HGYM_TUI" "$@" "here:$run" >"$dir/b" 2>>"$dir/errors"
 grep -q '"run_id":"rmsnorm-h100-first"' "$dir/a" &&
     grep -q '"run_id":"rmsnorm-h100-first"' "$dir/b"
-told "the folder of one run" $?
-# The pod of HarnessGym's own variables has a pattern as path.
+told "the folder of one run is read" $?
+# HarnessGym's own variables give a pod whose path is a pattern.
 "$HGYM_BUILD/tests/tools/harness-gen" "$dir/root/b c" 4 || exit 1
 "$HGYM_BUILD/tests/tools/harness-gen" "$dir/root/a" || exit 1
 mkdir "$dir/root/none"
@@ -72,7 +72,7 @@ told "a pattern without a match: exit status 5" $?
 told "no run in the folder: exit status 5" $?
 "$HGYM_TUI" "$@" "nobody:$dir" >"$dir/b" 2>"$dir/errors"
 [ $? = 2 ]
-told "unknown pod: exit status 2" $?
+told "an unknown pod: exit status 2" $?
 "$HGYM_TUI" "$@" "dead:$dir" >"$dir/b" 2>"$dir/errors"
 [ $? = 4 ]
 told "a pod that does not answer: exit status 4" $?

@@ -33,9 +33,9 @@ printf '{"run_id": "x", "status": "running", "score": 5}' >"$dir/b/result.json"
 
 "$HGYM_TUI" parse --json "$dir"/a/*.json "$dir/a/two.txt" >"$dir/out"
 check "parse reads scores" $?
-has "one line" '"score_key":"best_us","score":99.744'
+has "a score on one line is read" '"score_key":"best_us","score":99.744'
 has "a score has its task and mode" '"task":"triton_rmsnorm_h100","mode":"final"'
-has "a score is pretty-printed after other text" '"score":101.5'
+has "a pretty-printed score after other text is read" '"score":101.5'
 has "a score has its cases by seed" '"name":"final_r192_d8192","seed":2704'
 "$HGYM_TUI" parse --json "$dir"/b/inf.json "$dir"/b/wrong.json >"$dir/out"
 has "a failed case does not count" \
@@ -45,14 +45,14 @@ has "an infinite value is not a score" '"score_printed":null'
 [ $? = 5 ]
 check "HarnessGym's own result.json is not a verifier's output: exit status 5" $?
 "$HGYM_TUI" parse --json - <"$dir/a/two.txt" >"$dir/out"
-has "a score from standard input" '"score":101.5'
+has "a score from standard input is read" '"score":101.5'
 
 "$HGYM_TUI" board --json "$dir"/a/* "$dir"/b/inf.json "$dir"/b/wrong.json \
     >"$dir/out"
 check "board reads scores" $?
 has "scores of mode final are compared with each other" \
     '"work":"triton_rmsnorm_h100 final best_us","n_valid":2'
-has "dev apart" '"work":"triton_rmsnorm_h100 dev best_us","n_valid":1'
+has "scores of mode dev are a group of their own" '"work":"triton_rmsnorm_h100 dev best_us","n_valid":1'
 has "failed scores are counted, not ranked" \
     '"n_valid":0,"n_invalid":2,"median":null'
 hasnt "failed scores are not in the statistics" '70'

@@ -11,7 +11,7 @@ golden=$HGYM_SRC/tests/harness/golden
 LC_ALL=C.UTF-8
 export LC_ALL
 
-# The view alone, without the tabs and the last two lines.
+# Print the view alone, without the tabs and the last two lines.
 body() { sed '1d' "$1" | sed -e :a -e '$d;N;2,2ba' -e 'P;D'; }
 
 screen() {
@@ -64,14 +64,14 @@ save $dir/cost
 EOF
 "$HGYM_TUI" demo --script "$dir/script" || exit 1
 screen live "an attempt is running, three scores are verified"
-screen artifacts "the files that the workspace built"
-screen words "the rest of what the upper lines have no room for"
-screen words-narrow "the start of the page at 80 columns"
-screen words-end "the end of the page with the selected iteration"
+screen artifacts "the files that the workspace built are listed"
+screen words "the page shows the texts that the upper lines have no room for"
+screen words-narrow "the page starts at its beginning at 80 columns"
+screen words-end "the page ends with the selected iteration"
 screen text "the text of a phase fills the screen"
-screen narrow "80 columns"
+screen narrow "the view fits into 80 columns"
 screen finished "the pod was lost: no score and no verdict"
-screen wall "the scores by wall time"
+screen wall "the scores are drawn by wall time"
 grep -q 'no score has a known value on this axis' "$dir/cost"
 check "the scores by cost: no cost is known" $? "$dir/cost"
 

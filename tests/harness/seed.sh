@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A directory that repeats the published experiment: exactly its results.
+# A directory that repeats the published experiment gives exactly its results.
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -18,28 +18,28 @@ holds() {
 "$HGYM_TUI" harness --json "$dir/w" >"$dir/json" || exit 1
 "$HGYM_TUI" harness --md "$dir/w" >"$dir/md" || exit 1
 
-holds "the baseline" '"baseline":{"score":142.848,"passed":true' "$dir/json"
-holds "the best verified score" \
+holds "the baseline is read" '"baseline":{"score":142.848,"passed":true' "$dir/json"
+holds "the best verified score is that of iteration 3" \
     '"best_verified":{"score":99.744,"iteration":3}' "$dir/json"
 unverified='"score":97.664,"iteration":4,"source":"in_session"'
-holds "the best unverified score and its source" \
+holds "the best unverified score is shown with its source" \
     "\"best_unverified_better_than_verified\":{$unverified}" "$dir/json"
 holds "the stop score is not reached" \
     '"stop_score":90,"stop_score_reached_by_verified":false' "$dir/json"
-holds "restored from iteration 3" \
+holds "the checkpoint was restored from iteration 3" \
     '"restored":{"restored":true,"iteration":3,"score":99.744,' "$dir/json"
 holds "the verifier after the restore lost its pod" \
     '"post_restore_infra_failure":"ssh_masked_by_tar"' "$dir/json"
-holds "30.2 % better than the baseline" \
+holds "the gain over the baseline is 30.2 %" \
     '99.744 of iteration 3, 30.2 % better than the baseline' "$dir/page"
-holds "4.9 % on iteration 1" '4.9 % better than iteration 1 (104.832)' \
+holds "the gain over iteration 1 is 4.9 %" '4.9 % better than iteration 1 (104.832)' \
     "$dir/page"
-holds "3.5 % better than the previous run" \
+holds "the gain over the previous run is 3.5 %" \
     '103.328 of run rmsnorm-h100-first; now 3.5 % better' "$dir/page"
 "$HGYM_TUI" harness --reference 100 "$dir/w" >"$dir/out"
-holds "compared with a score that the user gives" \
+holds "the best is compared with a score that the user gives" \
     '100, given as the reference; now 0.3 % better' "$dir/out"
-holds "unverified is said in words" \
+holds "the page marks an unverified score by a word" \
     '? unverified      97.664 of iteration 4' "$dir/page"
 holds "a name is not read as Markdown" 'compare\_history 6' "$dir/md"
 for row in '104.832|17 (+17)' '107.488|28 (+11)' '99.744|45 (+17)' \
@@ -50,10 +50,10 @@ for row in '104.832|17 (+17)' '107.488|28 (+11)' '99.744|45 (+17)' \
 done
 holds "iteration 4 was blocked, not worse" 'no score (ssh)' "$dir/row"
 holds "attempts reached their time limit" 'timed out at 8m' "$dir/page"
-holds "the other phases and their durations" \
+holds "the other phases are shown with their durations" \
     'reflection completed 1m01s, build completed 2m54s' "$dir/page"
 build='"timed_out":false,"duration_s":174,"limit_s":600'
-holds "in JSON with their limits" \
+holds "JSON has the limits of the phases" \
     '{"phase":"build","status":"completed","return_code":0,'"$build" "$dir/json"
 
 # A run that ended after any step is still shown.
@@ -72,7 +72,7 @@ check "a run that ended after any step is shown" $bad "$dir/page"
 mkdir "$dir/empty"
 "$HGYM_TUI" harness "$dir/empty" >"$dir/out" 2>"$dir/errors"
 [ $? = 5 ]
-check "no data: exit status 5" $? "$dir/errors"
-holds "no data: one sentence" 'contains no HarnessGym run or comparison' \
+check "a directory without a run: exit status 5" $? "$dir/errors"
+holds "a directory without a run gives one sentence" 'contains no HarnessGym run or comparison' \
     "$dir/errors"
 finish

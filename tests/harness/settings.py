@@ -50,7 +50,7 @@ def inputs(case, seed):
 
 
 def play(folder, told, files=None):
-    """Play a run with these kernel configurations: of the template, then of
+    """Play a run with these kernel configurations: that of the template, then those of
     each iteration (None: unchanged)."""
     def begun(run):
         for name, text in {"verifier.py": VERIFIER, "kernel.py": KERNEL,
@@ -80,7 +80,7 @@ def leave(screen):
 
 
 def ask(screen):
-    """Choose the second of both benches."""
+    """Choose the second of the two benches."""
     screen.send("b")
     ok(screen.wait_for("Choose a bench") and
        screen.wait_for("as a kernel bench"),
@@ -94,7 +94,7 @@ def plans(folder):
 
 
 def test_kernel(folder):
-    """With a task.py: a kernel bench, started after yes and judged."""
+    """With a task.py, the run offers a kernel bench, which starts after "yes"."""
     work = os.path.join(folder, "it's here")
     play(work, [{"num_warps": 8}, {"num_warps": 4, "more": 1},
                 {"num_warps": 1}], {"task.py": TASK})
@@ -105,7 +105,7 @@ def test_kernel(folder):
        and screen.wait_for(
            'overlay kernel_config.json {"num_warps":4,"more":1}') and
        screen.wait_for("HGYM_PROBE"),
-       "the exact command and the overlay are shown", screen.screen.text())
+       "the exact command and the overlays are shown", screen.screen.text())
     plan = plans(folder)[0]
     ok(plan["workload"]["kind"] == "kernel" and
        [v["tag"] for v in plan["variants"]] ==
@@ -154,14 +154,14 @@ def test_command(folder):
     screen.wait_for("Choose a bench")
     screen.send("\r")
     ok(screen.wait_for("template, run a second time in each"),
-       "the template against the checkpoint", screen.screen.text())
+       "the first bench compares the template with the checkpoint", screen.screen.text())
     screen.send("\x1b")
     leave(screen)
 
 
 def trial(folder, group, number, kernel, valid=True, judge=VERIFIER,
           printed=None):
-    """A trial as HarnessGym leaves it; printed: instead of the verifier."""
+    """Write a trial as HarnessGym leaves it; printed: output to use for the verifier's."""
     own = os.path.join(folder, group, "trial_%d" % number)
     for name, text in (("verifier.py", judge), (TOLD, json.dumps(kernel))):
         liar.write(os.path.join(own, "workspace", name), text)
@@ -181,7 +181,7 @@ def trial(folder, group, number, kernel, valid=True, judge=VERIFIER,
 
 
 def test_trials(folder):
-    """Trials that count and have different files, measured by the task's own
+    """The arms are trials that count and differ, measured by the task's own
     judge."""
     work, task = (os.path.join(folder, name) for name in ("out", "the task"))
     liar.write(task + "/verifier.py", VERIFIER)
@@ -197,7 +197,7 @@ def test_trials(folder):
                               capture_output=True, text=True)
     done = made()
     ok(done.returncode != 0 and "has no report yet" in done.stderr,
-       "a running comparison: no bench is created", done)
+       "a running comparison gives no bench", done)
 
     def changed():
         page = subprocess.run([TUI, "harness", work], check=False,
@@ -254,7 +254,7 @@ def test_trials(folder):
     plan, more = json.loads(made().stdout), plan
     ok(len(plan["variants"]) == 8 and plan["note"] ==
        "2 more trials left out: this bench has at most 8 arms" and
-       "note" not in more, "more than eight arms: the rest is reported", plan)
+       "note" not in more, "of more than eight arms, the others are reported", plan)
     liar.write(work + "/many.json", json.dumps(plan))
     done = subprocess.run([TUI, "bench", "run", "--dry-run",
                            work + "/many.json"], check=False,
@@ -267,7 +267,7 @@ def test_trials(folder):
                       capture_output=True, env={
                           **os.environ, "HGYM_JOB": work + "/more/1;"}
                       ).returncode != 0,
-       "without the task nothing is measured")
+       "without the task's folder nothing is measured")
     shutil.rmtree(work + "/harnessed")
     done = made()
     ok(done.returncode != 0 and "no two trials" in done.stderr,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* HarnessGym directories in the model: a local one while it grows, and one on a pod. */
+/* HarnessGym directories in the model: a local directory that grows, and one on a pod. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -78,12 +78,12 @@ static void test_points(const struct harness_place *place)
 	n = harness_view_points(&paid, points, 64);
 	ok(fabs(points[n - 1].x[HARNESS_X_COST] - 1.75) < 1e-9, "known costs are summed");
 	n = harness_view_points(run, points, 64);
-	is_int(kinds[HARNESS_POINT_BASELINE], 1, "one point for the baseline");
-	is_int(kinds[HARNESS_POINT_VERIFIED], 3, "three verified points");
-	is_int(kinds[HARNESS_POINT_SESSION], 4, "four points from the agent's tool");
+	is_int(kinds[HARNESS_POINT_BASELINE], 1, "the baseline has one point");
+	is_int(kinds[HARNESS_POINT_VERIFIED], 3, "verified scores have three points");
+	is_int(kinds[HARNESS_POINT_SESSION], 4, "scores of the agent's tool have four points");
 	n = harness_view_texts(place, run, 4, texts, 16);
 	ok(n >= 3 && strcmp(texts[0].name, "build stdout") == 0,
-	   "texts of an iteration, newest phase first");
+	   "the texts of an iteration start with the newest phase");
 }
 
 /* A header with an impossible time is ignored, like all text before the header. */
@@ -195,7 +195,7 @@ int main(void)
 
 	test_pattern(&test, feed, fleet_transport(fleet));
 
-	/* Free everything while a command runs. */
+	/* Free everything while a command is still running. */
 	harness_feed_pod(feed, 0, fleet_transport(fleet), 0, dir);
 	harness_feed_poll(feed);
 	loop_timer_close(limit);

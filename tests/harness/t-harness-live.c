@@ -24,7 +24,7 @@
 #define TORN_US	 1500
 #define LIMIT_MS (120 * 1000)
 
-/* What a read of the run found; later reads must not lose it. */
+/* Facts that a read of the run found and that later reads must not lose. */
 struct known {
 	size_t iterations, runs;
 	unsigned int calls, scores;
@@ -74,7 +74,7 @@ static struct known summarize(const struct harness_workspace *ws)
 	return k;
 }
 
-/* Name what a has and b has lost, or NULL. */
+/* Return the name of a fact that a has and b has lost; NULL: none. */
 static const char *find_loss(const struct known *a, const struct known *b)
 {
 	if (b->runs < a->runs)
@@ -202,7 +202,7 @@ static void test_watch(const char *path)
 	is_int((long long)end.iterations, 4, "four iterations");
 	is_int(end.calls, 53, "53 calls");
 	is_int(end.scores, 3, "three verified scores");
-	is_near(end.best_value, 99.744, 1e-9, "the best");
+	is_near(end.best_value, 99.744, 1e-9, "the best score");
 	(void)read_again(path, &live);
 	(void)read_again(path, &after);
 	now_ms = clock_wall_ms();

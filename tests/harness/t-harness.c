@@ -51,21 +51,17 @@ static void done(void)
 static void test_times(void)
 {
 	is_int(harness_time_of(str_from("2026-05-27T01:00:00+00:00")), NOW_MS,
-	       "a time with an "
-	       "offset");
+	       "a time with an offset");
 	is_int(harness_time_of(str_from("2026-05-27T01:00:00Z")), NOW_MS, "Z");
 	is_int(harness_time_of(str_from("2026-05-27T01:00:00.518920Z")), NOW_MS + 518,
 	       "microseconds");
 	is_int(harness_time_of(str_from("2026-05-27T03:00:00+02:00")), NOW_MS,
-	       "a time in another "
-	       "zone");
+	       "a time in another zone");
 	is_int(harness_time_of(str_from("20260527T010000Z-0a1b2c3d")), NOW_MS,
-	       "the time in a run "
-	       "id");
+	       "the time in a run id");
 	is_int(harness_time_of(str_from("exec-killed")), 0, "not a time");
 	is_int(harness_time_of(str_from("2026-05-27T01:00:00")), 0,
-	       "a time without a zone is "
-	       "unknown");
+	       "a time without a zone is unknown");
 	is_int(harness_time_of(str_from("2026-13-27T01:00:00Z")), 0, "month");
 }
 
@@ -151,7 +147,8 @@ static void test_higher(void)
 	is_str(run->best_unverified.source, "failed_verifier",
 	       "the better score is unverified because its verifier failed");
 	is_int(run->stop_reached, HARNESS_NO, "the stop score is not reached");
-	is_near(run->baseline_pct.value, 20, 1e-9, "20 % better");
+	is_near(run->baseline_pct.value, 20, 1e-9,
+		"the best score is 20 % better than the baseline");
 	is_int(run->solved, HARNESS_YES, "HarnessGym's own summary is kept");
 	done();
 }
@@ -168,7 +165,8 @@ static void test_forged(void)
 	read_run(NOW_MS);
 	ok(!run->iterations[0].verified_score.present && !run->best.present,
 	   "a measurement before the end of the attempt is not verified");
-	is_near(run->iterations[0].claimed_score.value, 1, 0, "it is a claim");
+	is_near(run->iterations[0].claimed_score.value, 1, 0,
+		"the forged number is reported as a claim");
 	done();
 }
 
@@ -416,29 +414,31 @@ static void test_usage(void)
 	    "\"elapsed_seconds\": 3.3}");
 	read_run(NOW_MS);
 	ok(has_fact(run, "measured on", "H100, torch 2.5.1, took 3.3 s"),
-	   "where the verifier ran; a number is not a version");
+	   "the page shows where the verifier ran, without a version that is a number");
 	is_int((long long)run->iterations[2].skills.n, 1, "one active skill");
 	is_int((long long)run->iterations[2].tools.n, 2, "two active tools");
-	is_str(run->iterations[2].tools.v[0], "list", "sorted");
+	is_str(run->iterations[2].tools.v[0], "list", "names of tools are sorted");
 	ok(strchr(run->iterations[2].called.v[0], '\033') == NULL,
-	   "the used tool, without escape sequences");
+	   "the name of the used tool has no escape sequences");
 	is_near(run->iterations[0].usage.cost_usd.value, 0.75, 1e-12, "the cost of all phases");
-	is_near(run->iterations[0].usage.turns.value, 7, 0, "no negative turns");
+	is_near(run->iterations[0].usage.turns.value, 7, 0,
+		"negative numbers of turns are not added");
 	is_near(run->iterations[0].usage.input_tokens.value, 111, 0,
 		"input that is written to the cache counts; true is not a number of tokens");
-	is_near(run->iterations[1].usage.turns.value, 2, 0, "turns of Codex");
-	is_near(run->iterations[1].usage.input_tokens.value, 30, 0, "tokens of Codex");
+	is_near(run->iterations[1].usage.turns.value, 2, 0, "turns of Codex are counted");
+	is_near(run->iterations[1].usage.input_tokens.value, 30, 0, "tokens of Codex are summed");
 	ok(!run->iterations[1].usage.cost_usd.present, "Codex reports no cost");
-	ok(!run->iterations[2].usage.turns.present, "no usage reported: absent");
-	is_near(run->iterations[2].usage.all_tokens.value, 13345, 0, "tokens of Codex as text");
-	is_int((long long)run->iterations[0].blockers.n, 2, "two blockers");
+	ok(!run->iterations[2].usage.turns.present, "turns are absent if no usage is reported");
+	is_near(run->iterations[2].usage.all_tokens.value, 13345, 0,
+		"tokens that Codex prints as text are read");
+	is_int((long long)run->iterations[0].blockers.n, 2, "two of three blockers are strings");
 	ok(strchr(run->iterations[0].blockers.v[1], '\033') == NULL &&
 		   strchr(run->iterations[0].blockers.v[0], '\033') == NULL,
-	   "without escape sequences");
+	   "blockers have no escape sequences");
 	ok(has_fact(run, "agent used",
 		    "$0.75, 9 turns, 141 tokens in, 905 tokens in from cache, 45 tokens out, "
 		    "13,345 tokens in and out"),
-	   "the sentence of the page");
+	   "the page shows the usage in one sentence");
 	again();
 	(void)harness_files_put(&files, I2 "attempt.stdout.txt",
 				str_from("{\"type\": \"turn.completed\", \"usage\": "
@@ -450,7 +450,7 @@ static void test_usage(void)
 	done();
 }
 
-/* What a passing verifier printed as best_us, and the sentence about it. */
+/* Outputs of a passing verifier, the score in HarnessGym's summary, and the result on the page. */
 static const struct {
 	const char *printed, *said, *words;
 } impossible[] = {
@@ -483,7 +483,7 @@ static void test_impossible(void)
 		read_run(NOW_MS);
 		buf_init(&text, 1000);
 		harness_add_result(&text, run, &run->iterations[0]);
-		is_str(text.data, impossible[i].words, "the printed score");
+		is_str(text.data, impossible[i].words, "the result of an impossible score");
 		ok(!run->best.present, "an impossible score is not the best");
 		buf_release(&text);
 		ok(has_fact(run, "HarnessGym says", NULL) ==
@@ -500,12 +500,12 @@ static void test_percentages(void)
 	char text[HARNESS_PCT_SIZE];
 
 	is_str(harness_pct(2.14, true, text), "+2.1 %", "a sign is printed");
-	is_str(harness_pct(-2.14, true, text), "-2.1 %", "below");
+	is_str(harness_pct(-2.14, true, text), "-2.1 %", "a negative gain is printed");
 	is_str(harness_pct(2.14, false, text), "2.1 %", "without");
 	is_str(harness_pct(-1e300, true, text), "-1e+300 %", "never 300 digits");
 }
 
-/* Nothing was measured, and numbers are in the place of texts. */
+/* A run without measurements, with numbers in place of texts. */
 static void test_strange(void)
 {
 	put(R "run_config.json", "{\"score_key\": \"us\", \"iterations\": "
@@ -527,13 +527,14 @@ static void test_strange(void)
 	is_near(run->iterations[0].claimed_score.value, 12.5, 0,
 		"a number written as text is a claim");
 	ok(!run->iterations[0].calls.present, "an invalid count of calls is absent");
-	ok(!run->iterations[0].qualification.present, "no qualification");
+	ok(!run->iterations[0].qualification.present, "an invalid qualification is absent");
 	ok(!run->iterations[1].verified_score.present &&
 		   !run->iterations[1].invalid_score.present &&
 		   !run->iterations[1].claimed_score.present,
 	   "infinity, true and NaN are not scores");
-	ok(!run->best.present && run->best_unverified.present, "no best");
-	ok(!run->has_baseline, "no baseline");
+	ok(!run->best.present && run->best_unverified.present,
+	   "only an unverified score is the best");
+	ok(!run->has_baseline, "an invalid baseline is absent");
 	done();
 }
 
@@ -556,7 +557,7 @@ static void test_infinity_told(void)
 	done();
 }
 
-/* Lost files: summary and report still contain the iteration. */
+/* Files are lost, but the summary and a report still contain the iteration. */
 static void test_missing(void)
 {
 	put(R "summary.json", "{\"iterations\": [{\"iteration\": 2, \"status\": \"blocked\"}], "
@@ -570,8 +571,7 @@ static void test_missing(void)
 	is_int((long long)run->n_iterations, 1, "one iteration is found");
 	is_str(run->iterations[0].status, "blocked", "its status is read");
 	is_near(run->iterations[0].qualification.active_tools.value, 3, 0,
-		"its qualification is "
-		"read");
+		"its qualification is read");
 	is_int(run->restore.restored, HARNESS_NO, "the checkpoint was not restored");
 	is_str(run->restore.reason, "checkpoint_missing", "the reason is read");
 	done();
@@ -592,14 +592,14 @@ static void test_calls(void)
 	read_run(NOW_MS);
 	is_int(ws.calls.total, 4, "calls of both files are counted");
 	is_int(ws.calls.broken, 2, "malformed lines are counted");
-	is_int(ws.calls.tools[0].failed, 1, "failed calls of a tool");
+	is_int(ws.calls.tools[0].failed, 1, "the failed calls of a tool are counted");
 	is_near(run->iterations[0].calls_delta.value, 2, 0,
 		"calls before the run do not belong to the iteration");
 	ok(!run->iterations[1].calls_delta.present, "a count that decreased gives no difference");
 	done();
 }
 
-/* Failures, recognized by the text that is left. */
+/* Infrastructure failures and the texts by which they are recognized. */
 static const struct {
 	const char *post, *errors, *want;
 } failures[] = {
@@ -658,9 +658,9 @@ static void test_timeout(void)
 	read_run(NOW_MS);
 	buf_init(&text, 1000);
 	harness_add_result(&text, run, &run->iterations[0]);
-	is_str(text.data, "no score (timeout)", "a verifier that hung");
+	is_str(text.data, "no score (timeout)", "a verifier that hung has no score");
 	ok(harness_failures[run->iterations[0].post.failure].name == NULL,
-	   "not an infrastructure failure");
+	   "a time limit is not an infrastructure failure");
 	buf_release(&text);
 	done();
 }
@@ -692,7 +692,7 @@ static void test_stray(void)
 	done();
 }
 
-/* Why a phase failed. */
+/* The reason why a phase failed. */
 static void test_reasons(void)
 {
 	put(I1 "result.json", "{\"phases\": {\"attempt\": {\"status\": \"failed\"}, \"build\": "
@@ -700,10 +700,11 @@ static void test_reasons(void)
 			      "\"reflection\": {\"status\": \"completed\", \"message\": \"x\"}}}");
 	put(I1 "attempt.stderr.txt", "Traceback\nOSError: no codex\n\n");
 	read_run(NOW_MS);
-	is_str(run->iterations[0].attempt->why, "OSError: no codex", "the last line of stderr");
+	is_str(run->iterations[0].attempt->why, "OSError: no codex",
+	       "without a message, the reason is the last line of stderr");
 	ok(strcmp(run->iterations[0].phases[1].name, "build") == 0 &&
 		   strchr(run->iterations[0].phases[1].why, '\033') == NULL,
-	   "HarnessGym's message, without escape sequences");
+	   "the reason is HarnessGym's message, without escape sequences");
 	ok(run->iterations[0].phases[2].why == NULL, "a completed phase has no reason");
 	done();
 }
@@ -734,7 +735,7 @@ static void test_life(void)
 	       NOW_MS + 10000);
 	read_run(NOW_MS + 40000);
 	is_str(run->life.phase, "attempt", "an attempt is running");
-	is_int(run->life.state, HARNESS_STATE_RUNNING, "running");
+	is_int(run->life.state, HARNESS_STATE_RUNNING, "a silence within the limit: running");
 	is_near(run->life.left_s.value, 270, 1e-9, "the phase has the limit of the schedule");
 	again();
 	read_run(NOW_MS + 500000);
@@ -750,7 +751,7 @@ static void test_life(void)
 	put_at(I1 "post_attempt.stdout.txt", "x", NOW_MS + 330000);
 	put_at(I1 "build.prompt.txt", "", NOW_MS + 340000);
 	read_run(NOW_MS + 341000);
-	is_str(run->life.phase, "build", "after that tools are built");
+	is_str(run->life.phase, "build", "after the verifier tools are built");
 	again();
 	put_at(I2 "activation.json", "{}", NOW_MS + 350000);
 	put_at(I2 "result.json", "{\"created_at\": \"2026-05-27T01:05:50Z\"}", NOW_MS + 350000);
@@ -762,7 +763,7 @@ static void test_life(void)
 	put("runs/r2/iterations/1/result.json", "{\"created_at\": \"2026-05-27T02:00:00Z\"}");
 	read_run(NOW_MS + 342000);
 	is_int(ws.runs[0].life.state, HARNESS_STATE_ABORTED,
-	       "a newer run in the workspace: the older one has ended");
+	       "a newer run in the workspace shows that the older one has ended");
 	again();
 	put(R "summary.json", "{\"final_status\": \"improved\"}");
 	read_run(NOW_MS + 342000);
@@ -770,7 +771,7 @@ static void test_life(void)
 	done();
 }
 
-/* No process of HarnessGym was found. */
+/* Runs for which no process of HarnessGym was found. */
 static void test_unseen(void)
 {
 	put_at(R "run_config.json", "{\"runner\": \"exec\", \"attempt_timeout_seconds\": 60}",
@@ -794,15 +795,15 @@ static void test_unseen(void)
 	done();
 }
 
-/* A run that has just started is the newest, although it recorded no time. */
+/* A run that has just started and recorded no time is the newest. */
 static void test_begun(void)
 {
 	put_at("runs/old/iterations/1/result.json", "{\"created_at\": \"2026-05-27T01:00:00Z\"}",
 	       NOW_MS);
 	put_at("runs/new/run_config.json", "{\"run_id\": \"new\"}", NOW_MS + 60000);
 	read_run(NOW_MS + 61000);
-	is_str(run->id, "new", "the newest run");
-	is_int(run->life.state, HARNESS_STATE_RUNNING, "is running");
+	is_str(run->id, "new", "the run that has just started is the newest");
+	is_int(run->life.state, HARNESS_STATE_RUNNING, "the newest run is running");
 	is_int(ws.runs[0].life.state, HARNESS_STATE_ABORTED,
 	       "the run before the newest one is not running");
 	done();
@@ -821,7 +822,7 @@ static void test_age(void)
 	(void)harness_view_add(&view, "pod:dir", &files);
 	harness_view_read(&view, 0, false, NOW_MS + 6000);
 	place = &view.places[0];
-	is_near(place->ws.runs[0].life.left_s.value, 54, 1e-9, "54 s left");
+	is_near(place->ws.runs[0].life.left_s.value, 54, 1e-9, "the remaining time is shown");
 	harness_view_set_trouble(&view, 0, "the pod does not answer");
 	harness_view_set_age(&view, 0, 34000);
 	ok(!place->ws.runs[0].life.left_s.present,
@@ -837,7 +838,7 @@ static void test_age(void)
 	done();
 }
 
-/* A copied directory: the times of its files mean nothing. */
+/* The file times of a copied directory do not show that its run is active. */
 static void test_copied(void)
 {
 	int64_t copied_ms = NOW_MS + 86400000;
@@ -876,7 +877,7 @@ static void test_compare(void)
 	is_int((long long)compare.n_trials, 5, "five trials, no report yet");
 	is_int(compare.groups[1].valid, 0, "a score that was not printed is not valid");
 	is_str(compare.trials[4].post.doubt, "trial.json has 1, the verifier printed 11",
-	       "the reason has both scores");
+	       "the reason contains both scores");
 	is_int(compare.groups[0].valid, 2, "two plain trials count");
 	is_int(compare.groups[0].invalid, 1, "one plain trial does not count");
 	is_near(compare.groups[0].median.value, 15, 0, "the invalid trial is not in the median");
@@ -892,7 +893,7 @@ static void test_hostile_text(void)
 	put(R "run_config.json", "{\"runner\": \"\\u001b[31mred\\u0007\"}");
 	put(I1 "result.json", "{\"summary\": \"\\u202eevil\\nsecond\"}");
 	read_run(NOW_MS);
-	ok(strchr(run->runner, '\033') == NULL, "no escape sequence is printed");
+	ok(strchr(run->runner, '\033') == NULL, "the name of the runner has no escape sequence");
 	ok(strstr(run->iterations[0].note, "second") == NULL &&
 		   strstr(run->iterations[0].note, "\xe2\x80\xae") == NULL,
 	   "a note is a single sanitized line");

@@ -29,7 +29,7 @@ LOG = "step 953 loss 2.9\n---\nval_bpb:          %s\npeak_vram_mb: 45060.2\n"
 
 
 def put(folder, table, log=None, newer=False):
-    """Both files, unchanged for an hour; the last line of run.log."""
+    """Write both files as if unchanged for an hour; newer: run.log is the newer one."""
     os.makedirs(folder, exist_ok=True)
     for name, text, age in (("results.tsv", table, 3600),
                             ("run.log", log, 3000 if newer else 4000)):
@@ -63,12 +63,12 @@ def test_honest(folder):
     put(folder, table_of(ROWS), LOG % "0.992913")
     run, table = look(folder)
     ok([table[k] for k in ("rows", "kept", "discarded", "crashed")] ==
-       [6, 3, 2, 1], "number of rows by status", table)
+       [6, 3, 2, 1], "rows are counted by status", table)
     ok(run["best_verified"] is None and table["best_kept_claimed"] ==
        {"score": 0.9929, "iteration": 6, "source": "run_log"},
        "the best row is a claim that run.log confirms", table)
     ok(table["baselines"] == 2 and abs(table["noise_floor"] - 0.0012) < 1e-9,
-       "the noise floor of two baselines", table)
+       "the noise floor is the range of two baselines", table)
     its = run["iterations"]
     ok([it["kept_within_noise"] for it in its] ==
        [None, None, False, None, None, True], "a gain below the noise floor "
@@ -80,7 +80,7 @@ def test_honest(folder):
     page = told("harness", folder).stdout
     ok("within noise" in page and "not verified" in page and
        "6 in results.tsv, 3 kept, 2 discarded, 1 crashed" in page,
-       "the printed page names claims and noise", page)
+       "the page shows claims and noise", page)
     header = [line.split() for line in page.splitlines() if "notes" in line]
     ok(header and header[0][:2] == ["row", "status"],
        "the table has no column for the run", page)
@@ -106,14 +106,14 @@ def test_liars(folder):
        run["iterations"][6]["evidence"] == "none",
        "a best row without a run.log is only a claim", table)
     put(folder, table_of(fake), LOG % "0.981200")
-    says(folder, "run.log has another number: both are shown",
+    says(folder, "another number in run.log is reported with both numbers",
          "row 7: results.tsv has 0.5, run.log has 0.9812")
     put(folder, table_of(fake), "Traceback (most recent call last):\n")
-    says(folder, "a run.log without a score",
+    says(folder, "a run.log without a score is reported",
          "row 7: results.tsv has 0.5, run.log has no score")
     put(folder, table_of(ROWS), LOG % "0.992913" +
         "Traceback (most recent call last):\n  File x\nRuntimeError: CUDA\n")
-    says(folder, "run.log ends with a crash after its score",
+    says(folder, "a crash after the score in run.log is reported",
          "row 6: results.tsv has keep, but run.log ends with a "
          "traceback")
     ok(look(folder)[0]["iterations"][5]["evidence"] == "none",
@@ -121,7 +121,7 @@ def test_liars(folder):
     for twin in "status", "val_bpb":
         put(folder, table_of([row + "\t0.5" for row in ROWS],
                              HEAD.rstrip() + "\t%s\n" % twin))
-        says(folder, "a second column of that name",
+        says(folder, "a second column of the same name is reported",
              'two columns for "%s"' % twin)
     put(folder, table_of(ROWS + ["c\t\uff10.\uff15\t44\tkeep\tx",
                                  "d\t0.5\0\t44\tkeep\tx",
@@ -131,10 +131,10 @@ def test_liars(folder):
        "full-width digits, a null byte, a hexadecimal number and tabs in a "
        "description")
     put(folder, table_of(ROWS[:5]), LOG % "0.95")
-    says(folder, "a row with crash although run.log has a score",
+    says(folder, "a score in run.log for a row with crash is reported",
          "row 5: results.tsv has crash, run.log has 0.95")
     put(folder, table_of(ROWS + ["b2c3d4e\t0.98\t44\tkeep\tagain"]))
-    says(folder, "one commit with two scores",
+    says(folder, "two scores of one commit are reported",
          "rows 3 and 7 have different scores for commit b2c3d4e: 0.9932 "
          "and 0.98")
     bad = [row % n for n, row in enumerate(
@@ -149,7 +149,7 @@ def test_liars(folder):
        "a value that a loss cannot have is not a score", table)
     other = HEAD.replace("val_bpb\tmemory_gb", "memory_gb\tval_bpb")
     put(folder, table_of(ROWS[:3] + [other.strip(), "g\t0.1\t0.98\tkeep\tx"]))
-    says(folder, "a second header in the middle",
+    says(folder, "a second header in the middle is reported",
          "second header after row 3: later rows are ignored")
     _, table = look(folder)
     ok(table["rows"] == 3 and table["best_kept_claimed"]["score"] == 0.9932,
@@ -163,13 +163,13 @@ def test_liars(folder):
 
 
 def test_forms(folder):
-    """Tables of other programs derived from the same one."""
+    """Tables of programs that are derived from autoresearch."""
     put(folder, table_of(ROWS, end="\r\n"), LOG % "0.992913")
     run, table = look(folder)
     ok(table["kept"] == 3 and run["iterations"][0]["note"] ==
-       "a1b2c3d  baseline", "lines that end with CR LF", table)
+       "a1b2c3d  baseline", "lines that end with CR LF are read", table)
     put(folder, table_of(ROWS), " 10%|#\r 90%|##\rval_bpb: 0.992913\n")
-    ok(look(folder)[1]["run_log_row"] == 6, "a score after a progress bar")
+    ok(look(folder)[1]["run_log_row"] == 6, "a score after a progress bar is read")
     put(folder, table_of(ROWS).rstrip("\n"))
     ok(look(folder)[1]["rows"] == 6, "an unchanged last line without a "
                                      "newline counts")
@@ -185,7 +185,7 @@ def test_forms(folder):
     run, table = look(folder)
     ok(run["higher_is_better"] is True and run["score_key"] == "Val_Acc" and
        table["best_kept_claimed"]["iteration"] == 2 and
-       table["run_log_row"] == 3, "other columns, higher is better", run)
+       table["run_log_row"] == 3, "other columns are read; a higher accuracy is better", run)
     put(folder, "elo\tstatus\n1200\tkeep\n1230\tkeep\n")
     ok(look(folder)[0]["higher_is_better"] is True,
        "an unknown score column: rows with keep decide the direction")
@@ -195,7 +195,7 @@ def test_forms(folder):
        table["best_kept_claimed"] is None, "an unknown score column without "
                                            "rows with keep", run)
     put(folder, HEAD)
-    ok(look(folder)[1]["rows"] == 0, "no row yet")
+    ok(look(folder)[1]["rows"] == 0, "a table without rows is read")
     put(folder, "name\tvalue\nx\t1\n")
     done = told("harness", folder)
     ok(done.returncode == 5 and not done.stdout,
@@ -208,7 +208,7 @@ def test_forms(folder):
 
 
 def test_trend(folder):
-    """Whether the loop still improves."""
+    """The trend shows whether the loop still improves."""
     worse = "z\t0.999\t44\tdiscard\tworse"
     crash = "z\t0\t0\tcrash\tout of memory"
     for more, trend in (([worse] * 9, "improving"), ([worse] * 10, "plateau"),
@@ -223,7 +223,7 @@ def test_trend(folder):
 
 
 def test_kinds(folder):
-    """Tables with the correctness instead of a status, and of several
+    """Tables with a column of correctness instead of a status, and tables of several
     kernels, whose scores are not compared with each other."""
     put(folder, "experiment\tkernel_type\tlatency_us\tcorrectness\n"
         "1\tmatmul\t5000\tPASS\n2\tmatmul\t4000\tPASS\n"
@@ -233,19 +233,19 @@ def test_kinds(folder):
     ok(table["kept"] == 4 and table["crashed"] == 1 and
        table["kind"] == "softmax" and table["best_kept_pct"] == 20 and
        table["baseline_claimed"]["score"] == 50,
-       "the last kernel's best and gain", table)
+       "best and gain are those of the last kernel", table)
     put(folder, "exp\tval_loss\tkept\n1\t3.3\tyes\n2\t3.2\tno\n3\t3.1\tyes, no doubt\n")
     _, table = look(folder)
-    ok((table["kept"], table["discarded"]) == (2, 1), "kept: yes or no", table)
+    ok((table["kept"], table["discarded"]) == (2, 1), 'a column "kept" with yes or no is the status', table)
     put(folder, "exp\tval_loss\tstatus\n1\t3.3\tbaseline\n2\t3.2\tnot kept\n"
         "3\t3.1\tno_improvement\n4\t3.0\tkeep\n")
     _, table = look(folder)
     ok((table["kept"], table["discarded"], table["other"]) == (2, 2, 0) and
-       table["best_kept_claimed"]["score"] == 3, "not kept is not kept", table)
+       table["best_kept_claimed"]["score"] == 3, "the status \"not kept\" is discarded", table)
     put(folder, HEAD + "a\t0.9\t1\tkeep\tx\nb\t0.8\t1\tkeep\ty\n")
     run, table = look(folder)
     ok(table["kind"] == "" and abs(table["best_kept_pct"] - 11.111) < 0.001,
-       "a table with a single kind of rows", table)
+       "a table with a single kind of rows has a best gain", table)
 
 
 EVOLVE = """2026-01-01 10:00:00,123 - INFO - Evaluated program aa in 0.52s: \
@@ -262,7 +262,7 @@ combined_score=0.7500, runs=1.0000
 
 
 def test_loops(folder):
-    """Other loops: what their own evaluators measured is not verified."""
+    """Scores of other loops, measured by their own evaluators, are not verified."""
     def loop(name, files):
         own = os.path.join(folder, name)
         for path, text in files.items():
@@ -283,12 +283,12 @@ def test_loops(folder):
         "checkpoints/checkpoint_10/best_program_info.json": info % 0.75})
     ok((best, gain) == (0.75, 50) and run["contradictions"] == [] and
        (run["table"]["rows"], run["table"]["crashed"]) == (5, 1),
-       "the best score and its gain", run["table"])
+       "the best score and its gain are read from the log", run["table"])
     run, best, gain = loop("openevolve-forged", {
         "logs/openevolve_1.log": EVOLVE,
         "best/best_program_info.json": info % 0.99})
     ok(best == 0.75 and "has 0.99, which the log does not have" in
-       run["contradictions"][0], "a best that no evaluation gave", run)
+       run["contradictions"][0], "a best score that no evaluation gave is reported", run)
     failed = ("".join("2026-01-01 10:00:0%d,123 - INFO - Iteration %d: Child c%d from "
                       "parent aa in 1.00s. Metrics: combined_score=%.4f (\u0394: "
                       "combined_score=+0.1000)\n" % (n, n, n, n / 10)
@@ -341,7 +341,7 @@ def test_loops(folder):
         "1.txt": text % (400, 100, "pass") + text % (100, 100, "pass"),
         "2.txt": text % (1, 1, "fail")})
     ok((best, gain) == (100, 50) and run["higher_is_better"] is False,
-       "the geometric mean of what passed", run["table"])
+       "the score is the geometric mean, if the check passed", run["table"])
     shown = ("## Benchmarks:\nk: 64\n \u23f1 90.0 \u00b1 0.1 \u00b5s\n\n"
              "## Ranked Benchmark:\nk: 64; seed: 1\n \u23f1 %s\n"
              " \u26a1 9.9 \u00b5s \U0001f40c 11.0 \u00b5s\n\nk: 128\n"
@@ -350,11 +350,11 @@ def test_loops(folder):
         "1.txt": shown % "10.0 \u00b1 0.03 \u00b5s",
         "2.txt": "\u274c Testing failed\n" + shown % "1.0 \u00b1 0.03 \u00b5s"})
     ok((round(best), run["table"]["rows"], run["table"]["crashed"]) ==
-       (20000, 2, 1), "the ranked times that popcorn-cli shows", run["table"])
+       (20000, 2, 1), "the ranked times that popcorn-cli shows are read", run["table"])
 
 
 def test_pod(folder):
-    """The same on a pod, with and without python3."""
+    """A table on a pod is read the same, with and without python3."""
     put(folder, table_of(ROWS), "x" * 70000 + "\n" + LOG % "0.992913")
     config = os.path.join(folder, "config.json")
     with open(config, "w", encoding="utf-8") as out:
@@ -373,7 +373,7 @@ def test_pod(folder):
             env={**os.environ, "PATH": path}).stdout)
         for run in (here, there):
             run["live"]["silent_s"] = 0
-        ok(there == here, "on a pod", there)
+        ok(there == here, "a pod gives the same result", there)
 
 
 def test_dash(folder):
@@ -386,7 +386,7 @@ def test_dash(folder):
         LOG % "0.992913")
     ok(screen.wait_for('results.tsv had "a1b2c3d 0.997900') and
        screen.wait_for('now "a1b2c3d 1.097900'),
-       "an edited row: both numbers are shown", screen.screen.text())
+       "both numbers of an edited row are shown", screen.screen.text())
     screen.send("b")
     ok(screen.wait_for("no checkpoint"), "the run has no arms for a bench")
     screen.send("Q")

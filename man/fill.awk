@@ -4,7 +4,7 @@
 # @SHARE@ by the data directory.  The build passes program=PATH, version=N and
 # share=FOLDER.
 
-# The text with everything escaped that roff would interpret.
+# Escape everything in a text that roff would interpret.
 function plain(text)
 {
 	gsub(/\\/, "\\e", text)

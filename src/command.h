@@ -5,15 +5,14 @@
 
 #include "base/err.h"
 
-/* A request of a view to act on a pod, a file or the terminal.  Views fill it, the application
- * executes it. */
+/* A request of a view to act on a pod, a file or the terminal; the application executes it. */
 enum command_id {
 	COMMAND_NONE,
-	COMMAND_COPY,	   /* copy text to the clipboard */
-	COMMAND_EXPORT,	   /* write text to the file `name` */
-	COMMAND_LEARN,	   /* learn rules for log `name` from the first line of text and the lines
-			      around it */
-	COMMAND_ANSWER,	   /* answer a question of the pod with text; NULL refuses */
+	COMMAND_COPY,	/* copy text to the clipboard */
+	COMMAND_EXPORT, /* write text to the file `name` */
+	COMMAND_LEARN,	/* learn rules for log `name` from the first line of text and its neighbors
+			 */
+	COMMAND_ANSWER, /* answer a question of the pod with text; NULL refuses */
 	COMMAND_RECONNECT, /* connect to the pod now */
 	COMMAND_CHECK,	   /* check whether the pod is ready for a run */
 	COMMAND_EDIT,	   /* open the file `name`, at `line`, in the user's editor or pager */
@@ -50,8 +49,7 @@ struct command {
 void command_release(struct command *command);
 
 struct command_sink {
-	/* Execute the command: 0 with a message for the status line in said[200], or -1 with
-	 * err. */
+	/* Execute the command: 0 with a message for the status line in said, or -1 with err. */
 	int (*execute)(void *user, const struct command *command, char said[200], struct err *err);
 	/* Describe what would run, for the question to the user; owned by the caller. NULL without
 	 * err if no question is needed; NULL with err if the command cannot run. */

@@ -60,8 +60,7 @@ int context_open(struct context *context, unsigned int parts, struct err *err) M
 int context_open_places(struct context *context, char *const *words, size_t n,
 			struct err *err) MUST_USE;
 
-/* Close the database until the next context_open: after a fork it must not be open in both
- * processes. */
+/* Close the database until the next context_open: two processes must not share it after a fork. */
 void context_close_db(struct context *context);
 
 /* Add a rule file from the command line; its rules are tried first. */
@@ -70,8 +69,8 @@ int context_add_format(struct context *context, const char *path, struct err *er
 /* The name of the selected track; NULL if the logs of each run decide it. */
 const char *context_track_name(const struct context *context);
 
-/* Load a track into *track (owned by the caller). name is that of a track in a configured file,
- * that of a built-in track, or the path of a file. */
+/* Load a track into *track (owned by the caller). name is the name of a track in a configured file
+ * or of a built-in track, or the path of a file. */
 int context_find_track(const struct context *context, const char *name, struct track *track,
 		       struct err *err) MUST_USE;
 

@@ -6,8 +6,7 @@
 #include "base/plain.h"
 #include "cmd/cmd.h"
 
-/* Did the user choose a locale? Without one, for example in a container, UTF-8 is a better guess
- * than ASCII. */
+/* Did the user choose a locale? If not (in a container), UTF-8 is a better guess than ASCII. */
 static bool has_locale(void)
 {
 	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };

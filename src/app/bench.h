@@ -22,8 +22,7 @@ void app_bench_kill(struct app_bench *bench);
 int app_bench_launch(struct app_bench *bench, const char *plan, const char *stop_id,
 		     struct err *err) MUST_USE;
 
-/* Inputs for a plan that the dashboard writes itself: an audit, a form, a plan on other pods, a
- * HarnessGym run. */
+/* Inputs for a plan that the dashboard writes: audit, form, other pods, HarnessGym run. */
 struct bench_compose {
 	struct context *context; /* CONTEXT_CONF is open */
 	const struct model *model;

@@ -173,8 +173,7 @@ static int compare_age(const void *a, const void *b)
 	return x->when_ms > y->when_ms ? -1 : x->when_ms < y->when_ms;
 }
 
-/* Compute the mark of a register from its rows: a collector changes the database file all the time,
- * but the register rarely. */
+/* Compute the mark from the rows: a collector often changes the database, rarely the register. */
 static uint64_t mark_register(const struct noise_register *reg)
 {
 	uint64_t mark = reg->n + 1;

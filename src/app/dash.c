@@ -136,8 +136,7 @@ static int open_paths(struct dash *dash, char *const *argv, size_t n, struct err
 	dash->named = argv;
 	dash->n_named = n;
 	log_paths_find(&paths, argv, n);
-	/* Show a log that cannot be read as a row with its error; fail only if no log can be
-	 * read. */
+	/* A log that cannot be read is shown with its error; fail only if there is no other. */
 	for (size_t i = 0; i < paths.n; i++) {
 		const char *path = paths.v[i].path;
 		struct err why = { ERR_NONE, "" };

@@ -154,8 +154,7 @@ struct demo *demo_new(struct model *model, struct context *context, struct err *
 		if (strcmp(demo_recordings[i].name, "harness") == 0)
 			demo->harness_player = demo->players[i];
 	}
-	/* Play the history in steps, so that lines are read at about the time at which they were
-	 * written. */
+	/* Play the history in steps, so that lines are read soon after they were written. */
 	while (demo->now_ms < NOW_S * 1000) {
 		if (play_for(demo, HISTORY_STEP_S * 1000, err) != 0) {
 			demo_free(demo);

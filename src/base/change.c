@@ -124,8 +124,7 @@ static double estimate_correlation(struct search *s, struct split split)
 	return fmin(fmax(rho, 0), MOST_RHO);
 }
 
-/* Generate a random series with the spread and the correlation of y, but without undetected
- * changes. */
+/* Generate a random series with the spread and correlation of y, but no undetected changes. */
 static void draw_like(struct search *s, double rho)
 {
 	double first = sqrt(1 - rho * rho);
@@ -151,7 +150,7 @@ static void draw_like(struct search *s, double rho)
 	}
 }
 
-/* Estimate p: the share of random series that split at least as well as y. Stops early if it is too
+/* Estimate p: the share of random series that split as well as y. Stops early if it is too
  * large. */
 static double estimate_p(struct search *s, struct split split)
 {

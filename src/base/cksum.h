@@ -21,8 +21,7 @@ uint32_t cksum_value(const struct cksum *sum);
 #define CKSUM_TAIL_BYTES 4096U
 
 /* Recognizes with two short reads whether a file is still the one that was read up to len: its
- * first bytes and the last bytes before len must be the same. A zeroed guard stands for a file of
- * which nothing was read. */
+ * first bytes and the last bytes before len must be the same. A zeroed guard has read nothing. */
 struct cksum_guard {
 	uint64_t len;
 	struct cksum head;

@@ -49,8 +49,7 @@ static double beta_fraction(double x, double a, double b)
 	return value;
 }
 
-/* I_x(a, b) with y = 1 - x as a separate argument, because subtracting a value close to 1 from 1
- * loses digits. */
+/* I_x(a, b) with y = 1 - x as a separate argument: 1 - x loses digits if x is close to 1. */
 static double beta_inc_xy(double x, double y, double a, double b)
 {
 	if (x <= 0.0)

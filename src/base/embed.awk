@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Text files to a C array of struct embed_file (base/embed.h):
+# Convert text files to a C array of struct embed_file (base/embed.h):
 #	LC_ALL=C awk -f embed.awk array=NAME FILE... >NAME.c
 BEGIN {
 	print "/* Made by embed.awk; do not edit. */"

@@ -121,8 +121,7 @@ static char *make_name(const char *path, int n)
 	return xasprintf("%.*s-%d%s", base, path, n, dot != NULL ? dot : "");
 }
 
-/* Rename temp to path unless path exists. If hard links do not work, create path first to reserve
- * it. */
+/* Rename temp to path unless path exists. Without hard links, create path first to reserve it. */
 static int claim_name(const char *temp, const char *path)
 {
 	if (link(temp, path) == 0)

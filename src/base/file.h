@@ -26,8 +26,7 @@ int file_read(const char *path, struct buf *out, struct err *err) MUST_USE;
 /* Replace the content of path with text and sync it; mode 0600. */
 int file_replace(const char *path, struct str text, struct err *err) MUST_USE;
 
-/* For a path a.csv, return the first of a.csv, a-1.csv, a-2.csv and so on that does not exist;
- * owned. */
+/* For a path a.csv, return the first of a.csv, a-1.csv, a-2.csv .. that does not exist; owned. */
 char *file_find_free_name(const char *path);
 /* Write text to a file that others may read: replace path if `over`, otherwise use the first unused
  * name (see above). Returns the chosen path, owned; NULL with err. */

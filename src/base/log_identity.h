@@ -9,8 +9,7 @@ struct log_identity {
 	const char *path; /* where the file is now */
 	const char *real; /* the file that path leads to through symlinks; NULL: path itself */
 	uint64_t dev, inode;
-	uint64_t stamp; /* time of the file's last change, if sum covers the whole file; 0: unknown
-			 */
+	uint64_t stamp;	  /* time of the last change, if sum covers the whole file; 0: unknown */
 	struct cksum sum; /* of the fetched bytes; unknown if it covers none */
 	bool ended;	  /* nothing more will be written to it */
 };

@@ -16,8 +16,7 @@ struct map {
 	size_t count;
 };
 
-/* Free the keys, and the values with free_value unless it is NULL. A zeroed map is empty, and so is
- * a released one. */
+/* Free the keys, and the values with free_value unless it is NULL. A zeroed map is empty. */
 void map_release(struct map *map, void (*free_value)(void *value));
 /* A local map that is released at the end of its block: AUTO_MAP seen = MAP_EMPTY; */
 #define AUTO_MAP __attribute__((cleanup(map_release_keys))) struct map

@@ -9,8 +9,7 @@
 /* From here on stdout and stderr accept UTF-8 and write what the locale supports. Call once, after
  * setlocale and before any output. */
 void plain_streams(void);
-/* Write the stream's bytes unchanged from now on; for CSV. Output that starts with a brace is JSON
- * and gets \u escapes. */
+/* Do not convert this stream: it is CSV. (Output that starts with a brace is JSON.) */
 void plain_keep_bytes(FILE *stream);
 /* Append s as this process writes it for people: unchanged or as ASCII. */
 void plain_append(struct buf *out, struct str s);

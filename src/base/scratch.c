@@ -43,8 +43,8 @@ static char *path_end(char *path)
 }
 
 /* Create the directory in the child, so that it gets removed at whatever moment the parent is
- * killed. The child blocks all signals, and it closes terminals and pipes, so that no reader waits
- * for it. */
+ * killed. The child blocks signals and closes terminals and pipes, so that no reader waits for
+ * it. */
 static void run_sweeper(char *path, int end, int tell)
 {
 	struct answer answer = { 0 };
@@ -70,8 +70,7 @@ static void run_sweeper(char *path, int end, int tell)
 	_exit(0);
 }
 
-/* Start the child with all signals blocked: no signal may end it before the directory is
- * removed. */
+/* Start the child with all signals blocked: none may end it before the directory is removed. */
 static int start_sweeper(struct scratch *scratch, struct err *err)
 {
 	int end[2], told[2] = { -1, -1 }, bad = -1;

@@ -16,8 +16,7 @@ static bool is_word_at(struct str s, const char *p, const char *words, const cha
 	       compare(s.p, p, s.len) == 0 && memchr(s.p, ' ', s.len) == NULL;
 }
 
-/* Compare the first and the last byte of s at 16 positions at once; `fold` is the bit in which
- * letters may differ. */
+/* Compare the first and last byte of s at 16 positions at once; bits in `fold` may differ. */
 static inline bool __attribute__((always_inline))
 is_word_of(struct str s, const char *words, uint8_t fold,
 	   int (*compare)(const char *a, const char *b, size_t n))
@@ -194,8 +193,7 @@ const double str_pow10[] = { 1e0,  1e1,	 1e2,  1e3,  1e4,  1e5,	 1e6,  1e7,  1e8
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define EVERY_BYTE(b) (UINT64_C(0x0101010101010101) * (b))
 
-/* str_take_decimal for a number that ends within 8 bytes, computed in one word. Returns NULL if the
- * number may be longer. */
+/* str_take_decimal for a number that ends within 8 bytes; NULL if the number may be longer. */
 static inline const char *take_short(const char *p, bool point, double *out)
 {
 	uint64_t word, others;
@@ -229,8 +227,7 @@ static inline const char *take_short(const char *p, bool point, double *out)
 }
 #endif
 
-/* With at most 15 digits, the quotient of two exact doubles is correctly rounded (Clinger's fast
- * path). */
+/* With at most 15 digits, the quotient of two exact doubles is correctly rounded (Clinger). */
 const char *str_take_decimal(const char *p, const char *end, bool point, double *out)
 {
 	const char *start = p, *behind = NULL; /* after the point */
@@ -268,8 +265,7 @@ static inline const char *add_digits(const char *p, const char *end, uint64_t *d
 	return p;
 }
 
-/* Skip the exponent at p, if there is one, and add it to *exponent; NULL if it has no digits or too
- * many. */
+/* Skip an exponent at p and add it to *exponent; NULL if it has no digits or too many. */
 static inline const char *read_exponent(const char *p, const char *end, int *exponent)
 {
 	uint64_t power = 0;

@@ -38,8 +38,7 @@ static inline bool str_starts_with(struct str s, const char *prefix)
 	return s.len >= n && memcmp(s.p, prefix, n) == 0;
 }
 
-/* These classify ASCII characters, whatever the locale: digits; letters, digits and "_"; spaces and
- * tabs. */
+/* Independent of the locale: an ASCII digit; an ASCII letter, digit or "_"; a space or a tab. */
 static inline bool str_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -123,9 +122,8 @@ const char *str_take_number(const char *p, const char *end, double *out);
 bool str_to_i64(struct str s, int64_t *out);
 bool str_to_u64(struct str s, uint64_t *out);
 
-/* Format a number for people, with its integer digits in groups of three: "16,037,109", "1,234.5",
- * "-20,000". Integers below 1e15 keep all their digits, other numbers as many as "%.*g" gives
- * (1..17). */
+/* Format a number for people, with groups of three digits: "16,037,109", "1,234.5", "-20,000".
+ * Integers below 1e15 keep all their digits, other numbers as many as "%.*g" gives (1..17). */
 #define STR_NUMBER_SIZE 48
 const char *str_number(double value, int digits, char out[STR_NUMBER_SIZE]);
 

@@ -134,8 +134,7 @@ size_t utf8_prefix(struct str s, size_t columns)
 	return taken;
 }
 
-/* Characters that a terminal may act on instead of showing: control and format characters, and
- * invisible fillers. */
+/* Control and format characters, on which a terminal may act, and invisible characters. */
 static const struct range harmful[] = {
 	{ 0x0000, 0x001F },   { 0x007F, 0x009F },   { 0x00AD, 0x00AD },	  { 0x0600, 0x0605 },
 	{ 0x061C, 0x061C },   { 0x06DD, 0x06DD },   { 0x070F, 0x070F },	  { 0x0890, 0x0891 },

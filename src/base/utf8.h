@@ -14,8 +14,7 @@ size_t utf8_decode(struct str s, uint32_t *cp);
 size_t utf8_encode(uint32_t cp, char out[4]);
 
 /* Number of terminal columns of cp: 0 for combining and zero-width characters, 2 for wide ones and
- * emoji, otherwise 1. Also 0 for control characters. Uses its own tables, so that it does not
- * depend on the locale. */
+ * emoji, otherwise 1; also 0 for control characters. Does not depend on the locale. */
 int utf8_cp_width(uint32_t cp);
 
 /* Columns of s; invalid bytes count as one. */

@@ -44,8 +44,7 @@ void *xgrow(void *array, size_t n, size_t *cap, size_t size);
 #define xplace(array, n, cap) \
 	((array) = xgrow((array), (n), &(cap), sizeof(*(array))), &(array)[(n)++])
 
-/* Make freed memory return to the system, except 2 MiB per thread. Call it once, before threads
- * start. */
+/* Return freed memory to the system, except 2 MiB per thread. Call it before threads start. */
 void xalloc_init(void);
 /* Return memory to the system after much of it was freed in small pieces. Takes milliseconds. */
 void xtrim(void);

@@ -1018,8 +1018,7 @@ static const char noise_columns[] =
 static const char history_columns[] =
 	"kind=pods, class, bench, pod, when, value=control:3, sd_pct=sd %:2, driver, change";
 
-/* Print the entries of a register (only those of `pods` if the user named any), with a blank line
- * between classes. */
+/* Print a register (only the pods that the user named, if any), with a gap between classes. */
 static int print_register(struct out *out, const struct noise_register *reg,
 			  cJSON *(*to_json)(const struct noise_entry *entry),
 			  const struct cmd_args *pods, const char *none, struct err *err)

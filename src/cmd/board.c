@@ -14,8 +14,7 @@
 
 static const char *const board_group_words[] = { "dirname", "file", "source", "pod", NULL };
 
-/* Options that select and group the runs; the first member of the structs of `board`,
- * `submission` and `export`. */
+/* Options that select and group the runs; the first member of three structs of options. */
 struct board_call {
 	struct board_ask ask;
 	struct cmd_list values, excluded;
@@ -303,8 +302,7 @@ static void put_sample(struct out *out, const char *file, unsigned int run_index
 	out_take(out, row);
 }
 
-/* Where samples are written. file identifies the current run, in the database together with
- * run_index. */
+/* Where samples are written; file and run_index identify the current run. */
 struct series_of {
 	struct out *out;
 	struct store *store;
@@ -351,8 +349,7 @@ static int put_stored_run(void *user, const struct stored_run *run)
 				 series->err);
 }
 
-/* Print one row per sample of the given logs or, if there are none, of all runs in the database. -1
- * with err. */
+/* Print a row per sample of the logs or, without any, of the runs in the database; -1 with err. */
 static int put_samples(FILE *stream, enum out_format format, struct context *context,
 		       char *const *paths, size_t n_paths, struct err *err)
 {

@@ -14,8 +14,7 @@
 #include "cmd/version.h"
 #include "pods/discover.h"
 
-/* A width from $COLUMNS or the terminal is raised to the first limit, and ignored above the
- * second. */
+/* A width from $COLUMNS or the terminal is raised to the minimum, and ignored if too large. */
 #define MIN_COLUMNS 40
 #define MAX_COLUMNS 1000
 

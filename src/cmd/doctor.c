@@ -152,8 +152,7 @@ static void check_key(struct doctor *d, const char *path, bool must_work)
 	}
 	read_start(path, start, sizeof(start));
 	read_start(public_path, public, sizeof(public));
-	/* The first line of an old private key names its type; for other keys the .pub file names
-	 * it. */
+	/* The first line of an old private key names its type, otherwise the .pub file does. */
 	bool is_rsa = strstr(start, "BEGIN RSA PRIVATE KEY") != NULL ||
 		      str_starts_with(str_from(public), "ssh-rsa ");
 	if ((st.st_mode & 077) != 0)

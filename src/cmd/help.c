@@ -41,8 +41,7 @@ static void print_wrapped(const char *text, size_t len, size_t column)
 	(void)putchar('\n');
 }
 
-/* Return the text of a command in help.txt, which follows the line "= NAME"; empty if there is
- * none. */
+/* Return the text of a command in help.txt, after the line "= NAME"; empty if there is none. */
 static struct str get_help(const struct cmd *cmd)
 {
 	AUTO_TEXT head = xasprintf("\n=%s%s\n", cmd->name[0] != '\0' ? " " : "", cmd->name);
@@ -56,7 +55,7 @@ static struct str get_help(const struct cmd *cmd)
 	return str_between(text.p, end != NULL ? end : text.p + text.len - 1);
 }
 
-/* Cut the next paragraph off such a text: a line, and the following lines that start with a
+/* Cut the next paragraph off such a text: a line and its continuations, which start with a
  * blank. */
 static bool next_paragraph(struct str *rest, struct str *paragraph)
 {
@@ -97,8 +96,7 @@ static void print_options(const struct cmd_option *options)
 	}
 }
 
-/* Print the entry of cmd_table[i] in the list of all commands; those with the same `fold` share
- * one. */
+/* Print the entry of cmd_table[i] in the list; commands with the same `fold` share an entry. */
 static void print_command(size_t i)
 {
 	const struct cmd *cmd = cmd_table[i], *next = cmd_table[i + 1];
@@ -303,8 +301,7 @@ int cmd_complete(int argc, char **argv)
 	return fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* The functions below print records for the manual: fields separated by tabs, which man/fill.awk
- * turns into roff. */
+/* The functions below print tab-separated records, which man/fill.awk turns into roff. */
 
 static void put_options(const struct cmd *cmd)
 {

@@ -58,8 +58,7 @@ static void print_ssh_hosts(void)
 	(void)fputs(separator[0] == ',' ? "\n" : "", stdout);
 }
 
-/* Return the configuration with one more pod, owned; NULL with err. The host "local" is this
- * machine. */
+/* Return the configuration with one more pod ("local" is this machine), owned; NULL with err. */
 static cJSON *add_pod(const char *path, const char *host, const char *logs, struct err *err)
 {
 	const char *at = strrchr(host, '@'), *from = at != NULL ? at + 1 : host;

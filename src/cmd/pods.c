@@ -102,8 +102,7 @@ static void on_timer(void *user)
 		loop_stop(s->options.loop);
 }
 
-/* Run the loop to its end. Return the exit status, or -1 with err. Release the session in any
- * case. */
+/* Run the loop. Return the exit status, or -1 with err; release the session in any case. */
 static int run_session(struct session *s, struct err *err)
 {
 	struct loop *loop = s->options.loop = loop_new(err);

@@ -121,7 +121,7 @@ def without_value(rig):
     ok(done.returncode == 3 and
        b"several numbers (us, gb_s)" in done.stderr and
        b"choose one with --metric, for example --metric " in done.stderr,
-       "several numbers: the user chooses", done.stderr)
+       "several numbers: the user must choose one", done.stderr)
 
 
 def chosen(rig):

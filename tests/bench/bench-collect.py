@@ -130,7 +130,7 @@ def folders(box, pods, files):
 
 
 def committed(db, writer, seconds):
-    """From append to commit, by polling the newest rows of the database."""
+    """Measure the time from append to commit, by polling the newest rows."""
     seen, latency = -1, []
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -206,7 +206,7 @@ done
 
 
 def below(pid):
-    """The child processes of a process, and theirs."""
+    """All descendants of a process."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children") as file:
             children = file.read().split()

@@ -54,7 +54,7 @@ def cpu_ticks(pid):
 
 
 def settle(program):
-    """Wait until it has read the log and uses no more CPU."""
+    """Wait until the program has read the log and uses no more CPU."""
     before = cpu_ticks(program.pid)
     while True:
         program.pump(1.0)

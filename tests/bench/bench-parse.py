@@ -234,7 +234,7 @@ def make_logs(folder, dense):
 
 
 def run_once(command):
-    """(seconds, peak RSS in MB)"""
+    """Returns (seconds, peak RSS in MB)."""
     done = subprocess.run([os.path.join(BUILD, "tests/tools/measure")]
                           + command, stdout=subprocess.PIPE, check=True,
                           env=dict(os.environ, LC_ALL="C"))
@@ -243,14 +243,14 @@ def run_once(command):
 
 
 def measure(command, size, times):
-    """(MB/s of the best run, highest peak RSS in MB, MB read)"""
+    """Returns (MB/s of the best run, highest peak RSS in MB, MB read)."""
     runs = [run_once(command) for _ in range(times)]
     return (size / 1e6 / min(run[0] for run in runs),
             max(run[1] for run in runs), size / 1e6)
 
 
 def tools(paths, whole, part):
-    """(name, command, file that it reads, number of times)"""
+    """The tools, each as (name, command, file that it reads, number of times)."""
     lines = one_alternation()
     parse = [PROGRAM, "parse", "--json"]
     return (

@@ -67,7 +67,7 @@ def peak_mb(pid):
 
 
 def wait_until_read(program, seconds=600):
-    """Until the program uses less than a fifth of a processor."""
+    """Wait until the program uses less than a fifth of a processor."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         before = cpu_ms(program.pid)

@@ -135,7 +135,7 @@ eval "$(sed -n '/^find_orphans() {/,/^}/p' "$HB_ROOT/run.sh")"
 
 
 def others(rig):
-    """In each shell that a pod may have: processes of others are not
+    """In each shell that a pod may have: processes of other programs are not
     listed."""
     for shell in ("dash", "busybox sh", "bash"):
         if not shutil.which(shell.split()[0]):
@@ -179,14 +179,14 @@ HB_ROOT=%s/none; HB_TOP=$HB_ROOT/$HB_BENCH; job_left; all_left
             left, _, rest = done.stdout.decode().partition("orphans ")
             ok(sorted(map(int, left.split())) ==
                sorted(child.pid for child in spawned[:3]),
-               shell + ": only the processes of the run",
+               shell + ": only the processes of the run are listed",
                (done, [child.pid for child in spawned]))
             orphans, _, other = rest.partition("\n")
             known = {child.pid for child in spawned[1:]} | {liar.pid}
             ok(known <= set(map(int, orphans.split())) and not other and
                spawned[0].pid not in map(int, orphans.split()),
-               shell + ": children except one; none of a folder that does not "
-                       "exist",
+               shell + ": the orphans are the other children; a folder that "
+                       "does not exist has no processes",
                (done, known))
         finally:
             for child in [*spawned, liar]:

@@ -198,13 +198,13 @@ def broken(rig):
         for words in (["bench", "run", log], ["board"], ["bench", "judge",
                        "--control", log, "--variant", "B=" + log],
                       ["formats", "list"], ["collect"], [log], []):
-            # Commands without rules work although the rules are wrong.
             done = rig.tui(*words)
             ok(done.returncode == 2 and done.stderr.count(b"\n") == 1 and
                done.stderr.startswith(b"hgym-tui: /") and not done.stdout,
                "%s: %s reports it in one sentence, exit status 2" %
                (what, " ".join(words) if words != [log] else "LOG"),
                (done.returncode, done.stdout, done.stderr))
+        # Commands that need no rules work although the rules are wrong.
         ok(rig.tui("parse", log).returncode == 0,
            "%s: parse works" % what)
         done = rig.tui("doctor", "--json")

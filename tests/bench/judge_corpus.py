@@ -60,9 +60,9 @@ def phase_a2():
         near(run["legacy_mean"], want["published_mean"],
              "published mean of " + run["tag"])
         near(786432 * 1000 / run["y_ms"], want["marginal_tok_s_20_100"],
-             "its rate over steps 20..100", 1e-7)
+             "rate of %s over steps 20..100" % run["tag"], 1e-7)
     near(found["legacy_pct"], 3.68, "published difference", 2e-3)
-    near(found["pct"], 1.8051, "by the step time", 1e-4)
+    near(found["pct"], 1.8051, "difference by the step time", 1e-4)
     ok(found["text"] == "INVALID (work identity)", "INVALID", found["text"])
     ok(found["if_valid"] == "NOT JUDGED (1 block, need 3)",
        "one pair cannot be judged", found["if_valid"])
@@ -93,7 +93,7 @@ def phase_z():
         near(found["legacy_pct"], delta["delta_pct"],
              "published difference of " + tag, 1e-4)
         near(found["pct"], delta["delta_pct_marginal_20_100"],
-             "by the step time", 1e-4)
+             "difference of %s by the step time" % tag, 1e-4)
         ok(found["text"] == "NOT JUDGED (1 block, need 3)", "NOT JUDGED",
            found["text"])
 
@@ -108,7 +108,7 @@ def sdpa():
     for arm, tag in (("A", "control"), ("B", "B")):
         got = [r["y_ms"] for r in verdict["runs"] if r["tag"] == tag]
         ok(all(abs(g - w) < 1e-9 * w for g, w in
-               zip(got, key["ms_per_step"][arm])), "ms a step of " + arm, got)
+               zip(got, key["ms_per_step"][arm])), "ms per step of " + arm, got)
     check_paired(found, key["paired"])
     ok(found["verdict"] == "NO DIFFERENCE SHOWN", "NO DIFFERENCE SHOWN",
        found["text"])
@@ -123,8 +123,8 @@ def check_paired(found, want):
     near(found["pct"], want["mean_pct"], "mean")
     near(found["sd_d"], want["sd_d"], "sd")
     near(found["t"], want["t"], "t")
-    near(found["ci_pct"][0], want["ci_pct"][0], "low")
-    near(found["ci_pct"][1], want["ci_pct"][1], "high")
+    near(found["ci_pct"][0], want["ci_pct"][0], "lower end of the interval")
+    near(found["ci_pct"][1], want["ci_pct"][1], "upper end of the interval")
 
 
 def rmsnorm():

@@ -85,7 +85,7 @@ def words(folder):
                                                       "correction")
     ok(found["slow"]["verdict"] == "SLOWER", "3 % slower: SLOWER", found["slow"])
     ok(found["equal"]["verdict"] in ("SAME", "NO DIFFERENCE SHOWN"),
-       "no difference: NO DIFFERENCE SHOWN", found["equal"])
+       "no difference: SAME or NO DIFFERENCE SHOWN", found["equal"])
     noisy = verdict(arms(folder, "n1", 1.0, 4, 0.05),
                     {"b": arms(folder, "n2", 1.0, 4, 0.05)})
     ok(noisy["b"]["verdict"] == "NO DIFFERENCE SHOWN",
@@ -118,7 +118,7 @@ def guards(folder):
                                                "unchecked",
        found)
     found = verdict(control, {"b": [control[0], control[1], control[2]]})["b"]
-    ok(found["text"] == "INVALID (copy)", "the same logs in both arms",
+    ok(found["text"] == "INVALID (copy)", "the same logs in both arms: INVALID",
        found["text"])
 
 
@@ -183,7 +183,7 @@ def windows(folder):
 
 
 def by_intervals(folder, control, variant):
-    """The change in percent by the medians of the intervals, and the pairs."""
+    """The change in percent by the medians of the intervals, and by the mean."""
     def intervals(log):
         rows = [(int(m[1]), int(m[2])) for m in re.finditer(
             r"step:(\d+)/\d+ train_loss:\S+ train_time:(\d+)ms",
@@ -359,12 +359,12 @@ def scores(folder):
     ok([g for g in found["guards"] if g["guard"] == "metrics disagree" and
         not g["hard"] and g["text"] ==
         "+5.21% by best_us, -8.11% by median_us"],
-       "two metrics of the same runs that disagree", found["guards"])
+       "two metrics of the same runs that disagree: a warning", found["guards"])
     found = verdict(more, {"b": [score("r%d" % i, 90, repeats=500)
                                  for i in range(3)]})["b"]
     ok(found["text"] == "INVALID (same work)" and
        '"repeats"' in str(found["guards"]),
-       "more repeats give a smaller minimum", found)
+       "more repeats, which give a smaller minimum: INVALID", found)
     huge = verdict(control, {"b": [score("u%d" % i, 1e300)
                                    for i in range(3)]})["b"]
     ok(huge["text"] == "INVALID (parse)" and
@@ -511,7 +511,7 @@ def with_vals(folder, name, logs, vals):
 
 
 def quality(folder):
-    """Losses that are worse in all blocks although no pair breaks a rule."""
+    """Losses that are worse in all blocks, each within its tolerance."""
     rng = random.Random(7)
     control = arms(folder, "qc", 1.0)
     fast = arms(folder, "qf", 0.978)
@@ -535,7 +535,7 @@ def quality(folder):
        q["n_pairs"] == 6 and abs(q["nats"] - statistics.mean(d)) < 1e-9 and
        abs(q["ci_nats"][0] - (q["nats"] - half)) < 1e-9 and
        abs(q["ci_nats"][1] - (q["nats"] + half)) < 1e-9,
-       "its size and interval equal those computed by Python", (q, half))
+       "the loss and its interval equal those computed by Python", (q, half))
     found = judged("q2", noisy, b, "--loss-margin", "0.05")
     ok(found["verdict"] == "FASTER" and found["quality"]["same"],
        "a loss within the tolerated difference is accepted", found["text"])
@@ -544,8 +544,8 @@ def quality(folder):
                "--variant", "b=" + logs[0], *logs[1:])
     ok(done.returncode == 3 and b"worse, not within 0.005; smallest "
        in b" ".join(done.stdout.split()),
-       "--fail-on includes it, and the report has the smallest detectable "
-       "difference",
+       "--fail-on faster-but-worse fails, and the report has the smallest "
+       "detectable difference",
        done.stdout)
     found = judged("q3", with_vals(folder, "q3c", control, a),
                    [v + rng.gauss(0, 0.001) for v in a])
@@ -682,7 +682,7 @@ def again(folder):
 
 
 def small(folder):
-    """Patterns, an unusual control, and runs that are not outliers."""
+    """Patterns, a control run with other work, and runs near the median."""
     control = arms(folder, "mc", 1.0, 4, 0.001)
     fast = arms(folder, "mf", 0.95, 4, 0.001)
     plain = verdict(control, {"b": fast})["b"]

@@ -21,7 +21,7 @@ def work(case):
     return 16 * case["n"], 2 * case["n"]
 """
 WORK = "[2.0 * v + 1.0 for v in x]"
-# It sleeps, for a long time compared with what a busy machine adds.
+# Sleeps for much longer than the delays of a busy machine.
 HONEST = """import time
 def make(case, ms=40):
     def f(x):
@@ -127,7 +127,7 @@ def liars(rig):
        arms["memo"]["n_blocks"] == 3,
        "fast only for inputs seen before: not FASTER", arms["memo"])
     ok(arms["forged"]["verdict"] == "INVALID",
-       "a result that is printed twice is not used", arms["forged"])
+       "a result that an arm prints itself is not used", arms["forged"])
     ok(arms["crash"]["text"] == "INVALID (exit)" and
        "no launch for this" in json.dumps(arms["crash"]["guards"]),
        "an exception is reported", arms["crash"])
@@ -146,7 +146,7 @@ def liars(rig):
        "runs of one process have no position in the block")
     shown = rig.tui("bench", "show", "--all", "kernel").stdout.decode()
     ok("kernels (last process)" in shown and
-       "the host's clock" in shown, "bench show has the verdict", shown)
+       "the host's clock" in shown, "bench show has the times of kernels", shown)
 
 
 def killed(rig):

@@ -38,18 +38,18 @@ def other_work(rig):
     done = rig.tui("bench", "run", "--yes",
                    rig.bench("data", pods, faster, **wrong))
     ok(done.returncode == 4 and b"its data has the hash" in done.stderr,
-       "data that differs from the plan's", done.stderr)
+       "data that differs from the plan's is refused", done.stderr)
     right = done.stderr.split(b"its data has the hash ")[1][:64].decode()
     wrong["workload"]["data_sha256"] = right
     heads, told, own, other, right = map(verdict_of, rig.run_all(
         heads, told, *places, rig.bench("right", pods, faster, **wrong)))
     check_faster(own, "a separate folder for results: FASTER")
     ok(other["text"] == "INVALID (same work)" and "output_dir" in
-       str(other["guards"]), "a folder outside the arm's is different work",
+       str(other["guards"]), "a folder outside the arm's: INVALID",
        other)
     ok(heads["text"] == "INVALID (same work)" and
        "num_heads 16, the control's 8" in str(heads["guards"]),
-       "a setting that was not declared", heads)
+       "a setting that was not declared: INVALID", heads)
     check_faster(told, "a declared setting: FASTER")
     check_faster(right, "declared data: FASTER")
     record = os.path.join(rig.folder("right"), "runs", "1_p3_A", "run.json")
@@ -80,7 +80,7 @@ def edited(rig):
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(found["text"] == "INVALID (same work)" and
        "sources differ from those of run" in str(found["guards"]),
-       "sources that are edited during the bench", found)
+       "sources that are edited during the bench: INVALID", found)
     rig.clean("edit")
 
 
@@ -125,7 +125,7 @@ def runtimes(rig):
                                   sites[1]})))]
     ok(found["text"] == "INVALID (environment)" and said and
        said[0]["text"] == "it ran with torch 2.9.1+cu128, the control with "
-       "2.6.0", "another torch by an undeclared variable",
+       "2.6.0", "another torch by an undeclared variable: INVALID",
        (found["text"], said))
     run = json.load(open(os.path.join(rig.folder("venv"), "runs", "0_p1_A",
                                       "run.json")))
@@ -136,7 +136,7 @@ def runtimes(rig):
     ok(not said_told and not told["suffix"], "a declared version: no warning", said_told)
     check_faster(other, "a variant with its own command: FASTER")
     ok("other environment" in other["text"] and said_other and
-       not said_other[0]["hard"], "a variant with its own command: the verdict says so",
+       not said_other[0]["hard"], "a variant with its own command: the verdict names the environment",
        (other["text"], said_other))
     rig.clean("venv", "told", "other")
 
@@ -167,7 +167,7 @@ def hooks(rig):
     done = rig.tui("bench", "run", "--yes", path)
     ok(done.returncode == 4 and b"does not read rows_per_program_4096: this "
        b"variant would run the same code as the control" in done.stderr,
-       "a hook that ignores a key is refused", done.stderr)
+       "an overlay key that the kernel does not read is refused", done.stderr)
     rig.clean("deaf")
     put(os.path.join(rig.dir, "hooked.py"),
         'w = c.get("num_warps")\nr = c.get(f"rows_per_program_{dim}")\n')
@@ -175,7 +175,7 @@ def hooks(rig):
         "env": {"STEP_MS": "1900"}, "files": {"kernel.py": "hooked.py"},
         "overlay": {"kernel_config.json": {"rows_per_program_4096": 2}}})
     check_faster(verdict_of(rig.tui("bench", "run", "--yes", "--json", path)),
-                 "an overlay with the hook: FASTER")
+                 "an overlay key that the new kernel reads: FASTER")
     rig.clean("hears")
 
 
@@ -226,20 +226,20 @@ def buffered(rig, sshd):
     ok(diverged["text"] == "INVALID (work identity)" and
        b": stopping run " in done.stderr and
        b"had finished before that" in done.stderr,
-       "a run that diverged is stopped early; one that ends itself is not",
+       "a run that diverges is stopped early, but may end before that",
        done.stderr.decode())
     record = json.load(open(glob.glob(os.path.join(
         folder, "runs", "*_C", "run.json"))[0]))
-    ok(record["rc"] == 0 and not record["cut"], "run.json of a diverged run "
-                                                "has the reason",
+    ok(record["rc"] == 0 and not record["cut"], "a run that ended before that "
+                                                "is not recorded as stopped",
        (record, open(glob.glob(os.path.join(folder, "runs", "*_C", "train.out")
                                )[0]).read()[-300:]))
     rig.clean("rows")
 
 
 def clocks(rig):
-    """Clocks of logs that the pod's clock contradicts, and attempts to change
-    the pod's."""
+    """Clocks of logs that contradict the pod's clock, and attempts to falsify
+    the time stamps of the pod."""
     put(os.path.join(rig.dir, "work", "rows.py"), ROWS)
     path = rig.bench("clocks", [rig.pod("p1")], {}, workload={
         "command": "exec python3 rows.py", "env": {"ROW_S": "0.1"}},
@@ -271,7 +271,7 @@ def clocks(rig):
     ok({r["tag"]: r["health"]["stamped"] for r in found["runs"]} ==
        {"A": True, "B": True, "quick": True, "fast": True, "slow": True,
         "kill": False, "forge": False, "rewrite": False},
-       "each run has the reason", found["runs"])
+       "each run records whether its stamps are valid", found["runs"])
     rig.clean("clocks")
 
 
@@ -297,7 +297,7 @@ print("step:60/60 val_loss:3.2000 val_bpb:2.0 train_time:%.1fms "
 
 
 def at_once(rig):
-    """Rows that come all at the end prove nothing: whole runs do."""
+    """Rows that all come at the end prove nothing: only whole runs do."""
     put(os.path.join(rig.dir, "work", "sleeper.py"), SLEEPER)
     pods = [rig.pod(name, alone=True) for name in ("p1", "p2", "p3", "p4")]
     path = rig.bench("once", pods, {}, workload={
@@ -323,7 +323,7 @@ def at_once(rig):
 
 
 def shared_files(rig):
-    """Variants that change what all arms read, and what an arm may change."""
+    """Variants that change files that all arms read, or only their own."""
     cwd = os.path.join(rig.dir, "work")
     put(os.path.join(cwd, "config.json"), "{}")
     site = os.path.join(rig.env["HOME"], ".local/lib/python3.9/site-packages")

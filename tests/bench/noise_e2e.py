@@ -130,13 +130,13 @@ def provisional(rig):
     ok(found["text"] == "NOT JUDGED (1 block, need 3)",
        "a pod without an audit has no provisional value", found["text"])
     done = rig.tui("bench", "run", "--dry-run", path)
-    ok(b"is not measured yet" in done.stdout, "the plan says that the noise "
-                                              "is not known",
+    ok(b"is not measured yet" in done.stdout, "the plan shows that the noise "
+                                              "is not measured",
        done.stdout)
 
 
 def known(rig):
-    """The first bench of a line has an A/A arm, the next ones do not."""
+    """The first bench of a command line has an A/A arm, the next ones do not."""
     words = ["bench", "run", "--pod", "local", "--name", "known", "--in",
              os.path.join(rig.dir, "work"), "--control", "sh workload.sh",
              "--env", "STEP_MS=2000", "--variant", "b", "--env",
@@ -179,14 +179,14 @@ def again(rig):
     done = rig.tui("bench", "list", "--json")
     mine = [r for r in rows_of(done) if r["name"] == "aa"]
     ok(len(mine) == 1 and mine[0]["dir"] is None and
-       "FASTER" in mine[0]["verdict"], "the database keeps the measurement", mine)
+       "FASTER" in mine[0]["verdict"], "bench list has a bench without a folder", mine)
     done = rig.tui("bench", "show", mine[0]["id"][:-2])
     ok(done.returncode == 0 and b"FASTER" in done.stdout and
-       b"from the database" in done.stdout, "bench noise shows the "
-                                            "measurement", done)
+       b"from the database" in done.stdout, "bench show prints it from the "
+                                            "database", done)
     done = rig.tui("bench", "show", "--json", mine[0]["id"])
     ok(json.loads(done.stdout)["schema"] == "hgym.verdict/1",
-       "verdict.json has the measurement", done)
+       "bench show --json prints it from the database", done)
     database = sqlite3.connect(os.path.join(rig.dir, "data", "hgym-tui",
                                             "history.db"))
     rows = database.execute("SELECT count(*), sum(n_runs) FROM v_noise "
@@ -225,14 +225,14 @@ def history(rig, database):
        abs(rows[8]["before"] / 148.41 - 1) < .001 and
        "from here" in rows[8]["change"] and
        "driver 570.1 -> 580.2" in rows[8]["change"],
-       "the first slower bench is named, with what changed", rows)
+       "the first slower bench is marked, with what else changed", rows)
     rows = [r for r in rows_of(rig.tui("bench", "history", "w", "--json"))
             if r["kind"] == "2 x NVIDIA H100"]
     ok(len(rows) == len(noise) and all(r["change"] is None for r in rows),
        "bench history shows other GPUs as a separate series", rows)
     done = rig.tui("bench", "history")
     ok(done.returncode == 0 and b"570.1 -> 580.2" in done.stdout,
-       "bench noise as a table", done.stdout)
+       "bench history as a table", done.stdout)
     done = rig.tui("bench", "history", "nigh")
     ok(done.returncode == 5 and
        b"no finished bench of that name" in done.stderr,
@@ -254,26 +254,26 @@ def probe(rig):
     ok(done.returncode == 2, "--read-only refuses an audit", done.stderr)
     done = rig.tui("bench", "audit", "nobody", "--yes")
     ok(done.returncode == 2 and b"nobody" in done.stderr,
-       "an unknown pod", done.stderr)
+       "an unknown pod is refused", done.stderr)
     done = rig.tui("bench", "audit", "here", "--blocks", "2")
-    ok(done.returncode == 2, "too few blocks", done.stderr)
+    ok(done.returncode == 2, "too few blocks are refused", done.stderr)
     done = rig.tui("bench", "audit", "here", "--variant", "B")
-    ok(done.returncode == 2, "--variant without FILE", done.stderr)
+    ok(done.returncode == 2, "--variant without FILE is refused", done.stderr)
     done = rig.tui("bench", "audit", "here", "--dry-run")
     ok(b"awk" in done.stdout and b"1.50 USD an hour" in done.stdout and
        b"not the GPU" in done.stderr,
-       "the probe describes itself", done.stdout + done.stderr)
+       "--dry-run describes the probe", done.stdout + done.stderr)
     done = rig.tui("bench", "audit", "here", "--yes", "--blocks", "3")
     text = done.stdout.decode()
     ok(done.returncode == 0 and "6 A/A runs" in text and
        "detects" in text and "no other pod" in text,
-       "the audit ends", text + done.stderr.decode())
+       "an audit by the probe prints the noise", text + done.stderr.decode())
     ok("FASTER" not in text and "SLOWER" not in text,
        "an audit names no winner", text)
     rig.clean("audit")
     python = os.path.join(rig.dir, "bin", "python3")
     os.mkdir(os.path.dirname(python))
-    with open(python, "w") as stream:  # whatever this machine lacks: no torch
+    with open(python, "w") as stream:  # a python3 that has no torch
         stream.write("#!/bin/sh\nexit 1\n")
     os.chmod(python, 0o755)
     path = rig.env.get("PATH", os.environ["PATH"])

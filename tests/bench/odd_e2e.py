@@ -19,7 +19,7 @@ from tap import ok  # noqa: E402
 
 
 SMI = """#!/bin/sh
-# What nvidia-smi prints, from files: this machine has none.
+# Print what nvidia-smi prints, from files: this machine has no GPU.
 case "$*" in
 *--query-compute-apps*-lms*)
     while :; do
@@ -268,8 +268,8 @@ def always_hot(rig, sshd):
     done = rig.tui("bench", "run", "--yes", "--json", path)
     ok(verdict_of(done)["text"] == "INVALID (throttled)",
        "a variant that throttles in every run: INVALID", verdict_of(done)["text"])
-    ok(done.stderr.count(b"repeating block") == 2, "a variant that throttles "
-                                                   "a variant that throttles in every run: two repeats",
+    ok(done.stderr.count(b"repeating block") == 2,
+       "a variant that throttles in every run: two repeats",
        done.stderr.decode())
     rig.clean("hot")
 
@@ -374,7 +374,7 @@ def without_flock(rig):
                      {"env": {"STEP_MS": "1900"}})
     beside = rig.start(rig.bench("beside", [rig.pod("p2", alone=True)],
                                  {"env": {"STEP_MS": "1900"}}), "--json")
-    # A lock is waited for if its owner is alive, else taken.
+    # A bench waits for a lock whose owner is alive, and takes others.
     lock = os.path.join(rig.dir, "locks", "hgym.gpu.host.lock.d")
     guest = subprocess.Popen(["sleep", "600"], cwd="/")
 

@@ -221,7 +221,7 @@ def misbehaving(rig):
                       "must_match": ["^\\[fast-path\\] enabled"]})
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(found["text"] == "INVALID (marker)",
-       "an arm that did not take effect", found["text"])
+       "a variant that did not take effect: INVALID", found["text"])
     rig.clean("mark")
 
 
@@ -249,7 +249,7 @@ def few_looks(rig):
        "a run is polled once per 8 s, and at its end",
        (count, most, runs, done.stderr.decode()))
     ok(b"unknown: 2 runs" in done.stderr and b"nan" not in done.stderr,
-       "one block: not significant, and no number is NaN",
+       "one block: the plan contains no NaN",
        done.stderr.decode())
     rig.clean("few")
 
@@ -274,7 +274,7 @@ def tricks(rig):
                                "env": {"STEP_MS": "16"}})
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(found["text"] == "INVALID (log clock)",
-       "a log that counts more time than the run took", found)
+       "a log that counts more time than the run took: INVALID", found)
     rig.clean("old")
 
 
@@ -352,7 +352,7 @@ def wrapper(rig):
                 len(glob.glob(rig.dir + "/root-p1/*/*/pid")) == 2),
        "the watcher is killed: its run is repeated")
     ok(wait_for(lambda: not any(p.is_running() for p in left)),
-       "the watcher is killed: the rest of the run was killed")
+       "the watcher is killed: the rest of its run is killed, too")
     open(rig.dir + "/go-on", "w").close()
     said = child.communicate()[1]
     ok(child.returncode == 0 and b"was lost" in said and
@@ -439,12 +439,12 @@ def shipped(rig):
                       "env": {"STEP_MS": "1900"}},
                      workload={"judge_files": ["workload.sh"]})
     done = rig.tui("bench", "run", "--dry-run", path)
-    ok(b"file workload.sh from evil.sh" in done.stdout, "the verdict names the "
-                                                        "overlay's files",
+    ok(b"file workload.sh from evil.sh" in done.stdout, "--dry-run names the "
+                                                        "files of an arm",
        done.stdout)
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(found["text"] == "INVALID (judge files)",
-       "a variant that changes its own check", found["text"])
+       "a variant that changes its own check: INVALID", found["text"])
     ok("easy.pth imports from the common folder" in str(found["guards"]),
        "an editable install of the common folder is named", found["guards"])
     rig.clean("evil")
@@ -467,7 +467,7 @@ def refused(rig):
                      workload={"cwd": "later"})  # below the home directory
     done = rig.tui("bench", "run", "--yes", path)
     ok(done.returncode == 4 and b" does not exist" in done.stderr,
-       "a folder that does not exist", (done.returncode, done.stderr))
+       "a folder that does not exist is reported", (done.returncode, done.stderr))
     shutil.copytree(os.path.join(rig.dir, "work"), later)
     check_faster(verdict_of(rig.tui("bench", "attach", "--json", "lost")),
                  "attach after a failure continues: FASTER")
@@ -484,7 +484,7 @@ def refused(rig):
        row["waits_for"].endswith(" ago: it was never reached"),
        "bench list shows that the bench gave up on the pod", row)
     done = rig.tui("bench", "clean", "lost")
-    ok(done.returncode == 0, " is removed", done.stderr)
+    ok(done.returncode == 0, "bench clean after attach", done.stderr)
 
 
 def page(rig):
@@ -519,8 +519,8 @@ def page(rig):
     ok(os.stat(picture).st_mode & 0o777 == 0o644, "the picture is readable by other users")
     done = rig.tui("bench", "show", "line", "--plot", "/nowhere/x.svg")
     ok(done.returncode == 1 and not done.stdout and
-       b"/nowhere/x.svg" in done.stderr, "without the picture the page says "
-                                         "why", done)
+       b"/nowhere/x.svg" in done.stderr, "a picture that cannot be written is "
+                                         "reported", done)
 
 
 def one_line(rig):
@@ -563,7 +563,7 @@ def one_line(rig):
        "each metric has its own verdict", also)
     ok(b" has finished (12 of 12)" in done.stderr and
        re.search(rb" has finished \(\d of 12; at most about (\d+ s|\d+\.\d minutes) "
-                 rb"left\)", done.stderr), "it reports the remaining time", done.stderr)
+                 rb"left\)", done.stderr), "bench run reports the remaining time", done.stderr)
     kept = json.load(open(os.path.join(rig.folder("line"), "bench.json")))
     ok(kept == plan, "a bench from the command line: its plan is stored")
     page(rig)
@@ -605,7 +605,7 @@ def ssh_pods(rig, sshd, *ways):
 
 
 def unreachable(rig):
-    """What a bench waits for is shown everywhere, as long as it is true."""
+    """Every command shows what a bench waits for, while it waits."""
     sshd = os.path.join(rig.dir, "sshd")
     if sshd_do("start", sshd) == 77:
         skip("unreachable", "needs sshd (Debian package openssh-server)")
@@ -636,14 +636,14 @@ def unreachable(rig):
            row["waits"][0]["state"] == "unreachable" and
            "Connection refused" in row["waits"][0]["why"] and
            re.match(r"20\d\d-\d\d-\d\dT.*Z$", row["waits"][0]["since"]),
-           "bench list shows what it waits for", row)
+           "bench list shows what the bench waits for", row)
         shown = []
         wait_for(lambda: shown.append(rig.tui("bench", "show", "away").stdout)
                  or b"pod s1: cannot be reached" in shown[-1])
         ok(b"no verdict yet" in shown[-1] and
            b"pod s1: cannot be reached" in shown[-1] and
            b": s1: " not in shown[-1],
-           "bench show shows what it waits for", shown[-1].decode())
+           "bench show shows what the bench waits for", shown[-1].decode())
         wait_for(lambda: b"cannot be reached" in open(said, "rb").read())
         sshd_do("restart", sshd)
         out, err = child.communicate(timeout=PATIENCE_S)
@@ -710,8 +710,8 @@ def over_ssh(rig):
 
 
 def begin_test(test):
-    """A test in a separate process: its pid, the file with its checks, its
-    start time."""
+    """Start a test in a separate process.  Returns its pid, the file with its
+    checks, and its start time."""
     told = tempfile.TemporaryFile("w+")
     pid = os.fork()
     if pid:
@@ -747,8 +747,8 @@ def tell_test(test, told, began, status):
 
 
 def run_tests(tests, tools=("flock", "setsid")):
-    """Run the named tests, else all, two at a time on separate pods: they
-    mostly wait."""
+    """Run the tests named on the command line, or else all, two at a time:
+    they mostly wait."""
     if not all(map(shutil.which, tools)) or not os.path.isdir("/proc/self"):
         return skip_all("needs /proc and " + ", ".join(tools))
     only, running = sys.argv[1:], {}

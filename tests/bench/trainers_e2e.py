@@ -18,7 +18,7 @@ from trainer_logs import FAMILIES, STEPS, Run  # noqa: E402
 # Logs without the time of a row: `bench judge` cannot compare them; `bench
 # run` compares the times at which rows appear.
 NO_CLOCK = {"litgpt", "huggingface"}
-# None of its lines has a step of the run.
+# Logs in which no line has a step of the run.
 NO_ROWS = {"lightning"}
 STEP_MS = 200.0
 
@@ -163,7 +163,7 @@ def ran(rig):
     rig.clean(*families)
 
 
-# It prints a loss and no time, at the speed of its steps.
+# Prints a loss after each step, and no times.
 NO_TIMES = """\
 import os, time
 step_s = float(os.environ["STEP_S"])

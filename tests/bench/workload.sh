@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # A training run with a known speed: by its own clock a step takes STEP_MS, plus
 # or minus NOISE (a fraction), which is the same for runs of the same name.
-# MODE selects a failure.  It ends once the command WAIT_FOR succeeds, for which
-# $job is the folder of the run with its telemetry.
+# MODE selects a failure.  The run ends once the command WAIT_FOR succeeds; in
+# that command, $job is the folder of the run with its telemetry.
 n=100
 job=$(readlink "/proc/$$/fd/1")
 job=${job%/*}

@@ -12,7 +12,7 @@
 	X(NAN, "nan", "NaN or infinity in a loss or metric")                                     \
 	X(WINDOW, "window", "the log has no rows at the ends of the measured window")            \
 	X(WORK, "work identity", "the run did not compute what the control computed")            \
-	X(SAME, "same work", "settings differ from the control's, undeclared")                   \
+	X(SAME, "same work", "undeclared settings differ from the control's")                    \
 	X(MARKER, "marker", "the variant did not take effect")                                   \
 	X(THROTTLED, "throttled", "the GPU was throttled")                                       \
 	X(FOREIGN, "foreign process", "another program used the GPU")                            \
@@ -41,12 +41,12 @@
 	X(QUALITY, "quality", "its losses are worse over all blocks")                            \
 	X(BUFFERED, "output came at the end",                                                    \
 	  "rows became visible too late to confirm their times")                                 \
-	X(UNSTAMPED, "not stamped", "row times are known to one second only")                    \
+	X(UNSTAMPED, "not stamped", "row times are known only to the second")                    \
 	X(HOST_BOUND, "host-bound", "the GPU waits for the host")                                \
 	X(WHOLE, "whole runs", "whole runs gain less than the measured window")                  \
 	X(LEFT, "left behind", "processes kept running after the run")                           \
 	X(SLOWED, "control slowed", "the control became slower once other arms had run")         \
-	X(SHARED, "shared files", "a run changed a file that the other arms read, too")
+	X(SHARED, "shared files", "a run changed a file that other arms read, too")
 
 #define GUARD_ID(id, word, what) GUARD_##id,
 enum guard { GUARD_LIST(GUARD_ID) GUARD_COUNT };

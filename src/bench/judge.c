@@ -236,7 +236,7 @@ static void measure_run(const struct judge *judge, struct judge_run *run)
 			run->y = judge->rule.higher ? 1.0 / score : score;
 		else if (!isnan(score))
 			guard_add(&run->hits, GUARD_PARSE, true,
-				  "the score %g is not positive: it has no ratio", score);
+				  "the score %g is not positive, so no ratio exists", score);
 	} else if (log->n_rows > 0 && !isnan(judge->lo) && !isnan(judge->hi)) {
 		run->legacy = step_legacy(log->rows, log->n_rows, judge->lo, judge->hi);
 		bool has_rows = has_row(log, judge->lo) && has_row(log, judge->hi);
@@ -296,7 +296,7 @@ static void judge_measure(struct judge *judge)
 				  control->window.n_rows);
 		if (run->has_window && run->times.clock != control->times.clock)
 			guard_add(&run->hits, GUARD_PARSE, true,
-				  "its log gives the %s, the control's the %s",
+				  "its log gives the %s, the control's log the %s",
 				  step_clocks[run->times.clock], step_clocks[control->times.clock]);
 	}
 	for (size_t arm = 0; arm < judge->n_arms; arm++)
@@ -947,9 +947,8 @@ static unsigned int get_suffixes(const struct judge *judge, const struct judge_c
 }
 
 /* Do mean and median of the intervals disagree, in every run?  Their distance must be significant,
- * larger than half of the interval and than the rounding of the log's clock, and larger than the
- * margin.  The margin does not apply if mean and median have opposite signs and the mean is
- * significant. */
+ * and larger than half of the confidence interval, the rounding of the log's clock and the margin.
+ * The margin does not apply if mean and median have opposite signs and the mean is significant. */
 static bool contradicts(const struct judge *judge, const struct judge_contrast *c,
 			const struct paired *away)
 {
@@ -1178,7 +1177,7 @@ static struct pair compare_arms(const struct judge *judge, size_t a, size_t b, b
 
 	judge_compare_blocks(judge, &c, fresh);
 	pair.paired = c.paired;
-	/* The minimum number applies to blocks, even if the pods' means are compared. */
+	/* The minimum is a number of blocks, even if the pods' means are compared. */
 	pair.paired.n = c.n_blocks;
 	free(c.blocks);
 	free(c.pods);

@@ -389,8 +389,8 @@ static void compare_runtimes(const struct judge *judge, struct judge_contrast *c
 	/* If only one arm loaded torch, nothing was compared. */
 	if (n > 0 && m > 0 && (a == 0) != (b == 0))
 		guard_add(&c->hits, GUARD_UNSEEN, false,
-			  "torch was loaded in %zu of %zu runs, in %zu of %zu of the control's; "
-			  "versions were not compared",
+			  "torch was loaded in %zu of %zu runs, and in %zu of %zu runs of the "
+			  "control, so versions were not compared",
 			  b, m, a, n);
 	judge_each (run, judge, c->arm) {
 		const struct judge_run *control = judge_find_run(judge, 0, run);
@@ -667,8 +667,8 @@ static void check_unfinished(const struct judge *judge, struct judge_contrast *c
 	    first->log->kind != RUN_LOG_WALL)
 		return;
 	guard_add(&c->hits, GUARD_LEFT, is_control != is_variant,
-		  "%s ended while processes that they had started still ran: the seconds are not "
-		  "those of the work",
+		  "%s ended while processes that they had started still ran: the seconds do not "
+		  "include all of the work",
 		  is_control && is_variant ? "all runs"
 		  : is_control		   ? "the control's runs"
 					   : "its runs");
@@ -698,7 +698,7 @@ static void compare_health(const struct judge *judge, struct judge_contrast *c)
 	b = MEAN(c->arm, power_cap_share);
 	if (fabs(b - a) > POWER_CAP_SHARE)
 		guard_add(&c->hits, GUARD_POWER_CAP, false,
-			  "in %.0f%% of the samples, in %.0f%% of the control's", 100.0 * b,
+			  "active in %.0f%% of the samples, with the control in %.0f%%", 100.0 * b,
 			  100.0 * a);
 }
 

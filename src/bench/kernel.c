@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel benches: the command of the probe, and its output as the results of runs. */
+/* Build the command of the probe of kernel benches, and make its output the results of runs. */
 #include "bench/kernel.h"
 
 #include "base/file.h"
@@ -109,12 +109,12 @@ void kernel_guards(struct bench_run *run)
 		idle = fmax(idle, verdict_number(one, "idle_share"));
 	if (isnan(idle))
 		guard_add(&run->hits, GUARD_HOST_BOUND, false,
-			  "timed without a CUDA graph, and the GPU waits for the host: this is "
-			  "the time of the launches");
+			  "timed without a CUDA graph, and the GPU waits for the host: the result "
+			  "is the time of the launches");
 	else
 		guard_add(&run->hits, GUARD_HOST_BOUND, false,
-			  "launched one by one, the GPU is idle %.0f%% of the time; only a CUDA "
-			  "graph reaches this time",
+			  "if calls are launched one by one, the GPU is idle %.0f%% of the time; "
+			  "only a CUDA graph is this fast",
 			  100.0 * idle);
 }
 

@@ -79,7 +79,7 @@ await_end() {
 	done
 }
 
-# "123 (python3) 124 (sh)"
+# Print pids with their names: " 123 (python3) 124 (sh)".
 name_processes() {
 	for pid in $1; do
 		printf ' %s (%s)' "$pid" "$(cat "/proc/$pid/comm" 2>/dev/null |
@@ -132,7 +132,7 @@ drop_locks() {
 	done
 }
 
-# Pids of programs on the GPUs of this bench.
+# Print the pids of programs on the GPUs of this bench.
 find_foreign() {
 	test -n "$HB_GPUS" && command -v nvidia-smi >/dev/null 2>&1 || return
 	nvidia-smi --id="$HB_GPUS" --query-compute-apps=pid \
@@ -429,7 +429,7 @@ op_cut() {
 	op_state
 }
 
-# The telemetry of a job that has ended.
+# Send the telemetry of a job that has ended.
 op_gpu() {
 	job=$HB_TOP/$HB_JOB
 	for name in host.csv stamps gpu.csv; do

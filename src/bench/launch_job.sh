@@ -80,7 +80,7 @@ of_all() {
 		"$@" $files
 	fi 2>/dev/null
 }
-# Processes that have a file open: $1 is "?w" for writers only, $2 the start of
+# Print processes that have a file open: $1 is "?w" for writers, $2 the start of
 # the path, $3 a pattern for the rest.
 holders() {
 	# A shell reads a pipe byte by byte, so awk selects the lines first.
@@ -383,7 +383,7 @@ find_runtime() {
 	test -z "$python" || printf '%s\n%s\n' "$python" "$site" >seen
 	test -z "$site" || looks=30
 }
-# "torch 2.9.1" of the packages found, from the names of their folders.
+# Print "torch 2.9.1" for each package found, from the name of its folder.
 runtime() {
 	test -s seen || return 0
 	{ read -r python && read -r site; } <seen
@@ -480,8 +480,8 @@ t1=$(date +%s)
 # forked still has the traps of this shell and would ignore TERM.
 kill -KILL $watchers 2>/dev/null
 sample_host >>host.csv
-# Work that processes continue after the run is not in its time.  Processes that
-# end together with the run are gone at the second look.
+# Processes that still work now may do a part of the run outside its time.  Those
+# that end together with the run are gone at the second look.
 unfinished=$(marked "$HB_MARK" . HGYM_JOB)
 test -z "$unfinished" || sleep 0.2
 for pid in $unfinished; do

@@ -42,7 +42,7 @@ static void measure_drift(struct noise *noise, const struct noise_run *runs, siz
 	}
 }
 
-/* Median of the control's (again: the A/A arm's) runs in the block of `like`; *count: how many. */
+/* Median of the runs of the control (or, `again`, the A/A arm) in a block; *count: their number. */
 static double get_median(const struct noise_run *like, bool again, const struct noise_run *runs,
 			 size_t n, size_t *count)
 {

@@ -281,7 +281,7 @@ static void page_add_definition(struct buf *out, const char *path)
 			cJSON_DeleteItemFromObjectCaseSensitive(one, ways[i]);
 	}
 	buf_append_str(out, "\n"
-			    "### to repeat it\n"
+			    "### how to repeat it\n"
 			    "\n"
 			    "`hgym-tui bench run bench.json`, with this bench.json:\n\n");
 	json_each (node, root)

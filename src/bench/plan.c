@@ -353,7 +353,7 @@ static int check_metric(const struct json_reader *r, const cJSON *object, const 
 				   plan->key);
 	if (plan->rule.higher && metric->only_lower)
 		return json_refuse(r, json_join(at, path, "direction"),
-				   "a lower time is always better");
+				   "expected \"lower\": a lower time is always better");
 	return 0;
 }
 

@@ -160,9 +160,9 @@ const char *plan_output(const struct plan *plan);
 /* Append the numbers of the GPUs with `glue` in between: "0,3". */
 void plan_gpus_text(const struct plan_gpus *gpus, char glue, struct buf *out);
 
-/* The exact shell command of an arm on a pod: environment, GPUs, then the command. */
+/* Append the exact shell command of an arm on a pod: environment, GPUs, then the command. */
 void plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out);
-/* The same for its preparation; nothing if the plan has none. */
+/* Append the command that prepares a run of the arm, or nothing if the plan has none. */
 void plan_prepare_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out);
 
 /* The default of gap_s.  A run of less than PLAN_SHORT_S on a pod without a GPU leaves no heat and

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A verdict.json as facts for people; used by all commands and the dashboard. */
+/* Turn a verdict.json into facts for people, for all commands and the dashboard. */
 #include "bench/verdict_json.h"
 
 #define MAX_BLOCKS   64
 #define MAX_OUTLIERS 12
 #define MAX_LINE     4096
-/* power_blocks() looks at up to this many blocks. */
+/* power_blocks() considers at most this many blocks. */
 #define MOST_BLOCKS 1000
 
 #define num verdict_number
@@ -356,7 +356,7 @@ static void add_doubts(struct report *r)
 		append(r, "%syou state that both arms do the same work; this was not checked",
 		       r->line.len > 0 ? "; " : "");
 	if (r->line.len == 0)
-		append(r, "no check of the runs found a reason");
+		append(r, "the checks of the runs found none");
 	add_fact(r, "doubts", n > 0 ? FACT_WARN : FACT_PLAIN);
 }
 

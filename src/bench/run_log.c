@@ -270,7 +270,7 @@ static void read_named_time(struct reading *r, const struct run *run, const stru
 	}
 }
 
-/* Drop named times that do not increase in more than one of eight rows: such times do not count
+/* Drop the named times if more than one row in eight does not increase them: then they do not count
  * from the start. */
 static void check_named_time(struct run_log *log)
 {

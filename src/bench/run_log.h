@@ -68,7 +68,7 @@ struct run_log {
 	struct score_json score;      /* of RUN_LOG_SCORE */
 	double wall_s;		      /* of RUN_LOG_WALL; set by the caller */
 	const char *score_key;	      /* of the rule; borrowed */
-	enum tok_kind tok_kind;	      /* from its format: how it prints tok/s */
+	enum tok_kind tok_kind;	      /* what tok/s mean in its format */
 	char sha256[SHA256_HEX_SIZE]; /* of the whole log */
 	/* Versions and GPU as printed before the first row: "torch 2.9.1; gpu NVIDIA H100". */
 	char runtime[256];

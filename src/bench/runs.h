@@ -58,7 +58,7 @@ void bench_run_file(const struct bench_run *run, const char *name, char out[FOLD
 /* The place of a run in its round, from the run.json next to its log; JUDGE_ANY: unknown. */
 size_t bench_run_place(const char *log);
 
-/* Write run.json: the run has ended and is not repeated. */
+/* Write the run.json of a run that has ended and is not repeated. */
 int bench_run_record(const struct bench_runs *runs, const struct bench_run *run,
 		     struct err *err) MUST_USE;
 

@@ -50,7 +50,7 @@ static bool is_judged(const struct session *s, const struct bench_run *run)
 {
 	size_t first = run->pod * s->runs.per_pod + (run->round - run->rep) * s->runs.n_arms;
 
-	/* The first run of the control, before any variant ran. */
+	/* The first run of the control is judged, because it ran before any variant. */
 	if (!run->counted && run->round == 0 && run->pos == 0 && run->arm == 0)
 		return run->end == RUN_END_EXITED;
 	if (run->end == RUN_END_NONE || !run->counted)

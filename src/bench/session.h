@@ -24,7 +24,7 @@ enum session_end {
 struct session_cb {
 	/* A message about the progress: sanitised plain text. */
 	void (*on_note)(void *user, const char *line);
-	/* The last call. */
+	/* Called once, as the last callback. */
 	void (*on_end)(void *user, enum session_end end, const struct err *err);
 	void *user;
 };
@@ -61,5 +61,5 @@ void session_leave(struct session *session);
 
 /* Judge a results folder without pods; returns its verdict.json, owned by the caller. */
 cJSON *session_verdict(const struct session_setup *setup);
-/* The same, written to the folder with summary.json and each steps.csv. */
+/* Judge a results folder, and write verdict.json, summary.json and each steps.csv to it. */
 int session_judge_folder(const struct session_setup *setup, struct err *err) MUST_USE;

@@ -26,12 +26,12 @@ enum worker_step {
 	WORKER_ENDED, /* no command any more */
 };
 
-/* Bounds for the difference between our steady clock and the pod's.  Each answer contains the pod's
- * time, which lies between our sending and our receiving.  Without drift all these intervals
- * overlap, however slow the connection is; low_s > high_s proves a drift of at least low_s -
- * high_s. */
+/* Bounds for the difference between this machine's steady clock and the pod's.  Each answer
+ * contains the pod's time, which lies between the times of sending and receiving here.  Without
+ * drift, all these intervals overlap, however slow the connection is.  low_s > high_s proves a
+ * drift of at least low_s - high_s. */
 struct worker_clock {
-	double low_s, high_s; /* ours - the pod's */
+	double low_s, high_s; /* this machine's time minus the pod's */
 };
 
 /* Drives one pod: one command at a time, one run after the other. */

@@ -489,7 +489,7 @@ void session_load_run(struct session *s, struct bench_run *run)
 	run->hits.n = 0;
 	if (run->end == RUN_END_LOST) {
 		guard_add(&run->hits, GUARD_LOST, true,
-			  "it disappeared twice: no process and no exit status");
+			  "it disappeared twice, without a process or an exit status");
 		return;
 	}
 	if (run->end != RUN_END_EXITED)

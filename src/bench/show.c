@@ -9,7 +9,7 @@
 
 _Static_assert(BENCH_LIVE_WAIT == WAIT_TEXT_SIZE, "a wait is one text");
 
-/* Runs in the order of the plan.  The first waiting run of each pod is the current one. */
+/* List the runs in the order of the plan.  The first waiting run of each pod is the current one. */
 static void fill_runs(struct bench_live *live, const struct bench_runs *runs, const cJSON *verdict)
 {
 	size_t now_pod = SIZE_MAX;

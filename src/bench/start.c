@@ -87,7 +87,7 @@ static double detectable_pct(const struct plan *plan, double block_sd)
 	return stats_pct(power_detectable(&power));
 }
 
-/* The noise of the noisiest pod.  If a pod has not been measured, sets *unknown to it; NULL. */
+/* The noise of the noisiest pod.  Returns NULL and sets *unknown if a pod has not been measured. */
 static const struct noise_entry *find_noisiest(const struct plan *plan,
 					       const struct noise_register *reg,
 					       const struct plan_pod **unknown)
@@ -165,7 +165,7 @@ static void append_cost(struct buf *out, const struct plan *plan, const struct n
 	else
 		buf_append_str(out, "  cost      unknown: no pod has a price (usd_per_h)\n");
 	if (rate > 0.0 && unpriced > 0)
-		buf_appendf(out, "            without %zu pod%s that %s no price\n", unpriced,
+		buf_appendf(out, "            not counting %zu pod%s that %s no price\n", unpriced,
 			    unpriced == 1 ? "" : "s", unpriced == 1 ? "has" : "have");
 	if (!isnan(plan->minutes))
 		buf_appendf(out, "  limit     %g minutes\n", plan->minutes);

@@ -239,7 +239,7 @@ struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y, si
 	return r;
 }
 
-/* Hodges-Lehmann: the median of the n(n+1)/2 Walsh averages, and its exact interval. */
+/* Set the Hodges-Lehmann estimate, the median of the n(n+1)/2 Walsh averages, and its interval. */
 static void rank_walsh(struct paired *p, const double *d, double alpha)
 {
 	size_t n = p->n, n_walsh = n * (n + 1) / 2, k = 0;
@@ -318,7 +318,7 @@ static double tost_p(double mean, const struct paired_error *error, double margi
 
 /* Residual sums of squares, adjusted for the place in the block. */
 struct residuals {
-	double d, aa; /* about their means; aa is scaled like d */
+	double d, aa; /* of d and of aa about their means; aa is scaled like d */
 	double df;
 	bool has_slope; /* enough degrees of freedom to fit it */
 	double slope;	/* of ln y per place; 0: not fitted */
@@ -629,8 +629,8 @@ struct path {
 	size_t n;
 };
 
-/* Share of all paths that are first beyond +-bound at that time; *falls is by how much it decreases
- * per unit of the bound. */
+/* Share of all paths that are first beyond +-bound at that time.  *falls: how much the share
+ * decreases per unit of the bound. */
 static double path_crossing(const struct path *path, double time, double bound, double *falls)
 {
 	double sd = sqrt(time - path->time), sum = 0.0;

@@ -120,7 +120,7 @@ struct paired_block {
 #define PAIRED_PLACE_DF 4.0
 struct paired paired_fit(struct paired_block *blocks, size_t n, const struct paired_rule *rule);
 
-/* The mean and errors of paired_fit, without its tests; the others are NAN. */
+/* Like paired_fit(), but only the mean and the errors; all other fields are NAN. */
 struct paired paired_estimate(const struct paired_block *blocks, size_t n,
 			      const struct paired_rule *rule);
 

@@ -231,7 +231,7 @@ uint64_t step_unit(const struct step_times *times, const struct step_row *rows, 
 
 		if (times->clock == STEP_CLOCK_TRAIN_MS || times->clock >= STEP_CLOCK_DAY)
 			value = i > times->first ? 1e3 * (times->t_s[i] - times->t_s[i - 1]) : 0.0;
-		/* Times of day are so large that their difference has an error. */
+		/* Times of day are so large that their difference is not exact. */
 		if (times->clock >= STEP_CLOCK_DAY)
 			value = round(value);
 		if (value > 0.0 && value < 1e12)
@@ -299,7 +299,7 @@ int step_window_measure(struct step_window *window, const struct step_times *tim
 		return err_set(err, ERR_NODATA, "no training row at step %.0f",
 			       a == times->n ? lo : hi);
 	if (a < times->first || b > times->last)
-		return err_set(err, ERR_NODATA, "no time of the training row at step %.0f",
+		return err_set(err, ERR_NODATA, "the training row at step %.0f has no time",
 			       a < times->first ? lo : hi);
 	struct stats_line line = stats_fit(times->step + a, times->t_s + a, b - a + 1);
 	AUTO_FREE double *ms = xmalloc(times->n * sizeof(*ms));

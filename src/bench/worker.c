@@ -201,7 +201,7 @@ static void add_clock(struct worker *worker, double pod_up_s)
 		worker->first_s = received_s;
 }
 
-/* Send the command of a step after a while. */
+/* Send the command of a step after delay_ms. */
 static void set_step(struct worker *worker, enum worker_step step, int64_t delay_ms)
 {
 	worker->step = step;
@@ -705,7 +705,8 @@ static void on_no_answer(struct worker *worker, const struct stream_exit *exit)
 		   code == ERR_CONFIG) {
 		fail_worker(worker, exit->err.text);
 	} else if (code == ERR_NONE && worker->tries >= MAX_NONSENSE) {
-		fail_worker(worker, "its shell does not give a valid answer");
+		fail_worker(worker,
+			    "its shell gives no valid answer; log in to see what it prints");
 	} else if (worker->tries >= STOP_TRIES && worker->step == WORKER_STOP) {
 		static const char why[] = "unreachable since stop_cmd was sent";
 

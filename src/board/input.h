@@ -19,7 +19,7 @@ struct board_input {
 	double usd_per_hour;	   /* for all runs; 0: from conf */
 	size_t n_runs;
 	size_t n_files;
-	size_t n_empty;	  /* of these, without a run or a score, which was reported */
+	size_t n_empty;	  /* files without a run or a score, each already reported */
 	size_t n_dropped; /* runs that exceed BOARD_MAX_ROWS */
 	int status;	  /* exit status for the last file that could not be read */
 };
@@ -48,7 +48,7 @@ struct board_ask {
 struct board_built {
 	struct track track, no_track;
 	struct board board;	  /* computed */
-	struct board_input input; /* input.status: see there */
+	struct board_input input; /* with its status */
 };
 
 /* Read the runs of the paths, or without paths those of the database, which is opened; choose track

@@ -42,7 +42,7 @@ OWNERS = {"run": "subprocess", "call": "subprocess", "check_call":
     "subprocess", "check_output": "subprocess", "Popen": "subprocess",
     "system": "os", "popen": "os", "walk": "os", "copy": "shutil"}
 LOADERS = "np numpy torch jnp cp cupy joblib".split()
-# Objects with values of the command line, which is followed by itself.
+# Objects with values of the command line, whose words are followed anyway.
 GIVEN = "args opts options ns parsed argv cfg config".split()
 UNKNOWN, ROOT = "\0", "\1"
 
@@ -255,7 +255,7 @@ class Judge:
                 self.text(path))
             Source(self, path, tree).read()
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            self.lose(path, "not readable as Python")
+            self.lose(path, "cannot be parsed as Python")
 
     # Follow shell text, one command with its redirections at a time.
     def shell(self, text, source=""):
@@ -457,7 +457,7 @@ class Judge:
             if word in ("-X", "-W"):
                 i += 1
             elif word == "-":
-                return self.lose(source, "python reads its input")
+                return self.lose(source, "python reads its script from stdin")
             elif word[:1] != "-":
                 self.operands(rest, source)
                 if UNKNOWN in word:

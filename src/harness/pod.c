@@ -78,7 +78,7 @@ static int check_fetch(const struct fetch *fetch, const char *where, const char 
 	const struct harness_wire *wire = fetch->wire;
 
 	if (fetch->timed_out)
-		return err_set(err, ERR_TIMEOUT, "%s%s: not complete after %d s", where, dir,
+		return err_set(err, ERR_TIMEOUT, "%s%s: no complete answer in %d s", where, dir,
 			       LIMIT_MS / 1000);
 	if (fetch->exit.err.code != ERR_NONE) {
 		*err = fetch->exit.err; /* names the pod */

@@ -312,7 +312,7 @@ for path in sys.stdin.read().split("\\0"):
 
 
 # Of pairs (source, byte code) of one version, the byte code files that do not match
-# their source. If one ends python, it and all after it count as forged.
+# their source. If python crashes on one, it and all after it count as forged.
 def forged_of(kind, pairs):
 	level = "-" + "O" * int(kind[1][4:]) \
 		if re.match(r"opt-[12]$", kind[1]) else "-B"

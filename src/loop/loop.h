@@ -14,7 +14,7 @@ struct loop_fd;
 struct loop_timer;
 struct job;
 
-/* Also ignores SIGPIPE for the whole process. */
+/* Create a loop.  Also ignores SIGPIPE for the whole process. */
 struct loop *loop_new(struct err *err) MUST_USE;
 /* Finish all jobs (their done is called) and posts, and close the watches that are still open;
  * child processes continue. */
@@ -74,8 +74,8 @@ void loop_child_close(struct loop_child *child);
 enum job_kind {
 	JOB_STORE,   /* one at a time */
 	JOB_READ,    /* one at a time: series for the screen, pruning */
-	JOB_RESOLVE, /* two: DNS */
-	JOB_AUTH,    /* two: logins with keys and agents */
+	JOB_RESOLVE, /* two at a time: DNS */
+	JOB_AUTH,    /* two at a time: logins with keys and agents */
 	JOB_PARSE,   /* one per core, 2 to 8: parsing logs */
 	JOB_KIND_COUNT
 };

@@ -298,7 +298,7 @@ static void add_life(struct buf *text, const struct harness_run *run)
 		buf_appendf(text, "; last activity %s ago", DURATION(life->silent_s.value));
 	if (life->process == HARNESS_NO)
 		buf_append_str(text, life->state == HARNESS_STATE_RUNNING
-					     ? "; no process of it was found"
+					     ? "; no process of the run was found"
 					     : "; its process is not running");
 	if (run->torn > 0)
 		buf_appendf(text, "; %s is incomplete", run->torn_path);

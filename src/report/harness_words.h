@@ -38,7 +38,7 @@ void harness_add_runs(struct buf *text, const struct harness_workspace *ws);
 
 /* "valid", or why not. */
 void harness_add_trial(struct buf *text, const struct harness_trial *trial);
-/* Valid trials per group, their median, and the verdict. */
+/* Add the valid trials per group, their median, and the verdict. */
 void harness_compare_facts(struct facts *facts, const struct harness_compare *compare);
 /* Finished, running or aborted, and in which trial. */
 void harness_add_compare_state(struct buf *text, const struct harness_compare *compare);

@@ -7,7 +7,7 @@
 #include "parsers/json_fields.h"
 #include "parsers/scan.h"
 
-/* The files of parsers/formats, converted to C by the build. */
+/* The files in parsers/formats, which the build converts to C. */
 extern const struct embed_file format_builtin[];
 
 #define MAX_FORMATS 64
@@ -116,7 +116,7 @@ static const struct json_field rule_fields[] = {
 	JSON_ROW("rounded", BOOL, rule, rounded),
 	JSON_ROW("pairs", BOOL, rule, pairs),
 	{ .name = "names", .kind = JSON_AS_OTHER, .types = JSON_OBJECT, .take = read_names },
-	/* for people and tests: lines that match, and lines that do not */
+	/* samples for people and tests: lines that match, and lines that do not */
 	{ .name = "samples", .kind = JSON_AS_OTHER, .types = JSON_ARRAY },
 	{ .name = "others", .kind = JSON_AS_OTHER, .types = JSON_ARRAY },
 	{ .name = NULL },

@@ -7,7 +7,7 @@
  * schema hgym-tui.format/1 (man hgym-tui-formats); the built-in ones are compiled in. */
 struct format_set;
 
-/* The class of a line, which the log view colors and folds by. */
+/* The class of a line, by which the log view colors and folds it. */
 enum line_class {
 	LINE_PLAIN,
 	LINE_METRIC, /* a rule matched it */
@@ -29,7 +29,6 @@ int format_set_load_text(struct format_set *set, const char *file, struct str te
 
 void format_set_free(struct format_set *set);
 
-/* One rule set. */
 struct format {
 	char *name;  /* owned */
 	char *about; /* owned; one sentence, "" when it has none */
@@ -44,6 +43,6 @@ const struct format *format_set_get(const struct format_set *set, size_t i);
 const struct mark_set *format_set_marks(const struct format_set *set);
 int format_set_add_mark(struct format_set *set, const struct mark *mark, struct err *err) MUST_USE;
 
-/* All rules, in the order in which they are tried. */
+/* Count and return all rules, in the order in which they are tried. */
 size_t format_set_rules(const struct format_set *set);
 const struct rule *format_set_rule(const struct format_set *set, size_t i);

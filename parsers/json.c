@@ -26,7 +26,7 @@ static size_t skip_string(struct str text, size_t i)
 	return i;
 }
 
-/* What the text contains outside of strings. */
+/* Facts about the text outside of its strings. */
 struct shape {
 	size_t depth, open; /* deepest nesting; nesting at the end */
 	bool has_bare;	    /* NaN or Infinity */

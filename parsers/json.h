@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* cJSON with limits. The program reads all JSON with json_parse and writes it
- * with json_print; no other header includes cJSON's. */
+/* cJSON with limits. The program reads all JSON with json_parse and writes it with json_print; no
+ * other header includes the header of cJSON. */
 
 #define JSON_MAX_BYTES (16U * 1024 * 1024)
 #define JSON_MAX_DEPTH 32
@@ -42,7 +42,7 @@ void json_add_number(cJSON *object, const char *key, double value);
 void json_add_string(cJSON *object, const char *key, const char *value);
 /* Milliseconds since 1970 UTC as RFC 3339; 0 (unknown) becomes null. */
 void json_add_time(cJSON *object, const char *key, int64_t wall_ms);
-/* Text from outside (a log, a file name): sanitized to valid UTF-8. */
+/* The same for text from outside (a log, a file name), sanitized to valid UTF-8. */
 void json_add_clean(cJSON *object, const char *key, const char *text);
 
 /*
@@ -77,13 +77,13 @@ cJSON *json_add_all(cJSON *object, const struct json_member *members);
 		.key = (key_), __VA_ARGS__ \
 	}
 #define JNUM(key, value) JSON_MEMBER(key, .number = (double)(value))
-/* Null unless n is above 0. */
+/* A number, or null unless n is above 0. */
 #define JSOME(key, n)	   JNUM(key, (n) > 0 ? (double)(n) : (double)NAN)
 #define JTEXT(key, value)  JSON_MEMBER(key, JSON_PUT_TEXT, .text = (value))
 #define JCLEAN(key, value) JSON_MEMBER(key, JSON_PUT_CLEAN, .text = (value))
 #define JBOOL(key, value)  JSON_MEMBER(key, JSON_PUT_BOOL, .truth = (value))
 #define JNODE(key, value)  JSON_MEMBER(key, JSON_PUT_NODE, .node = (value))
-/* Milliseconds since 1970 UTC; null for 0. */
+/* A time in milliseconds since 1970 UTC; 0 becomes null. */
 #define JTIME(key, t) JSON_MEMBER(key, JSON_PUT_TIME, .number = (double)(t))
 
 /* Append a new object to an array, which owns it. */
@@ -110,11 +110,11 @@ enum json_type {
 /* Does node have one of these types? NULL has none. */
 bool json_has_type(const cJSON *node, unsigned int types);
 
-/* The first duplicate key in an object of the tree, or NULL; borrowed from the
- * tree. Readers differ in which of the two values they take. */
+/* Find the first duplicate key in an object of the tree, borrowed from the tree; NULL: none. JSON
+ * readers differ in which of the two values they take. */
 const char *json_duplicate_key(const cJSON *node);
 
-/* The member of an object; NULL if it is missing or object is not an object. */
+/* Return the member of an object; NULL if it is missing or object is not an object. */
 static inline const cJSON *json_get(const cJSON *object, const char *key)
 {
 	return cJSON_GetObjectItemCaseSensitive(object, key);
@@ -129,7 +129,7 @@ static inline const cJSON *json_first(const cJSON *array)
 	return array != NULL ? array->child : NULL;
 }
 
-/* The value of a member; the fallback if it is missing or has another type. */
+/* Return the value of a member; the fallback if it is missing or has another type. */
 const char *json_get_string(const cJSON *object, const char *key, const char *fallback);
 double json_get_number(const cJSON *object, const char *key, double fallback);
 bool json_get_bool(const cJSON *object, const char *key, bool fallback);

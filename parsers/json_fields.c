@@ -5,10 +5,10 @@
 #include "base/file.h"
 #include "base/nearest.h"
 
-/* JSON_AS_CHOICE stores an enum through an unsigned int *. */
+/* The kind JSON_AS_CHOICE stores an enum through an unsigned int *. */
 _Static_assert(sizeof(enum json_kind) == sizeof(unsigned int), "enum");
 
-/* Types that each kind accepts. */
+/* The JSON types that each kind accepts. */
 static const unsigned int json_types[] = {
 	[JSON_AS_TEXT] = JSON_STRING,
 	[JSON_AS_PATH] = JSON_STRING,

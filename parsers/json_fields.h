@@ -33,7 +33,7 @@ struct json_reader;
 struct json_field {
 	const char *name;
 	enum json_kind kind;
-	size_t at;	    /* offset of the member; for a list: of v */
+	size_t at;	    /* offset of the member; for a list: of its array */
 	size_t at_n;	    /* for a list: offset of its length, a size_t */
 	unsigned int types; /* enum json_type, in addition to the kind's;
 			     * NUMBER with JSON_INTEGER: must be whole */
@@ -55,7 +55,7 @@ struct json_field {
 #define JSON_LIST(type, member, n) \
 	.at = offsetof(struct type, member), .at_n = offsetof(struct type, n)
 
-/* A row of a table; a row for CHARS. */
+/* A row of a table of keys, and such a row for the kind CHARS. */
 #define JSON_ROW(name_, kind_, type, member, ...)                                              \
 	{                                                                                      \
 		.name = (name_), .kind = JSON_AS_##kind_, .at = offsetof(struct type, member), \

@@ -34,14 +34,15 @@ static inline bool line_prefix_may_start(char c)
  *   "2026-03-18 14:38:12,123 ": ISO times, also with T, in brackets, with Z or an offset
  *   "INFO:root:", "[INFO] ", " - train - INFO - ", " | INFO | a:b:12 - ": loggers of Python
  *
- * Between them, also the sure prefixes of prefix_table.h. A time without a zone is read as UTC. */
+ * The sure prefixes of prefix_table.h between these are stripped, too. A time without a zone is
+ * read as UTC. */
 void line_prefix_split(struct str line, struct log_line *out);
 
 /* The same for a line that starts with the number of a task before those prefixes, as printed by
  * srun ("3: "). False for any other line. */
 bool line_prefix_task(struct str line, struct log_line *out);
 
-/* Milliseconds since 1970 of the ISO 8601 time that s starts with, also in the compact form
- * "20260318T143812Z", with its length in *len. 0 if s starts with no time (*len is 0) or an
- * impossible one (month 13). */
+/* Return the milliseconds since 1970 of the ISO 8601 time that s starts with, also in the compact
+ * form "20260318T143812Z", with its length in *len. 0 if s starts with no time (*len is 0) or with
+ * an impossible one (month 13). */
 int64_t line_prefix_time(struct str s, size_t *len, bool *has_zone);

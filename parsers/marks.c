@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Patterns that recognize the subject of a log. */
+/* Search a log for patterns that recognize its subject. */
 #include "parsers/marks.h"
 
 #include "base/buf.h"

@@ -30,13 +30,14 @@ void mark_set_release(struct mark_set *set);
  * compile, or if there are too many marks. */
 int mark_set_add(struct mark_set *set, const struct mark *mark, struct err *err) MUST_USE;
 
-/* What was found in one log. */
+/* The search in one log. */
 struct marks {
 	const struct mark_set *set;
 	struct scanner *scanner;
 	size_t source_left; /* bytes of scripts that are still searched */
-	/* How many lines are still searched, by the kind of the rule that matched them; the last
-	 * number is that of lines without a rule. Rows are many and alike, so a few are enough. */
+	/* The number of lines that are still searched, by the kind of the rule that matched them;
+	 * the last entry is for lines without a rule. Rows are many and alike, so a few are
+	 * enough. */
 	unsigned int left[RULE_KIND_COUNT + 1];
 	bool found[MARKS_MAX];
 };

@@ -11,7 +11,7 @@
  * and without ")". */
 #define NAME_BYTES 40
 
-/* The units that a name may be printed with. */
+/* The kinds of units that may follow a name. */
 enum meaning_unit {
 	UNIT_NONE, /* no unit */
 	UNIT_TIME, /* a unit of time, which gives the scale */
@@ -76,7 +76,7 @@ static const struct unit_scale rates[] = {
 	{ "tokens/sec", 1 }, { "tokens/second", 1 }, { "toks/s", 1 },
 };
 
-/* "tokens/s: 19.5K" */
+/* Prefixes of a rate: "tokens/s: 19.5K". */
 static const struct unit_scale thousands[] = {
 	{ "k", 1e3 },
 	{ "K", 1e3 },

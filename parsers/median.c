@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Medians of long series in little memory, for run_apply.c. */
+/* Compute medians of long series in little memory, for run_apply.c. */
 #include "parsers/median.h"
 
 #include "base/sort.h"

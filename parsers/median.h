@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The median of positive numbers that arrive one by one: exact for the first MEDIAN_EXACT numbers,
- * then within 0.1 % (a histogram with bins 0.2 % wide, from 1e-6 to 1e12; the outermost bins count
- * all numbers beyond them). */
+/* The median of positive numbers that are added one by one: exact for the first MEDIAN_EXACT
+ * numbers, then within 0.1 % (a histogram with bins 0.2 % wide, from 1e-6 to 1e12; the outermost
+ * bins also count all numbers beyond these limits). */
 #define MEDIAN_EXACT 4096
 
 struct median {

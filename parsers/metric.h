@@ -3,8 +3,8 @@
 
 #include "base/str.h"
 
-/* Every number that a log line can contain, in one unit. The name is the named group of a format
- * rule (parsers/formats), the metric in v_samples, and the key of `samples --json`.
+/* All metrics that a log line can contain, each in one unit. The name is used for groups in format
+ * rules (parsers/formats), for metrics in v_samples, and for keys of `samples --json`.
  *
  *   id, name, unit, what */
 #define METRIC_LIST(X)                                                                      \

@@ -12,7 +12,7 @@
 
 enum metric_file { METRIC_FILE_CSV, METRIC_FILE_JSON };
 
-/* The rows of a CSV table or of JSON; the first one is held back until a second one comes. */
+/* The number of rows of CSV or JSON so far; the first one is held back until a second one comes. */
 struct rows_seen {
 	size_t n; /* number of rows: 0; 1, held back; 2 or more */
 	double counter;
@@ -333,7 +333,7 @@ static void read_header(struct metric_rows *rows, struct str text)
 		/* A table with a column "steps" has one row per run. */
 		int rank = is_spacy ? 2 : is_plural ? 0 : counter_rank(name);
 
-		/* A quote within a name is source code. */
+		/* A name that contains a quote is source code. */
 		if (str_to_double(name, &number) || str_find(name, "\"") != NULL) {
 			rows->n_names = 0;
 			return;
@@ -421,7 +421,7 @@ static struct str unframe(struct metric_rows *rows, struct str text)
 
 /* ---- JSON */
 
-/* An object while it is read. */
+/* The state of reading one object. */
 struct object_reader {
 	struct row *row;
 	int best; /* rank of the best counter */
@@ -475,7 +475,7 @@ static void read_members(struct metric_rows *rows, struct object_reader *o, cons
 	}
 }
 
-/* An object with only an epoch or an iteration as counter is a row if it has a loss. */
+/* Read an object as a row. If its only counter is an epoch or an iteration, it must have a loss. */
 static bool read_object(struct metric_rows *rows, const struct log_line *line, struct row *row)
 {
 	AUTO_JSON object = json_parse(line->text, JSON_BARE_TEXT, NULL);

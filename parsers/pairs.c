@@ -676,7 +676,7 @@ static bool read_word(struct pairs_reader *r)
 	return is_good;
 }
 
-/* A quoted text before ":" is a name; any other is the value of a name. */
+/* Read a quoted text: before ":" it is a name, elsewhere the value of a name. */
 static bool read_quoted(struct pairs_reader *r)
 {
 	const char *start = r->p + 1, *end = find_close(start, r->end, *r->p), *q;
@@ -722,7 +722,7 @@ const char *pairs_aside(const char *p, const char *end)
 	return close + 1;
 }
 
-/* "(5.80)" and "(  8%)" after a number are asides; "(ms)" is a unit. */
+/* Read a parenthesis: "(5.80)" and "( 8%)" after a number are asides, "(ms)" is a unit. */
 static bool read_parenthesis(struct pairs_reader *r)
 {
 	const char *close = find_close(r->p, r->end, ')');
@@ -772,7 +772,7 @@ static bool read_parenthesis(struct pairs_reader *r)
 	return true;
 }
 
-/* "[===>..]" is a bar, "=[0.1, 0.2]" a list, "Epoch: [3]" a number. */
+/* Read a bracket: "[===>..]" is a bar, "=[0.1, 0.2]" a list, "Epoch: [3]" a number. */
 static bool read_bracket(struct pairs_reader *r)
 {
 	const char *close = find_close(r->p, r->end, ']');
@@ -785,7 +785,7 @@ static bool read_bracket(struct pairs_reader *r)
 	return r->n_words > 0 || end_item(r);
 }
 
-/* Dashes divide items, replace an absent value, or belong to an arrow. */
+/* Read dashes: they divide items, replace an absent value, or belong to an arrow. */
 static bool read_dashes(struct pairs_reader *r)
 {
 	const char *q = r->p;

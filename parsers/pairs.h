@@ -3,10 +3,10 @@
 
 #include "base/str.h"
 
-/* The numbers of a line and the names they are printed under, in the forms that trainers use:
- * "loss: 3.5", "loss=3.5", "loss 3.5", "'loss': 3.5", "lm loss: 4.07E+01 |",
- * "elapsed time (ms): 125.1", "dt: 310ms", "tok/sec: 1,234,567", "val: n/a", "18/19560",
- * "[ 100/1251 (  8%)]", "Loss: 5.67 (5.80)", "145602 tok/s", "elapsed: 0:01:02", "loss     nan". */
+/* A number of a line, and the name that it is printed under, in the forms that trainers use: "loss:
+ * 3.5", "loss=3.5", "loss 3.5", "'loss': 3.5", "lm loss: 4.07E+01 |", "elapsed time (ms): 125.1",
+ * "dt: 310ms", "tok/sec: 1,234,567", "val: n/a", "18/19560", "[ 100/1251 ( 8%)]", "Loss: 5.67
+ * (5.80)", "145602 tok/s", "elapsed: 0:01:02", "loss nan". */
 struct pair {
 	struct str name; /* "loss", "lm loss"; empty: a number without a name */
 	struct str unit; /* "ms", "tok/s", "%", "it/s"; empty: none printed */
@@ -56,7 +56,7 @@ struct pair_slot {
 size_t pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX], struct pairs_line *about,
 			struct pair_slot slots[PAIR_SLOTS_MAX], size_t *n_slots);
 
-/* The slow part of pairs_number: groups of thousands, two points or too many digits. */
+/* Read a number that pairs_number cannot: groups of thousands, two points or too many digits. */
 const char *pairs_rare_number(const char *p, const char *end, double *value);
 /* Read a number at p (p < end) as pairs_read does. Returns where it ends, or p if it finds none. */
 static inline const char *pairs_number(const char *p, const char *end, double *value)

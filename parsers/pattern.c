@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Patterns that a user types, for searching logs and for the names in paths. */
+/* Match patterns that a user types: in searches of logs, and for names in paths. */
 #include "parsers/pattern.h"
 
 #include <ctype.h>

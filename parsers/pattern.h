@@ -21,7 +21,7 @@ bool pattern_find_from(const struct pattern *pattern, struct str s, size_t from,
  * allows it, the whole block is searched at once, at gigabytes per second. */
 bool pattern_find_line(const struct pattern *pattern, struct str block, size_t from, size_t *line);
 
-/* A user's pattern that takes a name from a path: its group named "group" or, without one, its
+/* Compile a pattern that takes a name from a path: its group named "group" or, without one, its
  * first group. NULL with ERR_USAGE if it does not compile or has no group. */
 struct pattern *pattern_new_path(const char *text, struct err *err) MUST_USE;
 /* Take the name from path, as a slice of it. Returns 1 if found, 0 if the pattern does not match,

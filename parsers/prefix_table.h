@@ -39,8 +39,8 @@ struct prefix_table {
 
 void prefix_table_init(struct prefix_table *table, const struct prefix_calls *calls, void *user);
 void prefix_table_release(struct prefix_table *table);
-/* Returns false if the line has no prefix: the caller reads it unchanged. Otherwise the line is
- * passed to prefix_calls.line, now or later. */
+/* Strip the prefix of a line, which is passed to prefix_calls.line now or later. False if the line
+ * has no prefix: the caller reads it unchanged. */
 bool prefix_table_strip(struct prefix_table *table, const struct segment *segment,
 			uint64_t consumed);
 

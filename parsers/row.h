@@ -5,7 +5,7 @@
 #include "parsers/pairs.h"
 #include "parsers/rule.h"
 
-/* What the counter of a row counts, the best kind first. */
+/* The kinds of counters of a row, the best kind first. */
 enum counter_kind {
 	COUNTS_STEPS,  /* named "step", "iter" or similar */
 	COUNTS_EPOCHS, /* "epoch" */
@@ -69,7 +69,7 @@ void row_shape_free(struct row_shape *shape);
 /* Read the line into shape->pairs; false if it has another shape. */
 bool row_shape_read(struct row_shape *shape, struct str line);
 
-/* A row that was read in full, to read rows that differ from it only in their numbers. */
+/* A row that was read in full, for reading rows that differ from it only in their numbers. */
 struct known_row {
 	struct row_shape *shape; /* owned; NULL: none */
 	char *names;		 /* owned; of its numbers; NULL: they are in the shape */

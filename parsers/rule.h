@@ -42,7 +42,7 @@ enum rule_kind { RULE_KIND_LIST(RULE_KIND_ID) RULE_KIND_COUNT };
 #define RULE_STAGE_ID(id, name) STAGE_##id,
 enum rule_stage { RULE_STAGE_LIST(RULE_STAGE_ID) STAGE_COUNT };
 
-/* Which training row is the last one; the `last` of a rule. */
+/* The condition for the last training row; the `last` of a rule. */
 #define RULE_LAST_LIST(X)               \
 	X(PLAN_AND_VAL, "plan_and_val") \
 	X(PLAN, "plan")                 \
@@ -72,7 +72,7 @@ struct rule_name {
 	bool skip;	    /* ignore it, for example "v_num" */
 };
 
-/* One pattern of a format. Compiled once; threads share it read-only. */
+/* One pattern of a format. It is compiled once, and threads share it read-only. */
 struct rule {
 	char *name;	    /* owned */
 	const char *format; /* borrowed: the name of its format */
@@ -92,8 +92,8 @@ struct rule {
 	size_t n_groups;
 	struct rule_group groups[RULE_MAX_GROUPS];
 	/* With "pairs" or "names", all named numbers of the line are read as well (pairs.h). Each
-	 * is a series under its printed name; its metric comes from `names` or, for other names,
-	 * from meaning.h. */
+	 * of them is a series under its printed name; its metric comes from `names` or, for other
+	 * names, from meaning.h. */
 	bool pairs;
 	struct rule_name *names; /* owned */
 	size_t n_names;

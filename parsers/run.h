@@ -168,7 +168,7 @@ struct run {
 #define X(member) double member;
 	RUN_LIVE_LIST(X)
 #undef X
-	/* Its evaluation stage in progress: the first and the newest row; not stored. */
+	/* The evaluation in progress: its first and its newest row; not stored. */
 	struct run_progress {
 		double done, ms; /* ms: since its start, as printed; absent: not printed */
 		int64_t wall_ms; /* of the line; 0: unknown */
@@ -186,7 +186,7 @@ void run_copy(struct run *to, const struct run *from);
 extern const char *const run_status_names[], *const run_event_names[], *const run_class_names[];
 #define RUN_CLASSES 5
 
-/* The object that `parse --json` prints, without "file"; the caller owns it. */
+/* Make the object that `parse --json` prints, without "file"; the caller owns it. */
 cJSON *run_to_json(const struct run *run);
 
 /* One point of a run's series. The x axis of a chart is step, train_ms or wall_ms. */

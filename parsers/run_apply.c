@@ -7,7 +7,7 @@
 
 #define EVENT_TEXT_BYTES 240
 #define TRACEBACK_LINES	 400 /* longest traceback */
-/* A bar is at most this many lines before its row. */
+/* The most lines between a bar and its row. */
 #define BAR_LINES 2
 /* The highest plausible bits per byte: a model that is certain of wrong bytes needs more than 8. */
 #define MAX_BPB 64
@@ -176,7 +176,7 @@ static void add_event(const struct apply *a, enum run_event_kind kind)
 		a->sink->event(a->sink->user, run, event);
 }
 
-/* A loss that is not finite is an event, reported again only after it has recovered. */
+/* Report a loss that is not finite as an event, and again only after the loss has recovered. */
 static void check_finite(const struct apply *a, double value)
 {
 	struct run_state *s = a->state;
@@ -392,7 +392,7 @@ static void apply_train(const struct apply *a)
 	check_bar(a);
 	s->last = a->record->rule->last;
 	s->row_format = a->record->rule->format;
-	/* A bar may be drawn for the last time after the end. */
+	/* A bar may be drawn once more after the end. */
 	bool is_redrawn = (s->is & IS_ENDED) != 0 && a->place->line - s->end_line <= BAR_LINES;
 	double step = record_get(a->record, METRIC_STEP);
 	if (step > s->run.last_step || (!(step <= s->run.last_step) && !is_redrawn))

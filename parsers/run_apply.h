@@ -100,8 +100,8 @@ void run_state_apply(struct run_state *state, const struct record *record,
  * printed it? */
 bool run_state_is_early(const struct run_state *state, const struct record *record);
 
-/* To be called with each line after a traceback, without its prefix: the name of the exception
- * becomes the text of the traceback event. */
+/* Called with each line after a traceback, without its prefix: the name of the exception becomes
+ * the text of the traceback event. */
 void run_state_name_exception(struct run_state *state, uint64_t line, struct str text);
 
 /* Update the derived values and, if `final`, the status. */

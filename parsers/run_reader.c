@@ -22,7 +22,7 @@ struct run_reader {
 	struct linebuf linebuf;
 	struct prefix_table prefixes;
 	struct prefix_line now; /* the current line; a row may come from an earlier one */
-	/* The lines inside Docker's JSON, of stdout and of stderr. */
+	/* Split the lines inside Docker's JSON, for stdout and for stderr. */
 	struct linebuf wrapped[2];
 	int64_t wrapped_ms;	    /* time of the current one; 0: none */
 	enum line_class line_class; /* of the last line */
@@ -34,7 +34,7 @@ struct run_reader {
 	struct marks marks; /* of the whole log */
 	const struct mark_set *mark_set;
 	unsigned int kind; /* of the rule that matched the current line; see marks.h */
-	/* For rows without a rule; NULL once a rule has matched a training row. */
+	/* Reads rows without a rule; NULL once a rule has matched a training row. */
 	struct templates *templates;
 	bool has_generic; /* this run has rows without a rule */
 	bool has_run;
@@ -436,7 +436,7 @@ static const struct log_line *scan_message(struct run_reader *r, const struct lo
 		return NULL;
 	if (!record->rule->pairs)
 		return line;
-	/* "slurmstepd: " or, if a host runs several, "slurmstepd-NODE: " */
+	/* "slurmstepd: " or, if a host has several nodes, "slurmstepd-NODE: " */
 	const char *at = str_find(line->text, "slurmstepd");
 	if (at == NULL || str_find(line->text, ": error: ***") == NULL)
 		return line;
@@ -529,7 +529,7 @@ static bool is_out_of_place(const struct run_reader *r, const struct record *rec
 	if (kind == RULE_VAL) /* follows a row of the same format */
 		return record->rule->stage == STAGE_OTHER &&
 		       record->rule->format != r->state.row_format;
-	/* an object may hold the text of an error */
+	/* an object may contain the text of an error */
 	return kind == RULE_EVENT && text.len > 1 && text.p[0] == '{' && text.p[1] == '"';
 }
 

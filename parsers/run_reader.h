@@ -11,16 +11,16 @@ struct run_reader;
 
 /* All are optional; run and sample are borrowed for the call. */
 struct run_reader_cb {
-	/* A row has a new point of run number `run->run_index`. */
+	/* A row gave a new point of run number `run->run_index`. */
 	void (*on_sample)(void *user, const struct run *run, const struct sample *sample);
 	void (*on_event)(void *user, const struct run *run, const struct run_event *event);
 	/* A run has ended: the next one starts, or run_reader_finish was called. */
 	void (*on_run)(void *user, const struct run *run);
-	/* A line is complete: its raw text without the line end. */
+	/* A line is complete; text is the raw line without its end. */
 	void (*on_line)(void *user, uint64_t line, struct str text, enum line_class class);
 	/* A rule matched the line or a part of it; called before on_line. */
 	void (*on_rule)(void *user, uint64_t line, const struct rule *rule);
-	/* A row without a rule. */
+	/* A row was read without a rule. */
 	row_fn on_row;
 };
 
@@ -42,8 +42,8 @@ void run_reader_feed(struct run_reader *reader, const void *data, size_t len);
  * (finished, truncated, ..), and on_run is called for that run if the log has any. */
 void run_reader_finish(struct run_reader *reader);
 
-/* The current run, with status RUN_RUNNING, or oom, crashed, .. if known already. Its derived
- * values are up to date. NULL before the first run; borrowed until the next call. */
+/* Return the current run, with status RUN_RUNNING, or oom, crashed, .. if known already. Its
+ * derived values are up to date. NULL before the first run; borrowed until the next call. */
 const struct run *run_reader_current(struct run_reader *reader);
 
 /* Return the current run as if the log ended here, with a final status. The caller releases *out.
@@ -53,6 +53,6 @@ bool run_reader_at_end(struct run_reader *reader, struct run *out);
 /* Return how often rule number i of the set exceeded the match limit. */
 uint64_t run_reader_limit_hits(const struct run_reader *reader, size_t i);
 
-/* Lines and bytes read, of the whole file. */
+/* Return the number of lines and bytes read of the whole file. */
 uint64_t run_reader_lines(const struct run_reader *reader);
 uint64_t run_reader_bytes(const struct run_reader *reader);

@@ -97,7 +97,7 @@ static int set_member(struct reader *r, struct run_row *row, const cJSON *item)
 {
 	const struct number_key *number = find_number(item->string);
 
-	/* An empty status: it is unknown how the run ended. */
+	/* An empty status means that it is unknown how the run ended. */
 	if (cJSON_IsNull(item) && strcmp(item->string, "status") == 0)
 		row->run.status = RUN_UNKNOWN;
 	if (cJSON_IsNull(item))
@@ -160,7 +160,7 @@ static int read_object(struct reader *r, const cJSON *object)
 		       r->line);
 }
 
-/* Keys of a seed in a submission.json, and the member of struct run for each. */
+/* The keys of a seed in a submission.json, and their members of struct run. */
 static const struct number_key seed_keys[] = {
 	{ "seed", offsetof(struct run, seed) },
 	{ "val_bpb", offsetof(struct run, final_bpb) },

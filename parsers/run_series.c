@@ -62,7 +62,7 @@ static struct run_series *add_series(struct run *run, struct str name, struct st
 	return series;
 }
 
-/* Nearly all names are in their stored form and are found at once. */
+/* Nearly all names are already in their stored form and are found at once. */
 struct run_series *run_series_get(struct run *run, struct str name, struct str unit,
 				  enum metric metric)
 {
@@ -172,7 +172,7 @@ cJSON *run_series_to_json(const struct run *run)
 	return array;
 }
 
-/* Appended to a series name that is also the name of a metric. */
+/* The suffix of a series name that is also the name of a metric. */
 #define PRINTED " (printed)"
 
 const char *series_label(enum metric metric, const char *name, char out[SERIES_LABEL_BYTES])

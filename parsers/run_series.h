@@ -16,16 +16,16 @@ struct run_series *run_series_get_metric(struct run *run, enum metric metric);
 /* Add a value, as printed; values that are not finite are ignored. */
 void run_series_add(struct run_series *series, double value, double step);
 
-/* The "metrics" of a run's row; the caller owns it. */
+/* Make the "metrics" of a run's row; the caller owns the array. */
 cJSON *run_series_to_json(const struct run *run);
 
-/* The name of a series for its samples. It can be used in any thread and is never freed. NULL after
- * SERIES_MAX_NAMES names of all logs. */
+/* Return the name of a series for its samples. It can be used in any thread and is never freed.
+ * NULL after SERIES_MAX_NAMES names of all logs. */
 #define SERIES_MAX_NAMES 32768
 const char *run_series_shared_name(struct run_series *series);
 
-/* The label of a sample: its metric's name, or the printed name. A printed name that is also the
- * name of a metric gets a suffix: "train_loss (printed)". Returns out. */
+/* Make the label of a sample: its metric's name, or the printed name. A printed name that is also
+ * the name of a metric gets a suffix: "train_loss (printed)". Returns out. */
 #define SERIES_LABEL_BYTES (SERIES_NAME_BYTES + 12)
 const char *series_label(enum metric metric, const char *name, char out[SERIES_LABEL_BYTES]);
 /* Find the series with that metric's name, else the first one with that printed name, else the one

@@ -15,7 +15,7 @@ struct scan_rule {
 #define SCAN_SLOT_BITS	  13
 #define SCAN_MAX_LITERALS 255
 
-/* A text that some rules need. */
+/* A text that every match of some rules contains. */
 struct scan_literal {
 	struct str text;     /* borrowed from a rule; 3 bytes or more */
 	uint64_t word, mask; /* its first bytes, see load_word */
@@ -42,7 +42,7 @@ void scan_index_build(struct scan_index *index, const struct rule **order, size_
 void scan_index_release(struct scan_index *index);
 
 struct format_set;
-/* The index of a format set; in format.c. */
+/* Return the index of a format set; defined in format.c. */
 const struct scan_index *format_set_index(const struct format_set *set);
 
 /* A scanner finds the rule that matches a line. It has the scratch memory of PCRE2, so each thread
@@ -52,7 +52,7 @@ struct scanner;
 struct scanner *scanner_new(const struct format_set *formats);
 void scanner_free(struct scanner *scanner);
 
-/* Fill *record by the first rule, in the order of the set, that matches the line and whose groups
+/* Fill *record with the first rule, in the order of the set, that matches the line and whose groups
  * are all numbers (a loss may be nan or inf). False if no rule does. */
 bool scanner_scan(struct scanner *scanner, struct str line, struct record *record);
 
@@ -63,5 +63,5 @@ bool scanner_scan_cut(struct scanner *scanner, struct str line, struct record *r
 /* Does the pattern of the rule, which may be of another set, match the line? */
 bool scanner_matches(struct scanner *scanner, const struct rule *rule, struct str line);
 
-/* How often rule number i exceeded the match limit. */
+/* Return how often rule number i exceeded the match limit. */
 uint64_t scanner_limit_hits(const struct scanner *scanner, size_t i);

@@ -165,7 +165,7 @@ const char *score_json_denial(const cJSON *root)
 	}
 	if (cJSON_IsString(error) && error->valuestring[0] != '\0')
 		return error->string;
-	/* Parts that contradict a "passed". */
+	/* Other parts can contradict a passing status. */
 	if (cJSON_IsArray(errors) && errors->child != NULL)
 		return errors->string;
 	if (reports_failure(source))
@@ -281,7 +281,7 @@ bool score_json_same_work(const struct score_json *a, const struct score_json *b
 {
 	static const char *const keys[] = { "mode",	"tolerance", "device", "torch", "cuda",
 					    "compiler", "repeats",   "warmup", NULL };
-	/* What identifies a case, not what was measured. */
+	/* Keys that identify a case, and not what was measured. */
 	static const char *const case_keys[] = { "name",    "rows",	     "dim",
 						 "numel",   "seed",	     "tolerance",
 						 "tokens",  "d_model",	     "d_hidden",
@@ -329,7 +329,7 @@ const cJSON *score_case_best(const cJSON *node, const char *key, const cJSON **m
 	return best;
 }
 
-/* Keys by which the output of a task is recognized; part NULL: at the top. */
+/* Keys that show which task printed the output; part NULL: at the top. */
 static const struct {
 	const char *part, *key, *task;
 } tasks[] = {

@@ -14,7 +14,7 @@ struct score_json {
 	bool passed;	    /* see score_json_read */
 	bool verified;	    /* "verified": true */
 	const char *denied; /* borrowed from root: key that reports a failure, or NULL */
-	/* Contradicts itself, or has a value that cannot be a measurement. */
+	/* The JSON contradicts itself, or has a value that cannot be a measurement. */
 	bool doubtful;
 	char status[32]; /* as printed, cut; "" when absent */
 	char mode[32];	 /* "dev", "final"; "" when absent */
@@ -45,7 +45,7 @@ bool score_is_measurable(double value);
 /* The same for a score's key: a best_ value and a size must be above 0, a time at least 1 ns. */
 bool score_is_possible(const char *key, double value);
 
-/* The key with which an object reports a failure, or NULL. */
+/* Find the key with which an object reports a failure; NULL: none. */
 const char *score_json_denial(const cJSON *root);
 
 /* Does the status mean passing: passed, ok, success, valid, ..? */
@@ -57,8 +57,8 @@ bool score_status_passes(const char *status);
 bool score_json_same_work(const struct score_json *a, const struct score_json *b, char *why,
 			  size_t why_size);
 
-/* The best value of a case, by the score's key or by its first "best_" member,
- * and the median in the same unit ("median_us" for "best_us"); NULL if missing. */
+/* Return the best value of a case, by the score's key or by its first "best_" member, and the
+ * median in the same unit ("median_us" for "best_us"); NULL if missing. */
 const cJSON *score_case_best(const cJSON *node, const char *key, const cJSON **median);
 
 /* A verifier's output as a row of the leaderboard: the score, whether it counts, and what it can be
@@ -81,7 +81,7 @@ void score_row_release(struct score_row *row);
 /* Set warm-up and repeats (from a command line; NAN: unknown) if the output has none. */
 void score_row_set_effort(struct score_row *row, double warmup, double repeats);
 
-/* The row of `parse --json`, without "file"; owned by the caller. "kind" is
- * "score"; "score" is null unless it counts, "score_printed" is the printed
- * number, "score_why" is why it does not count. */
+/* Make the row of `parse --json`, without "file"; owned by the caller. "kind" is "score"; "score"
+ * is null unless it counts, "score_printed" is the printed number, "score_why" is why it does not
+ * count. */
 cJSON *score_row_json(const struct score_row *row);

@@ -39,7 +39,7 @@ static void hash_bytes(struct script_hash *h, struct str text)
 		buf_append(&h->known[h->next].text, text.p, text.len);
 }
 
-/* The current script is new: hash the part that was only compared. */
+/* The current script is new: hash the part that was only compared so far. */
 static void stop_comparing(struct script_hash *h)
 {
 	const struct script *like = h->like;
@@ -172,7 +172,7 @@ static bool starts_script(struct str line)
 	}
 }
 
-/* A triple quote opens a docstring, or closes the one that it opened. */
+/* Handle a triple quote: it opens a docstring, or closes the one that the same quote opened. */
 static void toggle_quote(struct source_fold *fold, char quote)
 {
 	if (fold->quote == '\0')
@@ -181,15 +181,15 @@ static void toggle_quote(struct source_fold *fold, char quote)
 		fold->quote = '\0';
 }
 
-/* Lines that start with this byte are checked: it may start a prefix ("[rank0]:", "INFO", a time),
- * a training row ("12/", "step:", "warmup") or a row of "=". The range contains a few more bytes,
- * whose lines are checked in vain. */
+/* Must a line that starts with this byte be checked? It may start a prefix ("[rank0]:", "INFO", a
+ * time), a training row ("12/", "step:", "warmup") or a row of "=". The range contains a few more
+ * bytes, whose lines are checked in vain. */
 static bool needs_check(char c)
 {
 	return (c >= '0' && c <= '[') || c == 's' || c == 'w';
 }
 
-/* Which of the 16 bytes at p are stops: an LF before a line to check, or the start of a triple
+/* Find which of the 16 bytes at p are stops: an LF before a line to check, or the start of a triple
  * quote. */
 static inline bytes16 __attribute__((always_inline)) stops_at(const char *p)
 {

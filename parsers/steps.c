@@ -275,7 +275,7 @@ static const char *match_span(const struct rule_step *s, const char *p, const ch
 	return p;
 }
 
-/* The same for a span that is a number, stored in *value. */
+/* The same for a span that is a number, which is stored in *value. */
 static const char *match_number(const struct rule_step *s, const char *p, const char *end,
 				double *value)
 {

@@ -484,7 +484,7 @@ static void set_step(struct record *record, double step, double planned)
 		record_set(record, METRIC_PLANNED, planned);
 }
 
-/* Only one name sets the run's training loss; the others remain series. */
+/* Let only one name set the run's training loss; the others remain series. */
 static void keep_one_loss(struct templates *ts, struct record *record, struct record_pair *rows)
 {
 	uint64_t bit = METRIC_BIT(METRIC_TRAIN_LOSS);
@@ -654,7 +654,7 @@ static bool add_row(struct templates *ts, struct row *row)
 		if (!is_accepted || row->counter >= row->n)
 			return false;
 	}
-	/* A bar without a name and with another total does not belong to the rows. */
+	/* A bar without a name that has another total does not belong to the rows. */
 	if (row->about.is_bar && row->kind == COUNTS_UNITS && run_has(ts->total) &&
 	    row->planned != ts->total)
 		return false;
@@ -673,7 +673,7 @@ static bool add_row(struct templates *ts, struct row *row)
 	} else {
 		t->has_metric = t->has_metric || find_metrics(row) != 0;
 		update_template(ts, t, row);
-		/* Keras counts to 100/100 in each row */
+		/* in Keras, each row counts to 100/100 */
 		bool is_rows = t->n_lines >= TEMPLATES_LEAST_ROWS && t->has_changed &&
 			       t->has_fraction && (t->is_measured || ts->has_rows) &&
 			       (t->has_risen || row->step == row->planned) &&

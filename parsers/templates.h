@@ -23,8 +23,8 @@ void templates_free(struct templates *templates);
 /* Process a line that no rule matched. A row is reported as a record of the format "generic", whose
  * rule has the kind train or val. True if the line is a row or a part of one. */
 bool templates_read(struct templates *templates, const struct log_line *line);
-/* The same, but fast, for a line that differs from an earlier row only in its numbers. Rules that
- * did not match that row cannot match such a line. */
+/* A faster version for a line that differs from an earlier row only in its numbers. Rules that did
+ * not match that row cannot match such a line. */
 enum templates_similar {
 	SIMILAR_NONE,  /* unknown: use templates_read */
 	SIMILAR_ROW,   /* it is a row and was reported */

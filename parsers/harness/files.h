@@ -9,7 +9,7 @@
  * complete content. HarnessGym truncates and rewrites files in place, so a
  * reader can see an empty or torn file: such a read only sets `torn`. */
 
-/* Which part of a file is stored, and how. */
+/* How a file is stored, and which part of it. */
 enum harness_form {
 	HARNESS_JSON,  /* the last complete object, parsed */
 	HARNESS_LINES, /* text, one JSON object per line, grows at the end */
@@ -123,8 +123,8 @@ struct harness_file {
 	bool cut;	   /* only part of the file is stored; for LINES its end */
 };
 
-/* The copies of a judge file: in the template, which HarnessGym makes when the
- * run starts, in the best checkpoint, and in the workspace now. */
+/* The copies of a judge file: in the template, which HarnessGym makes when the run starts, in the
+ * best checkpoint, and in the current workspace. */
 enum harness_place_of { HARNESS_TEMPLATE, HARNESS_BEST, HARNESS_WORK };
 
 struct harness_judge_copy {

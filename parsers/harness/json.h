@@ -3,7 +3,7 @@
 
 #include "parsers/harness/compare.h"
 
-/* The objects of `harness --json` (keys: man hgym-tui), owned by the caller. Unknown values are
- * null; an infinite score that a verifier printed is the string "Infinity". */
+/* Make the objects of `harness --json` (keys: man hgym-tui), owned by the caller. Unknown values
+ * are null; an infinite score that a verifier printed is the string "Infinity". */
 cJSON *harness_run_json(const struct harness_workspace *ws, const struct harness_run *run);
 cJSON *harness_compare_json(const struct harness_compare *compare);

@@ -3,7 +3,7 @@
 
 #include "parsers/harness/run.h"
 
-/* Private to the files of parsers/harness. */
+/* For files in parsers/harness only. */
 
 #define HARNESS_NAME_MAX 200U
 #define HARNESS_NOTE_MAX 400U
@@ -77,7 +77,7 @@ void harness_post_doubt(struct harness_build *b, struct harness_post *post, cons
 /* calls.c */
 void harness_calls_read(struct harness_pool *pool, struct harness_calls *calls,
 			const struct harness_files *files);
-/* Number of calls in the workspace before start_ms. */
+/* Count the calls in the workspace before start_ms. */
 unsigned int harness_calls_before(const struct harness_files *files, int64_t start_ms);
 /* Set the best in-session score of each iteration, from the history files. */
 void harness_history_read(struct harness_build *b);

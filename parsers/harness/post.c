@@ -87,7 +87,7 @@ static void raise_to(struct harness_number *most, struct harness_number more)
 		*most = more;
 }
 
-/* "cases" is usually a list of objects, but a number in some tasks. */
+/* Read "cases", which is usually a list of objects, but a number in some tasks. */
 static void read_cases(struct harness_build *b, struct harness_post *post, const cJSON *json)
 {
 	const cJSON *cases = json_get(json, "cases"), *median;
@@ -155,7 +155,7 @@ void harness_post_doubt(struct harness_build *b, struct harness_post *post, cons
 	post->passed = HARNESS_NO;
 }
 
-/* Did the command pass, by its record and its output? UNKNOWN if neither shows it. */
+/* Did the command pass, according to its record and output? UNKNOWN if neither shows it. */
 static enum harness_tri find_verdict(const struct harness_post *post, const cJSON *json)
 {
 	const cJSON *status = json_get(json, "status");
@@ -172,7 +172,7 @@ static enum harness_tri find_verdict(const struct harness_post *post, const cJSO
 	return post->said || post->json_status != NULL ? HARNESS_YES : HARNESS_UNKNOWN;
 }
 
-/* The geometric mean of GPU MODE's "benchmark.N.mean: NS" lines, if the check passed. */
+/* Return the geometric mean of GPU MODE's "benchmark.N.mean: NS" lines, if the check passed. */
 static struct harness_number read_means(struct str text)
 {
 	double logs = 0, ns = 0, n = 0;

@@ -267,8 +267,8 @@ static const char *find_judge_fault(const struct harness_build *b,
 		return find_work_fault(b, judge, it, out);
 	if (own->sum[0] != '\0' && strcmp(best->sum, own->sum) != 0)
 		return "judge changed";
-	/* The checkpoint was copied after the measurement; a judge file that was
-	 * written after the copy did not measure. */
+	/* The checkpoint was copied after the measurement: a judge written later did not
+	 * measure. */
 	if (!b->run->ordered ||
 	    (is_checkpoint_unchanged(b) &&
 	     judge->copies[HARNESS_WORK].ctime_ms > get_ctime(b, HARNESS_MANIFEST, 0)))
@@ -479,7 +479,7 @@ static void check_cases(struct harness_build *b, struct harness_iteration *it)
 		harness_post_doubt(b, &it->post, "%s", why);
 }
 
-/* A verifier cannot have worked longer than its command ran. */
+/* Doubt a verifier that reports more time than its command ran. */
 static void check_elapsed(struct harness_build *b, struct harness_iteration *it)
 {
 	struct harness_post *post = &it->post;
@@ -493,7 +493,7 @@ static void check_elapsed(struct harness_build *b, struct harness_iteration *it)
 				   str_number(post->duration_s.value, 4, ran));
 }
 
-/* Candidate scores computed from the cases; NAN if a case has no value. */
+/* Compute candidate scores from the cases; NAN if a case has no value. */
 static void compute_totals(const struct harness_post *post, double totals[TOTALS])
 {
 	double values[HARNESS_MAX_CASES];
@@ -671,7 +671,7 @@ static void check_rewritten(struct harness_build *b, const char *const *names)
 	}
 }
 
-/* The baseline is measured before the first attempt; a later one may be the agent's. */
+/* Doubt a baseline that was measured after the first attempt started: it may be the agent's. */
 static void check_baseline(struct harness_build *b)
 {
 	struct harness_post *base = &b->run->baseline;

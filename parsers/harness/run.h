@@ -5,8 +5,8 @@
 
 /*
  * HarnessGym's runs, read from their files and checked again. HarnessGym's own
- * summary also counts numbers of failed verifiers and of the agent; here a
- * score is
+ * summary also counts scores of failed verifiers and claims of the agent; here
+ * a score is
  *	verified	if the run has a post-attempt command whose output was
  *			printed after the end of the attempt, passes and contains
  *			a finite score, and neither the output nor the judge was
@@ -48,14 +48,14 @@ struct harness_post {
 	bool present;
 	const char *status, *command;
 	const char *json_status, *mode;	   /* from the verifier's JSON, or NULL */
-	const char *device, *torch, *cuda; /* likewise */
+	const char *device, *torch, *cuda; /* also from that JSON */
 	struct harness_number return_code, duration_s, score;
 	struct harness_number elapsed_s; /* as the verifier reports it */
 	enum harness_tri timed_out;
 	bool has_json;
 	enum harness_tri passed; /* UNKNOWN only for a baseline without return code */
 	enum harness_failure failure;
-	/* Why its score does not count although it passed; NULL: it counts. */
+	/* Why the score does not count although the command passed; NULL: it counts. */
 	const char *doubt;
 	bool said;	 /* HarnessGym recorded its end */
 	bool is_empty;	 /* printed nothing */
@@ -78,7 +78,7 @@ struct harness_phase {
 	enum harness_tri timed_out;
 };
 
-/* What the agent's program reports as used, summed over the phases; absent: not reported. */
+/* The usage that the agent's program reports, summed over the phases; absent: not reported. */
 union harness_usage {
 	struct {
 		struct harness_number cost_usd, turns, input_tokens, cached_tokens, output_tokens;
@@ -152,13 +152,13 @@ struct harness_iteration {
 	struct harness_names skills, tools, called; /* active, active, used */
 	struct harness_names blockers;
 	const char *note; /* first line of its summary, or NULL */
-	/* For a row of a table: what the agent claims. */
+	/* The agent's claims, for a row of a table. */
 	bool kept;
 	struct harness_number claimed_pct; /* gain over the best kept before */
 	enum harness_tri within_noise;	   /* UNKNOWN: not kept, or noise unknown */
 };
 
-/* The experiments in the results.tsv of an agent, or of another loop. */
+/* The experiments in the results.tsv of an agent, or of another optimization loop. */
 struct harness_table {
 	bool is_loop;			/* measured by a loop, and not by its agent */
 	unsigned int rows, broken;	/* broken: lines that are not rows */
@@ -260,7 +260,7 @@ struct harness_run {
 	struct harness_checkpoint checkpoint;
 	const char *template_settings; /* the same for the template */
 	struct harness_restore restore;
-	/* Sentences about files that contradict the verifier's output. */
+	/* Sentences about files that contradict the output of the verifier. */
 	const char **disputes;
 	size_t n_disputes;
 	bool has_judge;	   /* judge files were compared */
@@ -292,7 +292,7 @@ struct harness_tool {
 	double total_ms;
 };
 
-/* All tools/call lines of a workspace; they do not name a run. */
+/* Counts over all tools/call lines of a workspace; these lines do not name a run. */
 struct harness_calls {
 	bool known; /* false: the file is too long to count all calls */
 	unsigned int total;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* An agent's own table of experiments (autoresearch and its forks): results.tsv,
- * and run.log of the last experiment. The agent writes both, so no score is
- * verified; contradictions between the two are reported. */
+/* Read an agent's own table of experiments (autoresearch and its forks): results.tsv, and run.log
+ * of the last experiment. The agent writes both, so no score is verified; contradictions between
+ * the two files are reported. */
 #include <ctype.h>
 #include <strings.h>
 
@@ -252,7 +252,7 @@ static void find_noise(struct table *t)
 		if (isnan(row->score) || row->is_other)
 			continue;
 		first = first != NULL ? first : row;
-		/* "baseline again" is a repetition, "baseline + rope" another experiment. */
+		/* "baseline again" repeats the baseline; "baseline + rope" does not. */
 		struct str note = row->cells[NOTE];
 		row->is_baseline =
 			row == first || (note.len >= 8 && strncasecmp(note.p, "baseline", 8) == 0 &&

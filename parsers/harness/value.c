@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Typed values from untrusted JSON, for the readers of HarnessGym's files. */
+/* Read typed values from untrusted JSON, for the readers of HarnessGym's files. */
 #include "parsers/harness/value.h"
 
 #include "base/utf8.h"

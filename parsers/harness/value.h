@@ -3,8 +3,8 @@
 
 #include "parsers/json.h"
 
-/* Values from untrusted JSON: of the expected type, or absent. Text is copied
- * with utf8_sanitize into a pool, which frees it. */
+/* Values from untrusted JSON have the expected type, or are absent. Text is copied with
+ * utf8_sanitize into a pool, which frees it. */
 
 /* A number that may be absent; a present one may be infinite or NaN. */
 struct harness_number {
@@ -26,7 +26,7 @@ void *harness_pool_alloc(struct harness_pool *pool, size_t n, size_t size);
 /* Make a sanitized copy of the first max bytes. */
 const char *harness_pool_text(struct harness_pool *pool, struct str text, size_t max);
 
-/* A number, or a string that contains one ("12.5", "inf"); a boolean is not a number. */
+/* Read a number, or a string that contains one ("12.5", "inf"); a boolean is not a number. */
 struct harness_number harness_number_of(const cJSON *node);
 #define HARNESS_TEXT_MAX 1024U
 /* Make a sanitized copy of the first HARNESS_TEXT_MAX bytes; NULL: not a string. */
@@ -52,7 +52,7 @@ static inline struct harness_number harness_number(double value)
 /* A member for json_new(): the number, or null. */
 #define JVAL(key, n) JNUM(key, (n).present ? (n).value : (double)NAN)
 
-/* The first object in list whose "iteration" is this number, or NULL. */
+/* Find the first object in list whose "iteration" is this number; NULL: none. */
 const cJSON *harness_find_row(const cJSON *list, unsigned int number);
 
 /* Look up a score in HarnessGym's order: key (NULL: none), then "score", at the top, then in
@@ -70,5 +70,5 @@ static inline bool harness_is_better(enum harness_tri higher_is_better, double a
 	return higher_is_better == HARNESS_YES ? a > b : a < b;
 }
 
-/* Gain from one score to another in percent; > 0: better. */
+/* Return the gain from one score to another in percent; > 0: better. */
 struct harness_number harness_gain_pct(double from, double to, enum harness_tri higher_is_better);

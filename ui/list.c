@@ -9,9 +9,8 @@
 
 #include "ui/theme.h"
 
-#define NAMED_SCORE  1000 /* bonus for a match in the column `filtered` */
-#define NAME_WORDS   24
-#define NAME_LETTERS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define NAMED_SCORE 1000 /* bonus for a match in the column `filtered` */
+#define NAME_WORDS  24
 
 /* The sort key of a row. */
 struct list_key {
@@ -54,8 +53,8 @@ static void format_cell(const struct list *list, size_t row, size_t i, struct li
 
 	get_cell(list, row, i, cell);
 	if (is_number(column, cell))
-		print_into(cell->text, "%s",
-			   fmt_value(column->kind, cell->number, column->decimals).s);
+		memcpy(cell->text, fmt_value(column->kind, cell->number, column->decimals).s,
+		       FMT_SIZE);
 	if (column->kind == FMT_SIGNED && cell->style == STYLE_NORMAL)
 		cell->style = theme_delta(cell->number);
 }
@@ -328,11 +327,13 @@ static int measure_columns(const struct list *list)
 /* Find the next word of a name from *at on, and set *at to its end; "" if there is none. */
 static struct str next_name_word(const char *name, size_t *at)
 {
-	struct str word = { name + *at + strcspn(name + *at, NAME_LETTERS), 0 };
+	size_t from;
 
-	word.len = strspn(word.p, NAME_LETTERS);
-	*at = (size_t)(word.p - name) + word.len;
-	return word;
+	while (name[*at] != '\0' && !isalnum((unsigned char)name[*at]))
+		++*at;
+	for (from = *at; isalnum((unsigned char)name[*at]); ++*at)
+		;
+	return (struct str){ name + from, *at - from };
 }
 
 static void count_words(struct list *list, const char *name)

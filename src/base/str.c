@@ -411,7 +411,7 @@ const char *str_number(double value, int digits, char out[STR_NUMBER_SIZE])
 	size_t whole, n = 0, sign = value < 0;
 
 	if (fabs(value) < 1e15 && (double)(int64_t)value == value)
-		print_into(plain, "%.0f", value);
+		print_into(plain, "%lld", (long long)value);
 	else
 		print_into(plain, "%.*g", digits, value);
 	whole = sign + strspn(plain + sign, "0123456789");

@@ -33,15 +33,38 @@ static double without_minus_zero(double value, int decimals)
 
 struct fmt fmt_number(double value, int decimals)
 {
-	value = without_minus_zero(value, decimals);
-	return isnan(value) ? ABSENT : format_text("%.*f", decimals, value);
+	static const double powers[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6 };
+	double scaled =
+		(size_t)decimals < LENGTH(powers) ? fabs(value) * powers[decimals] : (double)NAN;
+	char digits[24], *at = digits + sizeof(digits);
+	struct fmt out;
+
+	/* A filter formats each number of a list.  Away from a tie the multiplication's error
+	 * cannot change a digit, and this is ten times as fast as printf. */
+	if (!(scaled < 1e9 && fabs(scaled - floor(scaled) - 0.5) > 1e-6)) {
+		value = without_minus_zero(value, decimals);
+		return isnan(value) ? ABSENT : format_text("%.*f", decimals, value);
+	}
+	uint64_t rounded = (uint64_t)(scaled + 0.5), rest = rounded;
+	*--at = '\0';
+	for (int i = 0; i <= decimals || rest > 0; i++) {
+		if (i == decimals && i > 0)
+			*--at = '.';
+		*--at = (char)('0' + rest % 10);
+		rest /= 10;
+	}
+	if (value < 0 && rounded > 0)
+		*--at = '-';
+	memcpy(out.s, at, (size_t)(digits + sizeof(digits) - at));
+	return out;
 }
 
 struct fmt fmt_signed(double value, int decimals)
 {
 	value = without_minus_zero(value, decimals);
 	return isnan(value) ? ABSENT
-			    : format_text("%s%.*f", value < 0 ? "−" : "+", decimals, fabs(value));
+			    : format_text("%s%s", value < 0 ? "−" : "+",
+					  fmt_number(fabs(value), decimals).s);
 }
 
 int fmt_measure_decimals(double value)
@@ -60,7 +83,7 @@ struct fmt fmt_measure(double value, int decimals)
 		return ABSENT;
 	if (value != 0.0 && fabs(value) < 0.5 * pow(10.0, -decimals))
 		return format_text("%.3g", value);
-	digits = format_text("%.*f", decimals, fabs(value));
+	digits = fmt_number(fabs(value), decimals);
 	whole = strcspn(digits.s, ".");
 	if (value < 0.0)
 		out.s[len++] = '-';

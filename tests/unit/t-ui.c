@@ -571,10 +571,30 @@ static void test_osc(void)
 	buf_release(&out);
 }
 
+/* Numbers next to a tie between two digits, and their neighbours, are rounded as by printf. */
+static void check_rounding(void)
+{
+	char want[FMT_SIZE];
+	size_t n_wrong = 0;
+
+	for (int i = 0; i < 200000; i++) {
+		int decimals = i % 8;
+		double tie = (i * 7919 % 1000003 + 0.5) / pow(10, decimals);
+		double value = i % 3 == 0 ? tie : nextafter(tie, i % 3 == 1 ? 0 : INFINITY);
+
+		value *= (i % 5 == 0 ? -1 : 1) * (i % 11 == 0 ? 1 + i * 1e-9 : 1);
+		print_into(want, "%.*f", decimals, value);
+		n_wrong += strcmp(fmt_number(value, decimals).s, want) != 0;
+	}
+	ok(n_wrong == 0, "numbers are rounded as by printf: %zu differ", n_wrong);
+}
+
 static void test_fmt(void)
 {
 
 	is_str(fmt_number(NAN, 3).s, "—", "absent numbers are shown as a dash");
+	is_str(fmt_number(-0.04, 1).s, "0.0", "what rounds to zero has no sign");
+	check_rounding();
 	is_str(fmt_grouped(15952086).s, "15,952,086", "digits in groups");
 	is_str(fmt_grouped(-999).s, "−999", "digits of negative numbers in groups");
 	is_str(fmt_steps(13780).s, "13,780", "a step is shown in full if it fits");

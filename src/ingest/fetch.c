@@ -10,7 +10,7 @@
 /* Bytes of all pods that may wait to be appended to local copies. */
 #define ALL_WAITING_BYTES (4 * INGEST_WAITING_BYTES)
 #define BUF_KEEP_BYTES	  2048 /* an empty buffer with more room is freed */
-/* Number of lost copies, and of gone logs, that are named one by one. */
+/* This many lost copies, and logs that are gone, are named one by one. */
 #define NAME_LOST 3
 #define NAME_GONE 3
 /* When the disk is full, retry after this. */
@@ -81,7 +81,7 @@ static struct cksum fetch_sum(UNUSED void *user, const struct follow_file *ff)
 
 /* ---- local copies */
 
-/* The local copy lost bytes: make the follower send them again. */
+/* Make the follower send the bytes again that the local copy lost. */
 static void fetch_again(struct ingest_log *log)
 {
 	struct ingest_pod *pod = log->pod;
@@ -114,7 +114,7 @@ static void report_lost_copy(struct ingest_log *log)
 		model_log_set_file(log->log, NULL);
 }
 
-/* The local copy cannot be written: report that once, and retry later. */
+/* Report once that the local copy cannot be written, and retry later. */
 static void pause_copy(struct ingest_log *log)
 {
 	struct ingest_pod *pod = log->pod;
@@ -293,7 +293,7 @@ static void fetch_on_file(void *user, struct follow_file *ff, enum follow_event 
 		break;
 	case FOLLOW_ENDS:
 		log->end = ff->offset;
-		/* Report it as gone in the next check: the next generation may arrive before. */
+		/* Report the log as gone in the next check: a new generation may arrive before. */
 		if (!ff->away)
 			log->away_ms = now_ms - INGEST_GONE_MS;
 		break;

@@ -38,7 +38,7 @@ struct ingest_options {
 	const char
 		*copies_path; /* parent directory of the local copies; NULL: the state directory */
 	struct ingest_cb cb;
-	bool keep_view;	 /* also give log lines and series to the model */
+	bool keep_view;	 /* also pass log lines and series to the model */
 	bool accept_new; /* accept unknown host keys */
 	bool must_write; /* fail if another process writes the database */
 	bool no_follow;	 /* connections and telemetry only: for `pods` */

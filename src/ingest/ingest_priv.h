@@ -20,7 +20,7 @@
 #define INGEST_DEAD_MS (INT64_C(24) * 3600 * 1000)
 /* A log is gone if no path leads to it for this long; rotation creates a successor sooner. */
 #define INGEST_GONE_MS 5000
-/* Most runs that are read from one log, and from all logs of a pod. */
+/* Limits for the runs that are read from one log, and from all logs of a pod. */
 #define INGEST_LOG_RUNS 1000
 #define INGEST_POD_RUNS 16384
 
@@ -43,7 +43,7 @@ struct ingest_fleet {
 	struct list link;
 	struct ingest *ingest;
 	struct fleet *fleet;
-	struct ingest_pod **pods; /* by index in the fleet; NULL: removed */
+	struct ingest_pod **pods; /* indexed as in the fleet; NULL: removed */
 };
 
 struct ingest {
@@ -89,7 +89,7 @@ struct ingest_pod {
 	const struct conf_pod *conf;
 	size_t model_pod;
 	struct ingest_fleet *fleet;
-	size_t index; /* in the fleet */
+	size_t index; /* index in the fleet */
 	bool is_gone; /* removed; freed at the end */
 
 	/* fetch.c */
@@ -100,16 +100,16 @@ struct ingest_pod {
 	size_t waiting;	  /* bytes not yet in local copies */
 	struct ingest_runs runs;
 	bool is_loaded;	     /* the logs in the database are in `logs` */
-	bool is_started;     /* and were passed to the follower */
+	bool is_started;     /* those logs were passed to the follower */
 	bool is_disk_full;   /* the disk of this machine is full, as reported */
 	unsigned int n_lost; /* local copies that another program removed or changed */
 
 	/* pods.c */
-	bool is_settled;	    /* its logs were reported once */
+	bool is_settled;	    /* the follower reported the pod's logs once */
 	bool is_paused;		    /* not contacted while a bench is timing it */
-	bool has_bench;		    /* when the database was last read: a bench is timing it */
+	bool has_bench;		    /* set from the database: a bench is timing the pod */
 	char *bench_log;	    /* owned; local copy of the bench run in progress; NULL: none */
-	struct pod_verdict verdict; /* as last shown */
+	struct pod_verdict verdict; /* the state that was shown last */
 	bool was_up;
 	int64_t notified_ms; /* mono clock; see ingest_notify */
 
@@ -143,9 +143,9 @@ struct outbox {
 	size_t appended; /* bytes of `sending` that are in the local copy */
 };
 
-/* One generation of one log.  Comparing fetched, parsed and stored shows what to do: no reader:
- * nothing until bytes arrive; parsed < stored: parse again what the database has; parsed < fetched:
- * parse; fetched < stored: fetch again; parsed == end: finished. */
+/* One generation of one log. Comparing fetched, parsed and stored shows what to do. Without a
+ * reader: nothing until bytes arrive. parsed < stored: parse again what the database has. parsed <
+ * fetched: parse. fetched < stored: fetch again. parsed == end: finished. */
 struct ingest_log {
 	struct list link; /* in pod->logs or ingest->logs */
 	struct ingest *ingest;
@@ -165,7 +165,7 @@ struct ingest_log {
 	struct follow_file *ff; /* NULL: the log cannot come back, or is on this machine */
 	struct log_copy *copy;	/* owned; NULL: a file on this machine */
 	struct cksum known;	/* checksum of the most bytes that were ever fetched */
-	struct cksum sum;	/* checksum of the local copy, unless a turn runs */
+	struct cksum sum;	/* checksum of the local copy; valid while no turn runs */
 	struct buf inbox;	/* bytes that follow `sending` */
 	struct buf sending;	/* bytes to append; belongs to the turn while one runs */
 	int64_t away_ms;	/* when its last path disappeared; mono clock; 0: it has a path */
@@ -183,14 +183,14 @@ struct ingest_log {
 	struct outbox out;
 
 	/* sink.c */
-	struct store_log *entry; /* in the database; NULL: nothing is stored */
+	struct store_log *entry; /* the log in the database; NULL: nothing is stored */
 	struct model_log *log;	 /* NULL: no log view */
 	bool is_reading;	 /* counted in the model's backlog, see tail_count_backlog */
 	bool has_row;		 /* has a row without a run, see sink_show_empty_row */
 	unsigned int n_runs;	 /* runs that started */
 	unsigned int n_reported; /* runs whose status was announced */
 	uint64_t slept_at;	 /* lines up to this one are in the model already */
-	enum run_status status;	 /* of the last run; RUN_RUNNING: in progress */
+	enum run_status status;	 /* status of the last run; RUN_RUNNING: in progress */
 	struct run row;		 /* the run in progress, as if the log ended at parsed; or empty */
 	struct pod_pace pace;
 	int64_t last_wall_ms; /* when its last bytes arrived */
@@ -242,7 +242,7 @@ unsigned int sink_run_key(unsigned int gen, unsigned int run_index);
 /* Find or create the model's log for a generation, and link the previous generation to it. */
 struct model_log *sink_model_log(struct ingest *ingest, size_t model_pod, const char *name,
 				 unsigned int gen);
-/* Callbacks of the reader, on a worker thread: [0] without lines, [1] with them. */
+/* Callbacks of the reader, on a worker thread: [0] does not report lines, [1] does. */
 extern const struct run_reader_cb sink_callbacks[2];
 /* After a turn: pass its results to model and store. */
 void sink_apply_turn(struct ingest_log *log);
@@ -267,7 +267,7 @@ bool sink_has_cut_run(const struct ingest_log *log);
 void fetch_start(struct ingest_pod *pod);
 /* Stop following; each log ends with its last byte. */
 void fetch_stop(struct ingest_pod *pod);
-/* The first log pattern that matches none of the followed files; NULL: each matches one. */
+/* The first log pattern that matches no followed file; NULL: each pattern matches a file. */
 const char *fetch_empty_pattern(const struct ingest_pod *pod);
 /* Apply the log patterns of the pod's configuration. */
 void fetch_set_patterns(struct ingest_pod *pod);

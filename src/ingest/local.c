@@ -17,7 +17,7 @@ struct local {
 	char *path; /* owned */
 	int fd;	    /* -1: opened for the next turn */
 	uint64_t dev, inode;
-	struct cksum_guard guard; /* of the parsed bytes */
+	struct cksum_guard guard; /* guards the parsed bytes against changes */
 	bool grew;		  /* since guard was last checked */
 	int64_t missed_ms;	  /* since when the path is missing; mono clock; 0: it exists */
 };

@@ -25,11 +25,11 @@ struct log_copy {
 	char *path; /* owned */
 	/* Checksum of the file, which starts at offset 0 and has no gap. */
 	struct cksum sum;
-	bool is_open; /* sum was checked */
+	bool is_open; /* the file was opened, and sum includes all its bytes */
 	/* What another program did to the file ("was deleted"); NULL: nothing.  Bytes that are
 	 * appended from then on go to a file without a name and are lost when the program ends. */
 	const char *lost;
-	/* Private. */
+	/* Private: */
 	struct log_copies *dir;
 	struct list in_dir; /* link in the list of copies with a descriptor */
 	int fd;		    /* -1: opened again when needed */
@@ -47,7 +47,7 @@ bool log_copies_exceed_cap(const struct log_copies *dir);
  * never removed.  log_copies_prune() may run on any thread, one at a time; then pass the result to
  * log_copies_take_pruned() on the loop. */
 struct pruned_copies {
-	uint64_t bytes; /* that remain */
+	uint64_t bytes; /* bytes of the copies that remain */
 	struct err err;
 };
 void log_copies_prune(struct pruned_copies *prune, const struct log_copies *dir);

@@ -7,7 +7,7 @@
 
 /* A file to read, found from an argument of the user. */
 struct log_path {
-	char *path;  /* owned; as named, or found in a directory */
+	char *path;  /* owned; as the user gave it, or found in a directory */
 	char *name;  /* owned; "HOST:PATH" of a fetched file; or NULL */
 	bool named;  /* named by the user, directly or by a glob */
 	bool table;  /* a table of runs (.csv, .json, .jsonl), not metrics */
@@ -44,7 +44,7 @@ struct parsed_file {
 	struct run *runs; /* owned */
 	size_t n_runs, cap_runs;
 	uint64_t lines, bytes;
-	char sha256[SHA256_HEX_SIZE]; /* of its bytes; "" unless requested */
+	char sha256[SHA256_HEX_SIZE]; /* hash of the file's bytes; "" unless requested */
 	/* Owned; the output of a verifier, if the file contains no run. */
 	struct score_row *score;
 	struct err err; /* ERR_NONE, or why it could not be read */

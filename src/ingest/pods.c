@@ -124,7 +124,7 @@ void pod_update_state(struct ingest_pod *pod)
 	bool is_up = now->state == POD_LIVE || now->state == POD_SILENT;
 	bool is_bad = now->state >= POD_RECONNECTING && now->state < POD_GONE;
 	bool is_limited = is_up && status.n_followed < status.n_matching;
-	/* Of several HOST:PATH arguments, some may match no file. */
+	/* Some of several HOST:PATH arguments may match no file. */
 	bool is_place = ingest->o.copies_path != NULL && status.n_matching > 0;
 	const char *empty = is_up && status.scanned && !is_limited && !is_place
 				    ? fetch_empty_pattern(pod)

@@ -244,7 +244,7 @@ static void apply_item(struct ingest_log *log, struct outbox_item *item)
 			apply_event(log, item->run_index, &item->event);
 		free(item->event.text);
 		break;
-	case OUTBOX_RUN: /* that ended: the next one started, or the log ended */
+	case OUTBOX_RUN: /* the run ended: the next one started, or */
 		if (is_counted) {
 			update_model(log, item->run, true);
 			set_status(log, item->run, is_news(log));

@@ -8,7 +8,7 @@
 /* A slice is read in blocks; it ends early when the outbox has SLICE_ITEMS items. */
 #define BLOCK_BYTES ((size_t)256 * 1024)
 #define SLICE_ITEMS 4096
-/* Logs that share a turn if there is little to do for each. */
+/* This many logs share a turn if there is little to do for each. */
 #define TURN_LOGS 64
 /* A turn parses no further log once it has this many items, to limit the memory that they take. */
 #define TURN_ITEMS (4 * SLICE_ITEMS)

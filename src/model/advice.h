@@ -15,8 +15,8 @@
 #define ADVICE_LEAST 5 /* least number of earlier runs that were behind */
 
 struct advice {
-	double step; /* of the last validation */
-	double gap;  /* to the mean of the reference's group, > 0 */
+	double step; /* step of the last validation */
+	double gap;  /* distance to the mean of the reference's group, > 0 */
 	const char *unit;
 	double final;	 /* mean final score of the reference's group; a run that ends below it is
 			    ahead */

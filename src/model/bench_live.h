@@ -22,7 +22,7 @@ struct bench_live_run {
 	size_t arm, pod, block;
 	bool counted; /* false: burn-in */
 	enum bench_live_state state;
-	double y; /* in the unit of the metric; NAN until its block is complete */
+	double y; /* value of the metric; NAN until its block is complete */
 };
 
 struct bench_live_arm {
@@ -56,7 +56,7 @@ struct bench_live_contrast {
 	/* The difference that would stop the bench at the next look if the spread stays the
 	 * same. */
 	double stops_at;
-	double next_p;		 /* that look needs a lower p */
+	double next_p;		 /* the next look stops the bench if p is lower */
 	size_t blocks_to_margin; /* 0: unknown */
 	bool invalid;
 	char word[24];	  /* first word of the verdict, "FASTER"; "" before the first */
@@ -92,7 +92,7 @@ struct bench_live {
 	size_t n_unpriced; /* pods without a price, not in cost_usd */
 	/* Estimated from finished runs: seconds left now, and when elapsed_s was due_at_s. */
 	double left_s, due_s, due_at_s;
-	double noise_sd; /* from the noise register, per cent; NAN: unknown */
+	double noise_sd; /* sd from the noise register, per cent; NAN: unknown */
 	size_t noise_runs;
 };
 

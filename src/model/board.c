@@ -78,7 +78,7 @@ void board_release(struct board *board)
 	*board = (struct board){ 0 };
 }
 
-/* The index of the group with this key; a new group if there is none. */
+/* Return the index of the group with this key, which is added if it is new. */
 static size_t get_group(struct board *board, const char *key, bool is_values)
 {
 	AUTO_TEXT name = xasprintf("%c%s", is_values ? 'v' : 'k', key);
@@ -209,7 +209,7 @@ const struct board_group *board_baseline(const struct board *board)
 	return array_find(one, board->groups, board->n_groups, one->is_baseline);
 }
 
-/* Length of the folder that the keys of all groups of logs share. */
+/* Return the length of the folder that the keys of all groups of logs share. */
 static size_t shared_prefix(const struct board *board)
 {
 	const char *first = NULL;
@@ -234,8 +234,8 @@ static size_t shared_prefix(const struct board *board)
 	return len;
 }
 
-/* The key below the folder that all groups share. If only "logs" or a similar common name would be
- * left, the folder above is kept too. */
+/* Return the key below the folder that all groups share. If only "logs" or a similar common name
+ * would be left, the folder above is kept too. */
 static const char *short_title(const char *key, size_t prefix)
 {
 	const char *title = key[prefix] != '\0' ? key + prefix : key;
@@ -314,7 +314,7 @@ static void add_row_note(struct board_row *row, const char *fmt, ...)
 	memcpy(row->note, note.data, note.len + 1);
 }
 
-/* Distinct values of something in the counted rows of a group. */
+/* Distinct values of one property of the counted rows of a group. */
 struct different {
 	char values[MAX_DIFFERENT][80];
 	size_t runs[MAX_DIFFERENT];
@@ -491,8 +491,8 @@ static void check_group_caps(const struct board *board, struct board_group *grou
 			group->track->cap_train_s, over_ms / 1000, group->track->train_grace_steps);
 }
 
-/* The track that most runs of the group were recognized as; of several, the first by name. Notes if
- * the logs fit several. */
+/* Find the track that most runs of the group were recognized as; of several, the first by name.
+ * Notes if the logs fit several. */
 static const struct track *find_most(const struct board *board, struct board_group *group)
 {
 	const struct track *open = track_set_find(board->tracks, "open"), *found = open;
@@ -505,7 +505,7 @@ static const struct track *find_most(const struct board *board, struct board_gro
 		board_each_row (row, board, group) {
 			const struct run *run = &row->run;
 
-			/* A log that ends before its first validation shows nothing. */
+			/* A log that ends before its first validation does not show its track. */
 			n += track_of_run(board->tracks, run) == track &&
 			     (track != open || run_has(run->last_val_loss));
 			if (run->tracks != NULL && strchr(run->tracks, ',') != NULL)
@@ -688,8 +688,8 @@ static void take_figures(struct run *run, const struct run *report)
 			run_number_set(run, number, run_number_get(report, number));
 }
 
-/* A report has no rows. It is the run whose log is in the same group; of several logs with the same
- * figures each gets its own, since they are copies. */
+/* A report has figures but no training rows. Give them to the run that it describes, in the same
+ * group, and to copies of that run's log; the report itself does not count. */
 static void merge_reports(struct board *board)
 {
 	pointer_each (report, board->rows, board->n_rows) {
@@ -872,10 +872,10 @@ static size_t collect_values(const struct board *board, const struct board_group
 	return n;
 }
 
-/* The scores of the counted rows, one per seed (the mean where a seed repeats), in the order of
- * their first run; marks the rows that repeat a seed. seeds (may be NULL) gets the seed of each
- * value, RUN_ABSENT for unknown. Both have room for n_counted. Returns how many values there are.
- */
+/* Collect the scores of the counted rows, one per seed (the mean where a seed repeats), in the
+ * order of their first run; marks the rows that repeat a seed. seeds (may be NULL) gets the seed of
+ * each value, RUN_ABSENT for unknown. Both have room for n_counted. Returns how many values there
+ * are. */
 static size_t seed_values(const struct board *board, const struct board_group *group,
 			  double *values, double *seeds)
 {

@@ -53,8 +53,8 @@ struct board_row {
 	char *name;		    /* owned; path within the group, unless set */
 	char *log;		    /* owned; local file with its bytes; NULL: path itself */
 	size_t group;
-	size_t place;	 /* in the group's rows */
-	char sha256[65]; /* of the file's bytes; "": unknown */
+	size_t place;	 /* index in the group's rows */
+	char sha256[65]; /* hash of the file's bytes; "": unknown */
 	struct run run;	 /* owned copy */
 	double score;	 /* in the unit of the group; absent: none */
 	double usd;	 /* see board_row_price; absent: unknown */
@@ -87,18 +87,19 @@ struct board_verdict {
 	enum board_word word;
 	bool is_provisional;	  /* runs are missing, or only estimate the target's metric */
 	char text[192];		  /* the verdict as shown, "" for NONE */
-	double bar;		  /* in the unit of the score; absent: none */
-	double delta, delta_nats; /* from the baseline, else from the target */
-	double nats_per_unit;	  /* of the score; 1 for a loss */
+	double bar;		  /* value to beat, in the unit of the score; absent: none */
+	double delta, delta_nats; /* difference from the baseline, else from the target */
+	double nats_per_unit;	  /* nats per unit of the score; 1 for a loss */
 	const char *nats_source;  /* static; NULL: nats_per_unit is unknown */
 	struct board_test tests[TRACK_TEST_COUNT];
-	double z, p_z;			 /* with the track's known_sd */
-	struct board_target_test target; /* of the track's target */
+	double z, p_z;			 /* z test with the track's known_sd */
+	struct board_target_test target; /* test of the track's target */
 	double mean_needed;		 /* the mean with which test A would pass */
-	unsigned int seeds_needed;	 /* for test A, if mean and spread stay; 0: unknown */
-	unsigned int seeds_planned;	 /* for test A with power BOARD_POWER; 0: not planned */
-	double usd_seed;		 /* mean over the runs with a price; absent: none */
-	double usd_more;		 /* for the seeds that are still missing */
+	unsigned int seeds_needed;  /* seeds with which test A passes if mean and spread stay; 0:
+				       unknown */
+	unsigned int seeds_planned; /* seeds for test A with power BOARD_POWER; 0: not planned */
+	double usd_seed;	    /* mean over the runs with a price; absent: none */
+	double usd_more;	    /* price of the seeds that are still missing */
 	/* Another group that shows the target: the baseline, else the next one by rank; borrowed.
 	 */
 	const struct board_group *other;
@@ -128,14 +129,14 @@ struct board_group {
 	char *title;  /* owned; the key below the folder that all groups share */
 	size_t *rows; /* owned; indices into board.rows, in order */
 	size_t n_rows, cap_rows;
-	size_t rank; /* in board.rank */
+	size_t rank; /* index in board.rank */
 	bool is_baseline;
 	bool is_values;			/* typed in, without logs */
 	const struct run_number *score; /* set by board_compute */
 	size_t n_counted, n_seeds;
 	size_t n_estimates; /* counted runs that only estimate the target's metric */
 	size_t n_live;	    /* running runs that do not count yet */
-	size_t n_uncounted[BOARD_NO_SCORE + 1]; /* by enum board_use */
+	size_t n_uncounted[BOARD_NO_SCORE + 1]; /* indexed by enum board_use */
 	struct board_stats stats;		/* over the runs */
 	struct board_stats seed_stats;		/* one value per seed; the tests use these */
 	struct board_stats train_ms;		/* over the runs; n is 0 if one has none */
@@ -143,7 +144,7 @@ struct board_group {
 	 * number. */
 	double means[RUN_NUMBER_COUNT];
 	double max_artifact_bytes, max_train_ms, max_eval_s;
-	double nats_per_bpb; /* from its logs: sum of losses / sum of BPB */
+	double nats_per_bpb; /* sum of losses / sum of BPB in its logs */
 	enum board_kept caps[BOARD_CAP_COUNT];
 	struct board_verdict verdict;
 	char **notes; /* owned sentences, with raw bytes of paths */
@@ -157,15 +158,15 @@ struct board {
 	const struct track *track;
 	const struct track_set *tracks;
 	const char *track_from;	     /* static: "option", "configuration", "logs" */
-	const char *target_metric;   /* borrowed; instead of the track's; NULL: the track's */
+	const char *target_metric;   /* borrowed; replaces the track's metric; NULL: keep that */
 	const char *const *excluded; /* borrowed; paths of runs, or the ends of paths */
 	size_t n_excluded;
-	const struct run_number *score; /* as requested; NULL: the track's */
+	const struct run_number *score; /* requested score; NULL: the track's */
 	char *chosen_name;		/* owned; NULL: no metric was chosen */
 	struct run_number chosen;	/* the score with that name */
 	const char *chosen_unit;	/* static; NULL: not a known metric */
 	bool higher;			/* a higher score is better */
-	double nats_per_bpb;		/* as requested; absent: from the logs */
+	double nats_per_bpb;		/* requested value; absent: from the logs */
 	const char *nats_source;	/* static */
 	struct board_row **rows;	/* owned */
 	size_t n_rows, cap_rows;
@@ -177,7 +178,7 @@ struct board {
 };
 
 #define BOARD_MAX_ROWS 100000U
-#define BOARD_POWER    0.8 /* of the tests that seeds are planned for */
+#define BOARD_POWER    0.8 /* power of the tests that seeds are planned for */
 
 /* The track must outlive the board. */
 void board_init(struct board *board, const struct track *track);

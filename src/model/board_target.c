@@ -6,7 +6,7 @@
 #include "base/sort.h"
 #include "parsers/run_series.h"
 
-#define ROUNDING 1e-9 /* so that a margin equal to the limit counts */
+#define ROUNDING 1e-9 /* tolerance: a margin equal to the limit counts */
 
 struct board_target_test board_target_test(const struct track *track, const struct board_stats *a)
 {
@@ -82,7 +82,7 @@ static struct board_steps compare_at(const struct track *track, const char *metr
 /* If no step shows the target, is step `a` a better one to report than the earlier `b`? Prefer a
  * step that most runs have; then one that would show the target without the runs that lack it, the
  * first of several; else a step that fewer runs lack, the last of several. */
-static bool tells_more(const struct board_steps *a, const struct board_steps *b)
+static bool is_better_step(const struct board_steps *a, const struct board_steps *b)
 {
 	bool most_a = a->n > a->n_short, most_b = b->n > b->n_short;
 
@@ -121,7 +121,7 @@ void board_steps_find(struct board_steps *found, const struct track *track, cons
 		at.lower = lower;
 		if (at.n_short == 0 && at.n_live < n)
 			lower = at.step;
-		if (at.is_shown || !run_has(found->step) || tells_more(&at, found))
+		if (at.is_shown || !run_has(found->step) || is_better_step(&at, found))
 			*found = at;
 	}
 }

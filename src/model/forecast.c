@@ -5,7 +5,7 @@
 #define REFERENCE_ERROR 0.0093
 #define BPB_PER_NAT_GAP 0.4
 #define BPB_SIGMA	0.00071 /* gives the measured median error of .00048 */
-#define BPB_SPREAD	0.00117 /* of seeds of one recipe; median error .00079 */
+#define BPB_SPREAD	0.00117 /* spread of the seeds of a recipe; median error .00079 */
 
 double forecast_bpb_per_nat(const struct model_run *mr)
 {
@@ -16,7 +16,7 @@ double forecast_bpb_per_nat(const struct model_run *mr)
 	return bpb / loss;
 }
 
-/* A series whose points have training times; NULL: none. */
+/* Find a series whose points have training times; NULL: none. */
 static const struct series *time_series(const struct model_run *mr)
 {
 	static const enum metric candidates[] = { METRIC_TRAIN_LOSS, METRIC_STEP_AVG_MS,
@@ -42,7 +42,7 @@ static double series_number(const struct series *series, size_t i, int of)
 	return of == OF_STEP ? point->step : of == OF_TIME ? point->train_ms : point->value;
 }
 
-/* y at x, interpolated between the points of a series whose x rises; absent outside of them. */
+/* Interpolate y at x between the points of a series whose x rises; absent outside of them. */
 static double series_between(const struct series *series, double x, int x_of, int y_of)
 {
 	size_t n = series != NULL ? series_count(series) : 0, i;
@@ -68,7 +68,7 @@ static bool may_be_equal(double a, double b)
 	return !run_has(a) || !run_has(b) || a == b;
 }
 
-/* The newest finished run of the same recipe with loaded series, or NULL. */
+/* Find the newest finished run of the same recipe with loaded series, or NULL. */
 static const struct model_run *find_reference(const struct model *model, const struct model_run *mr)
 {
 	for (size_t i = model->n_runs; i-- > 0;) {
@@ -92,7 +92,7 @@ static const struct model_run *find_reference(const struct model *model, const s
 	return NULL;
 }
 
-/* Milliseconds per step over the last fifth of the training time. */
+/* Compute milliseconds per step over the last fifth of the training time. */
 static double recent_ms_per_step(const struct model_run *mr)
 {
 	const struct series *series = time_series(mr);
@@ -111,7 +111,7 @@ static double recent_ms_per_step(const struct model_run *mr)
 	return model_run_ms_per_step(mr);
 }
 
-/* Measured median error of an extrapolation made after this share of the time. */
+/* The measured median error of an extrapolation that is made after this part of the time. */
 static double recent_error(double part)
 {
 	static const double at[][2] = {
@@ -125,7 +125,7 @@ static double recent_error(double part)
 	return 0;
 }
 
-/* The step that the reference's curve, scaled to this run's pace, reaches at end_ms. */
+/* Find the step that the reference's curve, scaled to this run's pace, reaches at end_ms. */
 static double reference_steps(const struct model_run *mr, const struct model_run *ref,
 			      double end_ms)
 {
@@ -226,8 +226,8 @@ bool forecast_training_is_over(const struct run *run)
 	       run_has(run->final_bpb) || run_has(run->eval_done) || run_has(run->artifact_bytes);
 }
 
-/* Milliseconds per step by the times that lines start with, over the last fifth of the steps;
- * absent without such times. */
+/* Compute milliseconds per step from the times that lines start with, over the last fifth of the
+ * steps; absent without such times. */
 static double clock_ms_per_step(const struct model_run *mr)
 {
 	const struct series *series = mr->series[METRIC_TRAIN_LOSS];
@@ -289,7 +289,7 @@ void forecast_run(const struct model *model, const struct model_run *mr, double 
 	if (run_has(run->planned_steps) && run_has(pace)) {
 		plan_ms = model_run_train_ms(mr) + (run->planned_steps - run->steps) * pace;
 
-		/* A run past the cap that prints no BPB is not of this track. */
+		/* The cap of the track does not apply to a run that passed it and prints no BPB. */
 		if (!run_has(cap_ms) || plan_ms < cap_ms ||
 		    (is_past_cap && !run_has(run->last_val_bpb)))
 			f->end_train_ms = plan_ms;

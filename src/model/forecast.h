@@ -23,7 +23,7 @@ struct forecast {
 	double end_steps, end_steps_error; /* absent: unknown */
 	double end_train_ms;		   /* when training will end: by the cap or the plan */
 	double train_left_s;		   /* until end_train_ms */
-	double eval_left_s;		   /* of an evaluation that logs its progress */
+	double eval_left_s;		   /* rest of an evaluation that logs its progress */
 	double final_bpb, final_bpb_sigma; /* absent: unknown */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* HarnessGym runs as the dashboard's Harness view shows them; pure. */
+/* Prepare HarnessGym runs for the dashboard's Harness view; pure. */
 #include "model/harness_view.h"
 
 #include "base/utf8.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Class and arrival time of the lines of a log, for the log view. */
+/* Store the class and arrival time of the lines of a log, for the log view. */
 #include "model/logclass.h"
 
 #include "base/sort.h"
@@ -27,7 +27,7 @@ void logclass_add(struct logclass *lc, uint64_t number, enum line_class class)
 	      (struct logclass_stretch){ number & LOGCLASS_LINE_MASK, class & 0xff });
 }
 
-/* The index of the stretch that contains a line, or lc->n. */
+/* Find the index of the stretch that contains a line; lc->n: none. */
 static size_t find_stretch(const struct logclass *lc, uint64_t number)
 {
 	if (lc->n == 0 || number < lc->v[0].first || number > lc->last)

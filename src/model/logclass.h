@@ -45,7 +45,7 @@ int64_t logcame_at(const struct logcame *came, uint64_t place);
 void logclass_release(struct logclass *lc);
 /* Add the next line; a number that is not above the last one starts the log again. */
 void logclass_add(struct logclass *lc, uint64_t number, enum line_class class);
-/* LINE_PLAIN if unknown. */
+/* Return the class of a line; LINE_PLAIN if it is unknown. */
 enum line_class logclass_of(const struct logclass *lc, uint64_t number);
-/* First and last line of the stretch that contains the line. */
+/* Return the first and the last line of the stretch that contains the line. */
 void logclass_stretch(const struct logclass *lc, uint64_t number, uint64_t *first, uint64_t *last);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Raw log lines and their colours, for display and search. */
+/* Convert raw log lines and their colours, for display and search. */
 #include "model/logtext.h"
 
 #include "base/sort.h"
@@ -54,7 +54,7 @@ static int get_largest(const int rgb[3])
 	return most > rgb[2] ? most : rgb[2];
 }
 
-/* The ink with the same hue; a part of the colour counts if it is in the upper half. */
+/* Choose the ink with the same hue; a part of the colour counts if it is in the upper half. */
 static uint8_t ink_of_rgb(const int rgb[3])
 {
 	static const uint8_t hues[] = {
@@ -73,7 +73,7 @@ static uint8_t ink_of_rgb(const int rgb[3])
 	return (uint8_t)(hues[hue] + (most >= BRIGHT_FROM ? LOGSGR_BRIGHT_RED - LOGSGR_RED : 0));
 }
 
-/* One of the first sixteen colours. */
+/* Choose the ink of one of the first sixteen colours. */
 static uint8_t ink_of_sixteen(unsigned int n)
 {
 	unsigned int hue = n % 8;
@@ -118,7 +118,7 @@ static void take_color(struct str *rest, uint8_t *ink)
 			*ink = ink_of_sixteen(param.value);
 			return;
 		}
-		/* A cube of six levels, then 24 greys. */
+		/* The numbers from 16 on are a cube of six levels, then 24 greys. */
 		for (int i = 0; i < 3; i++)
 			rgb[i] = param.value >= 232 ? 8 + 10 * ((int)param.value - 232)
 						    : level[(param.value - 16) / step[i] % 6];
@@ -158,7 +158,7 @@ static uint8_t apply_number(uint8_t look, unsigned int value)
 	return look;
 }
 
-/* The look after an escape sequence (including ESC); unchanged if it is not a complete SGR
+/* Return the look after an escape sequence (including ESC); unchanged if it is not a complete SGR
  * sequence. */
 static uint8_t look_after(uint8_t look, struct str escape)
 {
@@ -198,7 +198,7 @@ void logsgr_runs_release(struct logsgr_runs *runs)
 	logsgr_runs_init(runs);
 }
 
-/* at must not be below the last run's position. */
+/* Add a run; its position must not be below that of the last run. */
 static void logsgr_runs_add(struct logsgr_runs *runs, size_t at, uint8_t look)
 {
 	if (runs->n >= LOGSGR_MAX_RUNS)
@@ -242,7 +242,7 @@ static const char *skip_escape(const char *p, const char *end)
 	return p < end && *p >= 0x30 && *p <= 0x7E ? p + 1 : p;
 }
 
-/* The text after the last CR that is followed by anything. */
+/* Return the text after the last CR that is followed by anything. */
 static struct str last_segment(struct str raw)
 {
 	while (raw.len > 0 && raw.p[raw.len - 1] == '\r')
@@ -337,7 +337,7 @@ void logtext_show(struct buf *out, struct str raw, size_t columns, struct logsgr
 	uint8_t look = 0;
 
 	if (runs != NULL) {
-		/* The part that is overwritten may set colours that last. */
+		/* The overwritten part of the line may set colours that last. */
 		strip_escapes(&plain, (struct str){ raw.p, (size_t)(last.p - raw.p) }, SIZE_MAX,
 			      &look, NULL);
 		buf_clear(&plain);

@@ -47,7 +47,7 @@ struct logsgr_runs {
 
 void logsgr_runs_init(struct logsgr_runs *runs);
 void logsgr_runs_release(struct logsgr_runs *runs);
-/* The number of runs that start at or before a byte; the last of them contains it. */
+/* Return how many runs start at or before a byte; the last of them contains it. */
 size_t logsgr_runs_upto(const struct logsgr_runs *runs, size_t at);
 
 /* Append what a terminal would show of a raw line: without escape sequences and, for a progress bar

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs merged by the times of their lines, for the log view. */
+/* Merge logs by the times of their lines, for the log view. */
 #include "model/logtimed.h"
 
 #include <assert.h>
@@ -40,7 +40,7 @@ struct logtimed {
 	struct entries below; /* ascending */
 	struct entries fresh; /* scratch */
 	char *block;	      /* scratch */
-	size_t n_logs;	      /* of the model, when opened */
+	size_t n_logs;	      /* logs of the model, when opened */
 	uint64_t moves;	      /* sum over all logs, when opened */
 	size_t gone;	      /* lines dropped from below */
 	bool is_cut;
@@ -104,7 +104,7 @@ void logtimed_close(struct logtimed *timed)
 	free(timed);
 }
 
-/* A number that changes when the bytes of any log move to another file. */
+/* Compute a number that changes when the bytes of any log move to another file. */
 static uint64_t count_moves(const struct model *model)
 {
 	uint64_t moves = 0;
@@ -193,7 +193,7 @@ static void read_older(struct logtimed *timed, size_t of)
 	for (size_t want = BLOCK_BYTES; fresh->n == 0; want *= 2) {
 		bool all = want >= LOGFILE_CUT_BYTES;
 
-		/* Whole lines before source->from; even the smallest block contains one. */
+		/* Read whole lines before source->from; even the smallest block contains one. */
 		at = source->from > want ? source->from - want : 0;
 		if (at > 0)
 			at = logfile_line_start(source->file, at);
@@ -236,8 +236,8 @@ static int newest_first(const void *a, const void *b)
 	return (x->at < y->at) - (x->at > y->at);
 }
 
-/* An upper bound of the times of all lines not read yet, and the source that sets it; NO_TIME if
- * everything is read. */
+/* Find an upper bound of the times of all lines not read yet, and the source that sets it; NO_TIME
+ * if everything is read. */
 static int64_t find_horizon(const struct logtimed *timed, size_t *of)
 {
 	int64_t least = NO_TIME;

@@ -132,7 +132,7 @@ void model_log_set_gone(struct model *model, struct model_log *log, int64_t wall
 
 const struct model_run *model_log_cut_run(const struct model *model, const struct model_log *log)
 {
-	/* Views ask for each run: look through the runs only for a deleted log. */
+	/* Views call this for each run: search the runs only for a deleted log. */
 	size_t i = log->gone_wall_ms != 0 ? model->n_runs : 0;
 
 	while (i > 0 && model->runs[i - 1]->log != log)
@@ -175,7 +175,7 @@ void model_log_add_preview(struct model *model, struct model_log *log, struct st
 		set_log_fd(model, log, memfd_create("log", MFD_CLOEXEC));
 		log->is_preview = true;
 	}
-	/* Only a preview: drop text that exceeds the limit. */
+	/* This is only a preview: drop text that exceeds the limit. */
 	if (log->fd >= 0 && lseek(log->fd, 0, SEEK_CUR) + (off_t)text.len <= MODEL_MAX_AHEAD)
 		(void)fd_write_all(log->fd, text.p, text.len);
 	model_note_change(model, MODEL_LOGS);
@@ -506,7 +506,7 @@ void model_thin_series(struct model *model, struct model_run *mr)
 	model_note_change(model, MODEL_SAMPLES);
 }
 
-/* The points of one of run.series, whether it is a metric or not; NULL: none. */
+/* Find the points of one of run.series, whether it is a metric or not; NULL: none. */
 static const struct series *get_points(const struct model_run *mr, const struct run_series *series)
 {
 	if (series->metric < METRIC_COUNT)
@@ -581,7 +581,7 @@ double model_last_value(struct series *const series[METRIC_COUNT], enum metric m
 	return last != NULL ? last->value : RUN_ABSENT;
 }
 
-/* Mean step time over all steps, on which the training time is based. */
+/* Return the mean step time over all steps, from which the training time is computed. */
 static double mean_ms_per_step(const struct run *run)
 {
 	if (run_has(run->ms_per_step))

@@ -65,22 +65,22 @@ struct model_pod {
 
 /* Where the series of a run are. */
 enum model_history {
-	MODEL_WHOLE,  /* in memory, as far as the log was read */
+	MODEL_WHOLE,  /* in memory, up to where the log was read */
 	MODEL_STORED, /* in the database or in the log, not requested */
 	MODEL_ASKED,  /* requested from there */
 };
 
 struct model_run {
-	int64_t run_id;			     /* in the database; 0: not stored */
-	size_t pod;			     /* index into model.pods */
-	char *path;			     /* owned, raw bytes */
-	char *group;			     /* owned; the folder of path */
-	char *name;			     /* owned; see run_names.h; NULL: not named yet */
-	size_t name_folder;		     /* bytes at its start that come from the folder */
-	struct run run;			     /* as far as its log was read */
+	int64_t run_id;	    /* id in the database; 0: not stored */
+	size_t pod;	    /* index into model.pods */
+	char *path;	    /* owned, raw bytes */
+	char *group;	    /* owned; the folder of path */
+	char *name;	    /* owned; see run_names.h; NULL: not named yet */
+	size_t name_folder; /* bytes at the start of name that come from the folder */
+	struct run run;	    /* the run as far as its log was read */
 	struct series *series[METRIC_COUNT]; /* NULL: none */
 	struct own_series own;		     /* the series of the run that are not a metric */
-	int64_t first_byte_wall_ms, last_byte_wall_ms; /* when we read them */
+	int64_t first_byte_wall_ms, last_byte_wall_ms; /* when this program read them */
 	uint32_t gaps[MODEL_GAP_BUCKETS];	       /* time between reads, by powers of two ms */
 	uint32_t n_gaps;
 	bool live;  /* its file may still grow */
@@ -97,15 +97,15 @@ struct model_log {
 	size_t pod;
 	char *path;	     /* owned, raw bytes, as on the pod */
 	char *file;	     /* owned; local file with the same bytes, or NULL */
-	uint64_t inode;	     /* of file; 0: any */
+	uint64_t inode;	     /* inode of file; 0: any file is accepted */
 	int fd;		     /* owned; the bytes of a file without a name, or a preview; -1: none */
 	unsigned int moves;  /* how often file or fd changed */
 	uint64_t read_bytes; /* bytes read until now */
 	uint64_t behind_bytes;	      /* bytes still to be read; 0 if they are few */
-	struct logclass classes;      /* of all lines read */
+	struct logclass classes;      /* classes of all lines read */
 	struct logcame came;	      /* when its bytes were read */
 	const struct model_log *next; /* the log that replaced it, or NULL */
-	bool is_bench;	      /* of a bench run in progress; the Bench view shows it afterwards */
+	bool is_bench;	      /* log of a bench run in progress; later the Bench view shows it */
 	bool is_named;	      /* named by the user: it has a row even without a run */
 	bool is_preview;      /* fd has only the log's end, until the rest is loaded */
 	char *trouble;	      /* owned; why it cannot be read; NULL: it can */
@@ -133,7 +133,7 @@ struct model_event {
 
 /* A bench with a results folder on this machine, or a plan that can be started. */
 struct model_bench {
-	char *id;    /* owned; for a plan its path */
+	char *id;    /* owned; the path, for a plan */
 	char *name;  /* owned */
 	char *state; /* owned; "plan", "running", "done", .. */
 	bool is_plan;
@@ -149,7 +149,7 @@ struct model_bench {
 /* Measured noise of a pod for a class of runs, in per cent. */
 struct model_noise {
 	char *pod, *class_name;	 /* owned */
-	double sd;		 /* from run to run */
+	double sd;		 /* standard deviation from run to run */
 	double drift, drift_p;	 /* during the last measurement */
 	double shows[3];	 /* smallest detectable difference with 3, 6 and 10 blocks */
 	size_t n_runs, rank, of; /* rank among `of` pods; 0: too few runs */
@@ -261,9 +261,9 @@ const char *model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms)
 double model_last_value(struct series *const series[METRIC_COUNT], enum metric metric);
 /* Does the series have every point that the log printed? */
 bool model_run_has_all(const struct model_run *mr, const struct series *series);
-/* Mean step time and training time in milliseconds: as logged, else from a throughput since the
- * start (batch / tok_s). If a log has only the times of single steps, the step time is their median
- * and the training time is absent. Absent if unknown. */
+/* Mean step time and (model_run_train_ms) training time in milliseconds: as logged, else from a
+ * throughput since the start (batch / tok_s). If a log has only the times of single steps, the step
+ * time is their median and the training time is absent. Absent if unknown. */
 double model_run_ms_per_step(const struct model_run *mr);
 /* Tokens per second over the same steps as the step time; without one, or without a known batch,
  * the rate between the last two rows. */

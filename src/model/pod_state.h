@@ -15,7 +15,7 @@
 #define POD_PACE_MAX_MS	  900000
 
 struct pod_pace {
-	int64_t last_ms;		/* when the last bytes came; 0: never */
+	int64_t last_ms;		/* when the last bytes arrived; 0: never */
 	int64_t gaps_ms[POD_PACE_GAPS]; /* ring */
 	size_t n_gaps, next;
 };
@@ -40,7 +40,7 @@ struct pod_facts {
 	int64_t last_frame_ms; /* last message of the follower; 0: none yet */
 	bool is_paused;	       /* reading is paused on purpose: a bench runs, or the disk is full */
 	size_t n_under_way;    /* running runs */
-	size_t n_silent;       /* those of them that are silent */
+	size_t n_silent;       /* running runs whose log is silent */
 	int64_t silent_ms;     /* since the last bytes of any running run */
 };
 

@@ -184,7 +184,7 @@ struct gap find_validation_gap(const struct model_run *mr, const struct model_ru
 		const struct series_point *a = series_at(own, i - 1);
 		const struct series_point *b = series_at(ref, k - 1);
 
-		/* The same step, or the same training time. */
+		/* Compare validations of the same step or of the same training time. */
 		if (a->step == b->step || fabs(a->train_ms / b->train_ms - 1) < GAP_SAME_TIME) {
 			if (fmin(a->step, b->step) < now * (1 - (n == 0 ? GAP_NEAR : GAP_SCATTER)))
 				break;

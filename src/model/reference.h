@@ -42,7 +42,7 @@ void band_release(struct band *band);
 struct gap {
 	double at;    /* run minus base; absent: no common x */
 	double error; /* possible error; absent: unknown */
-	double value; /* of the run; the base has value - at */
+	double value; /* value of the run; the base has value - at */
 	double x;     /* step of the gap; absent: same time at different steps */
 	size_t rows;  /* rows averaged; 1: a single point */
 };
@@ -50,7 +50,8 @@ struct gap {
 /* The gap at the last x that both curves have: the mean over the newest rows if there are enough,
  * else the gap at that x, with the scatter of the rows before it as its error. */
 struct gap find_gap(const struct curve *own, const struct curve *base);
-/* The noise of a single gap: from the differences between neighbours of the last rows up to x. */
+/* Estimate the noise of a single gap from the differences between neighbours of the last rows up to
+ * x. */
 double find_gap_noise(const struct curve *own, const struct curve *base, double x);
 /* The gap at the last validations that both runs have, which have no batch noise; absent if they
  * are old. */

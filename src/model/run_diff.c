@@ -168,8 +168,8 @@ static struct str *split_lines(const struct buf *source, size_t *n)
 	return lines;
 }
 
-/* Length of the longest common subsequence of a from i on and b from k on, in rows of n_b + 1. NULL
- * if there would be more than MAX_CELLS. */
+/* Compute the length of the longest common subsequence of a from i on and b from k on, for all i
+ * and k, in rows of n_b + 1. NULL if there would be more than MAX_CELLS. */
 static uint16_t *count_common(const struct str *a, size_t n_a, const struct str *b, size_t n_b)
 {
 	size_t row = n_b + 1;

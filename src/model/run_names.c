@@ -24,7 +24,7 @@ bool run_names_is_common(struct str name)
 	return name.len == 0 || str_is_among(name, "logs log runs out output outputs .");
 }
 
-/* Where the last part of a path starts. */
+/* Return where the last component of a path starts. */
 static size_t last_part(struct str path)
 {
 	size_t at = path.len;
@@ -96,7 +96,7 @@ static enum alike compare_runs(const struct named *x, const struct named *y)
 	return x->mr->pod != y->mr->pod ? ALIKE_FILE : ALIKE_POD;
 }
 
-/* The length of the folder's end that differs from the other's. */
+/* Return the length of the end of `folder` that differs from `other`. */
 static size_t get_own_end(struct str folder, struct str other)
 {
 	size_t at = folder.len - common_end(folder, other);
@@ -129,7 +129,7 @@ static bool name_folders(struct named *v, size_t n)
 	return !str_eq(v[0].folder, v[n - 1].folder);
 }
 
-/* Length of the prefix that all names share, up to the end of a word. */
+/* Return the length of the prefix that all names share, up to the end of a word. */
 static size_t common_prefix(const struct named *v, size_t n)
 {
 	struct str first = v[0].name;
@@ -147,7 +147,7 @@ static size_t common_prefix(const struct named *v, size_t n)
 	return len >= LEAST_PREFIX ? len : 0;
 }
 
-/* The end of the runs of one folder and seed that start at `from`. */
+/* Return the index after the runs of one folder and seed, of which the first is at `from`. */
 static size_t find_alike(const struct named *v, size_t n, size_t from)
 {
 	size_t to = from + 1;
@@ -188,7 +188,7 @@ static void name_alike(const struct model *model, struct named *v, size_t n, boo
 	}
 }
 
-/* A checksum of what the names depend on. */
+/* Compute a checksum of everything that the names depend on. */
 static uint64_t hash_name_inputs(const struct model *model)
 {
 	uint64_t state = model->n_runs;

@@ -7,7 +7,7 @@
  * files or the command line. */
 struct run_number {
 	const char *name; /* NULL ends run_numbers */
-	size_t offset;	  /* of the double in struct run */
+	size_t offset;	  /* offset of the double in struct run */
 };
 
 #define X(member, decimals) +1

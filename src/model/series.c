@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The points of a metric in bounded memory, with extremes kept. */
+/* Keep the points of a metric in bounded memory, with their extremes. */
 #include "model/series.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@ struct series {
 	size_t n_old, room_old, cap_old;
 	uint64_t stretch;
 
-	struct series_point lo, hi, last; /* of the open stretch */
+	struct series_point lo, hi, last; /* points of the open stretch */
 	uint64_t lo_at, hi_at, n_open;
 
 	struct series_point *tail; /* owned; grows up to cap_tail */

@@ -4,7 +4,7 @@
 
 #include "base/xalloc.h"
 
-/* The series that shows step times best, or NULL. */
+/* Choose the series that shows step times best, or NULL. */
 static const struct series *find_pace_series(const struct model_run *mr)
 {
 	const struct series *series = mr->series[METRIC_MS_PER_STEP];

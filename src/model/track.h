@@ -67,7 +67,7 @@ struct track {
 	bool is_above;	/* the target is reached by a higher value */
 	bool is_strict; /* the value of the target itself does not reach it */
 	enum track_rule rule;
-	double margin_root_n; /* of TRACK_RULE_MARGIN */
+	double margin_root_n; /* limit of TRACK_RULE_MARGIN */
 	double pair_margin_root_n, loss_per_step;
 	enum track_rank rank_by;
 	struct mark *marks; /* owned, not compiled */

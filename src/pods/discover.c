@@ -69,7 +69,7 @@ static void show_notes(const struct source *source, const struct conf_strings *b
 static void take_answer(struct source *source, int status, struct str out)
 {
 	struct discover *discover = source->discover;
-	/* Valid until the next answer is taken. */
+	/* The old answer is valid until the next one is taken. */
 	const struct conf_discover *before = source_conf(source);
 	struct err err = { ERR_NONE, "" };
 

@@ -222,7 +222,7 @@ static void judge_gpu(const struct preflight *p, cJSON *row, struct str facts)
 	json_add_string(row, "gpu", n > 0 ? names.data : NULL);
 }
 
-/* The pod's clock minus this machine's; the pod read its clock between sent and got. */
+/* Compute the pod's clock minus this machine's; the pod read its clock between sent and got. */
 static void judge_clock(const struct preflight *p, cJSON *row, struct str facts)
 {
 	struct str value;
@@ -244,7 +244,7 @@ static void judge_clock(const struct preflight *p, cJSON *row, struct str facts)
 			    "the pod's clock is off by %.0f s", offset);
 }
 
-/* Processes that a bench left running: pid and HGYM_JOB, "<root>/<bench>/<run>;". */
+/* Report processes that a bench left running: pid and HGYM_JOB, "<root>/<bench>/<run>;". */
 static void judge_jobs(cJSON *row, struct str facts)
 {
 	cJSON *list = cJSON_AddArrayToObject(row, "jobs");
@@ -276,7 +276,7 @@ static void judge_jobs(cJSON *row, struct str facts)
 		    (int)bench.len, bench.p, is_named ? ", " : "", (int)first_pid.len, first_pid.p);
 }
 
-/* The connection failed: classify it by the error code, not by the message. */
+/* Report a failed connection, classified by the error code and not by the message. */
 static void judge_link(const struct preflight *p, cJSON *row)
 {
 	static const struct {
@@ -307,7 +307,7 @@ static void judge_link(const struct preflight *p, cJSON *row)
 	add_failure(row, class, NULL, "%s", p->exit->err.text);
 }
 
-/* The script did not reach its end: report exit status and last line of stderr. */
+/* Report a script that did not reach its end, with exit status and last line of stderr. */
 static void judge_broken(const struct preflight *p, cJSON *row, bool began)
 {
 	struct str words = str_last_line(p->errors);

@@ -21,7 +21,7 @@ struct probe {
 	struct stream *stream; /* NULL: ended */
 	struct loop_timer *timer;
 	struct buf out, errors;
-	size_t noise_bytes; /* of the login shell, before the script started */
+	size_t noise_bytes; /* output of the login shell before the script started */
 	struct stream_exit exit;
 	int64_t started_ms; /* mono clock */
 	char host_key[64];

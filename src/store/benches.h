@@ -6,7 +6,7 @@
 /* A bench in the database; texts are borrowed, NULL or 0: unknown. */
 struct stored_bench {
 	const char *id, *name;
-	const char *file;  /* its bench.json */
+	const char *file;  /* path of its bench.json */
 	const char *dir;   /* its results directory */
 	const char *state; /* running, done, aborted, failed */
 	const char *sha256;
@@ -38,13 +38,13 @@ int store_each_bench(struct store *store, const char *state,
 struct noise {
 	double n_runs;	 /* measured runs */
 	double n_blocks; /* blocks with all runs of both arms */
-	double mean;	 /* of ln y */
-	double sd, df;	 /* of ln y between runs; df is n_runs - 1 */
+	double mean;	 /* mean of ln y */
+	double sd, df;	 /* sd of ln y between runs; df is n_runs - 1 */
 	/* Spread of a block's difference of ln y (of its runs' medians); df is n_blocks - 1. */
 	double sd_block;
 	double drift;	/* change of ln y from the first to the last run, by a linear fit */
 	double drift_p; /* p of the slope against 0 */
-	double span_s;	/* from the first start to the last */
+	double span_s;	/* seconds from the first start to the last */
 	double run_s;	/* seconds per run with its setup, without the gap */
 };
 

@@ -10,7 +10,7 @@
 /* SQLite for the files of src/store: connections, statements, and rows as structs.  RUN_ABSENT in
  * the program is NULL in the database.  Error messages start with `what`. */
 
-/* A connection; *db is NULL after a failure. */
+/* Open a connection; *db is NULL after a failure. */
 int db_open(const char *path, bool write, sqlite3 **db, struct err *err) MUST_USE;
 /* Set err from the connection's last error; returns -1. */
 int db_fail(sqlite3 *db, const char *what, struct err *err);
@@ -46,7 +46,7 @@ int stmt_end_walk(sqlite3 *db, const char *what, sqlite3_stmt *stmt, int result,
 /* How a member is stored in its column. */
 enum column_type {
 	COLUMN_TEXT,	 /* char *; borrowed until the next step */
-	COLUMN_CHARS,	 /* char[`absent`]; "": NULL */
+	COLUMN_CHARS,	 /* array of `absent` characters; "": NULL */
 	COLUMN_INT,	 /* 64 bits, signed or not */
 	COLUMN_SHORT,	 /* int or unsigned int */
 	COLUMN_BOOL,	 /* 0 or 1 */
@@ -66,9 +66,9 @@ struct column_blob {
 struct column {
 	const char *name;
 	enum column_type type;
-	size_t offset; /* of the member in its struct */
+	size_t offset; /* offset of the member in its struct */
 	int absent;
-	const char *const *names; /* of the enum, NULL-ended */
+	const char *const *names; /* names of the enum's values, NULL-ended */
 };
 
 /* The column type follows from the type of the member. */
@@ -97,8 +97,8 @@ struct table {
 	const char *name;
 	const struct column *columns;
 	size_t n;
-	/* The first columns that keep their values when a row with the same first column is
-	 * written; 0: the whole row is replaced. */
+	/* Number of first columns that keep their values when a row with the same first column is
+	 * written. 0: the whole row is replaced. */
 	size_t n_fixed;
 };
 

@@ -10,7 +10,7 @@ struct history;
 
 struct history_ask {
 	const char *pod;  /* telemetry of this pod (copied); NULL: series of a run */
-	int64_t after_ms; /* of a pod: only later rows */
+	int64_t after_ms; /* for a pod: only later rows */
 	int64_t run_id;
 	uint64_t after_line; /* only samples after this line; 0: all */
 	void *tag;	     /* chosen by the caller */

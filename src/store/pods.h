@@ -18,7 +18,7 @@
 
 struct store_telemetry {
 	int64_t at_ms;			/* wall clock */
-	int gpu;			/* or STORE_POD_GPU */
+	int gpu;			/* index of the GPU, or STORE_POD_GPU */
 	double values[TELEMETRY_COUNT]; /* from TELEMETRY_FIRST on; RUN_ABSENT: unknown */
 	double disk_free_bytes;
 };

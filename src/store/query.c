@@ -242,7 +242,7 @@ struct sample_reader {
 	sqlite3 *db;
 	const char *path;
 	sqlite3_stmt *stmt;
-	struct name *names; /* by id */
+	struct name *names; /* indexed by id */
 	size_t n_names, cap_names;
 };
 
@@ -269,7 +269,7 @@ void sample_reader_free(struct sample_reader *r)
 	free(r);
 }
 
-/* The metric or printed name with this id, loaded on first use; NULL: there is none. */
+/* Find the metric or printed name with this id, loaded on first use; NULL: there is none. */
 static const struct name *find_metric(struct sample_reader *r, int64_t id)
 {
 	if (id < 0 || id > IDS_MAX)

@@ -8,8 +8,8 @@
 struct stored_run {
 	int64_t run_id;
 	const char *pod, *path;		     /* path in raw bytes */
-	const char *name;		     /* its first path */
-	unsigned int gen;		     /* of the file at that name */
+	const char *name;		     /* the log's first path */
+	unsigned int gen;		     /* generation of the file at that name */
 	int64_t first_wall_ms, last_wall_ms; /* 0: unknown */
 	bool is_live;			     /* in progress and followed when it was stored */
 	bool is_ended;			     /* nothing more will be written to its log */

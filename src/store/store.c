@@ -45,7 +45,7 @@ static void mark_changed(struct store *store, struct store_log *log)
 	store_arm(store);
 }
 
-/* The key "pod\0gen\0name" of log_index. */
+/* Make the key "pod\0gen\0name" of log_index. */
 static struct str log_key(struct buf *buf, const char *pod, const char *name, unsigned int gen)
 {
 	buf_clear(buf);
@@ -387,7 +387,7 @@ static int load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 	return stmt_end_walk(db, store->path, stmt, 0, err);
 }
 
-/* The rules for reading logs changed: logs that may grow are read again from the start. */
+/* If the rules for parsing logs changed, let logs that may grow be read again from the start. */
 static int renew_rules(sqlite3 *db, const char *path, const char *rules, struct err *err)
 {
 	AUTO_TEXT before = db_text(db, "SELECT value FROM meta WHERE key = 'rules'", 0);

@@ -53,7 +53,7 @@ const char *store_why_reader(const struct store *store);
 /* A run of a log. */
 struct store_run_id {
 	int64_t id;   /* 0: none yet */
-	bool has_row; /* in the database or waiting */
+	bool has_row; /* the run has a row, in the database or waiting */
 };
 
 /* One generation of one log: the file at a path until it is truncated or replaced.  Pod, name and
@@ -71,11 +71,11 @@ struct store_log {
 	bool is_whole;
 	bool is_over;	      /* is_whole, and the log's last run finished */
 	int64_t last_wall_ms; /* when the last byte of its last run arrived, before opening */
-	uint64_t last_line;   /* of the last sample added */
+	uint64_t last_line;   /* line of the last sample added */
 	unsigned int seq;     /* samples in that line */
 	bool dirty;
 	size_t trim_runs;	   /* delete the runs from here on; SIZE_MAX: none */
-	struct store_run_id *runs; /* by run index */
+	struct store_run_id *runs; /* indexed by run index */
 	size_t n_runs, cap_runs;
 };
 

@@ -15,7 +15,7 @@
 struct run_row {
 	int64_t id, tail_id;
 	int64_t first_wall_ms, last_wall_ms;
-	int64_t rev;	/* of the batch that wrote it */
+	int64_t rev;	/* number of the batch that wrote the row */
 	int live;	/* 1: in progress; -1: was in progress when its writer was killed */
 	struct run run; /* owns its texts, except final_class, which is static */
 };
@@ -33,7 +33,7 @@ extern const struct table telemetry_table; /* struct store_telemetry */
 /* Rows for one transaction.  A batch owns its texts, so that another thread can write it. */
 struct batch_sample {
 	int64_t run_id;
-	int64_t metric_id; /* in the table metrics; set by the writer */
+	int64_t metric_id; /* id in the table metrics; set by the writer */
 	unsigned int seq;  /* number of the sample in its line, from 0 */
 	struct sample sample;
 };
@@ -63,7 +63,7 @@ bool batch_is_empty(const struct batch *batch);
 /* Free all rows; the batch can be used again.  The next batch reuses the memory of many samples,
  * unless this one was small. */
 void batch_clear(struct batch *batch);
-/* The same, and free that memory too. */
+/* Free all rows, and the memory for samples too. */
 void batch_release(struct batch *batch);
 
 /* The writing connection and its statements. */

@@ -160,8 +160,8 @@ enum statement { STATEMENT_LIST(LIST_ID) STATEMENT_COUNT };
 
 struct writer {
 	sqlite3 *db;
-	int64_t rev;			  /* of the last batch */
-	int64_t metric_ids[METRIC_COUNT]; /* in the table metrics */
+	int64_t rev;			  /* number of the last batch */
+	int64_t metric_ids[METRIC_COUNT]; /* ids in the table metrics */
 	struct map names;		  /* printed names to ids + 1; a cache */
 	sqlite3_stmt *stmts[STATEMENT_COUNT];
 };
@@ -313,7 +313,7 @@ static int write_run(struct writer *w, struct run_row *row, struct err *err)
 	return write_list(w, row->id, &series, err);
 }
 
-/* The id of a printed name, which may be new; 0: the table is full. */
+/* Find or add the id of a printed name; 0: the table is full. */
 static int64_t find_name_id(struct writer *w, const char *name)
 {
 	sqlite3_stmt *find = w->stmts[STATEMENT_NAME];

@@ -463,10 +463,10 @@ static void test_outside(void)
 		bool marked, hard;
 		const char *what;
 	} cases[] = { { 0, 0, false, false, "no warning if the gain remains" },
-		      { 0, 4, false, false, "however often the variant validates" },
+		      { 0, 4, false, false, "no warning, however often the variant validates" },
 		      { 3, 0, true, false, "a warning if the gain is lost outside" },
-		      { 30, 0, true, false, "for example by compilation" },
-		      { 3, 4, true, true, "a hard hit if it is lost in validations" } };
+		      { 30, 0, true, false, "a warning if the gain is lost by compilation" },
+		      { 3, 4, true, true, "a hard hit if the gain is lost in validations" } };
 
 	array_each (it, cases, sizeof(cases) / sizeof(cases[0])) {
 		struct bench *b = make(1, MAX);
@@ -548,10 +548,10 @@ static void test_slowed(void)
 		bool marked;
 		const char *what;
 	} cases[] = {
-		{ 28.0, 0.00, true, "the control became 18 % slower: in the sentence" },
-		{ 33.0, 0.00, false, "it did not" },
-		{ 40.0, 0.00, false, "its first run warmed up" },
-		{ 30.5, 0.02, false, "it drifts" },
+		{ 28.0, 0.00, true, "the verdict reports a control that became 18 % slower" },
+		{ 33.0, 0.00, false, "no report of a control that did not become slower" },
+		{ 40.0, 0.00, false, "no report of a first run that warmed up" },
+		{ 30.5, 0.02, false, "no report of a control that drifts" },
 	};
 
 	array_each (it, cases, LENGTH(cases)) {

@@ -342,7 +342,7 @@ static void test_last_line(void)
 		{ "a traceback", "",
 		  "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: no",
 		  RUN_CRASHED },
-		{ "a traceback after a prefix", "node17: ", "RuntimeError: CUDA out of memory",
+		{ "an error after a prefix", "node17: ", "RuntimeError: CUDA out of memory",
 		  RUN_OOM },
 		{ "a note", "", "note: nothing has ended", RUN_RUNNING },
 	};

@@ -259,7 +259,6 @@ static struct buf *next_input(struct child_run *run)
 	return is_shell(run) && !run->up ? NULL : &run->s->in;
 }
 
-/* Write waiting input, and close the pipe at its end. */
 static void push_stdin(struct child_run *run)
 {
 	struct stream *s = run->s;
@@ -371,7 +370,6 @@ static void on_timeout(void *user)
 		loop_child_kill(run->process.child, SIGKILL);
 }
 
-/* The gate admitted the login: start the process. */
 static void on_admit(void *user)
 {
 	struct child_run *run = user;

@@ -119,7 +119,6 @@ static void dial_finish(struct dial *dial, int fd)
 	fn(user, fd, error);
 }
 
-/* An attempt failed: start the next one at once. */
 static void note_failure(struct dial *dial, int error)
 {
 	dial->failed++;

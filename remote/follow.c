@@ -272,7 +272,6 @@ static void session_on_stderr(void *user, const void *data, size_t len)
 	session->n_errors = n_old + n_new;
 }
 
-/* Explain why a follower exited by itself. */
 static void explain_exit(const struct follow_session *session, const struct stream_exit *exit,
 			 struct err *err)
 {

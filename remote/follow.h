@@ -35,7 +35,7 @@ struct follow_file {
 	void *user;	 /* for the consumer */
 	/* Private to the follow. */
 	struct list in_follow;
-	struct list in_inode, in_path; /* empty while id is not 0 */
+	struct list in_inode, in_path; /* in by_inode and by_path while id is 0 */
 	struct cksum sum;	/* of the received bytes; recognizes the file while id is 0 */
 	struct cksum asked;	/* the follower was asked to compare these bytes; len 0: none */
 	int64_t asked_ms;	/* monotonic time of that request, or when sending started */

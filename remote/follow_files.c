@@ -68,7 +68,7 @@ static struct list *path_bucket(struct follow *follow, const char *path)
 	return &follow->by_path[str_hash(str_from(path)) % FOLLOW_BUCKETS];
 }
 
-/* Let find_candidate() find it, until assign_id() gives it an id again. */
+/* Add a file without an id to the buckets that find_candidate() searches. */
 static void index_file(struct follow *follow, struct follow_file *file)
 {
 	list_append(inode_bucket(follow, file->dev, file->ino), &file->in_inode);
@@ -215,7 +215,8 @@ static bool has_inode(const struct follow_file *file, const struct follow_seen *
 	return file->dev == seen->dev && file->ino == seen->ino;
 }
 
-/* Any file starts with the zero bytes of an empty one, so the end of that proves nothing. */
+/* May this known file be the follower's file `id`? One that ended without a byte proves nothing,
+ * because any file starts with its zero bytes. */
 static bool is_candidate(const struct follow_file *file, uint32_t id)
 {
 	return file->tried == 0 && file->not_id != id && (!file->ended || file->sum.len > 0);
@@ -297,7 +298,6 @@ static struct follow_file *end_trial(struct follow_session *session, struct foll
 	return file;
 }
 
-/* Forget the follower's file with this number. */
 static void clear_seen(struct follow_session *session, uint32_t id)
 {
 	struct follow_seen *seen = &session->seen[id - 1];

@@ -75,7 +75,7 @@ struct follow {
 	struct follow_status status;
 
 	struct list files; /* struct follow_file, oldest first */
-	/* Those whose id is 0, by a hash of their last inode and of their last path. */
+	/* The files whose id is 0, by a hash of their last inode, and by one of their last path. */
 	struct list by_inode[FOLLOW_BUCKETS], by_path[FOLLOW_BUCKETS];
 	size_t n_files, n_ended;
 	int64_t begins;		/* number of new generations since new_ms */

@@ -26,7 +26,6 @@ void frame_reader_init(struct frame_reader *reader, const char *nonce)
 	reader->state = FRAME_IN_NOISE;
 }
 
-/* Read a non-negative integer of at most `most`. */
 static bool read_number(struct str word, uint64_t most, uint64_t *out)
 {
 	return word.len > 0 && word.p[0] >= '0' && word.p[0] <= '9' && str_to_u64(word, out) &&

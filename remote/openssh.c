@@ -321,7 +321,6 @@ int ssh_words_add_host(struct ssh_words *words, const char *text, struct err *er
 	return 0;
 }
 
-/* Options for an unattended ssh(1). */
 static void add_batch_options(struct ssh_words *words, bool accept_new)
 {
 	ssh_words_add_all(words, "ssh", "-oBatchMode=yes", "-oConnectTimeout=10",

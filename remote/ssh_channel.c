@@ -141,7 +141,6 @@ static int channel_exec(struct ssh_channel *c)
 	return 1;
 }
 
-/* Send the next part of stdin. */
 static int write_stdin(struct ssh_channel *c)
 {
 	struct buf *in = c->s != NULL ? &c->s->in : NULL;

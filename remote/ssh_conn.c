@@ -313,7 +313,6 @@ static void try_keys(struct ssh_conn *conn)
 	loop_job(conn->loop, JOB_AUTH, auth_work, auth_done, conn);
 }
 
-/* Take type, base64 and fingerprint of the host key that the server presented. */
 static bool take_host_key(struct ssh_conn *conn)
 {
 	char *print = conn->link->info.host_key_sha256;
@@ -332,7 +331,6 @@ static bool take_host_key(struct ssh_conn *conn)
 	return conn->key_type[0] != '\0';
 }
 
-/* Store the host key and continue. */
 static void accept_host(struct ssh_conn *conn)
 {
 	const struct ssh_target *target = &conn->target;
@@ -449,7 +447,6 @@ static void on_socket(void *user, unsigned int events)
 		loop_fd_set(conn->session.watch, 0);
 }
 
-/* The socket is connected to the server. */
 static void start_session(struct ssh_conn *conn)
 {
 	AUTO_BUF host_keys = buf_new(1024);

@@ -326,7 +326,6 @@ static void bench_draw_schedule(struct bench_pen *pen, size_t pod)
 	}
 }
 
-/* Print the progress in runs, time and money, and why the bench ended. */
 static void bench_draw_head(struct bench_pen *pen)
 {
 	static const char *const ends[][2] = {

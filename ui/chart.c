@@ -483,7 +483,6 @@ static void y_text(const struct chart *chart, double y, int decimals, char *out,
 		(void)snprintf(out, size, "%s%.*e", sign, n, y);
 }
 
-/* Draw a tick of the y axis and its number. */
 static void put_y_tick(const struct plot *plot, int row, double y, int decimals)
 {
 	struct rect r = { plot->chart->rect.x, plot->in.y + row, CHART_AXIS_COLUMNS - 1, 1 };
@@ -736,7 +735,6 @@ static void svg_text(struct buf *out, double x, double y, const char *anchor, co
 	buf_append_str(out, "</text>\n");
 }
 
-/* Append the grid lines of an axis. */
 static void svg_axis(const struct plot *plot, bool is_x, struct buf *out)
 {
 	const struct chart *chart = plot->chart;

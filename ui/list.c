@@ -46,7 +46,6 @@ static bool is_number(const struct list_column *column, const struct list_cell *
 	return cell->text[0] == '\0' && column->kind != FMT_TEXT && !cell->is_blank;
 }
 
-/* Get a cell, with its number formatted as text. */
 static void format_cell(const struct list *list, size_t row, size_t i, struct list_cell *cell)
 {
 	const struct list_column *column = &list->ops->columns[i];
@@ -530,7 +529,6 @@ static bool is_word_at(const struct canvas *canvas, int x, int y, int end, const
 	return true;
 }
 
-/* Highlight the words of the filter in a line of the screen. */
 static void draw_matches(const struct list *list, struct canvas *canvas, struct rect r)
 {
 	struct str rest = str_from(list->filter);
@@ -632,7 +630,6 @@ void list_draw(struct list *list, struct canvas *canvas, struct rect rect)
 	canvas->clip = before;
 }
 
-/* Sort the rows and select the first one. */
 static void sort_list(struct list *list, size_t sort, bool descending)
 {
 	list->sort = sort;

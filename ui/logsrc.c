@@ -79,7 +79,6 @@ static uint64_t logsrc_raw_prev(struct logsrc *src, uint64_t place)
 	return UINT64_MAX;
 }
 
-/* Return the log, file and offset of the line at a place. */
 static struct logtimed_line line_at(const struct logsrc *src, uint64_t place)
 {
 	if (src->timed != NULL)

@@ -939,7 +939,6 @@ void plot_export(const struct plot_request *asked, struct ui_shared *shared, boo
 	}
 }
 
-/* Move the visible range so that it is inside the whole range. */
 static void chart_keep_inside(struct chart_settings *chart)
 {
 	double half = 0.5 / chart->zoom;
@@ -1011,7 +1010,6 @@ static void move_cursor(struct ui_shared *shared, bool forward)
 	plot_points_release(&points);
 }
 
-/* Choose the next or previous metric that at least one of the charts' runs has. */
 static void chart_step_metric(struct ui_shared *shared, bool forward)
 {
 	struct chart_metric choices[PLOT_CHOICES], *now = &shared->chart.metric;

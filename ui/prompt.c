@@ -87,7 +87,6 @@ static void add_history(struct prompt *prompt)
 	prompt->at = prompt->n_history;
 }
 
-/* Handle a key that moves the cursor; false for other keys. */
 static bool move_cursor(struct prompt *prompt, uint32_t code)
 {
 	if (code == KEYCODE_LEFT || code == CTRL('b'))
@@ -103,7 +102,6 @@ static bool move_cursor(struct prompt *prompt, uint32_t code)
 	return true;
 }
 
-/* Handle a key that erases text; false for other keys. */
 static bool erase_by_key(struct prompt *prompt, uint32_t code)
 {
 	size_t at = prompt->cursor, word = at;

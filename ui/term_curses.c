@@ -298,7 +298,6 @@ static void learn_modes(void)
 	set_modes(true);
 }
 
-/* Restore the modes when the terminal is closed. */
 static void forget_modes(void)
 {
 	set_modes(false);
@@ -366,7 +365,6 @@ void term_options_init(struct term_options *options)
 	options->remote = env_is_set("SSH_TTY") || env_is_set("SSH_CONNECTION");
 }
 
-/* Convert the attribute bits of a style to those of curses. */
 static attr_t style_attributes(unsigned int style)
 {
 	return (style & STYLE_BOLD ? A_BOLD : A_NORMAL) |
@@ -374,7 +372,6 @@ static attr_t style_attributes(unsigned int style)
 	       (style & STYLE_UNDERLINE ? A_UNDERLINE : A_NORMAL);
 }
 
-/* Set up the styles of the theme with the colors that the terminal has. */
 static void init_colors(struct term *term)
 {
 	int want = term->options.colors;
@@ -645,7 +642,6 @@ static bool feed_answer(struct term *term, uint32_t ch)
 	return true;
 }
 
-/* Pass the cells that changed to curses. */
 static void show_changes(struct term *term, const struct canvas *canvas)
 {
 	for (int y = 0; y < canvas->height && y < LINES; y++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The frame around the views: tabs, status, footer, dialogs, and what keys and mouse do. */
+/* Draws the frame around the views (tabs, status, footer, dialogs), and handles keys and mouse. */
 #include "ui/ui.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 #define MESSAGE_MS	8000
 #define WHEEL_LINES	3
-#define CLICK_COLUMNS	2 /* a drag over fewer columns counts as a click */
+#define CLICK_COLUMNS	2 /* a drag over fewer columns is a click */
 #define EXPORT_BYTES	(16U << 20)
 #define FRAME_LOCAL_MS	33
 #define FRAME_REMOTE_MS 250
@@ -23,12 +23,12 @@
 #define PICK_WIDTH    100
 #define PICK_HEIGHT   18
 #define EVENT_BYTES   4096
-#define DETAIL_LINES  3	    /* below the events: a rule, and the selected line in full */
-#define PAGE_LINES    8	    /* of a preview */
-#define EXPLAIN_LINES 5	    /* a rule, and the selected choice in full */
-#define EVENT_MS      60000 /* until an event leaves the status line */
+#define DETAIL_LINES  3	    /* below the events: a rule, and the whole text of the selected one */
+#define PAGE_LINES    8	    /* PgUp and PgDn scroll a preview by this many lines */
+#define EXPLAIN_LINES 5	    /* a rule, and the whole text of the selected choice */
+#define EVENT_MS      60000 /* how long the status line shows an event */
 #define MAX_HINTS     24
-#define HOME_ESCAPES  3 /* presses of Esc in a row that lead to the fleet */
+#define HOME_ESCAPES  3 /* this many presses of Esc in a row open the fleet */
 
 #define UI_VIEW_COUNT 8
 
@@ -36,60 +36,61 @@ enum ui_overlay {
 	OVERLAY_NONE,
 	OVERLAY_HELP,
 	OVERLAY_CHOICES,
-	OVERLAY_EXPLAINED, /* choices, the selected one in full */
+	OVERLAY_EXPLAINED, /* choices, with the whole text of the selected one */
 	OVERLAY_EVENTS,
 	OVERLAY_SEARCH,
 	OVERLAY_FILTER,
 	OVERLAY_BASELINE,
 	OVERLAY_EXPORT,	  /* format and file name */
-	OVERLAY_CONFIRM,  /* preview of a command that waits for a yes */
-	OVERLAY_QUESTION, /* from a pod */
+	OVERLAY_CONFIRM,  /* preview of a command, which the user must confirm */
+	OVERLAY_QUESTION, /* about a pod, see ui_ask() */
 	OVERLAY_FORM,
 };
 
-/* What the mouse button that is held down drags. */
+/* What the user drags while a mouse button is down. */
 enum ui_drag_kind {
 	DRAG_NONE,
 	DRAG_CHART, /* a range of x */
-	DRAG_LIST   /* the selection */
+	DRAG_LIST   /* the selection of a list */
 };
 
 struct ui_drag {
 	enum ui_drag_kind kind;
-	struct rect area; /* of the chart */
-	int from, to;	  /* columns of the chart */
-	int y;		  /* of the last event */
+	struct rect area; /* cells of the chart */
+	int from, to;	  /* first and current column of the range */
+	int y;		  /* row of the last mouse event */
 };
 
+/* What choosing an entry does. */
 enum choice_kind {
-	CHOICE_ACTION,
-	CHOICE_RUN,
-	CHOICE_WORD,   /* explain it */
-	CHOICE_COLUMN, /* sort by it */
-	CHOICE_COPY,   /* copy its description */
-	CHOICE_OPTION, /* write it */
-	CHOICE_TRACK,  /* use it; see ui_shared.track_choice */
-	CHOICE_PLAN,
-	CHOICE_FORM,	   /* a bench by the form */
-	CHOICE_CHECKPOINT, /* of a HarnessGym run: bench its best checkpoint */
-	CHOICE_SETTINGS	   /* or the launch settings of its kernels */
+	CHOICE_ACTION,	   /* run the action */
+	CHOICE_RUN,	   /* open the run */
+	CHOICE_WORD,	   /* nothing: the entry explains a word */
+	CHOICE_COLUMN,	   /* sort by the column */
+	CHOICE_COPY,	   /* copy the description of the entry */
+	CHOICE_OPTION,	   /* write the option into the configuration */
+	CHOICE_TRACK,	   /* use the track; see ui_shared.track_choice */
+	CHOICE_PLAN,	   /* start the plan of a bench */
+	CHOICE_FORM,	   /* open the form for a bench */
+	CHOICE_CHECKPOINT, /* bench the best checkpoint of a HarnessGym run */
+	CHOICE_SETTINGS	   /* bench the launch settings of its kernels */
 };
 
-/* An entry of help, palette or the list of benches. */
+/* An entry of the help, of the palette, or of another list of choices. */
 struct ui_choice {
 	enum choice_kind kind;
-	size_t i;	/* enum action, or index into runs, columns or options */
-	char *texts[4]; /* owned; keys, name, description (of a plan: its id), where; or NULL */
+	size_t i;	/* enum action, or index into runs, columns, options or tracks */
+	char *texts[4]; /* owned; keys, name, description (id of a plan), where found; or NULL */
 };
 
-/* A line of the events. */
+/* A line in the list of alerts and events. */
 struct ui_event {
-	const struct alert *alert;	 /* raised and not over; NULL: see event */
+	const struct alert *alert;	 /* an alert that has not ended; NULL: see event */
 	const struct model_event *event; /* NULL if there is an alert */
-	const struct model_run *mr;	 /* NULL: of no run */
+	const struct model_run *mr;	 /* NULL: it does not belong to a run */
 };
 
-/* A hint of the footer and where it was drawn, for the mouse. */
+/* A hint of the footer, and the cells that a click must hit. */
 struct ui_hint {
 	struct rect place;
 	enum action action;
@@ -124,9 +125,9 @@ struct ui_question {
 /* Progress of a bracketed paste. */
 enum paste_state {
 	PASTE_NONE,
-	PASTE_START, /* no text yet */
+	PASTE_START, /* no text was pasted yet */
 	PASTE_TEXT,
-	PASTE_BREAK, /* after a line end or a tab: a blank if more text follows */
+	PASTE_BREAK, /* after a line end or a tab, which becomes a blank if more text follows */
 };
 
 struct ui {
@@ -138,40 +139,40 @@ struct ui {
 	size_t trail[UI_VIEW_COUNT]; /* views that q and Esc return to */
 	size_t n_trail;
 	enum ui_overlay overlay;
-	bool is_finding; /* the filter of a list is being typed */
+	bool is_finding; /* the user is typing the filter of a list */
 	enum paste_state paste;
-	int n_escapes;		       /* Esc in a row */
-	const struct model_run *first; /* selected by the program; NULL: by the user */
+	int n_escapes;		       /* how often Esc was pressed in a row */
+	const struct model_run *first; /* run that the program selected; NULL: the user did */
 	struct ui_drag drag;
 	struct list list;	   /* of choices or events */
-	struct ui_choice *choices; /* owned; of help, palette and benches */
+	struct ui_choice *choices; /* owned */
 	size_t n_choices, cap_choices;
 	const char *title;	 /* of the choices */
 	struct ui_event *events; /* owned; rows of the list of events */
 	struct prompt find, search, filter, answer, scores, file;
-	struct ui_baseline typed; /* entered by the user; no name: none */
+	struct ui_baseline typed; /* baseline that the user typed; without a name: none */
 	char typed_name[FMT_LABEL];
 	double typed_scores[UI_MAX_SCORES];
 	enum ui_export export;
-	char *taken_name; /* owned; the file exists, and this name is free; NULL: not asked */
+	char *taken_name; /* owned; a free name to offer if the file exists; NULL: not asked */
 	struct form form;
 	char *bench_pods;	/* owned; pods that a bench is chosen for */
-	struct command pending; /* waits for a yes, or for a choice */
+	struct command pending; /* waits until the user confirms or chooses */
 	char *preview;		/* owned; of the pending command */
-	int preview_top;	/* first line that is shown */
+	int preview_top;	/* first line of the preview that is shown */
 	struct ui_question questions[UI_MAX_QUESTIONS];
 	size_t n_questions;
 	int tabs[UI_VIEW_COUNT][2]; /* columns from and to, as drawn last */
 	struct ui_hint hints[MAX_HINTS];
 	size_t n_hints;
 	bool is_working;		     /* a view has more to do in the background */
-	bool is_stale, is_urgent, is_paused; /* urgent: a key waits for its frame */
+	bool is_stale, is_urgent, is_paused; /* urgent: draw the next frame at once */
 	unsigned int wants;
 	int64_t drawn_at_ms;
-	uint64_t wanted[UI_MAX_MARKS + 1]; /* runs of the last session: reference, then marks */
-	size_t n_looked;		   /* runs of the model that were compared with them */
+	uint64_t wanted[UI_MAX_MARKS + 1]; /* ids of runs to restore: reference, then marks */
+	size_t n_looked;		   /* number of runs of the model compared with these */
 	size_t seen_events;		   /* number of the newest event in the status line */
-	int64_t seen_at_ms;		   /* when it came; mono clock */
+	int64_t seen_at_ms;		   /* when that event was first drawn; mono clock */
 };
 
 static const struct view_ops *const ui_views[UI_VIEW_COUNT] = {
@@ -211,7 +212,7 @@ void ui_configure(struct ui *ui, const struct ui_setup *setup)
 {
 	struct ui_shared *shared = &ui->shared;
 
-	/* A charset chosen by key stays until the configuration changes. */
+	/* Keep a charset that the user chose by key, unless the configured one changed. */
 	if (setup->charset != ui->setup.charset)
 		shared->chart.charset = setup->charset;
 	ui->setup = *setup;
@@ -294,7 +295,7 @@ void ui_show_message(struct ui_shared *shared, const char *fmt, ...)
 
 bool ui_shows_run(const struct ui_shared *shared, const struct model_run *mr)
 {
-	/* A run of a bench is in the list only while it runs; afterwards its bench shows it. */
+	/* List a run of a bench only while it runs; afterwards the bench shows it. */
 	if (mr->log != NULL && mr->log->is_bench && !mr->live)
 		return false;
 	return !shared->only_marked || ui_is_marked(&shared->marks, mr);
@@ -352,9 +353,8 @@ void ui_set_now(struct ui *ui, int64_t wall_ms, int64_t mono_ms)
 	ui->shared.now_mono_ms = mono_ms;
 }
 
-/* Select a run until the user selects one: the first running one of the fleet, else the newest, so
- * that the fleet opens at its top. The choice is repeated while logs are read, and while the
- * selected run is not live. */
+/* Until the user selects a run, select the one at the top of the fleet: the first running run, or
+ * else the newest. Choose again while logs are being read, and if the selected run is not live. */
 static void select_first_run(struct ui *ui)
 {
 	struct ui_shared *shared = &ui->shared;
@@ -375,7 +375,7 @@ static void select_first_run(struct ui *ui)
 	shared->selected = ui->first;
 }
 
-/* Identifies a run across restarts. */
+/* Return an id of the run that stays the same across restarts. */
 static uint64_t run_id(const struct model *model, const struct model_run *mr)
 {
 	AUTO_TEXT name = xasprintf("%s\n%s\n%u", model_pod_name(model, mr->pod), mr->path,
@@ -384,7 +384,7 @@ static uint64_t run_id(const struct model *model, const struct model_run *mr)
 	return str_hash(str_from(name));
 }
 
-/* Restore the reference and the marks of the last session as their runs appear. */
+/* Restore the reference and the marks of the last session for runs that appeared in the model. */
 static void restore_marks(struct ui *ui)
 {
 	const struct model *model = ui->shared.model;
@@ -433,7 +433,7 @@ bool ui_work(struct ui *ui)
 		return false;
 	bool more = view->work(ui->states[ui->view], &ui->shared);
 	ui->is_stale |= more || ui->is_working;
-	/* The user waits for the result: draw it at once. */
+	/* The user is waiting for the result: draw it at once. */
 	ui->is_urgent |= ui->is_working && !more;
 	ui->is_working = more;
 	return more;
@@ -447,7 +447,7 @@ unsigned int ui_take_wants(struct ui *ui)
 	return wants;
 }
 
-/* Execute a command and release it; false if it failed.  The message shows the result. */
+/* Execute a command, show its result as a message, and release it; false if it failed. */
 static bool run_command(struct ui *ui, struct command *command)
 {
 	struct err err = { ERR_NONE, "" };
@@ -470,21 +470,20 @@ void command_release(struct command *command)
 	memset(command, 0, sizeof(*command));
 }
 
-/* Notify the view that the selection of its list moved. */
 static void notify_view(struct ui *ui)
 {
 	if (ui->overlay == OVERLAY_NONE && ui_view(ui)->moved != NULL)
 		ui_view(ui)->moved(ui->states[ui->view], &ui->shared);
 }
 
-/* Show a view that q and Esc leave for the fleet. */
+/* Show a view; q and Esc then return to the fleet. */
 static void show_view(struct ui *ui, size_t view)
 {
 	ui->view = view;
 	ui->n_trail = 0;
 }
 
-/* Draw an empty frame in the middle of the screen; the area inside it. */
+/* Draw an empty frame in the middle of the screen, and return the area inside. */
 static struct rect draw_dialog(struct canvas *canvas, int width, int height, const char *title)
 {
 	struct rect box;
@@ -497,7 +496,7 @@ static struct rect draw_dialog(struct canvas *canvas, int width, int height, con
 	return canvas_box(canvas, box, "%s", title);
 }
 
-/* Action of a key in a list while letters are typed as text. */
+/* Return the action of a key in a list while letters are text. */
 static enum action find_list_action(uint32_t code)
 {
 	static const struct {
@@ -518,7 +517,8 @@ static enum action find_list_action(uint32_t code)
 
 /* ---- confirmation of a command */
 
-/* Show what a command (taken over) would do, and wait for a yes; run it if that needs none. */
+/* Show what a command would do, and let the user confirm it; run it at once if it has no preview.
+ * Takes ownership of the command. */
 static void confirm_command(struct ui *ui, struct command *command)
 {
 	struct err err = { ERR_NONE, "" };
@@ -556,7 +556,7 @@ static void handle_confirm_key(struct ui *ui, const struct key *key)
 	if (result != PROMPT_DONE && result != PROMPT_CANCEL)
 		return;
 	ui->overlay = OVERLAY_NONE;
-	/* Only the whole word counts. */
+	/* A single "y" is not enough. */
 	if (result == PROMPT_DONE && strcmp(ui->answer.text, "yes") == 0) {
 		run_command(ui, &ui->pending);
 		return;
@@ -642,7 +642,7 @@ static void clear_choices(struct ui *ui, enum ui_overlay overlay, const char *ti
 	ui->title = title;
 }
 
-/* Offer the words of the view, or those of all others. */
+/* Add the words of the current view to the choices, or those of all other views. */
 static void add_words(struct ui *ui, bool of_view)
 {
 	struct words_entry entry;
@@ -673,8 +673,7 @@ static void add_action(struct ui *ui, enum action action)
 	choice->texts[3] = buf_detach(&where);
 }
 
-/* Offer all actions, first those of the view; in the help also all words, in the palette all runs,
- * newest first. */
+/* Offer all actions, those of the view first. The help also has all words, the palette all runs. */
 static void open_actions(struct ui *ui, enum ui_overlay overlay)
 {
 	unsigned int places = ui_view(ui)->places;
@@ -706,7 +705,7 @@ static void open_form(struct ui *ui)
 	const struct model_run *run = ui->shared.selected;
 	const char *pods = ui->bench_pods;
 
-	/* The pod of the selected run, or the only one. */
+	/* Fill in the pod of the selected run, or the only pod. */
 	if (pods[0] == '\0' && ui->form.fields[FORM_pods].len == 0 && run != NULL &&
 	    run->pod < model->n_pods)
 		pods = model->pods[run->pod].name;
@@ -716,8 +715,8 @@ static void open_form(struct ui *ui)
 	ui->overlay = OVERLAY_FORM;
 }
 
-/* Offer the plans and the form, for a bench on these pods, like the bench with this ID (NULL:
- * none); without plans open the form. */
+/* Offer the plans, and the form, for a bench on these pods. If there are no plans, open the form.
+ * It is filled in like the bench with the ID `like`, unless that is NULL. */
 static void open_benches(struct ui *ui, const char *pods, const char *like)
 {
 	const struct model *model = ui->shared.model;
@@ -744,7 +743,7 @@ static void open_benches(struct ui *ui, const char *pods, const char *like)
 		open_form(ui);
 }
 
-/* Offer the columns of the view's list to sort by; false: it has no list. */
+/* Offer the columns of the view's list to sort by; false if the view has no list. */
 static bool open_sort(struct ui *ui)
 {
 	const struct list *list = ui_view(ui)->list != NULL ? ui->states[ui->view] : NULL;
@@ -765,7 +764,7 @@ static bool open_sort(struct ui *ui)
 	return true;
 }
 
-/* Offer the tracks, each with its number of recognized logs. */
+/* Offer the tracks, each with the number of logs that match it; false if there are no tracks. */
 static bool open_tracks(struct ui *ui)
 {
 	const struct track_set *set = ui->shared.tracks;
@@ -793,7 +792,7 @@ static bool open_tracks(struct ui *ui)
 	return true;
 }
 
-/* Offer to copy the text of the command (taken over) or a cell of the selected row. */
+/* Offer to copy the text of the command or a cell of the selected row. Releases the command. */
 static void open_copy(struct ui *ui, struct command *command)
 {
 	const struct list *list = ui->states[ui->view];
@@ -811,16 +810,16 @@ static void open_copy(struct ui *ui, struct command *command)
 	fill_choices(ui);
 }
 
-/* Offer the benches of a HarnessGym run; the command (taken over) waits for the choice. */
+/* Offer the benches of a HarnessGym run; the command is kept until the user chooses. */
 static void open_harness_benches(struct ui *ui, struct command *command)
 {
 	command_release(&ui->pending);
 	ui->pending = *command;
 	clear_choices(ui, OVERLAY_CHOICES, "Choose a bench");
 	(void)add_choice(ui, CHOICE_CHECKPOINT, 0, "checkpoint",
-			 "template of the task against the best checkpoint");
+			 "compare the task's template with the best checkpoint");
 	(void)add_choice(ui, CHOICE_SETTINGS, 0, "settings",
-			 "launch settings of its kernels, as a kernel bench");
+			 "compare launch settings of its kernels, as a kernel bench");
 	fill_choices(ui);
 }
 
@@ -836,10 +835,9 @@ static void report_order(struct ui *ui, const struct list *list)
 				list->descending ? ", reversed" : "");
 }
 
-/* Run the selected choice. */
 static void take_choice(struct ui *ui)
 {
-	struct list *list = ui->states[ui->view]; /* of a view that has one */
+	struct list *list = ui->states[ui->view]; /* valid only if the view has a list */
 	size_t row = list_row(&ui->list);
 	struct command command = { .id = COMMAND_NONE };
 
@@ -888,7 +886,7 @@ static void take_choice(struct ui *ui)
 	}
 }
 
-/* Show what the form would run; an error is shown below its fields. */
+/* Show what the form would run, or an error below its fields. */
 static void submit_form(struct ui *ui)
 {
 	struct command command = { .id = COMMAND_BENCH_FORM };
@@ -923,7 +921,6 @@ static int draw_form(struct ui *ui, struct canvas *canvas, int *cursor_y)
 
 /* ---- alerts and events */
 
-/* Append the text of an alert or event. */
 static void describe_event(const struct ui *ui, const struct ui_event *line, struct buf *out)
 {
 	if (line->alert != NULL)
@@ -961,7 +958,7 @@ static void fill_event_cell(void *user, size_t row, size_t column, struct list_c
 	}
 }
 
-/* Rows: open alerts, acknowledged alerts, then events, each newest first. */
+/* List open alerts, then acknowledged ones, then events, each newest first. */
 static void fill_events(struct ui *ui)
 {
 	static const struct list_column columns[] = {
@@ -986,7 +983,7 @@ static void fill_events(struct ui *ui)
 	for (size_t i = model->n_events; i-- > 0;) {
 		const struct model_event *event = model_event_at(model, i);
 
-		/* The alert that it belongs to is in the list already. */
+		/* Skip an event whose alert is in the list. */
 		if (alerts_find(alerts, event->alert) == NULL)
 			ui->events[n++] = (struct ui_event){ NULL, event, event->mr };
 	}
@@ -1022,7 +1019,7 @@ static int draw_events(struct ui *ui, struct canvas *canvas, UNUSED int *cursor_
 		canvas_print_top(canvas, &r, STYLE_DIM, "No alerts or events yet.");
 		return -1;
 	}
-	/* Below the list the selected line in full, as a row may be too narrow for it. */
+	/* Show the whole text of the selected line below the list: its row may be too narrow. */
 	struct rect whole = rect_take_bottom(&r, DETAIL_LINES);
 	canvas_fill(canvas, rect_take_top(&whole, 1), STYLE_AXIS, 0x2500);
 	if (list_row(&ui->list) != SIZE_MAX)
@@ -1033,7 +1030,7 @@ static int draw_events(struct ui *ui, struct canvas *canvas, UNUSED int *cursor_
 	return -1;
 }
 
-/* The list that receives keys, up to date; NULL if there is none. */
+/* Update and return the list that receives keys; NULL if there is none. */
 static struct list *ui_list(struct ui *ui)
 {
 	const struct view_ops *view = ui_view(ui);
@@ -1047,7 +1044,8 @@ static struct list *ui_list(struct ui *ui)
 
 /* ---- filter of a list */
 
-/* A mouse key while text is typed: a press in the list selects or sorts. False: not a mouse key. */
+/* Handle a mouse key while text is typed: a press in the list selects or sorts. False for others.
+ */
 static bool handle_find_mouse(struct ui *ui, const struct key *key)
 {
 	if (key->code < KEYCODE_MOUSE_PRESS || key->code > KEYCODE_MOUSE_DRAG)
@@ -1059,7 +1057,6 @@ static bool handle_find_mouse(struct ui *ui, const struct key *key)
 	return true;
 }
 
-/* Move in the list, or edit its filter. */
 static enum prompt_result edit_filter(struct ui *ui, const struct key *key)
 {
 	struct list *list = ui_list(ui);
@@ -1117,7 +1114,8 @@ static int draw_choices(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	struct rect r = draw_dialog(canvas, is_help ? canvas->width : PICK_WIDTH, height, title);
 	struct rect line = rect_take_top(&r, 1);
 	if (is_help || ui->overlay == OVERLAY_EXPLAINED) {
-		/* Below the list the selected choice in full, as a row may be too narrow for it. */
+		/* Show the whole text of the selected choice below the list: its row may be too
+		 * narrow. */
 		struct rect whole = rect_take_bottom(&r, int_min(EXPLAIN_LINES, r.h / 3));
 
 		canvas_fill(canvas, rect_take_top(&whole, 1), STYLE_AXIS, 0x2500);
@@ -1130,7 +1128,7 @@ static int draw_choices(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	return prompt_draw(&ui->find, canvas, line, "> ");
 }
 
-/* Open the overlay of an action; false if it has none here. */
+/* Open the overlay of an action; false if the action has none in this view. */
 static bool open_overlay(struct ui *ui, enum action action)
 {
 	bool can_search = ui_view(ui)->search != NULL;
@@ -1160,7 +1158,7 @@ static bool open_overlay(struct ui *ui, enum action action)
 	} else if (action == ACTION_SEARCH) {
 		const struct list *list = ui_list(ui);
 
-		/* A view without a list: look for a run by name. */
+		/* In a view without a list, search for a run by name. */
 		if (list == NULL) {
 			open_actions(ui, OVERLAY_CHOICES);
 			return true;
@@ -1221,7 +1219,7 @@ static struct prompt *find_prompt(struct ui *ui)
 						 : &ui->search;
 }
 
-/* Parse "name=v1,v2,v3" into the typed baseline; -1 with err. */
+/* Parse "name=v1,v2,v3" into ui->typed; -1 with err if it is invalid. */
 static int parse_baseline(struct ui *ui, struct str text, struct err *err)
 {
 	double scores[UI_MAX_SCORES];
@@ -1249,7 +1247,8 @@ static int parse_baseline(struct ui *ui, struct str text, struct err *err)
 	return 0;
 }
 
-/* Compare with the typed baseline instead of a reference; "": with the configured baseline. */
+/* Compare with the baseline that the user typed instead of a reference; "" restores the configured
+ * baseline. */
 static int set_baseline(struct ui *ui, const char *text, struct err *err)
 {
 	struct ui_shared *shared = &ui->shared;
@@ -1265,7 +1264,6 @@ static int set_baseline(struct ui *ui, const char *text, struct err *err)
 	return 0;
 }
 
-/* Can the view be exported in this format? */
 static bool has_export(const struct view_ops *view, enum ui_export format)
 {
 	return format == EXPORT_TEXT				   ? view->text != NULL
@@ -1273,7 +1271,8 @@ static bool has_export(const struct view_ops *view, enum ui_export format)
 								   : view->list != NULL;
 }
 
-/* Choose the next format, or with by = EXPORT_COUNT - 1 the previous; the file gets its suffix. */
+/* Choose the format `by` places after the current one, modulo EXPORT_COUNT, and skip formats that
+ * the view does not have. The file name gets the suffix of the format. */
 static void step_export(struct ui *ui, int by)
 {
 	const char *name = ui->file.text, *dot = strrchr(file_name(name), '.');
@@ -1297,14 +1296,14 @@ static void open_export(struct ui *ui, UNUSED enum action action)
 	step_export(ui, 1);
 }
 
-/* Append the text of the export; if there is none, why gets the reason. */
+/* Append the text of the export. If there is none, write the reason to why. */
 static void make_export(struct ui *ui, struct buf *out, char why[160])
 {
 	struct plot_request request = { .metric = ui->shared.chart.metric };
 	const struct view_ops *view = ui_view(ui);
 	void *state = ui->states[ui->view];
 
-	/* The view may have changed since the format was chosen. */
+	/* The current view may not be the one that the format was chosen for. */
 	if (!has_export(view, ui->export))
 		return;
 	plot_request_runs(&request, &ui->shared);
@@ -1324,7 +1323,7 @@ static void make_export(struct ui *ui, struct buf *out, char why[160])
 	}
 }
 
-/* Write the export; the prompt stays open if the file cannot be written. */
+/* Write the export, and close the prompt unless the file cannot be written. */
 static void write_export(struct ui *ui, bool over)
 {
 	struct command command = { .id = COMMAND_EXPORT, .over = over };
@@ -1371,7 +1370,7 @@ static void handle_export_key(struct ui *ui, const struct key *key)
 		write_export(ui, false);
 }
 
-/* Switch off the part of "a & b" at the cursor, as "a & #b", or on again. */
+/* Disable the part of a filter "a & b" at the cursor, as in "a & #b", or enable it again. */
 static void toggle_filter_part(struct prompt *prompt)
 {
 	size_t at = prompt->cursor;
@@ -1403,7 +1402,7 @@ static void handle_search_key(struct ui *ui, const struct key *key)
 	else if (result == PROMPT_DONE)
 		rc = ui_view(ui)->search(ui->states[ui->view], &ui->shared, prompt->text, is_filter,
 					 &err);
-	/* The prompt stays open for a correction. */
+	/* After an error, keep the prompt open for a correction. */
 	if (rc != 0)
 		ui_show_message(&ui->shared, "%s", err.text);
 	else if (result == PROMPT_CANCEL || result == PROMPT_DONE)
@@ -1445,7 +1444,7 @@ static void handle_question_key(struct ui *ui, const struct key *key)
 {
 	enum prompt_result result = PROMPT_DONE;
 
-	/* Enter bypasses the prompt, which would keep the answer in its history. */
+	/* Do not pass Enter to the prompt: it would keep a secret answer in its history. */
 	if (key->code != '\r' && key->code != '\n')
 		result = prompt_key(&ui->answer, key->code);
 	if (result != PROMPT_DONE && result != PROMPT_CANCEL)
@@ -1485,7 +1484,7 @@ static int draw_question(struct ui *ui, struct canvas *canvas, int *cursor_y)
 
 static const struct {
 	void (*handle_key)(struct ui *ui, const struct key *key);
-	/* Returns the cursor's column; -1: no cursor. */
+	/* Returns the cursor's column; -1 if there is no cursor. */
 	int (*draw)(struct ui *ui, struct canvas *canvas, int *cursor_y);
 } overlays[] = {
 	[OVERLAY_HELP] = { handle_choice_key, draw_choices },
@@ -1503,7 +1502,7 @@ static const struct {
 
 /* ---- actions that are the same in all views */
 
-/* Report a change to the selected run, unless the fleet shows it anyway. */
+/* Report a change to the selected run. The fleet needs no message, because its list shows it. */
 static void report_on_run(struct ui *ui, const char *what)
 {
 	if (ui->shared.selected == NULL)
@@ -1512,7 +1511,6 @@ static void report_on_run(struct ui *ui, const char *what)
 		ui_show_message(&ui->shared, "%s %s", plot_run_label(ui->shared.selected).s, what);
 }
 
-/* Select the next or the previous run, in order of appearance. */
 static void step_run(struct ui *ui, enum action action)
 {
 	const unsigned int shows_it = IN_RUNS | IN_CHARTS;
@@ -1528,7 +1526,6 @@ static void step_run(struct ui *ui, enum action action)
 		report_on_run(ui, "is selected");
 }
 
-/* Select the next or the previous run that failed, in order of appearance. */
 static void step_failed_run(struct ui *ui, enum action action)
 {
 	struct ui_shared *shared = &ui->shared;
@@ -1623,7 +1620,7 @@ static void step_view(struct ui *ui, enum action action)
 	show_view(ui, (ui->view + by) % UI_VIEW_COUNT);
 }
 
-/* Leave a filter, else the view; in the fleet, ACTION_QUIT leaves the program. */
+/* Clear a filter; without one, return to the previous view; in the fleet, ACTION_QUIT quits. */
 static void go_back(struct ui *ui, enum action action)
 {
 	struct list *list = ui_list(ui);
@@ -1638,7 +1635,7 @@ static void go_back(struct ui *ui, enum action action)
 		ui->wants |= UI_WANT_QUIT;
 }
 
-/* A key never goes without an answer, except a move at the end of a list. */
+/* Explain that a key does nothing here, except for keys that move in a list. */
 static void report_no_use(struct ui *ui, enum action action)
 {
 	const struct action_info *info = action_info(action);
@@ -1660,7 +1657,7 @@ static void run_frame_action(struct ui *ui, enum action action)
 	static const struct {
 		enum action action;
 		void (*run)(struct ui *ui, enum action action);
-		unsigned int want; /* for the owner of the frame */
+		unsigned int want; /* enum ui_want; 0: none */
 	} actions[] = {
 		{ ACTION_MARK, mark_run, 0 },
 		{ ACTION_REFERENCE, set_reference, 0 },
@@ -1703,7 +1700,7 @@ static void run_frame_action(struct ui *ui, enum action action)
 	report_no_use(ui, action);
 }
 
-/* Open the view that the current one asked for; q and Esc return here. */
+/* Open the view that the current view requested (shared.go); q and Esc return to this one. */
 static void follow_view(struct ui *ui)
 {
 	size_t from = ui->view, n = ui->n_trail;
@@ -1739,7 +1736,7 @@ void ui_action(struct ui *ui, enum action action)
 		if (action == ACTION_SORT || action == ACTION_SORT_REVERSE)
 			report_order(ui, list);
 	}
-	/* The effect is visible only in a chart that is zoomed in. */
+	/* Show a message, because the effect is visible only in a zoomed chart. */
 	if (action == ACTION_HOLD_Y && used)
 		ui_show_message(&ui->shared, "y axis: scaled to %s",
 				ui->shared.chart.hold_y ? "all data" : "the visible part");
@@ -1781,7 +1778,7 @@ static int draw_tabs(struct ui *ui, struct canvas *canvas)
 	return x;
 }
 
-/* Draw reference, pods that are up, alerts and time to the right of the tabs. */
+/* Draw the reference, connected pods, alerts and time right of the tabs. */
 static void draw_state(const struct ui *ui, struct canvas *canvas, int left)
 {
 	const struct ui_shared *shared = &ui->shared;
@@ -1809,7 +1806,7 @@ static void draw_state(const struct ui *ui, struct canvas *canvas, int left)
 		print_into(pods, "%zu/%zu pods ", live, all);
 		print_into(time, " %.5s", clock.s);
 	}
-	/* If they do not fit, drop first the time, then the pods, never the alerts. */
+	/* If they do not fit, drop the time, then the pods, but never the alerts. */
 	taken = text_width(pods) + text_width(alerts);
 	if (taken + text_width(time) > room)
 		time[0] = '\0';
@@ -1822,7 +1819,7 @@ static void draw_state(const struct ui *ui, struct canvas *canvas, int left)
 	(void)canvas_text(canvas, x, 0, STYLE_HINT, time);
 }
 
-/* Draw the message if it is recent, else the newest event until it is too old. */
+/* Draw the last message if it is recent, or else the newest event if that is recent. */
 static void draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
 {
 	size_t events = ui->shared.model->n_events + ui->shared.model->first_event;
@@ -1839,7 +1836,8 @@ static void draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
 		canvas_print(canvas, line, STYLE_STRONG, "%s", shared->said);
 		return;
 	}
-	/* The time of an alert is when its cause started, which may be long ago. */
+	/* Count from the first time the event was drawn: an alert has the time when its cause
+	 * started, which may be long ago. */
 	if (events != ui->seen_events)
 		ui->seen_at_ms = shared->now_mono_ms;
 	ui->seen_events = events;
@@ -1850,7 +1848,7 @@ static void draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
 			     "%s %s", fmt_clock(event->wall_ms).s, event->text);
 }
 
-/* Columns of "key label"; 0 if the action has no key, or no use in the view. */
+/* Return the width of "key label"; 0 if the action has no key or does nothing in the view. */
 static int measure_hint(const struct ui *ui, enum action action)
 {
 	const struct view_ops *view = ui_view(ui);
@@ -1883,7 +1881,7 @@ static bool draw_hint(struct ui *ui, struct canvas *canvas, int *x, int end, enu
 	return true;
 }
 
-/* Draw the hints for keys: help first, so that it always fits, and quit at the right edge. */
+/* Draw the hints for keys, with help first, so that it always fits, and quit at the right edge. */
 static void draw_footer(struct ui *ui, struct canvas *canvas)
 {
 	static const enum action common[] = { ACTION_SEARCH, ACTION_SORT, ACTION_PALETTE,
@@ -1910,13 +1908,12 @@ static void draw_footer(struct ui *ui, struct canvas *canvas)
 
 /* ---- mouse */
 
-/* The chart at a position; NULL if there is none. */
 static const struct rect *find_chart(const struct ui *ui, int x, int y)
 {
 	return array_find(area, ui->shared.areas, ui->shared.n_areas, rect_has(area, x, y));
 }
 
-/* A column of a chart as a fraction of its width. */
+/* Convert a column of a chart to a fraction (0..1) of its width. */
 static double get_fraction(const struct rect *area, int x)
 {
 	double part = area->w > 1 ? (double)(x - area->x) / (area->w - 1) : 0;
@@ -1924,7 +1921,7 @@ static double get_fraction(const struct rect *area, int x)
 	return part < 0 ? 0 : part > 1 ? 1 : part;
 }
 
-/* Select the row of the list, or click in the view; false if nothing is there. */
+/* Select a row of the list, or let the view handle the click; false if nothing is there. */
 static bool click_view(struct ui *ui, const struct key *key)
 {
 	const struct view_ops *view = ui_view(ui);
@@ -1938,7 +1935,7 @@ static bool click_view(struct ui *ui, const struct key *key)
 	       view->click(ui->states[ui->view], &ui->shared, key->x, key->y);
 }
 
-/* A press shows the view of a tab, moves a chart's cursor, runs a hint, sorts or selects. */
+/* Handle a press: on a tab, a chart, a hint, the header of a list, or a row. */
 static void press_mouse(struct ui *ui, const struct key *key)
 {
 	const struct rect *area = find_chart(ui, key->x, key->y);
@@ -1972,7 +1969,6 @@ static void press_mouse(struct ui *ui, const struct key *key)
 	}
 }
 
-/* Handle a key of the mouse outside of overlays. */
 static void handle_mouse(struct ui *ui, const struct key *key)
 {
 	struct ui_drag *drag = &ui->drag;
@@ -1989,7 +1985,7 @@ static void handle_mouse(struct ui *ui, const struct key *key)
 					   int_min(key->x, drag->area.x + drag->area.w - 1));
 			ui->shared.chart.cursor = get_fraction(&drag->area, drag->to);
 		} else if (drag->kind == DRAG_LIST && by != 0 && !click_view(ui, key)) {
-			/* Beyond the edge of the list the selection moves on. */
+			/* If the drag leaves the list, continue to move the selection. */
 			ui_action(ui, by > 0 ? ACTION_DOWN : ACTION_UP);
 		}
 		drag->y = key->y;
@@ -2012,9 +2008,9 @@ static void handle_mouse(struct ui *ui, const struct key *key)
 
 /* ---- keys and frames */
 
-/* Handle a key that is part of a paste; false if the key counts like a typed one.  Only an
- * open text field takes a paste, and of it only printable characters: pasted Enter, Esc and Tab
- * are not commands.  Line ends and tabs between two words become one blank. */
+/* Handle a key that may be part of a paste; false if the key must be handled as typed. Only an open
+ * text field takes a paste, and only its printable characters: a pasted Enter, Esc or Tab is not a
+ * command. Line ends and tabs between words become one blank. */
 static bool filter_paste(struct ui *ui, const struct key *key)
 {
 	bool takes_text =
@@ -2074,7 +2070,7 @@ void ui_key(struct ui *ui, const struct key *key)
 	}
 	if (ui->n_escapes < HOME_ESCAPES)
 		return;
-	/* To the fleet from anywhere; the question of a pod stays open. */
+	/* Open the fleet and close everything except a question about a pod. */
 	show_view(ui, 0);
 	ui->is_finding = false;
 	if (ui->overlay != OVERLAY_QUESTION)
@@ -2090,7 +2086,8 @@ void ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 	struct rect body = { 0, 1, canvas->width, canvas->height - 3 };
 
 	*cursor_x = *cursor_y = -1;
-	/* Open the oldest question, unless something else is open or a paste would answer it. */
+	/* Open the oldest question, unless another overlay is open or a paste is in progress, which
+	 * would answer it. */
 	if (ui->overlay == OVERLAY_NONE && !ui->is_finding && ui->paste == PASTE_NONE &&
 	    ui->n_questions > 0) {
 		prompt_set(&ui->answer, "");
@@ -2102,7 +2099,7 @@ void ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 	ui->drawn_at_ms = ui->shared.now_mono_ms;
 	select_first_run(ui);
 	if (canvas->width < 60 || canvas->height < 15) {
-		/* Too small for a frame: show the fleet alone, and how to leave a dialog. */
+		/* The screen is too small: draw only the fleet, and how to close an overlay. */
 		body = (struct rect){ 0, 0, canvas->width, canvas->height };
 		if (ui->overlay == OVERLAY_NONE)
 			canvas_print_top(canvas, &body, STYLE_TITLE, "? help  enlarge to 60x15");
@@ -2130,7 +2127,7 @@ void ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 		*cursor_x = draw_find(ui, canvas, cursor_y);
 }
 
-/* ---- choices of the user, kept for the next start */
+/* ---- the user's choices, which are saved for the next start */
 
 static void add_run_id(cJSON *array, uint64_t id)
 {
@@ -2150,7 +2147,7 @@ void ui_save_choices(const struct ui *ui, cJSON *out)
 						   : ui->wanted[0]);
 	for (size_t i = 0; i < shared->marks.n; i++)
 		add_run_id(runs, run_id(shared->model, shared->marks.v[i]));
-	/* Marks whose pods have not answered in this session. */
+	/* Keep marks of runs that have not appeared in this session. */
 	for (size_t i = 1; i <= UI_MAX_MARKS; i++)
 		if (ui->wanted[i] != 0)
 			add_run_id(runs, ui->wanted[i]);
@@ -2169,7 +2166,7 @@ void ui_save_choices(const struct ui *ui, cJSON *out)
 	}
 }
 
-/* Restore the order of a list; a column that no longer exists is ignored. */
+/* Restore the order of a list. If the column no longer exists, do nothing. */
 static void restore_order(struct list *list, const cJSON *order)
 {
 	const char *title = json_get_string(order, "descending", cJSON_GetStringValue(order));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* View of the leaderboard: groups of runs ranked by their mean; a group unfolds into its seeds. */
+/* The view of the leaderboard: groups of runs ranked by their mean; a group unfolds into its seeds.
+ */
 #include "base/log.h"
 #include "model/board.h"
 #include "ui/panel.h"
@@ -11,12 +12,13 @@
 #define NAME_COLUMNS	 18
 #define VERDICT_BYTES	 (64U << 10)
 #define VERDICT_LEAST	 7 /* lines of the verdict box */
-/* A group whose mean exceeds the best by more than this share is not on the axis of scores. */
+/* If a group's mean differs from the best by more than this share, the axis of scores leaves it
+ * out. */
 #define FAR_BEHIND 0.02
 
 /* One line of the table: a group, or one run of the unfolded group. */
 struct board_line {
-	size_t group, row; /* indices into the board; row SIZE_MAX: the group itself */
+	size_t group, row; /* indices into the board; row is SIZE_MAX for the group itself */
 };
 
 #define BOARD_LIST(X)                                                     \
@@ -40,7 +42,7 @@ enum board_column { BOARD_LIST(LIST_ID) COLUMN_COUNT };
 
 struct board_view {
 	struct list list;
-	const struct ui_shared *shared; /* of the last fill; borrowed */
+	const struct ui_shared *shared; /* borrowed; set by board_list() */
 	struct board board;
 	bool has_board;
 	uint64_t generation;	 /* of the model when the board was computed */
@@ -54,7 +56,7 @@ struct board_view {
 
 static const struct list_column board_columns[] = { BOARD_LIST(LIST_COLUMN) };
 
-/* Write the group's name: its runs' common folder name if they have one, else its title or key. */
+/* Write the group's name: the common folder in the names of its runs, else its title or key. */
 static void group_name(const struct board_view *view, const struct board_group *group,
 		       char out[LIST_CELL_BYTES])
 {
@@ -75,8 +77,8 @@ static bool is_unfolded(const struct board_view *view, const struct board_group 
 	return view->unfolded != NULL && strcmp(view->unfolded, group->key) == 0;
 }
 
-/* One sign per cap: met ✓, slightly over ~, exceeded ✗, unknown ·; caps that the track does not
- * have are skipped. */
+/* Show one sign per cap of the track: ✓ if it is met, ~ slightly exceeded, ✗ exceeded, · unknown.
+ */
 static void caps_cell(const enum board_kept *caps, struct list_cell *cell)
 {
 	static const char *const marks[] = {
@@ -141,7 +143,7 @@ static void group_cell(const struct board_view *view, size_t line, size_t column
 		list_cellf(cell, group->is_baseline ? STYLE_REFERENCE : STYLE_STRONG, "%s%s",
 			   group->is_baseline ? "◆ " : "", name);
 	} else if (column == COLUMN_TARGET) {
-		/* What ranks the groups that show the target. */
+		/* Show the value by which groups that reach the target are ranked. */
 		if (group->track->rank_by == TRACK_RANK_TRAIN_S && group->verdict.target.is_shown)
 			list_cellf(cell, STYLE_STRONG, "%.1f s", group->train_ms.mean / 1000);
 		else
@@ -152,13 +154,13 @@ static void group_cell(const struct board_view *view, size_t line, size_t column
 		verdict_cell(group, cell);
 	} else {
 		cell->number = numbers[column];
-		/* Four decimals would show a small p as 0. */
+		/* With four decimals, a small p would look like 0. */
 		if (column == COLUMN_P && cell->number < 1e-4)
 			list_cellf(cell, STYLE_NORMAL, "%.0e", cell->number);
 	}
 }
 
-/* The run of line i. NULL for a group, and for SIZE_MAX. */
+/* Return the run of line i; NULL if the line is a group, or if i is SIZE_MAX. */
 static const struct model_run *run_of_line(const struct board_view *view, size_t i)
 {
 	return i != SIZE_MAX && view->lines[i].row != SIZE_MAX
@@ -206,7 +208,7 @@ static void line_cell(void *user, size_t i, size_t column, struct list_cell *cel
 		seed_cell(view, i, column, cell);
 }
 
-/* Sorting keeps a seed below its group. */
+/* Return the line of the group, so that sorting keeps seeds below their group. */
 static size_t line_parent(void *user, size_t i)
 {
 	const struct board_view *view = user;
@@ -216,8 +218,8 @@ static size_t line_parent(void *user, size_t i)
 	return i;
 }
 
-/* A line's identity across refills: the run, else the group's key plus the distance from the
- * group's line (scores without a run). */
+/* Return an id of the line that stays the same when the list is filled again: the run; or without a
+ * run, the group's key and the distance from the group's line. */
 static uint64_t line_id(void *user, size_t i)
 {
 	const struct board_view *view = user;
@@ -256,8 +258,7 @@ static const char *unit_of(const struct board *board, const struct board_group *
 	return strcmp(unit, "bpb") == 0 ? "BPB" : unit;
 }
 
-/* Append the explanation of a group's verdict: counts, mean, bar, and how many seeds are
- * missing. */
+/* Explain a group's verdict: counts, mean, bar, and how many seeds are missing. */
 static void describe_verdict(const struct board *board, const struct board_group *group,
 			     struct buf *out)
 {
@@ -317,13 +318,14 @@ static void draw_verdict(const struct board_group *group, struct str text, struc
 	if (lines > r.h && r.h > 0)
 		canvas_line_right(canvas, last, STYLE_HINT, str_from(" … more"));
 	track_list_caps(group->track, &caps);
-	/* In the order of the signs in the column CAPS. */
+	/* List the caps in the order of the signs in the column CAPS. */
 	if (lines < r.h && caps.len > 0)
 		canvas_print(canvas, last, STYLE_DIM,
 			     "CAPS %s: ✓ met ~ just over ✗ exceeded · unknown", caps.data);
 }
 
-/* Is the group on the axis of scores if this one is selected? Other scores have other axes. */
+/* Is the group on the axis of scores while `selected` is selected? Both must have the same score.
+ */
 static bool is_on_axis(const struct board_group *group, const struct board_group *selected)
 {
 	return run_has(group->stats.mean) && (group->n_counted > 0 || group->is_values) &&
@@ -340,7 +342,7 @@ static bool row_counts(const struct board_group *group, const struct board_row *
 	return run_has(row->score) && (group->is_values || row->use == BOARD_COUNTED);
 }
 
-/* Widen the axis to the groups near the best. Returns the best mean. */
+/* Extend the axis to contain the groups near the best. Returns the best mean. */
 static double spread_find_range(const struct board *board, const struct board_group *selected,
 				struct scale *scale)
 {
@@ -364,7 +366,7 @@ static double spread_find_range(const struct board *board, const struct board_gr
 static void spread_draw_group(const struct board *board, const struct board_group *group,
 			      double best, struct strip *strip)
 {
-	/* A score that exceeds a cap does not count, however good. */
+	/* A group that exceeds a cap does not count, whatever its scores. */
 	bool broken = any_of(i, BOARD_CAP_COUNT, group->caps[i] == CAP_BROKEN);
 	unsigned int style = broken		  ? STYLE_ALARM
 			     : group->is_baseline ? STYLE_REFERENCE
@@ -392,8 +394,8 @@ static void spread_draw_group(const struct board *board, const struct board_grou
 	}
 }
 
-/* Draw the scores of all seeds on one axis, one line per group. For groups far from the best, only
- * the mean is written, because their points would compress the rest. */
+/* Draw the scores of all seeds on one axis, one line per group. For a group far from the best,
+ * write only the mean, because its points would compress the rest. */
 static void draw_spread(const struct board_view *view, size_t selected, struct canvas *canvas,
 			struct rect r)
 {
@@ -429,7 +431,8 @@ static void draw_spread(const struct board_view *view, size_t selected, struct c
 	}
 }
 
-/* The metric that ranks a run without the track's score. BPB: it has none. */
+/* Return the metric to rank a run by that does not have the track's score; BPB if it has no metric.
+ */
 static struct chart_metric score_metric(const struct run *run)
 {
 	const struct run_series *own = plot_own_loss(run);
@@ -452,8 +455,8 @@ static bool is_score(const struct chart_metric *metric)
 	       metric->id == PLOT_OWN;
 }
 
-/* The metric to rank by. NULL: the track's score. It is the charts' metric if that is a loss or the
- * run's own metric. If no run reports BPB or training time, it is a loss. */
+/* Return the metric to rank by; NULL is the track's score. If the charts' metric is a loss or a
+ * run's own series, rank by that. If no run reports BPB or training time, rank by a loss. */
 static const char *ranking_metric(const struct ui_shared *shared, struct chart_metric *metric)
 {
 	const struct model *model = shared->model;
@@ -511,7 +514,7 @@ static void build_board(struct board_view *view, const struct ui_shared *shared)
 	if (shared->reference != NULL) {
 		xset_text(&against, ui_group_of(shared, shared->reference));
 	}
-	/* Without a group of that name, nothing is judged. */
+	/* If there is no group of that name, no group gets a verdict. */
 	if (against != NULL && board_set_baseline(&view->board, against, &err))
 		log_debug("board", "%s", err.text);
 	board_compute(&view->board);
@@ -535,7 +538,7 @@ static struct list *board_list(void *state, struct ui_shared *shared)
 	return &view->list;
 }
 
-/* Draw the table's box. Its title names the ranking metric, or the track. */
+/* Draw the box of the table; its title names the metric that ranks, or the track. */
 static struct rect board_box(const struct board_view *view, const struct ui_shared *shared,
 			     struct canvas *canvas, struct rect r)
 {
@@ -556,7 +559,6 @@ static struct rect board_box(const struct board_view *view, const struct ui_shar
 			  is_mixed ? "by the logs" : track->name, hint);
 }
 
-/* The group of the selected line, or SIZE_MAX. */
 static size_t selected_group(const struct board_view *view)
 {
 	size_t line = list_row(&view->list);
@@ -584,19 +586,19 @@ static void board_draw(void *state, struct ui_shared *shared, struct canvas *can
 
 		describe_verdict(&view->board, shown, &text);
 		text.len -= text.len > 0; /* the last newline */
-		/* As many lines as the text needs, at most a quarter of the screen. */
+		/* Use as many lines as the text needs, but at most a quarter of the screen. */
 		details = canvas_wrap(NULL, inside, STYLE_NORMAL, buf_str(&text), 0) + 2 +
 			  (shown->verdict.text[0] != '\0');
 	}
 	details = r.h >= 16 ? int_max(int_min(details, r.h / 4), VERDICT_LEAST) : 0;
-	/* Space that the table does not need goes to the axis of scores. */
+	/* Use the lines that the table does not need for the axis of scores. */
 	height = r.h - details;
 	over = height - (int)view->n_lines - 3;
 	if (over >= SPREAD_LEAST && shown != NULL) {
 		height -= over;
 		for (size_t i = 0; i < view->board.n_groups; i++)
 			spread += is_on_axis(&view->board.groups[i], shown);
-		/* One line per group, the axis and the frame. */
+		/* Count one line per group, the axis and the frame. */
 		spread = spread > 0 ? int_min(spread + 3, over) : 0;
 	}
 	struct rect table = rect_take_top(&r, height);
@@ -623,7 +625,7 @@ static const struct model_run *selected_run(const struct board_view *view)
 	return run_of_line(view, list_row(&view->list));
 }
 
-/* Mark all runs of the group; if all are marked already, unmark them. */
+/* Mark all runs of the group, or unmark them if all are marked. */
 static void mark_group(const struct board_view *view, struct ui_shared *shared)
 {
 	const struct board_group *group = &view->board.groups[selected_group(view)];
@@ -657,8 +659,8 @@ static void open_line(struct board_view *view, struct ui_shared *shared)
 	fill_lines(view);
 }
 
-/* Make the group's first run the reference, which makes the group the baseline. If it already is,
- * clear the reference. */
+/* Make the group's first run the reference, and so the group the baseline. If that run is the
+ * reference, clear it. */
 static void set_reference(const struct board_view *view, struct ui_shared *shared)
 {
 	const struct board_group *group = &view->board.groups[selected_group(view)];
@@ -697,7 +699,7 @@ static bool board_act(void *state, struct ui_shared *shared, enum action action,
 	else if (action == ACTION_MARK && selected_run(view) == NULL)
 		mark_group(view, shared);
 	else if (action == ACTION_METRIC_NEXT || action == ACTION_METRIC_PREV)
-		/* Step to the charts' next metric that runs can be ranked by. */
+		/* Go to the charts' next metric by which runs can be ranked. */
 		for (size_t i = 0; i < PLOT_CHOICES; i++) {
 			(void)ui_chart_act(shared, action);
 			if (is_score(&shared->chart.metric))

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* View that compares the marked runs: their curves, their gap to the reference, and the diff of
- * settings and source code. */
+/* The view that compares the marked runs: their curves, their difference from the reference, and a
+ * diff of settings and source code. */
 #include "model/forecast.h"
 #include "model/run_diff.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 
 #define DIFF_MAX (32U << 20) /* in bytes */
-#define START	 0.1 /* share of the steps that is not drawn: the loss falls too fast there */
+#define START	 0.1 /* do not draw this share of x at the start, where the loss falls too fast */
 
-/* What one run printed at the place of the comparison, and its difference from the base there. */
+/* The value of one run at the x of the comparison, and its difference from the base run. */
 struct figure {
-	double value, gap; /* absent: nothing there */
-	double noise;	   /* of the gap, from one row to the next; absent: unknown */
-	bool is_between;   /* interpolated: one of the two runs has no row there */
+	double value, gap; /* absent: the run (or the base run) has no value there */
+	double noise;	   /* of the gap, from neighboring rows; absent: unknown */
+	bool is_between;   /* interpolated, because one of the two runs has no row there */
 };
 
 enum figure_kind { FIGURE_CHART, FIGURE_VALIDATION, FIGURE_KINDS };
@@ -35,30 +35,31 @@ enum figure_kind { FIGURE_CHART, FIGURE_VALIDATION, FIGURE_KINDS };
 enum compare_column { COMPARE_LIST(LIST_ID) COMPARE_COLUMNS };
 
 struct compare {
-	struct list list;	       /* of runs, or of lines of the diff */
-	const struct model_run *of[2]; /* the two runs of the diff; NULL: none yet */
-	uint64_t generation;	       /* of the model when the diff was made */
-	bool is_diff;		       /* the diff is shown instead of the runs */
-	bool is_whole;		       /* the charts show the start of the runs, too */
+	struct list list;			     /* of runs, or of lines of the diff */
+	const struct model_run *of[2];		     /* the two runs of the diff; NULL: none yet */
+	uint64_t generation;			     /* of the model when the diff was made */
+	bool is_diff;				     /* show the diff instead of the runs */
+	bool is_whole;				     /* draw the start of the runs, too */
 	struct list_column columns[COMPARE_COLUMNS]; /* with titles of the last drawing */
 	struct list_ops ops;
 	struct buf diff;   /* text from run_diff_print() */
 	struct str *lines; /* owned; lines of the diff; NULL: not available */
 	size_t n_lines;
-	struct plot_request request; /* the runs of the last fill */
-	/* As drawn last: the figures, what they are called and where they were printed. */
+	struct plot_request request; /* the runs; set by compare_list() */
+	/* As drawn last: the figures, their names, and the x (as text) where they were read. */
 	struct figure figures[UI_MAX_MARKS + 2][FIGURE_KINDS];
 	char titles[FIGURE_KINDS][SERIES_LABEL_BYTES], at[FIGURE_KINDS][FMT_LABEL];
-	struct ui_shared *shared; /* of the last fill; borrowed */
+	struct ui_shared *shared; /* borrowed; set by compare_list() */
 };
 
-/* The run that all others are compared with: the reference, else the selected run. */
+/* Return the run that all others are compared with: the reference, else the selected run. */
 static const struct model_run *base_run(const struct ui_shared *shared)
 {
 	return shared->reference != NULL ? shared->reference : shared->selected;
 }
 
-/* Are there too few runs to compare? Then the view lists all runs, to mark some. */
+/* Are there too few runs to compare? If so, the view lists all runs, so that the user can mark
+ * some. */
 static bool is_choosing(const struct compare *compare)
 {
 	return compare->request.n_runs < 2;
@@ -72,7 +73,8 @@ static const struct model_run *run_of_row(const struct compare *compare, size_t 
 
 static const struct list_column compare_columns[] = { COMPARE_LIST(LIST_COLUMN) };
 
-/* A figure or its gap. A gap within twice its noise has no color; ~ marks what is interpolated. */
+/* Show the value or the gap of a figure. A gap within twice its noise has no color, and an
+ * interpolated number has a ~. */
 static void figure_cell(const struct figure *figure, bool is_gap, struct chart_metric metric,
 			struct list_cell *cell)
 {
@@ -138,7 +140,7 @@ static void compare_cell(void *user, size_t row, size_t column, struct list_cell
 	}
 }
 
-/* Warn if the runs' losses cannot be compared: tokenizers differ or are unknown. */
+/* Append a warning if the runs' losses cannot be compared: tokenizers differ or are unknown. */
 static void describe_losses(const struct compare *compare, struct buf *out)
 {
 	double lo = INFINITY, hi = -INFINITY;
@@ -163,7 +165,7 @@ static void describe_losses(const struct compare *compare, struct buf *out)
 			    lo, hi);
 }
 
-/* Scale y to include 0 (the reference) and 98 % of the gaps. */
+/* Choose a y range that includes 0 (the reference) and 98 % of the gaps. */
 static void fit_gaps(struct chart *chart, const struct chart_settings *settings)
 {
 	struct plot_spread y = plot_spread_of(chart, chart->x_lo, chart->x_hi, 0.01);
@@ -176,7 +178,7 @@ static void fit_gaps(struct chart *chart, const struct chart_settings *settings)
 	}
 }
 
-/* The last row of a run that all runs with points have reached. */
+/* Return the x of the last row of the first run that all runs with points have reached. */
 static double find_common_end(const struct plot_points *points, size_t n)
 {
 	double end = INFINITY;
@@ -203,7 +205,7 @@ static void read_figure(const struct plot_points *own, const struct plot_points 
 	figure->noise = find_gap_noise(&own->curve, &base->curve, x);
 }
 
-/* Read what each run printed at x, and at the last validation of the base before it. */
+/* Read the value of each run at x, and at the base run's last validation at or before x. */
 static void read_figures(struct compare *compare, const struct plot_points *points, size_t base,
 			 double x)
 {
@@ -240,8 +242,7 @@ static void read_figures(struct compare *compare, const struct plot_points *poin
 		plot_points_release(&vals[i]);
 }
 
-/* Replace the points of each run by their difference from the base curve. Returns whether any
- * difference exists. */
+/* Replace the points of each run by their difference from the base curve; true if there are any. */
 static bool subtract_base(const struct compare *compare, struct plot_points *points,
 			  const struct curve *base)
 {
@@ -303,7 +304,7 @@ static void draw_gaps(struct compare *compare, struct canvas *canvas, struct rec
 				      : "");
 	bool any = subtract_base(compare, points, &base.curve);
 	fit_gaps(&chart, &shared->chart);
-	/* The reference is a horizontal line at 0. */
+	/* Draw the reference as a horizontal line at 0. */
 	x[0] = chart.x_lo;
 	x[1] = chart.x_hi;
 	series[chart.n_series++] = (struct chart_series){ .x = x,
@@ -330,8 +331,8 @@ static void compare_release(void *state)
 	compare->n_lines = 0;
 }
 
-/* Diff the base run with the selected run, or with the first other one if the base is selected.
- * Read the logs again on model changes until both contain their settings and source. */
+/* Compare the base run with the selected run, or with the first other run if the base is selected.
+ * Until both logs contain their settings and source, read them again when the model changes. */
 static void update_diff(struct compare *compare)
 {
 	const struct model_run *base = base_run(compare->shared), *other;
@@ -411,7 +412,7 @@ static struct list *compare_list(void *state, struct ui_shared *shared)
 					  .n_columns = COMPARE_COLUMNS,
 					  .cell = compare_cell,
 					  .swatch = true };
-	/* While runs are chosen, there may be thousands of rows. */
+	/* The list of all runs may have thousands of rows, so it needs a version. */
 	compare->list.version =
 		is_choosing(compare) ? ui_runs_version(shared) ^ (uintptr_t)base_run(shared) : 0;
 	if (compare->is_diff)
@@ -451,7 +452,7 @@ static void compare_draw(void *state, struct ui_shared *shared, struct canvas *c
 	table.x = ++line.x;
 	table.w = line.w -= 2;
 	update_diff(compare);
-	/* The first line of the diff is its summary. */
+	/* Show the first line of the diff, which is its summary. */
 	if (compare->n_lines > 0)
 		buf_appendf(&notes, "%.*s (d)", (int)compare->lines[0].len, compare->lines[0].p);
 	else
@@ -460,7 +461,8 @@ static void compare_draw(void *state, struct ui_shared *shared, struct canvas *c
 	canvas_print(canvas, line, STYLE_HINT, "%s", notes.data);
 	compare->request.rect =
 		r.w >= 100 ? rect_take_left(&r, r.w * 6 / 10) : rect_take_top(&r, r.h * 6 / 10);
-	/* The first chart places the cursor, the second reads it, and the list shows it. */
+	/* Keep this order: the first chart places the cursor, the second reads the values there,
+	 * and the list shows them. */
 	shared->chart.x_from = compare->is_whole || shared->chart.axis == AXIS_WALL ? 0 : START;
 	plot_draw(&compare->request, shared, canvas);
 	draw_gaps(compare, canvas, r);
@@ -507,7 +509,7 @@ static bool compare_act(void *state, struct ui_shared *shared, enum action actio
 		compare->is_whole = !compare->is_whole;
 		return true;
 	}
-	/* One page is a tenth of the chart's width. */
+	/* A page moves the cursor by a tenth of the chart's width. */
 	if (action == ACTION_PAGE_UP || action == ACTION_PAGE_DOWN) {
 		double from = shared->chart.cursor < 0 ? 1 : shared->chart.cursor;
 

@@ -87,7 +87,6 @@ static void mark_cell(const struct fleet *fleet, const struct model_run *mr, str
 								   : "");
 }
 
-/* Return the run's final score, or its forecast. */
 static double final_score(const struct fleet_row *row)
 {
 	double final = model_run_final_bpb(row->mr);
@@ -301,7 +300,6 @@ static void draw_charts(struct ui_shared *shared, struct canvas *canvas, struct 
 			   &choices[(at + 1 + i) % n], false);
 }
 
-/* Draw the view for about 80x24, without frames to save lines. */
 static void draw_small(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 		       struct rect r)
 {
@@ -376,7 +374,6 @@ static const char no_runs[] = "No runs yet.\n"
 			      "!  shows all events\n"
 			      "The log patterns of the pods are in %s";
 
-/* Explain why there is nothing to show. */
 static void draw_empty(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	const struct model *model = shared->model;

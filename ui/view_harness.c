@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View of HarnessGym runs: their iterations and which scores are verified. */
+/* The view of HarnessGym runs: their iterations, and which scores are verified. */
 #include "model/harness_view.h"
 #include "report/harness_words.h"
 #include "ui/panel.h"
@@ -8,23 +8,23 @@
 #define MIN_CHART_HEIGHT 7
 #define LABEL_WIDTH	 15
 #define WORDS_MAX	 65536U
-#define TO_TOP		 (1 << 30) /* larger than any text */
+#define TO_TOP		 (1 << 30) /* more lines than any text has */
 #define MAX_TEXTS	 16
 
 /* The part of the view that receives the keys. */
 enum focus { FOCUS_RUNS, FOCUS_ITERATIONS, FOCUS_TEXT };
 
-/* The selected place, run and iteration. */
+/* The selected workspace or comparison, run and iteration. */
 struct harness_pick {
-	const struct harness_place *place;  /* NULL: no runs at all */
+	const struct harness_place *place;  /* NULL: nothing is listed */
 	const struct harness_run *run;	    /* NULL: a comparison, or no run yet */
 	const struct harness_iteration *it; /* NULL: none yet */
 };
 
-/* What the panel next to the chart shows. From DETAIL_TEXTS on, one value per text. */
+/* What the panel right of the chart shows. There is one value per text from DETAIL_TEXTS on. */
 enum harness_detail {
 	DETAIL_CASES,
-	DETAIL_WORDS, /* full text of the facts above, which are cut there */
+	DETAIL_WORDS, /* the facts and the iteration as text, which is not cut off */
 	DETAIL_CALLS,
 	DETAIL_ARTIFACTS,
 	DETAIL_TEXTS, /* + index in harness_view_texts() */
@@ -33,12 +33,12 @@ enum harness_detail {
 struct harness {
 	struct list runs, iterations;
 	enum focus focus;
-	unsigned int detail;	  /* enum harness_detail + index of a text */
-	int up;			  /* lines scrolled back from the end of a text */
-	enum harness_x x;	  /* x axis of the chart */
-	size_t of_run;		  /* 1 + row of the run whose iterations are shown; 0: none yet */
-	size_t followed;	  /* iteration that was selected automatically */
-	struct harness_pick pick; /* of the last fill; borrowed */
+	unsigned int detail; /* enum harness_detail + index of a text */
+	int up;		     /* number of lines between the visible part and the end of a text */
+	enum harness_x x;    /* x axis of the chart */
+	size_t of_run;	     /* 1 + row of the run whose iterations are shown; 0: none yet */
+	size_t followed;     /* iteration that was selected automatically */
+	struct harness_pick pick; /* borrowed; set by harness_list() */
 	const struct harness_view *view;
 };
 
@@ -69,7 +69,7 @@ enum iteration_column { IT_LIST(LIST_ID) IT_COLUMNS };
 
 static const struct list_column iteration_columns[] = { IT_LIST(LIST_COLUMN) };
 
-/* The number of rows of a place in the list: one per run; one if it has no runs. */
+/* Return how many rows a place has in the list: one per run, or one if it has no runs. */
 static size_t count_rows(const struct harness_place *place)
 {
 	if (!place->read || place->is_compare || place->ws.n_runs == 0)
@@ -77,7 +77,7 @@ static size_t count_rows(const struct harness_place *place)
 	return place->ws.n_runs;
 }
 
-/* Find the place and run of a row. Within a place, the newest run is first. */
+/* Find the place and run of a row. The runs of a place are listed newest first. */
 static struct harness_pick pick_row(const struct harness_view *view, size_t row)
 {
 	struct harness_pick pick = { NULL, NULL, NULL };
@@ -178,7 +178,6 @@ static void run_cell(void *user, size_t row, size_t column, struct list_cell *ce
 	}
 }
 
-/* Append the text of a column of an iteration. */
 static void add_words(struct buf *out, enum iteration_column column, const struct harness_run *run,
 		      const struct harness_iteration *it)
 {
@@ -271,7 +270,7 @@ static unsigned int detail_count(const struct harness_pick *pick)
 	return DETAIL_TEXTS + (unsigned int)find_texts(pick, texts);
 }
 
-/* Refill both lists. Returns the one that has the focus, or NULL if a text has it. */
+/* Fill both lists, and return the one that has the focus; NULL if a text has the focus. */
 static struct list *harness_list(void *state, struct ui_shared *shared)
 {
 	struct harness *h = state;
@@ -310,9 +309,9 @@ static bool is_filled(const struct harness_point *point)
 	return point->kind == HARNESS_POINT_BASELINE || point->kind == HARNESS_POINT_VERIFIED;
 }
 
-/* Find the y range: all filled (verified) points, and those hollow points that are at most one
- * range's width away. A failed score of 10^18 must not flatten the rest. Without filled points, all
- * points count. */
+/* Find the y range: that of the filled (verified) points, extended by hollow points that are at
+ * most as far away as the range is wide. So a failed score of 10^18 does not flatten the rest.
+ * Without filled points, the range contains all points. */
 static struct scale find_range(const struct harness_point *points, size_t n)
 {
 	struct scale filled = { 0, 0, (double)NAN, (double)NAN }, range;
@@ -340,7 +339,7 @@ static void score_x_text(int by, double x, double apart, char *out, size_t size)
 		(void)snprintf(out, size, x > 0 ? "" : "base");
 }
 
-/* The best verified score up to each x, as a line with steps. Returns its points. */
+/* Make a stepped line of the best verified score up to each x; returns its number of points. */
 static size_t find_best_line(const struct harness_point *points, size_t n, enum harness_x by,
 			     bool higher, double *x, double *y)
 {
@@ -385,7 +384,7 @@ static void draw_chart(struct canvas *canvas, struct rect r, const struct harnes
 			points[n++] = points[i];
 	for (size_t i = 0; i < n; i++)
 		last = fmax(last, points[i].x[by]);
-	/* On an axis of time or cost, the start alone is not a chart. */
+	/* If only the start has a time or cost, there is nothing to draw over it. */
 	if (last <= 0 && by != HARNESS_X_ITERATION)
 		n = 0;
 	struct scale range = find_range(points, n);
@@ -398,7 +397,7 @@ static void draw_chart(struct canvas *canvas, struct rect r, const struct harnes
 	chart_init(&chart, canvas_box(canvas, r, "%s", ""));
 	chart.series = series;
 	chart.n_series = 1;
-	/* Hollow points first, so that verified ones cover them. */
+	/* Draw hollow points first, so that verified ones cover them. */
 	for (size_t i = 0; i < 2 * n; i++) {
 		const struct harness_point *p = &points[i % n];
 
@@ -465,7 +464,8 @@ static void add_case(struct facts *facts, const struct harness_run *run,
 				  : FMT_ABSENT);
 }
 
-/* The selected iteration, or the last one before it that has cases. NULL: none. */
+/* Return the selected iteration, or the last one before it that has cases; NULL if there is none.
+ */
 static const struct harness_iteration *last_measured(const struct harness_pick *pick)
 {
 	const struct harness_iteration *it = pick->it;
@@ -532,8 +532,8 @@ static void add_artifacts(struct facts *facts, const struct harness_pick *pick)
 	}
 }
 
-/* Draw the end of a text, long lines wrapped, scrolled back by *up lines. *up is reduced to the
- * lines that exist. */
+/* Draw the end of a text with long lines wrapped, scrolled back by *up lines. If the text has fewer
+ * lines, reduce *up. */
 static void draw_text(struct canvas *canvas, struct rect r, struct str text, int *up)
 {
 	text = str_trim(text);
@@ -544,7 +544,7 @@ static void draw_text(struct canvas *canvas, struct rect r, struct str text, int
 	(void)canvas_wrap(canvas, r, STYLE_LOG_PLAIN, text, most - *up);
 }
 
-/* Append all columns of an iteration's row, and the lists that the table does not show. */
+/* Append the columns of an iteration's row, and the lists that the table does not show. */
 static void add_iteration(struct buf *out, const struct harness_run *run,
 			  const struct harness_iteration *it)
 {
@@ -632,7 +632,6 @@ static void draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 	draw_text(canvas, r, buf_str(&out), &h->up);
 }
 
-/* Draw a comparison: its conclusions and its trials. */
 static void draw_compare(struct canvas *canvas, struct rect r,
 			 const struct harness_compare *compare)
 {
@@ -661,7 +660,7 @@ static void draw_compare(struct canvas *canvas, struct rect r,
 	}
 }
 
-/* Draw a list, with a bar at its left if it has the focus; in a frame if there is a title. */
+/* Draw a list, in a frame if title is not NULL. A bar at its left shows that it has the focus. */
 static void draw_table(struct harness *h, struct canvas *canvas, struct rect r, enum focus focus,
 		       const char *title)
 {
@@ -702,7 +701,7 @@ static void draw_run(struct harness *h, struct canvas *canvas, struct rect r, bo
 	(void)rect_take_top(&r, !framed);
 	if (r.h < 5)
 		return;
-	/* Chart and details side by side; a narrow screen has the details only. */
+	/* Draw the details right of the chart; a narrow screen shows only the details. */
 	if (r.w >= 90)
 		draw_chart(canvas, rect_take_left(&r, r.w / 2), h->pick.run, h->x, charset);
 	draw_detail(h, canvas, r);
@@ -736,7 +735,7 @@ static void harness_draw(void *state, struct ui_shared *shared, struct canvas *c
 			     &h->pick.place->compare);
 }
 
-/* Scroll the text. False: the action does not scroll. */
+/* Scroll the text; false if the action does not scroll. */
 static bool scroll_text(struct harness *h, enum action action)
 {
 	static const struct {
@@ -756,7 +755,7 @@ static bool scroll_text(struct harness *h, enum action action)
 	return false;
 }
 
-/* A log opens at its end, a diff and the facts at their top. */
+/* Scroll a text to where it opens: a diff and the facts at their top, a log at its end. */
 static void reset_scroll(struct harness *h)
 {
 	struct harness_text texts[MAX_TEXTS];
@@ -805,7 +804,7 @@ static bool harness_act(void *state, UNUSED struct ui_shared *shared, enum actio
 	return true;
 }
 
-/* A click moves the focus to the list under it. */
+/* Select the row that was clicked, and give its list the focus. */
 static bool harness_click(void *state, UNUSED struct ui_shared *shared, int x, int y)
 {
 	struct harness *h = state;

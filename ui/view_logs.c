@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* View of one log or all logs merged: follow, search, filter, fold printed source code. */
+/* The view of one log, or of all logs merged: follows, searches, filters, folds source code. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "ui/logsrc.h"
@@ -8,19 +8,19 @@
 #include "ui/theme.h"
 
 #define TITLE_BYTES  1000
-#define NAME_COLUMNS 16 /* a name is not cut below this width */
+#define NAME_COLUMNS 16 /* minimum width of a shortened name */
 #define COUNT_BYTES  (16U << 20)
-#define FRAME_BYTES  (1U << 20) /* whose lines are counted before a frame is drawn */
-#define SLICE_MS     25		/* of background work between two checks for keys */
-/* Lines that are copied or exported are read whole. A column takes at least one byte. */
+#define FRAME_BYTES  (1U << 20) /* count the lines of this many bytes before drawing a frame */
+#define SLICE_MS     25		/* duration of background work between two checks for keys */
+/* Whole lines are read to copy or export them. A column takes at least one byte. */
 #define WHOLE_COLUMNS	 LOGSRC_RAW_BYTES
 #define WHOLE_BYTES	 (4 * LOGSRC_RAW_BYTES)
 #define TEXT_BYTES	 (8U << 20)
 #define GUTTER_NARROW	 10
 #define GUTTER_WIDE	 26
 #define WIDE_FROM	 110
-#define HIT_COLUMNS	 256 /* read beyond the right edge: a hit may end there */
-#define HIT_BYTES	 512 /* before the visible part: hits may extend into it */
+#define HIT_COLUMNS	 256 /* read this much after the visible part: hits may end there */
+#define HIT_BYTES	 512 /* search this much before the visible part: hits may start there */
 #define N_HUES		 (LOGSGR_BRIGHT_RED - LOGSGR_RED)
 #define LOGS_MAX_COLUMNS (1 << 21)
 #define MAX_BOOKMARKS	 100
@@ -40,34 +40,34 @@ struct logs_bookmark {
 struct logs {
 	struct logsrc src;
 	struct logs_row top;
-	bool left_end; /* scrolled away from the end; false: follows it */
+	bool left_end; /* the user scrolled away from the end; false: the view follows it */
 	bool wrap;
-	bool colors;	   /* show the colors that the log asks for */
-	int left;	   /* columns scrolled off the left */
-	int width, height; /* of the text area at the last drawing */
+	bool colors;	   /* show the log's own colors */
+	int left;	   /* number of columns scrolled off the left */
+	int width, height; /* of the text area, as drawn last */
 	int y;		   /* screen row of the first text row */
 	uint64_t hit;	   /* place of the last hit or of a clicked line */
 	bool has_hit;
 	const struct pattern *marked;	/* pattern to highlight; borrowed; NULL: none */
-	const struct model_log *picked; /* log chosen with J or K; NULL: the run's */
+	const struct model_log *picked; /* log that the user chose; NULL: the selected run's */
 	const struct model_run *of_run; /* run that was selected at that time */
 	bool is_open, merged;
-	bool stays;    /* stay with this log, which was already rotated when it was opened */
-	bool to_begin; /* go to the first line when it is known */
+	bool stays;    /* the log was already rotated when it was opened: do not replace it */
+	bool to_begin; /* go to the first line as soon as it is known */
 	struct pattern *pattern; /* owned; last search pattern */
 	struct pattern *errors;	 /* owned */
 	char filter_text[PROMPT_BYTES + 1];
 	struct logs_bookmark bookmarks[MAX_BOOKMARKS];
 	size_t n_bookmarks;
-	/* A search that continues in logs_work(); NULL: none. */
+	/* Pattern of a search that continues in logs_work(); NULL: none. */
 	const struct pattern *searching;
 	bool forward, wrapped;
 	uint64_t search_at;
-	const struct pattern
-		*searched; /* pattern of the last search; for comparison only, may be freed */
+	/* Pattern of the last search. Only compare this pointer: the pattern may be freed. */
+	const struct pattern *searched;
 };
 
-/* Width of the column at the left: line number, or origin of the line. */
+/* Return the width of the column at the left, which shows the line number or the line's origin. */
 static int gutter_width(const struct logs *logs, int width)
 {
 	return logs->src.log == NULL && width >= WIDE_FROM ? GUTTER_WIDE : GUTTER_NARROW;
@@ -100,7 +100,7 @@ static uint64_t count_rows(struct logs *logs, uint64_t place)
 	return rows;
 }
 
-/* Move `at` one row up. False: it is the first row. */
+/* Move `at` one row up; false if it is the first row. */
 static bool row_up(struct logs *logs, struct logs_row *at)
 {
 	if (at->row > 0) {
@@ -117,7 +117,8 @@ static bool row_up(struct logs *logs, struct logs_row *at)
 
 static void row_down(struct logs *logs, struct logs_row *at)
 {
-	/* The source may have changed since the last frame, so that the place is not a line. */
+	/* The place may not be a visible line any more, because lines changed since the last frame.
+	 */
 	at->place = logsrc_at(&logs->src, at->place);
 	if (at->place < logsrc_end(&logs->src) && at->row + 1 < count_rows(logs, at->place)) {
 		at->row++;
@@ -132,7 +133,7 @@ static bool is_before(const struct logs_row *a, const struct logs_row *b)
 	return a->place != b->place ? a->place < b->place : a->row < b->row;
 }
 
-/* The top row for which the last row is at the bottom of the screen. */
+/* Return the top row that puts the last row at the bottom of the screen. */
 static struct logs_row top_at_end(struct logs *logs)
 {
 	struct logs_row top = { logsrc_end(&logs->src), 0 };
@@ -154,14 +155,13 @@ static void logs_fit(struct logs *logs, struct rect rect)
 		logs->top.place = at;
 		return;
 	}
-	/* The filter may still find lines below the place. */
+	/* Keep the place: the filter may still find lines below it. */
 	if (logs->left_end && logsrc_is_filtering(&logs->src))
 		return;
 	logs->left_end = false;
 	logs->top = top_at_end(logs);
 }
 
-/* Scroll by `rows`. Reaching the end starts following it. */
 static void logs_scroll(struct logs *logs, int rows)
 {
 	struct logs_row last = top_at_end(logs);
@@ -182,8 +182,7 @@ static void logs_to_begin(struct logs *logs)
 	logs->left = 0;
 }
 
-/* Make a line the current one and scroll to it, so that its hit of `pattern` (may be NULL) is
- * visible. */
+/* Make a line the current one and scroll to it. If pattern is not NULL, make the hit visible. */
 static void logs_show_hit(struct logs *logs, uint64_t place, const struct pattern *pattern)
 {
 	AUTO_LINE line = logsrc_line_new(TEXT_BYTES);
@@ -215,7 +214,7 @@ static void logs_show_hit(struct logs *logs, uint64_t place, const struct patter
 		logs->top = last;
 }
 
-/* The current line: the hit, else the last line if the end is followed, else the top one. */
+/* Return the current line: the hit, else the last line if the end is followed, else the top one. */
 static uint64_t logs_current(struct logs *logs)
 {
 	uint64_t place = logs->has_hit ? logs->hit : logs->top.place;
@@ -225,11 +224,11 @@ static uint64_t logs_current(struct logs *logs)
 
 		place = last != UINT64_MAX ? last : place;
 	}
-	/* The source may have changed since the last frame, so that the place is not a line. */
+	/* The place may not be a visible line any more, because lines changed since the last frame.
+	 */
 	return logsrc_at(&logs->src, place);
 }
 
-/* Draw the origin of a merged line: pod, then run or file name. */
 static void draw_origin(const struct logs *logs, struct canvas *canvas, struct rect r,
 			const struct model_log *log)
 {
@@ -276,7 +275,7 @@ static unsigned int row_style(const struct logsrc_line *line)
 	return line->is_fold ? STYLE_KEY : panel_line_style(line->class);
 }
 
-/* Translate a look that the log asks for (color, bold, faint, reverse) into a style. */
+/* Convert the log's own look of a text (color, bold, faint, reverse) to a style. */
 static unsigned int look_style(unsigned int look, unsigned int line_style)
 {
 	unsigned int ink = look & LOGSGR_INK_MASK, style = line_style;
@@ -299,8 +298,8 @@ static unsigned int look_style(unsigned int look, unsigned int line_style)
 _Static_assert(STYLE_INK_BRIGHT_CYAN - STYLE_INK_RED == LOGSGR_BRIGHT_CYAN - LOGSGR_RED,
 	       "a style for each ink, in the same order");
 
-/* Find the next hit of `marked` (may be NULL) in `piece`, a part of the line, and clip it to the
- * part. *from is the byte to search from; updated. */
+/* Find the next hit of `marked` (may be NULL) in `piece`, a part of the line, and clip the hit to
+ * the part. Search from byte *from, which becomes the end of the hit. */
 static bool next_hit(const struct logsrc_line *line, struct str piece, const struct pattern *marked,
 		     size_t *from, struct str *hit)
 {
@@ -323,7 +322,7 @@ static bool next_hit(const struct logsrc_line *line, struct str piece, const str
 	return false;
 }
 
-/* Apply the looks that the log asks for to a row that has been drawn. */
+/* Apply the log's own looks to a row that has been drawn. */
 static void draw_looks(struct canvas *canvas, struct rect row, const struct logsrc_line *line,
 		       struct str text, bool reverse)
 {
@@ -343,13 +342,13 @@ static void draw_looks(struct canvas *canvas, struct rect row, const struct logs
 	}
 }
 
-/* Draw one row of the screen; text is a part of line->text. Hits of `marked` (may be NULL) are
- * highlighted over any colors of the line. */
+/* Draw one row of the screen; text is a part of line->text. Highlight hits of `marked` (may be
+ * NULL) over the colors of the line. */
 static void draw_row(struct canvas *canvas, struct rect row, const struct logsrc_line *line,
 		     struct str text, const struct pattern *marked)
 {
 	size_t begin = (size_t)(text.p - line->text.data);
-	/* A hit may start before the row, at the first byte of a character. */
+	/* Search from before the row, because a hit may start there. */
 	size_t from = begin > HIT_BYTES ? begin - HIT_BYTES : 0;
 	struct str hit, before = text;
 
@@ -358,7 +357,7 @@ static void draw_row(struct canvas *canvas, struct rect row, const struct logsrc
 	bool has_hit = next_hit(line, text, marked, &from, &hit);
 
 	canvas_line(canvas, row, row_style(line), text);
-	/* In a row with a hit, only the hit is in reverse. */
+	/* In a row with a hit, do not reverse other parts. */
 	if (line->runs != NULL && line->runs->n > 0)
 		draw_looks(canvas, row, line, text, !has_hit);
 	for (; has_hit && row.w > 0; has_hit = next_hit(line, text, marked, &from, &hit)) {
@@ -420,7 +419,7 @@ static const struct model_log *wanted_log(struct logs *logs, const struct ui_sha
 	return model->n_logs == 1 ? model->logs[0] : NULL;
 }
 
-/* Open the selected log. A log that is followed is replaced by its successor when it is rotated. */
+/* Open the selected log. If the view follows a log that was rotated, open the new log instead. */
 static void open_wanted(struct logs *logs, struct ui_shared *shared)
 {
 	const struct model_log *log = wanted_log(logs, shared);
@@ -437,7 +436,7 @@ static void open_wanted(struct logs *logs, struct ui_shared *shared)
 			(void)logsrc_refresh(&logs->src);
 			return;
 		}
-		/* From now on, the successor is the wanted log. */
+		/* Choose the new log, so that wanted_log() returns it from now on. */
 		while (log != NULL && log->next != NULL)
 			log = log->next;
 		if (log != NULL) {
@@ -453,7 +452,7 @@ static void open_wanted(struct logs *logs, struct ui_shared *shared)
 	logs->searching = NULL;
 }
 
-/* Like logsrc_search(), but a search for errors skips printed source code. */
+/* Call logsrc_search(); a search for errors also skips printed source code. */
 static int continue_search(struct logs *logs)
 {
 	int64_t until = clock_mono_ms() + SLICE_MS;
@@ -472,12 +471,12 @@ static int continue_search(struct logs *logs)
 	}
 }
 
-/* Continue the search for one slice. True: not finished yet. */
+/* Continue the search for one slice; true if it is not finished. */
 static bool search_slice(struct logs *logs, struct ui_shared *shared)
 {
 	const char *way = logs->forward ? "below; back to the first" : "above; back to the last";
 
-	/* The search continues at the first line, which is not known yet. */
+	/* Wait: the search continues at the first line, which is not known yet. */
 	if (logs->wrapped && logs->forward && logs->search_at == 0 && logs->src.timed != NULL &&
 	    logtimed_more(logs->src.timed))
 		return true;
@@ -490,7 +489,7 @@ static bool search_slice(struct logs *logs, struct ui_shared *shared)
 	if (found == 2)
 		return true;
 	if (found == 1) {
-		/* The hit replaces an unfinished jump to the first line. */
+		/* Cancel a jump to the first line that is not finished. */
 		logs->to_begin = false;
 		logs_show_hit(logs, logs->search_at, logs->searching);
 	}
@@ -512,7 +511,7 @@ static void begin_search(struct logs *logs, struct ui_shared *shared, const stru
 	logs->searching = pattern;
 	logs->forward = forward;
 	logs->wrapped = false;
-	/* A new pattern may match in the line of the last hit. */
+	/* A new pattern may match in the line of the last hit, so search that line again. */
 	if (logs->has_hit && forward && pattern != logs->searched)
 		logs->search_at = logs->hit;
 	else if (logs->has_hit)
@@ -525,7 +524,7 @@ static void begin_search(struct logs *logs, struct ui_shared *shared, const stru
 	(void)search_slice(logs, shared);
 }
 
-/* Count the lines of `budget` more bytes. True: not finished yet. */
+/* Count the lines in `budget` more bytes; true if there are more bytes. */
 static bool count_lines(struct logsrc *src, uint64_t budget)
 {
 	if (src->timed != NULL)
@@ -533,7 +532,7 @@ static bool count_lines(struct logsrc *src, uint64_t budget)
 	return src->file != NULL && logfile_count(src->file, budget);
 }
 
-/* Append to the title: searching, following, or the position. */
+/* Append the position to the title, or that the view is searching or following. */
 static void add_position(const struct logs *logs, struct buf *out)
 {
 	const struct logsrc *src = &logs->src;
@@ -555,7 +554,7 @@ static void add_position(const struct logs *logs, struct buf *out)
 		buf_append_str(out, " · f follows");
 }
 
-/* The part of the title about the order of lines and about missing parts. */
+/* Describe the order of the lines, and missing lines, for the title. */
 static const char *describe_order(const struct logs *logs)
 {
 	static const char *const orders[] = {
@@ -580,8 +579,8 @@ static const char *describe_order(const struct logs *logs)
 	return src->log->gone_wall_ms != 0 ? " · file deleted" : "";
 }
 
-/* Append a name in at most `columns` columns. A long name loses its middle, because its end often
- * contains the seed. */
+/* Append a name in at most `columns` columns. "…" replaces the middle of a long name, because its
+ * end often contains the seed. */
 static void add_shortened_name(const char *name, int columns, struct buf *out)
 {
 	struct str all = str_from(name), head = all;
@@ -673,10 +672,10 @@ static void logs_draw(void *state, struct ui_shared *shared, struct canvas *canv
 	}
 }
 
-/* Parse a filter, or several joined with &, all of which a line must pass. A part starting with !
- * must not match; one starting with # is disabled, which sets *is_off. A single part stays
- * unchanged, with *out set for !, because it can be searched by blocks. Returns NULL with err if it
- * is invalid, without err if all parts are disabled. */
+/* Make a pattern of a filter. A line must match all parts of "a & b", and must not match a part
+ * that starts with !. A part that starts with # is disabled, which sets *is_off. A single part
+ * becomes the pattern unchanged, with *out set for !, because logsrc can search it in blocks.
+ * Returns NULL with err if a part is invalid, or without err if all parts are disabled. */
 static struct pattern *new_filter(const char *text, bool *out, bool *is_off, struct err *err)
 {
 	struct str rest = str_from(text), part, last = rest;
@@ -725,7 +724,7 @@ static int logs_search(void *state, struct ui_shared *shared, const char *text, 
 		pattern_free(logs->pattern);
 		logs->pattern = pattern;
 		logs->searched = NULL;
-		/* While following the end, search backwards: the newest hit is wanted. */
+		/* While the view follows the end, search backwards, to find the newest hit. */
 		begin_search(logs, shared, pattern, logs->left_end);
 		return 0;
 	}
@@ -738,7 +737,6 @@ static int logs_search(void *state, struct ui_shared *shared, const char *text, 
 	return 0;
 }
 
-/* Scroll or jump. False: the action does not. */
 static bool scroll_or_jump(struct logs *logs, enum action action)
 {
 	int half = int_max(logs->height / 2, 1);
@@ -791,7 +789,6 @@ static void copy_line(struct logs *logs, struct ui_shared *shared, struct comman
 	out->text = buf_detach(&line.text);
 }
 
-/* Open the file of the current line, at that line. */
 static void edit_log(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
 	uint64_t place = logs_current(logs);
@@ -809,11 +806,12 @@ static void edit_log(struct logs *logs, struct ui_shared *shared, struct command
 	out->line = line.number;
 }
 
-/* Lines above and below the current one that are passed on to learn a rule. */
+/* Number of lines above and below the current one that a new rule is made from, and their size. */
 #define LEARN_LINES 400
 #define LEARN_BYTES ((size_t)4096)
 
-/* Request a rule for the current line; the lines around it show what kind of row it is. */
+/* Request a rule for the current line. The lines around it are passed, too, to recognize the row.
+ */
 static void learn_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
 	uint64_t here = logs_current(logs), place = here, above;
@@ -844,7 +842,6 @@ static void learn_line(struct logs *logs, struct ui_shared *shared, struct comma
 	out->text = buf_detach(&text);
 }
 
-/* Mark or unmark the current line. */
 static void toggle_bookmark(struct logs *logs, struct ui_shared *shared)
 {
 	uint64_t here = logs_current(logs);
@@ -863,13 +860,13 @@ static void toggle_bookmark(struct logs *logs, struct ui_shared *shared)
 	logs->has_hit = true;
 }
 
-/* Go to the next marked line, from the last one to the first. */
+/* Go to the next marked line; after the last one, to the first. */
 static void next_bookmark(struct logs *logs, struct ui_shared *shared)
 {
 	uint64_t from = logs_current(logs) + 1, away = UINT64_MAX;
 	bool found = false;
 
-	/* Unsigned: for lines above, the difference wraps around and is large. */
+	/* The difference is unsigned, so it wraps around and is large for lines above. */
 	for (size_t i = 0; i < logs->n_bookmarks; i++) {
 		if (logs->bookmarks[i].log != logs->src.log)
 			continue;
@@ -963,7 +960,7 @@ static bool logs_act(void *state, struct ui_shared *shared, enum action action, 
 	return true;
 }
 
-/* Search, filter and count lines for one slice. True: not finished yet. */
+/* Search, filter and count lines for one slice; true if that is not finished. */
 static bool logs_work(void *state, struct ui_shared *shared)
 {
 	struct logs *logs = state;
@@ -982,7 +979,7 @@ static bool logs_work(void *state, struct ui_shared *shared)
 	}
 	while (logsrc_continue_filter(src) && clock_mono_ms() < until)
 		;
-	/* A filter finds its first line in steps. */
+	/* Jump again: the filter may have found an earlier line. */
 	if (logs->to_begin)
 		logs_to_begin(logs);
 	if (logsrc_is_filtering(src))
@@ -1009,7 +1006,6 @@ static void logs_text(void *state, UNUSED struct ui_shared *shared, struct buf *
 	}
 }
 
-/* A click makes a line the current one. */
 static bool logs_click(void *state, UNUSED struct ui_shared *shared, UNUSED int x, int y)
 {
 	struct logs *logs = state;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* View of the pods: connection, GPU, disk and runs; for the selected one, all that is known. */
+/* The view of the pods: connection, GPU, disk and runs, with more details of the selected pod. */
 #include "base/sort.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 
 #define LABEL_COLUMNS  7
-#define CHART_COLUMNS  38 /* minimum for a readable chart */
+#define CHART_COLUMNS  38 /* minimum width of a readable chart */
 #define CHART_ROWS     8
 #define CHART_ROWS_MAX 20
 #define WINDOW_S       3600.0
-#define RUNS_SHOWN     3 /* in the line of runs */
+#define RUNS_SHOWN     3 /* number of runs that the details of a pod name */
 #define MEDIAN_PODS    64
-#define BARS	       12 /* of the last hour */
-#define BUCKETS	       60 /* of the window, for the strip and for the median of the other pods */
+#define BARS	       12 /* number of bars for the last hour */
+#define BUCKETS	       60 /* number of minutes in the last hour */
 
 #define PODS_LIST(X)                                                                \
 	X(PODS_SYMBOL, "", 1, .drop = 0)                                            \
@@ -41,7 +41,8 @@ static const unsigned char pods_sorts[] = { PODS_NAME, PODS_STATE, PODS_LAG,  PO
 					    PODS_MEM,  PODS_TEMP,  PODS_DISK, PODS_RUNS,
 					    PODS_USD,  PODS_OPEN,  0 };
 
-/* Mean of a series in each minute of the last hour, the oldest first; absent: no value. */
+/* Compute the mean of a series in each minute of the last hour, oldest first; absent if the minute
+ * has no value. */
 static void read_hour(const struct series *series, int64_t now_ms, double out[BUCKETS])
 {
 	size_t n[BUCKETS] = { 0 };
@@ -62,7 +63,7 @@ static void read_hour(const struct series *series, int64_t now_ms, double out[BU
 		out[i] = n[i] > 0 ? out[i] / (double)n[i] : RUN_ABSENT;
 }
 
-/* Write the last hour of the GPU utilisation as bars, the newest at the right. */
+/* Show the GPU utilisation of the last hour as bars, the newest at the right. */
 static void strip_cell(const struct model_pod *pod, int64_t now_ms, struct list_cell *cell)
 {
 	static const char *const bars[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
@@ -84,8 +85,8 @@ static void strip_cell(const struct model_pod *pod, int64_t now_ms, struct list_
 	list_cellf(cell, STYLE_LIVE, "%s", text.data);
 }
 
-/* Describe up to `most` runs of a pod: the live ones, then, unless live_only, the newest ended
- * ones. Returns how many there are. */
+/* Describe up to `most` runs of a pod: first the live runs, then the others (unless live_only),
+ * newest first. Returns how many runs there are. */
 static size_t describe_runs(const struct ui_shared *shared, size_t pod, bool live_only, size_t most,
 			    struct buf *out)
 {
@@ -129,7 +130,7 @@ static size_t count_alerts(const struct ui_shared *shared, size_t pod, struct bu
 	return open;
 }
 
-/* The latest value of a column; PODS_AGE shows how old it is. */
+/* Return the latest value of a column of numbers; PODS_AGE is the age of the others. */
 static double pod_number(const struct model_pod *pod, size_t column, int64_t now_ms)
 {
 	static const enum metric metrics[PODS_COLUMNS] = {
@@ -149,8 +150,7 @@ static double pod_number(const struct model_pod *pod, size_t column, int64_t now
 	return model_last_value(pod->telemetry, metrics[column]) / (column == PODS_MEM ? 1024 : 1);
 }
 
-/* Whether the clock is 5 % below that of busy pods with the same GPU, or the GPU throttles because
- * of heat. */
+/* Is the clock 5 % below that of busy pods with the same GPU, or is the GPU throttled by heat? */
 static bool is_odd(const struct ui_shared *shared, const struct model_pod *pod, size_t column,
 		   double value)
 {
@@ -171,7 +171,7 @@ static void pods_cell(void *user, size_t row, size_t column, struct list_cell *c
 	int64_t now_ms = shared->now_wall_ms;
 
 	const struct model_check *check = &pod->check;
-	/* For sorting: the worst state has the highest grade. */
+	/* Sort keys of the states: the worst state has the highest grade. */
 	static const unsigned char grades[] = {
 		[POD_LIVE] = 0,	      [POD_SILENT] = 1,	      [POD_UNKNOWN] = 2,
 		[POD_CONNECTING] = 3, [POD_RECONNECTING] = 4, [POD_UNREACHED] = 5,
@@ -269,7 +269,6 @@ static void add_check(const struct ui_shared *shared, const struct model_check *
 		facts_text(facts, "", FACT_PLAIN, "%s", check->lines[i]);
 }
 
-/* Add the measured noise of the pod, one line per class of runs. */
 static void add_noise(const struct model *model, const struct model_pod *pod, struct facts *facts)
 {
 	const char *label = "noise";
@@ -289,8 +288,8 @@ static void add_noise(const struct model *model, const struct model_pod *pod, st
 	}
 }
 
-/* Add the open alerts of the pod by kind, with the text of the newest whose reason is not that of
- * the link, and the acknowledged ones. */
+/* Add the number of open alerts of the pod by kind, and the text of the newest one that is not
+ * about the link, because add_link() explains that. Add the number of acknowledged alerts. */
 static void add_alerts(const struct ui_shared *shared, size_t pod, struct facts *facts)
 {
 	const struct alerts *alerts = shared->alerts;
@@ -339,7 +338,8 @@ static void ago_text(UNUSED int kind, double x, double apart, char *out, size_t 
 		(void)snprintf(out, size, "-%.0f s", -x);
 }
 
-/* The median of the other pods in each minute; returns the number of minutes that have one. */
+/* Compute the median of the other pods in each minute; returns the number of minutes with a value.
+ */
 static size_t read_others(const struct ui_shared *shared, size_t pod, size_t which,
 			  double x[BUCKETS], double y[BUCKETS])
 {
@@ -368,7 +368,7 @@ static size_t read_others(const struct ui_shared *shared, size_t pod, size_t whi
 	return n;
 }
 
-/* Draw the last hour of a pod's GPUs, with the median of the other pods behind it in grey. */
+/* Draw the last hour of a pod's GPUs over the median of the other pods in grey. */
 static void draw_chart(const struct ui_shared *shared, size_t pod, size_t which, double from_s,
 		       struct canvas *canvas, struct rect r)
 {
@@ -409,8 +409,8 @@ static void draw_chart(const struct ui_shared *shared, size_t pod, size_t which,
 		chart_draw(&chart, canvas);
 }
 
-/* Draw as many charts as fit, in one or two rows, over the same time: from the oldest figure of the
- * last hour until now. */
+/* Draw as many charts as fit, in one or two rows. All have the same time axis, which starts at the
+ * oldest value of the last hour. */
 static void draw_charts(const struct ui_shared *shared, size_t of, struct canvas *canvas,
 			struct rect r)
 {
@@ -441,8 +441,8 @@ static void draw_charts(const struct ui_shared *shared, size_t of, struct canvas
 	}
 }
 
-/* Draw all that is known of a pod: connection, GPUs, last check, noise, alerts and runs; below,
- * charts of its GPUs in the last hour. */
+/* Draw the details of a pod: connection, alerts, runs, noise and last check, and below these charts
+ * of its GPUs in the last hour. */
 static void draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
 		     struct rect r)
 {
@@ -484,7 +484,6 @@ static void pods_draw(void *state, struct ui_shared *shared, struct canvas *canv
 
 static bool pods_act(void *state, struct ui_shared *shared, enum action action, struct command *out)
 {
-	/* Commands for the selected pod. */
 	static const struct {
 		enum action action;
 		enum command_id command;

@@ -11,17 +11,18 @@ char *file_folder(const char *path);
 /* The last part of a path. */
 const char *file_name(const char *path);
 
-/* Atomic files: they are written under another name in the same directory and then renamed. If that
- * fails (a full disk), nothing is left behind and the old file is unchanged. */
-
-/* Open a file ("-": standard input) for reading, without waiting long for the writer of a FIFO. */
+/* Open a file ("-": standard input) for reading and fill *st; -1 with err, also if a FIFO has no
+ * writer for 2 s. */
 int file_open(const char *path, struct stat *st, struct err *err) MUST_USE;
-/* Like read(), but waits while a FIFO is empty. */
+/* Like read(), but retries after a signal and waits while an O_NONBLOCK file has no data. */
 ssize_t file_read_some(int fd, void *block, size_t size);
 
 /* Append the content of a file or stream to out. -1 with err: ERR_IO, or ERR_LIMIT if it exceeds
  * the cap of out. */
 int file_read(const char *path, struct buf *out, struct err *err) MUST_USE;
+
+/* file_replace and file_create write to another name in the same directory and then rename the
+ * file. If that fails (a full disk), nothing is left behind and the old file is unchanged. */
 
 /* Replace the content of path with text and sync it; mode 0600. */
 int file_replace(const char *path, struct str text, struct err *err) MUST_USE;

@@ -577,7 +577,7 @@ static void take_over(struct ingest *ingest)
 	ingest->o.model->is_shared = false;
 	loop_timer_stop(ingest->poll);
 	ingest_notify(ingest, NULL, MODEL_INFO,
-		      "the other hgym-tui exited; this one follows the pods and records now");
+		      "the other hgym-tui exited; this one follows the pods and stores data now");
 	pods_add(ingest);
 	if (ingest->o.cb.on_writer != NULL)
 		ingest->o.cb.on_writer(ingest->o.cb.user);

@@ -346,7 +346,7 @@ void track_set_init(struct track_set *set)
 		struct track *track = xplace(set->v, set->n, set->cap);
 
 		if (track_load(track, track_name(i), &err) != 0)
-			abort(); /* the build tests them */
+			abort(); /* tests load all of them */
 	}
 }
 

@@ -5,8 +5,8 @@
 #include "parsers/run_series.h"
 #include "store/store_priv.h"
 
-/* A database up to this size is checked completely; for a larger one, samples are read for this
- * time. */
+/* A database up to this size is checked completely; for a larger one, samples are read for
+ * CHECK_SAMPLES_MS. */
 #define CHECK_WHOLE_BYTES (100 * 1000 * 1000)
 #define CHECK_SAMPLES_MS  400
 

@@ -674,7 +674,7 @@ static const struct run_case cases[] = {
 	  "[300/500] train=3.00 val=3.20\n",
 	  1,
 	  { { "steps", "300" }, { "planned_steps", "500" }, { "status", "\"truncated\"" } } },
-	{ "but not if they start again: then they count the batches of an epoch",
+	{ "a number and its total that start again count the batches of an epoch",
 	  "[100/300] loss=3.50\n[200/300] loss=3.25\n[300/300] loss=3.00\n"
 	  "[100/300] loss=2.75\n[200/300] loss=2.60\n",
 	  1,
@@ -684,7 +684,7 @@ static const struct run_case cases[] = {
 	  "gpt2-small_3 step 300 loss 3.00\neval-2 step 300 loss 3.40\n",
 	  1,
 	  { { "steps", "300" }, { "last_train_loss", "3" } } },
-	{ "but not the name of a phase",
+	{ "the name of a phase before the step is not the name of a run",
 	  "warmup_1 step 100 loss 3.50\nwarmup_1 step 200 loss 3.25\n"
 	  "warmup_1 step 300 loss 3.00\nwarmup_1 step 400 loss 2.90\n",
 	  0,

@@ -57,13 +57,13 @@ static int read_needs(const struct json_reader *r, const cJSON *needs, const cha
 	int n = cJSON_IsArray(needs) ? cJSON_GetArraySize(needs) : 1;
 
 	if (n < 1 || n > MAX_NEEDS)
-		return json_refuse(r, path, "expected 1 to %d texts", MAX_NEEDS);
+		return json_refuse(r, path, "expected 1 to %d strings", MAX_NEEDS);
 	rule->needs = xcalloc((size_t)n, sizeof(*rule->needs));
 	for (int i = 0; i < n; i++) {
 		const cJSON *node = cJSON_IsArray(needs) ? cJSON_GetArrayItem(needs, i) : needs;
 
 		if (!cJSON_IsString(node))
-			return json_refuse(r, path, "expected texts");
+			return json_refuse(r, path, "expected strings");
 		rule->needs[rule->n_needs++] = xstrdup(node->valuestring);
 	}
 	return 0;

@@ -879,7 +879,7 @@ static enum run_status final_status(struct run_state *s)
 				event->text);
 	}
 	if ((is & (IS_FATAL | IS_NOT_FINITE)) != 0)
-		return conclude(s, live_status(s), "a loss that is not finite");
+		return conclude(s, live_status(s), "the last loss is not finite");
 	if ((is & IS_EVALUATING) != 0)
 		return conclude(s, RUN_TRUNCATED, "the evaluation in line %llu has no result",
 				(unsigned long long)s->eval_line);
@@ -890,7 +890,7 @@ static enum run_status final_status(struct run_state *s)
 		return conclude(s, RUN_FINISHED, "the training ended in line %llu",
 				(unsigned long long)s->end_line);
 	if ((is & IS_ENDED) != 0)
-		return conclude(s, RUN_FINISHED, "a summary of the whole run");
+		return conclude(s, RUN_FINISHED, "the log has a summary of the run");
 	if ((is & IS_PACKED) != 0 || ((is & IS_STOPPED) != 0 && s->has_bpb))
 		return conclude(s, RUN_TRUNCATED, "an evaluation after the training has no result");
 	if ((is & IS_STOPPED) != 0)
@@ -905,7 +905,7 @@ static enum run_status final_status(struct run_state *s)
 		return conclude(s, RUN_TRUNCATED, "the end that the trainer prints is missing");
 	if (!run_has(run->steps) && run->n_series == 0)
 		return conclude(s, RUN_TRUNCATED, "the log ends before the first row");
-	return conclude(s, RUN_UNKNOWN, "the log prints no plan and no end");
+	return conclude(s, RUN_UNKNOWN, "the log shows neither a plan nor an end");
 }
 
 void run_state_derive(struct run_state *s, bool final)

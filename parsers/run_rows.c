@@ -114,7 +114,7 @@ static int set_member(struct reader *r, struct run_row *row, const cJSON *item)
 
 		if ((cJSON_IsString(item) && !str_to_double(str_from(item->valuestring), &index)) ||
 		    !(index >= 0 && index < 1e9))
-			return fail(r, "run_index", "not a number of 0 or more");
+			return fail(r, "run_index", "not a number from 0 to 999999999");
 		row->run.run_index = (unsigned int)index;
 	} else if (cJSON_IsString(item))
 		return set_text(r, row, item->string, item->valuestring);
@@ -283,7 +283,7 @@ static int read_header(struct reader *r, struct str *rest, char *names[MAX_COLUM
 		if (any_of(i, n, find_number(names[i]) != NULL))
 			return n;
 		err_set(r->err, ERR_PARSE,
-			"%s:1: no column has the name of a number of a run (seed, final_bpb, ..)",
+			"%s:1: no column is named like a number of a run (seed, final_bpb, ..)",
 			r->name);
 	}
 	while (n > 0)

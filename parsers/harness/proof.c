@@ -449,8 +449,8 @@ bool harness_output_matches(const char *score_key, const cJSON *base, const cJSO
 		if (strcmp(is, was) == 0 || (is[len] == ':' && strncmp(is, was, len + 1) == 0))
 			continue;
 		other = same[i];
-		(void)snprintf(why, HARNESS_NAME_MAX, "%s is %.50s, in %s %.50s", same[i], is,
-			       whose, was);
+		(void)snprintf(why, HARNESS_NAME_MAX, "%s is %.50s, but %.50s in %s", same[i], is,
+			       was, whose);
 	}
 	return key == NULL && other == NULL;
 }
@@ -553,7 +553,7 @@ static void check_total(struct harness_build *b, struct harness_iteration *it)
 			return;
 	}
 	if (!isnan(value))
-		harness_post_doubt(b, own, "its cases give %s", NUMBER(value));
+		harness_post_doubt(b, own, "its cases give the score %s", NUMBER(value));
 }
 
 /* Report two lines with different scores: it is unknown which one the verifier printed. */

@@ -117,10 +117,10 @@ SAYS = {
                          "neither counts",
     "printed after it": "iteration 2: the verifier printed 110 and 1.5: "
                          "neither counts",
-    "on another device": "device is NVIDIA H100, in the baseline cpu",
-    "in another mode": "mode is dev, in the baseline final",
+    "on another device": "device is NVIDIA H100, but cpu in the baseline",
+    "in another mode": "mode is dev, but final in the baseline",
     "time longer than the run": "reports 60 s of work, but the command ran ",
-    "total of others": "INVALID 1.5 (its cases give 110)",
+    "total of others": "INVALID 1.5 (its cases give the score 110)",
     "checkpoint dropped": "the checkpoint of iteration 2 has no files",
     "score in quotes": "it printed no finite number",
 }

@@ -405,7 +405,7 @@ static void add_answers(struct report *r)
 	if (aa)
 		return;
 	if (is_word(r->c, VERDICT_INVALID) || is_word(r->c, VERDICT_NOT_JUDGED)) {
-		append(r, "nothing is shown either way");
+		append(r, "neither a difference nor equality is shown");
 	} else if (is_word(r->c, VERDICT_SAME)) {
 		append(r, "arms that differ by %g%% are called the same in at most 5%% of benches",
 		       num(r->root, "margin_pct"));

@@ -387,9 +387,9 @@ static void add_runs(struct page *p)
 		if (steps->n_short > 0)
 			buf_appendf(out, ", %zu ended before it", steps->n_short);
 		if (steps->n_live > 0)
-			buf_appendf(out, ", %zu not there yet", steps->n_live);
+			buf_appendf(out, ", %zu not at this step yet", steps->n_live);
 		if (steps->is_shown && run_has(steps->lower))
-			buf_appendf(out, "; not shown at %.0f, the validation before it",
+			buf_appendf(out, "; not shown at step %.0f, the validation before",
 				    steps->lower);
 		end_line(p);
 	}

@@ -468,7 +468,7 @@ static void add_judge(struct page *p)
 	if (run->compared.n > LISTED)
 		buf_appendf(text, " and %zu more", run->compared.n - LISTED);
 	if (run->unresolved.n > 0)
-		buf_append_str(text, "; cannot be followed: ");
+		buf_append_str(text, "; references that cannot be followed: ");
 	add_list(text, run->unresolved.v, MIN(run->unresolved.n, LISTED), ", ");
 	array_each (used, run->used.v, MIN(run->used.n, LISTED))
 		buf_appendf(text,

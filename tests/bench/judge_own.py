@@ -756,7 +756,7 @@ def usage(folder):
     ok(done.returncode == 5, "no runs in any log: exit status 5", done.stderr)
     done = run("--md", "--control", log, "--variant", "b=" + log)
     ok(re.search(rb"^### b against control\n\n\*\*INVALID \(copy\)\*\*\n\n"
-                 rb"- how sure: nothing is shown either way\n"
+                 rb"- how sure: neither a difference nor equality is shown\n"
                  rb"- doubts: copy: .*\n- next: .*\n\n"
                  rb"(\|.*\|\n){4}\n"
                  rb"- copy: the log is a byte-for-byte copy of another "

@@ -37,7 +37,7 @@ struct link_info {
 	int64_t since_ms;	  /* mono clock */
 	int64_t retry_at_ms;	  /* mono clock; if WAITING or REFUSED; 0: never */
 	int64_t last_byte_ms;	  /* mono clock, 0: none yet */
-	unsigned int tries;	  /* since it was last live */
+	unsigned int tries;	  /* attempts since it was last live */
 	char host_key_sha256[64]; /* "SHA256:..." once seen */
 };
 

@@ -13,9 +13,9 @@
 
 #define POLL_MS	  200
 #define BUSY_MS	  5
-#define YIELD_MS  60 /* between two polls while a view works for the user */
+#define YIELD_MS  60 /* pause between polls while a view does background work */
 #define RESIZE_MS 40
-#define AWAY_MS	  50 /* between two checks whether a shell has exited */
+#define AWAY_MS	  50 /* pause between checks whether a shell has exited */
 #define NOTICES	  16 /* most notifications to send while the terminal accepts no output */
 
 struct app {
@@ -26,7 +26,7 @@ struct app {
 	struct loop *loop;
 	struct loop_fd *tty, *out;
 	struct loop_timer *poll, *frame, *tick, *resize, *away;
-	struct pod_shell shell; /* pid != 0: it uses the terminal */
+	struct pod_shell shell; /* if its pid is not 0, it uses the terminal */
 	char *shell_pod;	/* owned; name; NULL: it runs on this machine */
 	bool is_command;	/* it runs stop_cmd or the editor, not a shell or init */
 	struct term_options options;

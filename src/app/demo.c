@@ -13,7 +13,7 @@
 #define BEGIN_MS       INT64_C(1768483200000)
 #define NOW_S	       2650
 #define HISTORY_STEP_S 10
-#define HARNESS_MS     1000 /* between two updates of the countdown */
+#define HARNESS_MS     1000 /* pause between updates of the countdown */
 /* Directories in the recordings. */
 #define HOME	"home"
 #define BENCH	"bench"
@@ -24,7 +24,7 @@ extern const struct embed_file demo_recordings[];
 
 struct demo {
 	struct clock clock; /* first member: its functions cast it to the demo */
-	int64_t now_ms;	    /* since BEGIN_MS */
+	int64_t now_ms;	    /* milliseconds since BEGIN_MS */
 	struct scratch folder;
 	struct model *model;
 	struct ingest *ingest;

@@ -13,13 +13,13 @@ struct demo_player {
 	char kind;	 /* kind of the next record; '\0': end of the recording */
 	struct str text;
 	int64_t due_ms;
-	size_t played; /* records */
+	size_t played; /* number of records */
 	size_t pod;    /* MODEL_NONE: none named yet */
 	char *path;    /* owned; path of `file` */
 	FILE *file;    /* owned; NULL: none named yet */
 	bool wrote;    /* unflushed text, last written at wrote_ms */
 	int64_t wrote_ms;
-	bool failed; /* with err */
+	bool failed; /* err is set */
 	struct err err;
 	struct telemetry_reader telemetry;
 };

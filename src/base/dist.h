@@ -13,7 +13,7 @@ double dist_beta_inc(double x, double a, double b);
 
 /* P(T <= t) of Student's t; df > 0, need not be an integer. */
 double dist_t_cdf(double t, double df);
-/* P(T > t), accurate where 1 - dist_t_cdf would cancel. */
+/* P(T > t), accurate where 1 - dist_t_cdf would lose digits. */
 double dist_t_upper(double t, double df);
 /* P(|T| > |t|): the two-sided p value. */
 double dist_t_two_sided(double t, double df);

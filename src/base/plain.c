@@ -71,7 +71,7 @@ void plain_append(struct buf *out, struct str s)
 }
 
 #if HAVE_STDOUT_COOKIE
-/* The state of stdout or stderr. */
+/* State of the conversion of stdout or stderr. */
 struct outlet {
 	int fd;
 	bool is_raw, is_json, has_begun;

@@ -33,7 +33,7 @@ size_t utf8_prefix(struct str s, size_t columns);
 void utf8_sanitize(struct buf *out, struct str s);
 /* Append text in the same form, escaped for an XML element. */
 void utf8_add_xml(struct buf *out, const char *text);
-/* A sanitized copy, at most cap_bytes long; owned. */
+/* Return a sanitized copy of s, at most cap_bytes long; owned. */
 char *utf8_copy(struct str s, size_t cap_bytes);
 /* Write s, sanitized and truncated to `size`, to out; returns out. */
 const char *utf8_clean(char *out, size_t size, struct str s);

@@ -1367,7 +1367,7 @@ static int judge_logs(struct request *q, struct err *err)
 		q->ask.rule.register_sd = stats_sd(ln, n);
 		q->ask.rule.register_df = (double)n - 1.0;
 	}
-	/* The noise of the A/A logs is an input of the judgement: judge again with it. */
+	/* The noise of the A/A logs is an input of the verdict: judge again with it. */
 	if (!isnan(q->ask.rule.register_sd)) {
 		judge_release(&judge);
 		memcpy(q->runs, given, q->n_runs * sizeof(*given));

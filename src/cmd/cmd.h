@@ -72,7 +72,7 @@ struct cmd {
 	const char *usage;   /* "[OPTIONS] PATH..."; one line per form */
 	const char *summary; /* for the list of commands; no full stop; also the text of --help and
 			      * the manual if help.txt has none */
-	const char *example; /* after the options; NULL: none */
+	const char *example; /* shown after the options; NULL: none */
 	const char *section; /* heading that starts here in the list of commands; NULL: none */
 	/* Adjacent commands with the same text share one entry in the list of commands. */
 	const char *fold;

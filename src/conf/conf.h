@@ -58,7 +58,7 @@ struct conf_pod {
 struct conf_discover {
 	char *name; /* unique */
 	struct conf_strings command;
-	double every_s;		   /* pause between two runs */
+	double every_s;		   /* pause between two runs of the program */
 	struct conf_pod like;	   /* defaults for its pods */
 	char *answer;		   /* last valid answer; NULL: none yet */
 	struct conf_strings notes; /* messages for the user in that answer */

@@ -283,7 +283,7 @@ static void test_caps(void)
 	ok(find(&alerts, ALERT_CAP_TRAIN) &&
 		   strcmp(find(&alerts, ALERT_CAP_TRAIN)->text,
 			  "training took 601.05 s, 1.05 over the cap of 600") == 0,
-	   "from the measured value, without the grace of the track");
+	   "the excess is counted from the cap, without the track's grace");
 	mr->run.train_ms = 600050;
 	alerts_update(&alerts, &model, &track, T0);
 	ok(!find(&alerts, ALERT_CAP_TRAIN), "a step that started in time may end after the cap");
@@ -371,7 +371,7 @@ static void test_slow_why(struct model *model, struct alerts *alerts)
 	slow = find(alerts, ALERT_SLOW_POD);
 	ok(slow != NULL && strstr(slow->text, "; 199 ms since 20 s; SM 1122 MHz "
 					      "(others 1755), 82 °C (thermal)") != NULL,
-	   "it is explained: %s", slow->text);
+	   "the slow run is explained: %s", slow->text);
 	ok(model_peers_mhz(model, &model->pods[0], T0) == (1755 + 1122) / 2.0,
 	   "the clock of the others leaves out the pod itself");
 	for (int step = 410; step <= 430; step += 10) {

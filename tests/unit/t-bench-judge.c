@@ -162,7 +162,7 @@ static void test_stalled(void)
 	   "the stalled run is an outlier, %.2f times its arm's median", run->times_median);
 	ok(run->z > 100.0, "the stalled run's robust z is %.0f", run->z);
 	is_str(run->seen, "GPU utilization 31% (others 97); waited for a CPU 2.10 s (others 0.01)",
-	       "its telemetry is described");
+	       "the telemetry of the stalled run is described");
 	ok(c->widened && array_count(one, b->runs, b->n, one->outlier) == 1 && c->n_agree == 5,
 	   "the verdict reports the widened interval");
 	ok(fabs(100.0 * expm1(c->paired.hl) + 44.5) < 0.5,
@@ -419,7 +419,7 @@ static void test_whole_runs(void)
 		b->health[i].took_s = 1;
 	c = judged(b);
 	ok(c->verdict.word == VERDICT_FASTER && !c->verdict.refused,
-	   "not refused if the control's windows exceed its runs too");
+	   "a gain is not refused if the control's windows exceed its runs too");
 	done(b);
 }
 
@@ -847,7 +847,8 @@ static void test_aa(void)
 	   "the control is the mean of control and A/A arm: %g", c->blocks[0].control);
 	buf_init(&out, 1U << 16);
 	print(&out, &b.judge, &info);
-	ok(strstr(out.data, "control: mean of A and A~aa") != NULL, "the report mentions it");
+	ok(strstr(out.data, "control: mean of A and A~aa") != NULL,
+	   "the report names both parts of the control");
 	buf_release(&out);
 	judge_release(&b.judge);
 	guard_add(&b.runs[2].hits, GUARD_EXIT, true, "exit status 1");
@@ -1123,7 +1124,7 @@ static void test_health(void)
 	is_near(sum.busy_cores, 1.1, 1e-9, "busy cores");
 	is_near(sum.wait_s, 2.102, 1e-9, "waited for a CPU");
 	is_near(sum.quota_s, 0.25, 1e-9, "time stopped by the quota");
-	is_str(sum.foreign, "4711", "another program on the GPU");
+	is_str(sum.foreign, "4711", "the process of another program on the GPU is found");
 	is_near(sum.cores, 16, 1e-9, "cores of the host");
 	sum = health_sum(&h, 1002.0, 1004.0);
 	ok(sum.n_gpu == 1 && sum.reasons == 0, "a sum over a window has only its samples");

@@ -177,7 +177,7 @@ static void test_running(void)
 	(void)snprintf(live->contrasts[0].text, 40, "INVALID (nan)");
 	(void)snprintf(live->contrasts[0].guards, 40, "nan: NaN in the log");
 	ok(shows(live, "new: INVALID (nan)"), "INVALID is shown while the bench runs");
-	ok(shows(live, "check new: nan: NaN"), "with the check that failed");
+	ok(shows(live, "check new: nan: NaN"), "the failed check is shown");
 	bench_live_free(live);
 }
 
@@ -189,7 +189,8 @@ static void test_over(void)
 	(void)snprintf(live->stopped, sizeof(live->stopped), "n_max");
 	ok(shows(live, "new: FASTER by 5.00%"), "the verdict of a finished bench");
 	ok(shows(live, "completed all blocks"), "the reason of the end");
-	is_int(style_of(live, "new: FASTER"), STYLE_BETTER | STYLE_BOLD, "in the style of FASTER");
+	is_int(style_of(live, "new: FASTER"), STYLE_BETTER | STYLE_BOLD,
+	       "the verdict has the style of FASTER");
 	(void)snprintf(live->contrasts[0].word, 24, "FASTER but WORSE");
 	is_int(style_of(live, "new: FASTER"), STYLE_WORSE | STYLE_BOLD,
 	       "the style depends on the verdict word, not on the sentence");

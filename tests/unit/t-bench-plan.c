@@ -152,7 +152,7 @@ static void test_never(void)
 	is_int(plan_parse(&plan, "b.json",
 			  str_from(HEAD METRIC VARIANTS PODS ",\n\"decision\":{\"min_blocks\":6}}"),
 			  NULL),
-	       0, "as many as there are blocks is accepted");
+	       0, "as many blocks as there are is accepted");
 	plan_release(&plan);
 	refuse(HEAD METRIC "\"variants\":[{\"tag\":\"B\",\"env\":{\"G\":\"1\","
 			   "\"G\":\"2\"}},{\"tag\":\"A\",\"control\":true}],\n" PODS "}",
@@ -197,7 +197,7 @@ static void test_read(void)
 	is_int(plan_parse(&plan, "b.json", str_from(HEAD METRIC VARIANTS PODS "}"), &err), 0,
 	       "the smallest bench");
 	is_str(plan.variants[0].tag, "A", "the control is the first arm");
-	is_int((long long)plan_n_arms(&plan), 3, "with an A/A arm");
+	is_int((long long)plan_n_arms(&plan), 3, "the plan has an A/A arm");
 	is_int((long long)plan_n_runs(&plan), 21, "six blocks and a burn-in");
 	buf_init(&text, 1000);
 	plan_command(&plan, 1, 0, &text);

@@ -342,7 +342,7 @@ static void test_mser(void)
 	for (int i = 0; i < 7; i++)
 		is_rel(g[i], want[i], TOL, "MSER g");
 	is_int(window_mser(falling, 10, NULL), -1, "no steady state");
-	is_int(window_mser(x + 3, 4, NULL), -1, "too few values");
+	is_int(window_mser(x + 3, 4, NULL), -1, "too few values have no steady state");
 }
 
 static void test_trend(void)
@@ -442,7 +442,8 @@ static void test_power(void)
 	size_t n = power_blocks(&plan, .005);
 	ok(n >= 32 && n <= 36, "blocks to detect 0.5 %% with 1 %% noise: %zu", n);
 	plan.sd = 1;
-	is_int((long long)power_blocks(&plan, .0001), 0, "not reachable with 1000 blocks");
+	is_int((long long)power_blocks(&plan, .0001), 0,
+	       "a tiny difference is not reachable with 1000 blocks");
 	plan = (struct power_plan){
 		.rule = plan.rule, .pods = 2, .reps = 1, .variants = 1, .sd = 1e-9, .pods_sd = .01
 	};

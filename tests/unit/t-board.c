@@ -402,7 +402,7 @@ static void test_uncounted(void)
 	row->run.status = RUN_OOM;
 	against_1855(&board);
 	g = &board.groups[0];
-	is_int((long long)g->n_counted, 1, "one of four counts");
+	is_int((long long)g->n_counted, 1, "one run of four counts");
 	is_int((long long)g->n_uncounted[BOARD_UNFINISHED], 2, "two runs are unfinished");
 	is_int((long long)g->n_uncounted[BOARD_NO_SCORE], 1, "one run has no score");
 	is_near(g->stats.mean, pr2014[0].bpb, 1e-15, "the mean is that of the run that counts");

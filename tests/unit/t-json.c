@@ -60,7 +60,7 @@ static void test_keys(void)
 	struct sample s = { 0 };
 
 	is_int(json_read_object(&r, top, root, "", &s), 0, "an object with known keys is read");
-	is_near(s.a, 1, 0, "its members have the values");
+	is_near(s.a, 1, 0, "the members have the values");
 	is_int(json_read_object(&r, pod, cJSON_GetArrayItem(pods, 1), "pods[1]", &s), -1,
 	       "a wrong type is an error");
 	is_str(err.text, "c.json:6: pods[1].gpus: expected an array",

@@ -76,8 +76,8 @@ static void holds(const struct scene *s, size_t i, double seed, double steps)
 	static const struct run none;
 	const struct run *run = i < s->model.n_runs ? &s->model.runs[i]->run : &none;
 
-	is_near(run->seed, seed, 0, "each has its seed");
-	is_near(run->steps, steps, 0, "each has its steps");
+	is_near(run->seed, seed, 0, "each run has its seed");
+	is_near(run->steps, steps, 0, "each run has its steps");
 }
 
 /* A log is renamed before a byte of it was read. */

@@ -136,9 +136,9 @@ static void test_fates(enum loggen_dialect dialect)
 				   strstr(log.data, "loss: nan") != NULL,
 			   "nan is printed");
 		else
-			ok(strstr(log.data, cases[i].there) != NULL, "it says \"%s\"",
+			ok(strstr(log.data, cases[i].there) != NULL, "the log has \"%s\"",
 			   cases[i].there);
-		ok(ends == cases[i].ends, "it %s", ends ? "ends" : "breaks off");
+		ok(ends == cases[i].ends, "the log %s", ends ? "ends" : "breaks off");
 		buf_release(&log);
 	}
 }

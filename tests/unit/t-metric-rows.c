@@ -143,7 +143,7 @@ static const struct run_case cases[] = {
 	  "{\"train_loss\": 3.25, \"epoch\": 1}\n",
 	  1,
 	  { { "steps", "null" }, { "last_train_loss", "3.25" } } },
-	{ "the same in CSV",
+	{ "an epoch in CSV orders the rows but is not a step",
 	  "epoch,train_loss\n0,3.5\n1,3.25\n",
 	  1,
 	  { { "steps", "null" }, { "last_train_loss", "3.25" } } },

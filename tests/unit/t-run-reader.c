@@ -170,7 +170,7 @@ static const struct run_case cases[] = {
 	    { "final_class", "\"sliding\"" },
 	    { "final_line", "4" },
 	    { "eval_s", "70" } } },
-	{ "test-time training that made it worse is not the score",
+	{ "test-time training that makes the figure worse is not the score",
 	  "9/9 val_loss: 2.5 val_bpb: 1.2\n"
 	  "stopping_early: wallclock_cap train_time: 90ms step: 9/20\n"
 	  "quantized_sliding_window val_loss:2.0 val_bpb:1.08938974 "

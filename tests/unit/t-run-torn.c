@@ -161,7 +161,7 @@ static const struct run_case cases[] = {
 	    { "ttt_bpb", "null" },
 	    { "final_bpb", "null" },
 	    { "status", "\"finished\"" } } },
-	{ "the last one counts if the model was packed again",
+	{ "the last figure counts if the model was packed again",
 	  LAST "Total submission size int6+lzma: 16400000 bytes\n" ROUND
 	       "Total submission size int6+lzma: 15990000 bytes\n"
 	       "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.15\n",
@@ -179,7 +179,7 @@ static const struct run_case cases[] = {
 		     "  File \"t.py\", line 3, in __del__\n",
 	  1,
 	  { { "status", "\"finished\"" }, { "final_bpb", "1.14518023" } } },
-	{ "the exception after it is a crash",
+	{ "an exception after an ignored one is a crash",
 	  LAST "Exception in thread Thread-1:\n"
 	       "Traceback (most recent call last):\n"
 	       "Traceback (most recent call last):\n",

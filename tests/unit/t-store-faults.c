@@ -78,7 +78,7 @@ static void test_disk_full(void)
 		add_sample(store, log, &run, ++line);
 	is_int((long long)store_pending(store), STORE_MAX_PENDING,
 	       "the backlog is full at its limit");
-	is_int(store_flush(store, &err), -1, "still no space");
+	is_int(store_flush(store, &err), -1, "a disk that is still full is an error");
 	set_disk(RLIM_INFINITY);
 	store_log_advance(store, log, line * 10, line);
 	is_int(store_flush(store, &err), 0, "with space again, the data is written");

@@ -689,7 +689,7 @@ static const struct run_case cases[] = {
 	  "warmup_1 step 300 loss 3.00\nwarmup_1 step 400 loss 2.90\n",
 	  0,
 	  { { NULL, NULL } } },
-	{ "rows behind a bullet",
+	{ "rows after a bullet",
 	  "* step 100 loss 3.50\n* step 200 loss 3.25\n* step 300 loss 3.00\n"
 	  "* step * 400 loss 2\n",
 	  1,

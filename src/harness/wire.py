@@ -401,7 +401,7 @@ def data_of(root, path, size=JUDGE):
 
 
 # Did git have this content of the file at time ns? If the agent adds or commits it
-# later, git writes newer files.
+# later, the objects that git writes for it are newer.
 def is_in_git(work, name, ns):
 	data = data_of(work, name)
 	if not data:
@@ -751,8 +751,8 @@ def own_line():
 	return found
 
 
-# Are all processes visible that may work there? They are in the machine's own pid
-# namespace (that number), or if the folder is on this container's own file system.
+# Are all processes visible that may work there? They are if this is the machine's own
+# pid namespace (it has that number), or if the folder exists only in this container.
 def sees_all(work):
 	try:
 		return os.readlink("/proc/self/ns/pid") == "pid:[4026531836]" or \

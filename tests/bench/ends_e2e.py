@@ -35,7 +35,7 @@ os.execve("/bin/sleep", ["sleep", sys.argv[1]], {})
 
 
 def nap():
-    """A number of seconds that only this process uses."""
+    """Seconds to sleep: a number that no other test uses, to find the process."""
     return str(1000 + os.getpid() % 100000)
 
 

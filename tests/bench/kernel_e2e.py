@@ -216,7 +216,7 @@ def grid(rig):
 
 
 def bytecode(rig):
-    """The processes of a bench share the bytecode of a torch that has none."""
+    """If torch has no bytecode, the processes of a bench compile it only once."""
     task(rig)
     site = os.path.join(rig.dir, "site")
     os.makedirs(os.path.join(site, "torch"))

@@ -224,7 +224,7 @@ void tail_free_reader(struct ingest_log *log);
 void tail_count_backlog(struct ingest_log *log);
 /* Wait for the log's turn, if one runs. */
 void tail_finish_turn(struct ingest_log *log);
-/* When the program ends: append the log's bytes, parse them if they are few, pass on results. */
+/* When the program ends: append, parse and pass on the rest of the log, if little is left. */
 void tail_read_rest(struct ingest_log *log);
 /* Start no more turns. */
 void tail_stop_turns(struct ingest *ingest);

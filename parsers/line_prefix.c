@@ -247,7 +247,8 @@ static struct str skip_time_of_day(struct str s)
 	return t.len > 0 && t.p[0] == ']' ? skip_separator(t) : s;
 }
 
-/* Strip "12:00:00.5 " or "Nov 20 12:00:00 ", as `ts` and syslog print it. */
+/* Strip "12:00:00.5 " or "Nov 20 12:00:00 ", as `ts` and syslog print it, also after the date
+ * "11/20/2026 ". */
 static bool strip_clock(struct log_line *out)
 {
 	struct str s = out->text;
@@ -256,6 +257,8 @@ static bool strip_clock(struct log_line *out)
 	if (s.len > 16 && s.p[3] == ' ' && s.p[6] == ' ' &&
 	    str_is_among((struct str){ s.p, 3 }, "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"))
 		at = 7;
+	else if (s.len > 2 && s.p[2] == '/' && has_shape(s, "00/00/0000 "))
+		at = 11;
 	if (!has_shape(str_skip(s, at), "00:00:00"))
 		return false;
 	(void)fraction_ms(s, at + 8, &frac);
@@ -296,12 +299,14 @@ static struct str skip_source_line(struct str s)
 		at = str_skip(at, 1);
 	while ((n = name_length(at)) > 0 && n < at.len && at.p[n] == ':') {
 		bool script = n > 3 && memcmp(at.p + n - 3, ".py", 3) == 0;
+		bool dotted = memchr(at.p, '.', n) != NULL;
 
 		at = str_skip(at, n + 1);
 		d = count_digits(at, 0);
 		if (++colons > 2)
 			return s;
-		if (d > 0 && (script || colons == 2) && d < at.len &&
+		dotted = dotted && str_starts_with(str_skip(at, d), " - "); /* "a.b:12 - " */
+		if (d > 0 && (script || dotted || colons == 2) && d < at.len &&
 		    strchr(" ])|:", at.p[d]) != NULL && at.p[d] != '\0')
 			break;
 		d = 0;
@@ -372,13 +377,15 @@ static void strip_logger(struct log_line *out, bool stamped)
 	out->text = s;
 }
 
-/* Can the line start with a prefix: "12:00:00", "1776143914.", "2026-", but not "1000/"? */
+/* Can the line start with a prefix: "12:00:00", "11/20/2026 ", "1776143914.", "2026-", but not
+ * "1000/"? */
 static bool may_start_prefix(struct str s)
 {
 	if (s.len < 5 || !str_is_digit(s.p[0]))
 		return s.len >= 5 && line_prefix_may_start(s.p[0]);
-	return s.p[2] == ':' || (str_is_digit(s.p[1]) && str_is_digit(s.p[2]) &&
-				 str_is_digit(s.p[3]) && s.p[4] != '/');
+	return s.p[2] == ':' || has_shape(s, "00/00/0000 ") ||
+	       (str_is_digit(s.p[1]) && str_is_digit(s.p[2]) && str_is_digit(s.p[3]) &&
+		s.p[4] != '/');
 }
 
 /* Rules recognize the "seed: 42" of a settings dump by its two leading blanks: restore these two if

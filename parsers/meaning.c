@@ -39,7 +39,7 @@ static const struct meaning {
 	  "time_per_iter time_per_iteration time_per_step "
 	  "train_step_timing_in" },
 	{ METRIC_TRAIN_LOSS, UNIT_NONE,
-	  "lm_loss loss loss_train loss_train_total main_loss "
+	  "gpt_loss lm_loss loss loss_train loss_train_total main_loss "
 	  "reduced_train_loss train_lm_loss train_loss "
 	  "train_loss_train_total training_loss trn_loss" },
 	{ METRIC_TOK_S_DEVICE, UNIT_RATE,

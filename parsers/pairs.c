@@ -143,7 +143,7 @@ static bool use_words(struct pairs_reader *r)
 		return true; /* "val: n/a" */
 	if (r->has_prose || r->n_words > MOST_PLAIN_WORDS)
 		return false;
-	if (r->n == r->item)
+	if (r->n == r->item || str_is_like(words, "train training") || pairs_is_evaluation(words))
 		return read_heading(r);
 	if (r->n == r->item + 1 && last->name.len == 0) {
 		last->name = words;
@@ -781,7 +781,10 @@ static bool read_bracket(struct pairs_reader *r)
 		return true;
 	if (r->is_assigned && close != NULL && memchr(r->p, ',', (size_t)(close - r->p)) != NULL)
 		return skip_value(r, close + 1);
+	struct str inside = str_between(r->p, close != NULL ? close : r->p);
 	r->p++;
+	if (str_find(inside, ": ") != NULL || memchr(inside.p, '=', inside.len) != NULL)
+		return end_item(r); /* "epoch 3 training [time: 5s, loss: 3.5]" */
 	return r->n_words > 0 || end_item(r);
 }
 

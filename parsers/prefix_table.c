@@ -40,8 +40,7 @@ static size_t n_kinds;
 static uint32_t sure_kinds;	       /* bitmap of kinds */
 static uint32_t kinds_of[256];	       /* bitmaps of the kinds that may start with a byte */
 unsigned char prefix_first[256];       /* see prefix_table.h */
-static uint16_t sure_pairs[MAX_KINDS]; /* pair_of the first two bytes of each sure sample */
-static size_t n_sure_pairs;
+static unsigned char sure_pairs[8192]; /* bitmap: pair_of the first two bytes of sure samples */
 static pthread_mutex_t compile_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* May a prefix start with c if one of its samples starts with `sample`? All letters are alike, and
@@ -82,11 +81,11 @@ static void read_kinds(void)
 			for (int byte = 0; byte < 256; byte++)
 				if (is_like_byte((char)byte, (char)c))
 					kinds_of[byte] |= 1U << n_kinds;
-			if (!kind->is_sure || n_sure_pairs == MAX_KINDS)
+			if (!kind->is_sure)
 				continue;
+			uint16_t pair = pair_of(c, (unsigned char)sample->valuestring[1]);
 			prefix_first[c] = 1;
-			sure_pairs[n_sure_pairs++] =
-				pair_of(c, (unsigned char)sample->valuestring[1]);
+			sure_pairs[pair / 8] |= (unsigned char)(1U << pair % 8);
 		}
 		n_kinds++;
 	}
@@ -253,7 +252,7 @@ static bool may_be_sure(struct str text)
 	if (text.len <= 8 || prefix_first[(unsigned char)text.p[0]] == 0)
 		return false;
 	uint16_t pair = pair_of((unsigned char)text.p[0], (unsigned char)text.p[1]);
-	return any_of(i, n_sure_pairs, sure_pairs[i] == pair);
+	return (sure_pairs[pair / 8] >> pair % 8 & 1) != 0;
 }
 
 /* Find the kinds in the mask that match the text. */

@@ -428,7 +428,7 @@ static bool belongs_to_rows(const struct templates *ts, const struct row *row)
 		return false;
 	if (row->counter == row->n || row->kind == COUNTS_EPOCHS)
 		return (known & VAL_BITS) != 0;
-	return row->kind == COUNTS_STEPS && run_has(ts->step) &&
+	return (row->kind == COUNTS_STEPS || row->kind == COUNTS_LEAD) && run_has(ts->step) &&
 	       ts->step_name == str_hash(row->pairs[row->counter].name) && row->step >= ts->step;
 }
 
@@ -627,11 +627,12 @@ static void set_epoch(struct templates *ts, const struct pair *pair)
 	ts->counts.epoch.value = epoch;
 }
 
-/* Find the start of an evaluation ("Eval started.."): rows with another total belong to it until a
- * line is about training. */
+/* Find the start of an evaluation ("Eval started..", "*** Evaluating"): rows with another total, or
+ * without a counter, belong to it until a line is about training. */
 static void find_evaluation(struct templates *ts, struct str text)
 {
-	struct str rest = text, word;
+	size_t n = index_of(i, text.len, strchr("*= ", text.p[i]) == NULL);
+	struct str rest = str_skip(text, n), word;
 
 	if (str_next(&rest, ' ', &word) && pairs_is_evaluation(word))
 		ts->is_evaluating = true;
@@ -677,8 +678,11 @@ static bool add_row(struct templates *ts, struct row *row)
 		bool is_rows = t->n_lines >= TEMPLATES_LEAST_ROWS && t->has_changed &&
 			       t->has_fraction && (t->is_measured || ts->has_rows) &&
 			       (t->has_risen || row->step == row->planned) &&
-			       !(row->about.is_bar && row->about.evaluates);
+			       (!row->about.evaluates ||
+				(!row->about.is_bar && (find_metrics(row) & VAL_BITS) != 0));
 		t->accepted = is_rows || belongs_to_rows(ts, row);
+		if (!is_rows && t->accepted && row->kind == COUNTS_LEAD)
+			t->stride = ts->stride;
 		if (!t->accepted) {
 			hold_line(t, &row->line);
 			return false;
@@ -926,6 +930,7 @@ static bool add_line(struct templates *ts, const struct log_line *line)
 		use_rank(ts, row.line.rank);
 	if (ts->rank != row.line.rank)
 		return false; /* the other ranks repeat the rows */
+	row.about.evaluates = row.about.evaluates || (ts->is_evaluating && row.counter == row.n);
 	for (size_t i = 0; i < row.n; i++)
 		if (is_epoch(&row.pairs[i]))
 			set_epoch(ts, &row.pairs[i]);

@@ -48,6 +48,8 @@ static const struct {
 	{ "2026-11-20 21:30:00\tx", "x", -1, 1795210200000 },
 	{ "INFO:", "", -1, 0 },
 	{ "DIAGNOSTIC post_ema x", "DIAGNOSTIC post_ema x", -1, 0 },
+	{ "12:00:00 | INFO | a.core.b:261 - step: 1", "step: 1", -1, 0 },
+	{ "12:00:00 | INFO | val.loss:3 | step: 1", "val.loss:3 | step: 1", -1, 0 },
 	{ "12:00:00 INFO step:1/2 x", "step:1/2 x", -1, 0 },
 	{ "[12:00:00][INFO] step:1/2 x", "step:1/2 x", -1, 0 },
 	{ "[rank1]: INFO:root:step:1/2 x", "step:1/2 x", 1, 0 },

@@ -689,6 +689,55 @@ static const struct run_case cases[] = {
 	  "warmup_1 step 300 loss 3.00\nwarmup_1 step 400 loss 2.90\n",
 	  0,
 	  { { NULL, NULL } } },
+	{ "RecBole: a weekday, and a list after the epoch",
+	  "Fri 28 Nov 2025 10:00:00  INFO  epoch 0 training [time: 5.12s, train loss: 99.5]\n"
+	  "Fri 28 Nov 2025 10:00:01  INFO  epoch 0 evaluating [time: 0.5s, valid_score: 0.15]\n"
+	  "Fri 28 Nov 2025 10:00:02  INFO  epoch 1 training [time: 5.12s, train loss: 89.5]\n"
+	  "Fri 28 Nov 2025 10:00:03  INFO  epoch 1 evaluating [time: 0.5s, valid_score: 0.25]\n"
+	  "Fri 28 Nov 2025 10:00:04  INFO  epoch 2 training [time: 5.12s, train loss: 79.5]\n"
+	  "Fri 28 Nov 2025 10:00:05  INFO  epoch 2 evaluating [time: 0.5s, valid_score: 0.35]\n",
+	  1,
+	  { { "steps", "null" }, { "last_train_loss", "79.5" }, { "last_val_loss", "null" } } },
+	{ "DeepSpeed-Chat: a loss without a counter after the title of an evaluation",
+	  "***** Running training *****\n"
+	  "Epoch: 0, Step: 0, Rank: 0, loss = 3.50\nEpoch: 0, Step: 1, Rank: 0, loss = 3.25\n"
+	  "Epoch: 0, Step: 2, Rank: 0, loss = 3.00\n"
+	  "***** Evaluating perplexity, Epoch 1/1 *****\nppl: 9.5, loss: 2.25\n",
+	  1,
+	  { { "last_train_loss", "3" }, { "last_val_loss", "2.25" } } },
+	{ "DeepSpeed-Chat: a loss after the title of a training is not a validation",
+	  "***** Running training *****\n"
+	  "Epoch: 0, Step: 0, Rank: 0, loss = 3.50\nEpoch: 0, Step: 1, Rank: 0, loss = 3.25\n"
+	  "Epoch: 0, Step: 2, Rank: 0, loss = 3.00\n"
+	  "***** Training statistics, Epoch 1/1 *****\nppl: 9.5, loss: 2.25\n",
+	  1,
+	  { { "last_val_loss", "null" } } },
+	{ "logging_writer of CLU: the first number is the step, also of the validation",
+	  "I1128 10:00:01.123456 140123 logging_writer.py:48] [100] lr=0.1, loss=3.50\n"
+	  "I1128 10:00:02.123456 140123 logging_writer.py:48] [200] lr=0.1, loss=3.25\n"
+	  "I1128 10:00:03.123456 140123 logging_writer.py:48] [300] lr=0.1, loss=3.00\n"
+	  "I1128 10:00:04.123456 140123 logging_writer.py:48] [300] eval_loss=2.25\n",
+	  1,
+	  { { "steps", "300" }, { "last_train_loss", "3" }, { "last_val_loss", "2.25" } } },
+	{ "rsl_rl, and the seed of Lightning",
+	  "Seed set to 42\n"
+	  "                       Learning iteration 0/1500                       \n\n"
+	  "               Mean surrogate loss: -0.0041\n"
+	  "                       Mean reward: 1.50\n"
+	  "                       Learning iteration 1/1500                       \n\n"
+	  "               Mean surrogate loss: -0.0042\n"
+	  "                       Mean reward: 2.50\n",
+	  1,
+	  { { "seed", "42" },
+	    { "steps", "1" },
+	    { "planned_steps", "1500" },
+	    { "status", "\"truncated\"" } } },
+	{ "the name of a module with a line number is not a figure",
+	  "2025-11-28 10:00:01 | INFO | yolox.core.trainer:261 - step: 10/30, loss: 3.50\n"
+	  "2025-11-28 10:00:02 | INFO | yolox.core.trainer:261 - step: 20/30, loss: 3.25\n"
+	  "2025-11-28 10:00:03 | INFO | yolox.core.trainer:261 - step: 30/30, loss: 3.00\n",
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "3" } } },
 	{ "rows after a bullet",
 	  "* step 100 loss 3.50\n* step 200 loss 3.25\n* step 300 loss 3.00\n"
 	  "* step * 400 loss 2\n",

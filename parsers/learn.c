@@ -141,8 +141,7 @@ static void add_literal(struct buf *out, struct str s)
 			buf_append_str(out, "\\s*+");
 			continue;
 		}
-		if ((signed char)s.p[i] <
-		    ' ') { /* a control character, or a byte of a longer one */
+		if ((signed char)s.p[i] < ' ') { /* a control or non-ASCII byte */
 			buf_append_char(out, '.');
 			continue;
 		}

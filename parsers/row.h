@@ -19,7 +19,7 @@ struct row {
 	struct pair pairs[PAIRS_MAX];
 	size_t n;
 	struct pairs_line about;
-	size_t counter; /* index of the pair that counts the rows; n: it is not among them */
+	size_t counter; /* index of the pair that counts the rows; n: no pair does */
 	enum counter_kind kind;
 	double step, planned; /* of the counter: its value and its total; absent if not printed */
 };

@@ -504,7 +504,6 @@ static void apply_size(const struct apply *a)
 		s->is |= IS_PACKED;
 }
 
-/* Store a figure under this name. */
 static void report_figure(const struct apply *a, const char *name)
 {
 	struct run_state *s = a->state;

@@ -45,7 +45,7 @@ struct run_reader {
 	uint64_t matched;	 /* matched lines of this run */
 	uint64_t early_end;	 /* line of an end before the first row; 0: none */
 	struct buf formats;	 /* names of formats, "a,b" */
-	const char *last_format; /* added last */
+	const char *last_format; /* the one added last */
 };
 
 void run_reader_free(struct run_reader *r)
@@ -489,7 +489,6 @@ static bool read_similar_row(struct run_reader *r, struct log_line *line)
 	return similar != SIMILAR_NONE;
 }
 
-/* Read a whole line of a metrics file with `read`. */
 static bool read_metric_line(struct run_reader *r, const struct log_line *line,
 			     bool (*read)(struct metric_rows *rows, const struct log_line *line,
 					  row_fn fn, void *user))
@@ -526,7 +525,7 @@ static bool is_out_of_place(const struct run_reader *r, const struct record *rec
 		return run_state_is_early(&r->state, record);
 	if (kind == RULE_PROGRESS) /* any evaluation prints such lines */
 		return record->rule->stage == STAGE_OTHER && !r->state.has_bpb;
-	if (kind == RULE_VAL) /* follows a row of the same format */
+	if (kind == RULE_VAL) /* counts only after a row of its format */
 		return record->rule->stage == STAGE_OTHER &&
 		       record->rule->format != r->state.row_format;
 	/* an object may contain the text of an error */
@@ -563,7 +562,6 @@ static bool read_by_rule(struct run_reader *r, struct log_line *line)
 	return true;
 }
 
-/* Read a row of a table of scores. */
 static bool read_table(struct run_reader *r, struct log_line *line)
 {
 	struct record record;
@@ -575,7 +573,6 @@ static bool read_table(struct run_reader *r, struct log_line *line)
 	return true;
 }
 
-/* Read a row without a rule. */
 static bool read_row(struct run_reader *r, struct log_line *line)
 {
 	if (r->templates != NULL ? !read_template(r, line) : !read_planned_row(r, line))
@@ -848,7 +845,7 @@ bool run_reader_at_end(struct run_reader *r, struct run *out)
 	if (run_reader_current(r) == NULL)
 		return false;
 	struct run_state copy = r->state;
-	run_copy(&copy.run, &r->state.run); /* with its own texts */
+	run_copy(&copy.run, &r->state.run); /* the copy owns its texts */
 	run_state_derive(&copy, true);
 	*out = copy.run;
 	return true;

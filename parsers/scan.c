@@ -229,7 +229,7 @@ static bool try_rule(struct scanner *scanner, size_t i, struct str line, struct 
 struct line_facts {
 	struct str line;
 	bool has_word[2], has_literals;
-	uint64_t word[2]; /* after the first blank; after the blanks that the line starts with */
+	uint64_t word[2];     /* [0] after the first blank; [1] after leading blanks */
 	uint64_t literals[4]; /* bitmap of the scan_index.literals in the line */
 };
 

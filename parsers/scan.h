@@ -19,7 +19,7 @@ struct scan_rule {
 struct scan_literal {
 	struct str text;     /* borrowed from a rule; 3 bytes or more */
 	uint64_t word, mask; /* its first bytes, see load_word */
-	uint64_t *rules;     /* the set of these rules */
+	uint64_t *rules;     /* the set of rules that need it */
 	uint8_t next;	     /* 1 + the number of the next literal in the same slot; 0: none */
 };
 

@@ -239,7 +239,7 @@ int score_json_read(struct score_json *score, struct str text, const char *key, 
 	AUTO_BUF copy = buf_new(text.len);
 
 	*score = (struct score_json){ .value = (double)NAN };
-	text = linebuf_clean(&copy, text); /* colors */
+	text = linebuf_clean(&copy, text); /* without colors */
 	score->root = parse_object(text, err);
 	if (score->root == NULL)
 		return -1;

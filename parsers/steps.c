@@ -20,7 +20,7 @@ const char *steps_next_branch(const char *p)
 		else if (*p == '[') {
 			in_class = true;
 			p += p[1] == '^';
-			p += p[1] == ']'; /* the class contains it */
+			p += p[1] == ']'; /* a "]" at the start belongs to the class */
 		} else if (strchr("(|)", *p) != NULL)
 			break;
 	}

@@ -14,7 +14,7 @@ struct rule_step {
 	bool is_span;		    /* a span follows the literal */
 	bool is_many;		    /* then all following bytes that are in rest */
 	bool is_number;		    /* the span is in a named group */
-	bool is_decimal, has_point; /* rest has all digits; the point */
+	bool is_decimal, has_point; /* rest contains all digits; the point */
 };
 
 enum steps_end {

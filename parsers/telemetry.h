@@ -22,7 +22,7 @@
 #define TELEMETRY_MAX_GPUS 64
 
 struct telemetry_gpu {
-	int index; /* as nvidia-smi counts */
+	int index; /* number of the GPU in nvidia-smi */
 	double util, mem_mib, power_w, temp_c, sm_mhz, throttle;
 };
 

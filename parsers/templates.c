@@ -292,7 +292,6 @@ static bool read_row(struct row *row)
 	return true;
 }
 
-/* Find the template with that key; NULL if there is none. */
 static struct template *find_template(struct templates *ts, uint64_t key)
 {
 	for (size_t i = 0; i < TEMPLATES_MAX && ts->table[i] != NULL; i++)
@@ -449,7 +448,7 @@ static double find_step(struct templates *ts, struct template *t, enum counter_k
 	check_restart(ts, t, counter->value);
 	t->counter = counter->value;
 	if (!counts_steps(ts, t, kind)) {
-		if (ts->step_name == name) /* until now it seemed to be the step */
+		if (ts->step_name == name) /* this counter seemed to be the step until now */
 			ts->step = RUN_ABSENT;
 		return ts->step;
 	}

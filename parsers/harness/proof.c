@@ -226,7 +226,7 @@ static const char *find_work_fault(const struct harness_build *b, const struct h
 		json_get_string(harness_json_file(b, HARNESS_CONFIG, 0), "task_state", "");
 
 	if (work->sum[0] == '\0')
-		return NULL; /* not read */
+		return NULL; /* the file was not read */
 	if (!b->run->ordered)
 		return differs && b->run->restore.restored != HARNESS_YES ? "judge changed" : NULL;
 	if (strcmp(state, "reset") == 0) /* HarnessGym rewrites the file in each iteration */

@@ -125,7 +125,7 @@ struct harness_score {
 	bool present;
 	double value;
 	unsigned int iteration; /* 0: the baseline */
-	const char *source;	/* static; for an unverified score */
+	const char *source;	/* static; set for an unverified score */
 };
 
 struct harness_iteration {
@@ -138,23 +138,23 @@ struct harness_iteration {
 	size_t n_phases;
 	const struct harness_phase *attempt; /* one of phases, or NULL */
 	struct harness_number attempt_limit_s;
-	struct harness_number active_tools, active_mcps; /* at its start */
+	struct harness_number active_tools, active_mcps; /* when it started */
 	struct harness_number calls, calls_delta;	 /* cumulative; in the iteration */
 	struct harness_post post;
 	struct harness_number verified_score, invalid_score, claimed_score;
 	/* Why a person should read the diff before believing the verified score; or NULL. */
 	const char *mark;
-	struct harness_number session_score; /* best of the agent's tool */
+	struct harness_number session_score; /* best score of the agent's tool */
 	enum harness_tri better_than_baseline, better_than_previous;
 	struct harness_number baseline_pct, previous_pct; /* > 0: better */
 	struct harness_qualification qualification;
 	union harness_usage usage;
-	struct harness_names skills, tools, called; /* active, active, used */
+	struct harness_names skills, tools, called; /* active skills and tools; called tools */
 	struct harness_names blockers;
 	const char *note; /* first line of its summary, or NULL */
 	/* The agent's claims, for a row of a table. */
 	bool kept;
-	struct harness_number claimed_pct; /* gain over the best kept before */
+	struct harness_number claimed_pct; /* gain over the best row kept before it */
 	enum harness_tri within_noise;	   /* UNKNOWN: not kept, or noise unknown */
 };
 
@@ -165,10 +165,10 @@ struct harness_table {
 	const char *kind;		/* of the last row; best and gains use only this kind */
 	unsigned int outcomes[4];	/* kept, discarded, crashed, other */
 	struct harness_score baseline;	/* the first row with a score */
-	unsigned int baselines;		/* number of its measurements */
+	unsigned int baselines;		/* number of measurements of it */
 	struct harness_number noise;	/* their range; absent if there is only one */
 	struct harness_number best_pct; /* gain of the best kept row over the baseline */
-	unsigned int since_best;	/* number of rows after that one */
+	unsigned int since_best;	/* number of rows after the best one */
 	const char *trend;	      /* "improving", "plateau" or "crashing"; NULL: no score yet */
 	struct harness_number logged; /* last score in run.log */
 	unsigned int logged_row;      /* the row with that score; 0: none */
@@ -195,7 +195,7 @@ struct harness_change {
 };
 
 struct harness_changes {
-	bool present; /* they were compared */
+	bool present; /* the files were compared */
 	struct harness_change *v;
 	size_t n;
 };
@@ -258,13 +258,13 @@ struct harness_run {
 	struct harness_number baseline_pct, previous_pct, earlier_pct;
 	enum harness_tri stop_reached;
 	struct harness_checkpoint checkpoint;
-	const char *template_settings; /* the same for the template */
+	const char *template_settings; /* kernel_config.json of the template */
 	struct harness_restore restore;
 	/* Sentences about files that contradict the output of the verifier. */
 	const char **disputes;
 	size_t n_disputes;
 	bool has_judge;	   /* judge files were compared */
-	const char *judge; /* the first one that was changed, or NULL */
+	const char *judge; /* the first changed judge file, or NULL */
 	/* Judge files that were compared with the template, and uses that could not be followed. */
 	bool has_report;	       /* the machine of the run has searched for judge files */
 	bool has_template;	       /* HarnessGym made a copy of the task's files */

@@ -1362,7 +1362,7 @@ static void plan_seeds(const struct board *board, struct board_group *group)
 		v->usd_more = v->usd_seed * (double)(v->seeds_planned - group->n_seeds);
 }
 
-/* What decides the rank of a group. */
+/* The properties that decide the rank of a group. */
 struct place {
 	const struct track *track;
 	bool has_mean, invalid, shown, provisional;

@@ -13,8 +13,8 @@ struct harness_place {
 	struct harness_compare compare; /* if is_compare */
 	bool read;			/* ws or compare is filled */
 	char why[256];			/* why the directory cannot be read now, or "" */
-	int64_t age_ms;			/* age of the shown state, while it cannot be read */
-	int64_t now_ms;			/* clock of its machine when it was read */
+	int64_t age_ms; /* age of the shown state, while the directory cannot be read */
+	int64_t now_ms; /* time on the directory's machine when it was read */
 };
 
 #define HARNESS_MAX_PLACES 64
@@ -39,7 +39,7 @@ void harness_view_set_age(struct harness_view *view, size_t place, int64_t age_m
 enum harness_point_kind {
 	HARNESS_POINT_BASELINE, /* verified, iteration 0 */
 	HARNESS_POINT_VERIFIED,
-	HARNESS_POINT_INVALID, /* these three are drawn hollow */
+	HARNESS_POINT_INVALID, /* drawn hollow, as are the two below */
 	HARNESS_POINT_CLAIMED,
 	HARNESS_POINT_SESSION,
 };

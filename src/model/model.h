@@ -67,7 +67,7 @@ struct model_pod {
 enum model_history {
 	MODEL_WHOLE,  /* in memory, up to where the log was read */
 	MODEL_STORED, /* in the database or in the log, not requested */
-	MODEL_ASKED,  /* requested from there */
+	MODEL_ASKED,  /* requested from the database or the log */
 };
 
 struct model_run {
@@ -150,7 +150,7 @@ struct model_bench {
 struct model_noise {
 	char *pod, *class_name;	 /* owned */
 	double sd;		 /* standard deviation from run to run */
-	double drift, drift_p;	 /* during the last measurement */
+	double drift, drift_p;	 /* drift during the last measurement, and its p */
 	double shows[3];	 /* smallest detectable difference with 3, 6 and 10 blocks */
 	size_t n_runs, rank, of; /* rank among `of` pods; 0: too few runs */
 	int64_t when_ms;

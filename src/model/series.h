@@ -22,7 +22,7 @@ struct series;
 struct series *series_new(size_t cap_points);
 void series_free(struct series *series);
 void series_push(struct series *series, const struct series_point *point);
-/* The same unless the value is NaN or infinite; creates *series if it is NULL. */
+/* Push a point unless its value is NaN or infinite; creates *series if it is NULL. */
 void series_push_finite(struct series **series, const struct series_point *point);
 /* Free the memory that it keeps for more points; they can still be pushed. */
 void series_trim(struct series *series);

@@ -20,7 +20,7 @@ int db_exec(sqlite3 *db, const char *what, struct err *err, const char *sql, ...
 int db_end(sqlite3 *db, const char *what, int rc, struct err *err);
 /* The first column of the first row; -1: there is none.  text is ?1. */
 int64_t db_number(sqlite3 *db, const char *sql, const char *text);
-/* The same as an owned text; NULL: there is none. number is ?1. */
+/* The first column of the first row as a text; owned, NULL: there is none. number is ?1. */
 char *db_text(sqlite3 *db, const char *sql, int64_t number);
 
 /* Parameters count from 1.  The text is borrowed until the step; may be NULL. */

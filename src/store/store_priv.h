@@ -115,7 +115,7 @@ struct store {
 	struct buf key;
 	int64_t next_log, next_run;
 
-	size_t n_dirty; /* logs that changed since the last batch */
+	size_t n_dirty; /* number of logs that changed since the last batch */
 	struct batch waiting;
 	struct batch writing; /* belongs to the job while one runs */
 	struct job *job;

@@ -61,7 +61,7 @@ static void stop_at_event(void *user)
 		loop_stop(loop);
 }
 
-/* Let its bench fail, and wait for the dashboard's event. */
+/* Let the dashboard's bench fail, and wait for its event. */
 static void expect_event(struct dashboard *d, const char *text)
 {
 	struct loop_timer *timer = loop_timer_new(loop, stop_at_event, d);

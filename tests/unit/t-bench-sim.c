@@ -405,7 +405,7 @@ int main(int argc, char **argv)
 		bool is_checked = r->most_wrong + r->least_covered + r->least_found > 0.0 ||
 				  r->variants > 0 || r->pods == 2;
 
-		/* Many looks take long. */
+		/* Rows with many looks take long. */
 		if (argc < 3 ? n >= 1000 || (is_checked && r->blocks <= 12)
 			     : strtoul(argv[2], NULL, 10) == i)
 			check_row(r, &log, n);

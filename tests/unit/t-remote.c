@@ -261,7 +261,7 @@ static void on_link(void *user, size_t pod)
 		retry->delays_ms[retry->waits++] = info.retry_at_ms - info.since_ms;
 }
 
-/* Nobody listens on port 1 of loopback. */
+/* No program listens on port 1 of loopback. */
 static void test_backoff(void)
 {
 	const struct remote_pod pod = { .name = "dead",

@@ -7,9 +7,8 @@
 #include "parsers/format.h"
 #include "store/store.h"
 
-/* The environment of a command. main opens the parts that the command needs, once, and passes them
- * down; nothing else reads the configuration, compiles rules, resolves the track or opens the
- * database for reading. */
+/* The environment of a command. main opens the parts that the command needs, once; only it reads
+ * the configuration, compiles rules, resolves the track and opens the database for reading. */
 
 /* Global options as given; strings are borrowed from the command line. */
 struct context_options {

@@ -26,8 +26,7 @@ struct app_source {
 	void (*answer)(void *user, size_t pod, const char *answer);
 	/* Read the configuration again into the context; -1 with err leaves it unchanged. */
 	int (*reload)(void *user, char said[200], struct err *err);
-	/* Write the bench plan that a command asks for to a file; returns its path, owned by the
-	 * caller, or NULL with err. */
+	/* Write the bench plan for a command; returns its path, owned, or NULL with err. */
 	char *(*plan)(void *user, const struct command *command, struct err *err);
 	void *user;
 	bool ends_benches; /* benches started here end with the dashboard */

@@ -31,8 +31,7 @@ struct split {
 	double q;
 };
 
-/* Find the largest energy distance between [0, at) and [at, end) for any end: later values may be
- * back at the old level. */
+/* Find the largest energy distance of [0, at) and [at, end) over end: the level may change back. */
 static double energy_at(const struct search *s, size_t at, size_t n)
 {
 	double m = (double)at, own = s->sum[at][at], most = 0;

@@ -7,8 +7,7 @@
 /* Close *fd if it is open, and set it to -1. */
 void fd_close(int *fd);
 
-/* Write all len bytes, in as many calls as needed. -1 with errno if some could not be written.
- * Async-signal-safe. */
+/* Write all len bytes; -1 with errno if that is not possible. Async-signal-safe. */
 int fd_write_all(int fd, const char *data, size_t len);
 
 /* Write as much as fd accepts without blocking; returns the number of bytes, or -1 with errno

@@ -17,8 +17,7 @@ int file_open(const char *path, struct stat *st, struct err *err) MUST_USE;
 /* Like read(), but retries after a signal and waits while an O_NONBLOCK file has no data. */
 ssize_t file_read_some(int fd, void *block, size_t size);
 
-/* Append the content of a file or stream to out. -1 with err: ERR_IO, or ERR_LIMIT if it exceeds
- * the cap of out. */
+/* Append a file or stream to out. -1 with err: ERR_IO, or ERR_LIMIT if it exceeds out's cap. */
 int file_read(const char *path, struct buf *out, struct err *err) MUST_USE;
 
 /* file_replace and file_create write to another name in the same directory and then rename the

@@ -3,9 +3,8 @@
 
 #include "base/err.h"
 
-/* The debug log: a file, never the terminal. While it is closed (the default) a message costs one
- * test. Every message passes utf8_sanitize. Never log keys, passphrases, tokens or an
- * environment. */
+/* The debug log: a file, never the terminal. While it is closed a message costs one comparison.
+ * Messages pass utf8_sanitize. Never log keys, passphrases, tokens or an environment. */
 
 /* Append to the file at path (mode 0600); -1 with err if it cannot be opened. */
 int log_open(const char *path, struct err *err) MUST_USE;

@@ -97,8 +97,7 @@ const char *str_find(struct str s, const char *needle);
 const char *str_find_str(struct str s, struct str needle);
 /* s without spaces, tabs and line ends at both ends. */
 struct str str_trim(struct str s);
-/* Cut the next part up to `sep` off *rest; false when nothing is left. "a,,b" gives "a", "",
- * "b". */
+/* Cut the next part up to `sep` off *rest; false at the end. "a,,b" gives "a", "", "b". */
 bool str_next(struct str *rest, char sep, struct str *piece);
 /* Cut the next cell of CSV (RFC 4180) off *rest, trimmed and without the quotes around it; a quote
  * inside stays doubled. *end is the byte after it: sep, '\n', or '\0' at the end of the text.
@@ -107,9 +106,8 @@ bool str_next_cell(struct str *rest, char sep, struct str *cell, char *end);
 /* The last line that is not blank, trimmed; its p is NULL if there is none. */
 struct str str_last_line(struct str text);
 
-/* Strict numbers: the whole slice must be one number in the C locale, without spaces; otherwise
- * false, with *out untouched. str_to_double also accepts "nan", "inf", "infinity" with a sign, in
- * any case. */
+/* Strict: all of s must be one number in the C locale; otherwise return false with *out untouched.
+ * str_to_double also accepts "nan", "inf" and "infinity" with a sign, in any case. */
 bool str_to_double(struct str s, double *out);
 /* Powers of ten that are exact in a double: up to 1e22. */
 extern const double str_pow10[23];

@@ -5,9 +5,8 @@
 
 #define UTF8_REPLACEMENT 0xFFFDU
 
-/* Decode the code point at the start of s (s.len > 0) into *cp; returns its length in bytes.
- * Invalid UTF-8 (including overlong forms and surrogates) gives UTF8_REPLACEMENT and a length of
- * one byte. */
+/* Decode the code point at the start of s (s.len > 0); returns its length in bytes. Invalid UTF-8
+ * (including overlong forms and surrogates) gives UTF8_REPLACEMENT and length 1. */
 size_t utf8_decode(struct str s, uint32_t *cp);
 
 /* Encode cp into out, returns the number of bytes (1..4). */

@@ -20,13 +20,11 @@ char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull))
 char *xasprintf(const char *fmt, ...)
 	__attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
-/* Free *text. A local text that is freed at the end of its block: AUTO_TEXT path =
- * xasprintf("%s/%s", folder, name); */
+/* Free *text. A local text that is freed at the end of its block: AUTO_TEXT x = xstrdup(s); */
 void xfree_text(char **text);
 #define AUTO_TEXT __attribute__((cleanup(xfree_text))) char *
 
-/* A local array that is freed at the end of its block: AUTO_FREE double *x = xcalloc(n,
- * sizeof(*x)); */
+/* A local array that is freed at the end of its block: AUTO_FREE char *x = xmalloc(n); */
 void xfree_local(void *at);
 #define AUTO_FREE __attribute__((cleanup(xfree_local)))
 

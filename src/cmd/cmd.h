@@ -116,8 +116,7 @@ struct cmd_globals {
 	bool help, version;
 };
 
-/* Find the command whose name argv starts with; NULL if there is none. *words is the number of
- * words in its name, or 1. */
+/* Find the command at the start of argv, or NULL; *words is the number of words in its name. */
 const struct cmd *cmd_find(int argc, char **argv, int *words);
 /* Is word the first word, or the only one, of the command's name? */
 bool cmd_starts_with(const struct cmd *cmd, const char *word);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A log with its own colors in the log view, in a real pseudo-terminal: with
-256 and with 16 colors, without colors, and in the light theme; settings about
-them; search matches over them. A golden file is the screen, and below it one
-letter per style.
+256 and with 16 colors, without colors, and in the light theme; the setting that
+hides these colors; search matches over them. A golden file contains the text of
+the screen, and then one letter per cell for its style.
 
 HGYM_UPDATE=1 writes the golden files again; look at the difference before you
 commit it."""
@@ -63,7 +63,7 @@ def start(env=None, **conf):
 
 
 def settled(p):
-    """The first frame may come before all lines are known."""
+    """Wait until all lines are counted: the first frame may come before."""
     p.wait_for("13 lines · following")
     p.settle(0.3)
 
@@ -114,7 +114,8 @@ def hold(name, p):
 
 
 def looks_of(p, word, line=""):
-    """The styles of the first word of that text on the screen."""
+    """The looks of the cells of `word`, in the first row that also contains
+    `line`; None if no row does."""
     for row in p.screen.cells:
         text = "".join(char or "\0" for char, _ in row)
         if word in text and line in text:

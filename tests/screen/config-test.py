@@ -108,7 +108,7 @@ def test_zone():
            p.screen.text())
         hours.append(int(m.group(1)) * 60 + int(m.group(2)) if m else 0)
         leave(p)
-    # The second program was asked a moment later.
+    # The second time was read a moment later.
     ok(300 < (hours[0] - hours[1]) % 1440 <= 330, "the two time zones differ "
                                                   "by 5:30 h", hours)
     configure()
@@ -142,7 +142,7 @@ def test_escape():
         p.send("\x1b")
         p.pump(0.2)
         p.send("[B")
-        # Not if this test itself was slow: try again.
+        # If this test itself was slow, try again.
         if time.monotonic() - begin < 0.9:
             break
         p.wait_gone("type to search")
@@ -194,7 +194,7 @@ def test_groups():
 
 def test_reload():
     configure()
-    # Before any run of another pod is known.
+    # Use a new database, in which no run of another pod is known.
     fresh = os.path.join(home, "fresh")
     os.mkdir(fresh)
     p = start(top=fresh)
@@ -260,8 +260,8 @@ def test_reload():
 
 
 def test_track():
-    """Runs without BPB are ranked by no rule for BPB, unless a track is
-    chosen."""
+    """Unless a track is chosen, no rule about BPB applies to runs without
+    BPB."""
     folder = os.path.join(home, "speedrun")
     os.makedirs(folder)
     for seed in (1, 2):
@@ -280,7 +280,7 @@ def test_track():
         seen[name] = p.screen.text()
         p.send("3")
         ok(p.wait_for("track %s" % (name or "open")),
-           "the track is %s" % (name or "what the runs tell"),
+           "the track is %s" % (name or "chosen by the runs"),
            p.screen.text())
         leave(p)
     p = Program([TUI, folder], env=home_dirs(home), cwd=home, width=120,
@@ -296,7 +296,7 @@ def test_track():
     p.send("tno caps")
     ok(p.wait_for("Choose a track") and p.until(lambda: re.search(
         "open +no caps, no record rule +2 logs", p.screen.text())),
-       "t lists the tracks, and how many logs each one has", p.screen.text())
+       "t lists the tracks and their numbers of logs", p.screen.text())
     p.send("\x1b")
     for name in ("autoresearch", "nanochat", "medium", "optimization",
                  "slowrun", "speedrun", "golf", "no caps"):
@@ -307,7 +307,7 @@ def test_track():
     ok(found == {"autoresearch-5min", "nanochat-gpt2", "nanogpt-medium",
                  "nanogpt-optimization", "nanogpt-slowrun",
                  "nanogpt-speedrun", "open", "parameter-golf-10min"},
-       "each can be chosen", found)
+       "each track can be chosen", found)
     leave(p)
     ok("cap" not in seen[None] and "0 alerts" in seen[None],
        "without BPB no run exceeds the size cap", seen[None])
@@ -370,8 +370,8 @@ def test_database():
 
 
 def test_welcome():
-    """Without a configuration, Enter asks for a pod and follows it; then an
-    option is written, and a log opened in the editor."""
+    """Without a configuration, Enter asks for a pod and follows it. Then write
+    an option, and open a log in the editor."""
     top = os.path.join(home, "welcome")
     wrote = os.path.join(top, "config", "hgym-tui", "config.json")
     edited = os.path.join(top, "edited")
@@ -384,7 +384,7 @@ def test_welcome():
     p = Program([TUI], env=dict(home_dirs(top), VISUAL="sh %s/editor" % top),
                 cwd=home, width=120, height=40)
     ok(p.wait_for("adds a pod to " + wrote), "without pods the screen shows "
-       "how to add one, and where they are written", p.screen.text())
+       "how to add one, and which file it is added to", p.screen.text())
     p.send("\r")
     ok(p.wait_for("Host of ~/.ssh/config"), "Enter asks for a host")
     p.send("local\r")
@@ -408,8 +408,8 @@ def test_welcome():
     ok(until(lambda: os.path.exists(edited) and
              open(edited).read().endswith(".log\n")),
        "v opens the log in $VISUAL")
-    ok(not open(edited).read().startswith("+"), "which gets only the file, as sh "
-       "does not know +LINE")
+    ok(not open(edited).read().startswith("+"), "sh gets only the file, because "
+       "it does not know +LINE")
     p.send("1")
     ok(p.wait_for("Runs (2)"), "the dashboard returns after the editor exits")
     leave(p)
@@ -423,7 +423,7 @@ def test_welcome():
     p.wait_for("f follows")
     p.send("v")
     ok(until(lambda: os.path.exists(edited)) and
-       open(edited).read().startswith("+1 "), "vi opens it at the line",
+       open(edited).read().startswith("+1 "), "vi opens the log at the line",
        os.path.exists(edited) and open(edited).read())
     leave(p)
 

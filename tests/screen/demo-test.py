@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The demonstration from start to end: its recordings, what is read of them,
-and that it leaves no file behind."""
+"""The demo from start to end: its recordings, what the program reads from them,
+and whether it leaves files behind."""
 import glob
 import json
 import os
@@ -26,7 +26,7 @@ RECORDINGS = os.path.join(SRC, "src/app/demo")
 END_S = 2000  # seconds of the demo: all recordings have ended by then
 home = None
 
-# What happens to which run; the generator decides the rest.
+# The status of each run at its end, and the stage of its final score.
 CAST = {
     "naive-base/train_vast-e_s1337.log": ("finished", "roundtrip"),
     "naive-base/train_h200-d_s42.log": ("finished", "roundtrip"),
@@ -71,7 +71,7 @@ class Demo:
         lines += ("size 120x40", "save " + shots[0], "save " + shots[1])
         self.process.stdin.write("\n".join(lines) + "\n")
         self.process.stdin.flush()
-        # The first is complete when the second starts.
+        # The first file is complete when the second one exists.
         until(lambda: os.path.exists(shots[1]), 600)
         with open(shots[0], encoding="utf-8") as text:
             return text.read()
@@ -126,7 +126,7 @@ def test_cast():
 
 
 def test_same_bytes():
-    """Logs equal the recordings without their times."""
+    """The logs of the demo equal the recordings without their times."""
     demo = Demo()
     demo.does("wait %d" % END_S)
     logs = 0
@@ -169,8 +169,8 @@ def test_made():
 
 
 def test_ended():
-    """Ended by a signal that no program can catch, and by one that it does
-    not."""
+    """The demo is ended by signals, also by SIGKILL, which no program can
+    catch; its folder is deleted."""
     # The caller may have set SIGINT or SIGHUP to be ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -180,10 +180,10 @@ def test_ended():
         demo.does("key 1")  # the demo plays, so the process that deletes its folder runs
         demo.process.send_signal(signum)
         ok(demo.process.wait(PATIENCE_S) == -signum,
-           "%s ends it" % signum.name,
+           "%s ends the demo" % signum.name,
            demo.process.returncode)
         ok(until(lambda: not folders()),
-           "%s: its folder is deleted" % signum.name, folders())
+           "%s: the demo's folder is deleted" % signum.name, folders())
         demo.process.stdin.close()
 
 

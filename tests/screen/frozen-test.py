@@ -69,7 +69,7 @@ class Sleeper(Program):
         return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
 
     def is_sane(self):
-        """After its end: what the shell finds."""
+        """After the program ended: are screen and modes as before?"""
         self.drain(0.2)
         s = self.screen
         return (not s.alternate and s.cursor and not s.modes & MODES and
@@ -107,7 +107,7 @@ class Log:
 
 
 def stored_steps(name="a.log"):
-    """The log in the database, as another process sees it."""
+    """The number of steps in the database, as another process reads it."""
     done = subprocess.run([TUI, "runs", "--json"], capture_output=True,
                           env=home_env(home), text=True)
     if done.returncode not in (0, 5):
@@ -156,10 +156,11 @@ def awakes(p, log):
     p.wait_for(" %d " % (log.step + 1))
     copies = 2 * [b"52;c;" + base64.b64encode(LINE)]
     ok(p.until(lambda: p.screen.osc == copies, what="two copies"),
-       "it reads again: the copied text is complete",
+       "the terminal reads again: the copied text is complete",
        [(len(o), o[:40], o[-40:]) for o in p.screen.osc])
     ok(not p.screen.stray and not p.screen.pending,
-       "it reads again: no sequence is cut", (p.screen.stray[:5], p.screen.pending[:40]))
+       "the terminal reads again: no sequence is cut",
+       (p.screen.stray[:5], p.screen.pending[:40]))
     p.settle()
     for _ in range(20):
         shown = page(p)
@@ -170,7 +171,7 @@ def awakes(p, log):
         if page(p) == shown:
             break
     ok(page(p) == shown and "train_loss" in shown,
-       "it reads again: the screen equals a new one", p.screen.text())
+       "the terminal reads again: the screen equals a new one", p.screen.text())
 
 
 def page(p):
@@ -179,11 +180,13 @@ def page(p):
 
 
 def ends(p, log, signum, status):
-    """It stops reading again; the end of the log is stored."""
+    """The terminal stops reading again; the program stores the end of the
+    log."""
     p.fall_asleep()
     os.kill(p.pid, signum)
     ok(until(lambda: p.poll() is not None, PATIENCE_S) and p.poll() == status,
-       "%s ends it although the terminal does not read" % signum.name, p.poll())
+       "%s ends the program while the terminal does not read" % signum.name,
+       p.poll())
     ok(p.is_sane(), "the terminal has its normal modes afterwards", p.state())
     if log:
         ok(stored_steps() == log.step, "everything is stored",
@@ -210,11 +213,12 @@ def test_signals():
     os.close(p.tty)
     os.close(p.fd)
     ok(until(lambda: p.poll() is not None, PATIENCE_S) and p.poll() == 129,
-       "closing the terminal ends it, too", p.poll())
+       "closing the terminal ends the program, too", p.poll())
 
 
 def test_keys():
-    """Functions that hand over the terminal, while it reads no output."""
+    """Functions that let another program use the terminal, while the terminal
+    reads no output."""
     if not os.path.exists("/bin/bash"):
         skip("keys asleep", "needs bash")
         return
@@ -274,8 +278,8 @@ def test_collect():
         p.send("\x13")
         ok(until(p.is_full, PATIENCE_S),
            "collect in a stopped terminal")
-        # Two pending signals are one: wait until each is handled before the
-        # next.
+        # Two pending signals are delivered as one, so wait until each has been
+        # handled.
         for _ in range(3):
             os.kill(p.pid, signal.SIGHUP)
             first = log.step
@@ -301,7 +305,7 @@ def test_collect():
 
 
 def test_demo():
-    """The screen as a program without a terminal draws it."""
+    """The screen equals the one that is drawn without a terminal."""
     script = "size 250x60\nkey 7\nsave -\n"
     want = subprocess.run([TUI, "demo", "--script", "-"], input=script,
                           env=home_env(home, LC_ALL="C.UTF-8"),
@@ -319,7 +323,7 @@ def test_demo():
     p.wait_for("DISK free")
     ok(p.until(lambda: plain(p.screen.text()) == plain(want)) and
        not p.screen.stray,
-       "after keys during the pause, the screen is the last one", want)
+       "after keys during the pause, the screen is up to date", want)
     p.send("Q")
     ok(p.end() == 0 and p.is_sane(), "the program can be ended", p.state())
     p.close()

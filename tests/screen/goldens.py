@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every view at three sizes, in UTF-8 and in the C locale, as text and as the
-styles of its cells: the demo's screens have the same bytes each time.
+"""Compare every view at several sizes, in UTF-8 and in the C locale, with golden
+files of its text and of the styles of its cells. The demo shows the same each
+time.
 looks-test.py compares the colors that a terminal shows for the styles.
 
 HGYM_UPDATE=1 writes the golden files again; look at the difference before you
@@ -36,7 +37,8 @@ def hold(name, got, status):
 
 
 def play(folder, size, keys, lc_all):
-    """The screen and its styles, without what differs each time."""
+    """Play the keys. Returns the exit status, the screen with fixed names for
+    temporary folders, and the styles."""
     files = [os.path.join(folder, "shot.txt"),
              os.path.join(folder, "shot.styles")]
     script = "size %s\n%s\nsave %s\nstyles %s\n" % (

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Everything that the dashboard reads, with hostile contents: logs, pods,
-benches, HarnessGym runs, GPUs and discovery programs. It changes while the
-dashboard is shown; all is in one folder, and a seed decides what happens."""
+benches, HarnessGym runs, GPUs and discovery programs. The contents change while
+the dashboard is shown. They are in one folder, and a seed determines them."""
 import glob
 import json
 import os
@@ -17,8 +17,8 @@ SRC = os.environ.get("HGYM_SRC", ".")
 BUILD = os.environ.get("HGYM_BUILD", "build")
 LOG_MAX = 2 << 20
 
-# A shell whose output is changed on its way: it still looks like a follower, a
-# check of the pod or a HarnessGym run, except for some bytes.
+# Runs a shell and changes some bytes of its output. Otherwise the output is that
+# of a follower, of a check of the pod, or of a reader of HarnessGym runs.
 LIAR = """#!%s
 import os, random, subprocess, sys
 folder, rate, seed = sys.argv[1], float(sys.argv[2]), sys.argv[3]
@@ -32,7 +32,8 @@ pieces = [b"\\n", b"\\0", b"-1", b"99999999999999999999", b"\\x1b]0;evil\\x07",
 with subprocess.Popen("sh", stdout=subprocess.PIPE) as shell:
     seen = 0
     while data := os.read(shell.stdout.fileno(), 65536):
-        # Keep the markers and the first words, so that the output is read.
+        # Do not change the markers and first words, so that the program reads
+        # the rest.
         if seen > 100 and rng.random() < rate:
             at = rng.randrange(len(data))
             to = min(len(data), at + rng.choice((0, 0, 1, 1, 5, 300)))
@@ -57,7 +58,7 @@ PIECES = [b"", b"\n", b"\0", b"-", b"1e999", b"99999999999999999999", b"nan",
 
 
 def spoil(rng, data):
-    """The bytes, changed in one or two places."""
+    """The bytes, changed in up to eight places."""
     for _ in range(rng.choice((1, 1, 2, 8))):
         at = rng.randrange(len(data) + 1)
         to = at + rng.choice((0, 1, 1, 4, 40, len(data)))
@@ -218,7 +219,8 @@ class World:
                     lambda: rng.choice(self.trees).change(rng)))()
 
     def end(self):
-        """Kill what still runs: benches and audits outlive the screen."""
+        """Kill the benches and audits that are still running: they outlive the
+        dashboard."""
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open("/proc/%s/environ" % pid, "rb") as stream:

@@ -90,7 +90,7 @@ class Desk(Program):
         return lines[at + 1 + n]
 
     def job(self, keys, most, done, what):
-        """Do it, starting in Fleet, in at most this number of keys."""
+        """Do a task, starting in Fleet, with at most `most` keys."""
         self.send("Q" if done is None else "\x1b")
         self.settle(0.1)
         self.send("\x1b")
@@ -144,7 +144,7 @@ def test_jobs():
     p.job(" ssj 4", 6, lambda: "against ◆" in p.screen.text() and
           "2,000" in p.screen.text(), "two runs compared at a printed step")
     ok(p.wait_for("source differs in 1 line, 1 setting differs"),
-       "their scripts and settings are", p.screen.text())
+       "the scripts and settings of both runs are compared", p.screen.text())
     p.press("d")
     ok(p.until(lambda: "+width = " in p.screen.text() and
                "-width = " in p.screen.text() and
@@ -163,7 +163,7 @@ def test_jobs():
 
 
 def test_board():
-    """Three marked seeds against scores that are typed in."""
+    """Compare three marked seeds with scores that the user types."""
     p = Desk()
     p.wait_for("Runs (30)")
     text = "pub=1.31,1.32,1.33"
@@ -268,13 +268,13 @@ def test_export():
 
 
 def kept():
-    """The files of the chosen set."""
+    """The files in which the user's choices are saved."""
     return glob.glob(os.path.join(home, "**", "screen-*.json"),
                      recursive=True)
 
 
 def test_chosen():
-    """Choices are kept for the next start."""
+    """The user's choices are saved for the next start."""
     p = Desk()
     p.wait_for("Runs (30)")
     p.press("1ss jR jXTB\x15pub=1.31,1.32,1.33\r")
@@ -442,7 +442,7 @@ def test_lists():
 
 
 def test_advice():
-    """A slow run next to ten that ended."""
+    """A run that is behind is compared with ten runs that have ended."""
     os.makedirs(os.path.join(home, "sweep"))
     for seed in range(10, 21):
         lines = log(0 if seed < 20 else 2, seed)
@@ -465,7 +465,8 @@ def test_advice():
 
 
 def write_seed(where, seed, off, upto=2000, ms=30):
-    """A log with a row every tenth step, up to a step."""
+    """Write a log with a row every ten steps up to step `upto`. An existing log
+    grows."""
     lines = ["seed:%d" % seed]
     for step in range(10, upto + 1, 10):
         loss = 2.8 + 3 / (1 + step / 50) + off
@@ -486,13 +487,14 @@ def write_seed(where, seed, off, upto=2000, ms=30):
 
 
 def x_end(p):
-    """The last number at the x axis of the first chart."""
+    """The last number at the x axis of the first chart, or -1."""
     found = re.search(r"└0─[^\n│]*?([\d,]+)─*│", p.screen.text())
     return int(found.group(1).replace(",", "")) if found else -1
 
 
 def test_reference():
-    """A run next to one that ended, and its seeds."""
+    """A growing run is compared with a reference that has ended, and with the
+    reference's seeds."""
     for seed in range(4):
         write_seed("band/ref", seed, 0.02 * seed)
     write_seed("band/two", 1, 0.1)

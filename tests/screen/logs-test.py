@@ -148,7 +148,7 @@ def test_big():
     p.send("g ")
     is_seen(p, "1◆▸step:0/", "a line is marked")
     p.send("/the needle\r")
-    is_seen(p, "▸the needle", "another")
+    is_seen(p, "▸the needle", "a search after marking a line")
     p.send(" ")
     is_seen(p, "◆▸the needle", "a second line is marked")
     p.send("'")
@@ -161,7 +161,7 @@ def test_big():
 def test_search_stops():
     p = start(path("big.log"))
     p.wait_for("following")
-    # Nothing matches, and the search takes long.
+    # A pattern that matches nothing and takes long.
     p.send("/(\\S+\\s*)*never\r")
     is_seen(p, "Esc stops", "a long search shows how to stop it")
     p.send("\x1b")
@@ -248,7 +248,7 @@ def test_growing():
     os.rename(log, log + ".1")
     write("grow.log", "".join(ROW % (i, 3, i) for i in range(60)))
     is_seen(p, "step:59/", "rotated: the new file is followed")
-    is_gone(p, "step:7004/", "alone")
+    is_gone(p, "step:7004/", "rotated: the old lines are gone")
     p.send("kk")
     is_seen(p, "f follows", "scrolled up again")
     os.rename(log, log + ".2")
@@ -278,7 +278,7 @@ def first_frame(program, text):
 
 
 def test_numbers():
-    """A new line has its number as soon as it is shown; so have the lines of
+    """Each new line is shown with its number at once, and so are the lines of
     another log that is selected."""
     log = write("numbers.log", "".join(ROW % (i, 5, i) for i in range(50)))
     p = start(log, write("other.log", "just a line\nand one without an end"))
@@ -307,7 +307,7 @@ def test_numbers():
 
 
 def marks(program):
-    """The marked cells, one text per row."""
+    """The highlighted cells, as one text per row."""
     return [text for text in (
         "".join(char for char, look in row if look == (227, False, True, False))
         for row in program.screen.cells) if text]
@@ -377,7 +377,7 @@ def test_none():
 
 
 def test_pod():
-    """The same with the local copy of a pod's log."""
+    """A pod's log, shown from its local copy."""
     os.makedirs(path("pod"))
     log = write("pod/train.log", "".join(ROW % (i, 5, i) for i in range(99)))
     config = write("pod.json", json.dumps({
@@ -392,7 +392,7 @@ def test_pod():
     write("pod/train.log", "".join(ROW % (i, 3, i) for i in range(60)))
     is_seen(p, "step:59/", "a pod's log is followed after a rotation")
     is_gone(p, "step:99/", "only the new file is shown")
-    # The local copy is deleted while it is shown, as pruning does.
+    # Delete the local copy while it is shown, like the limit mirror_cap_bytes.
     mirrors = os.path.join(home, "state/hgym-tui")
     gone = [os.path.join(d, f) for d, _, files in os.walk(mirrors)
             for f in files if f.endswith(".log")]
@@ -432,7 +432,7 @@ def test_fast():
     p.drain()
     frames = p.screen.frames - frames
     took = time.monotonic() - begin
-    # At most one frame in each started quarter of a second.
+    # At most one frame per started quarter of a second.
     ok(2 <= frames <= took * 4 + 2, "at most four frames per second",
        "%d in %.2f s" % (frames, took))
     is_seen(p, "step:%d/" % (step - 1), "the end is shown")
@@ -462,7 +462,7 @@ def test_folds():
     p.send("o")
     p.send("g")
     is_seen(p, ("lines of source code", "step:1/"), "o folds it again")
-    # All in one read, as for a program that was delayed.
+    # Send all keys at once, as if the program had been delayed.
     p.send("Gg/x[78]00 = \r")
     is_seen(p, "▸    x700 = 700", "g and a search: the first of two matches "
                                   "in it")
@@ -534,9 +534,9 @@ def test_by_time():
     is_seen(p, "b is done", "new lines are merged")
     p.send("&more of\r")
     is_seen(p, "& more of: 400 lines · by time ─",
-            "a filter jumps to the start")
+            "a filter over merged logs")
     p.send("g")
-    is_seen(p, "more of a 0", "the first line shows it")
+    is_seen(p, "more of a 0", "g shows the first line of the filter")
     p.send("&\r")
     p.send("G")
     p.settle(0.3)
@@ -553,8 +553,8 @@ def test_by_time():
 
 
 def test_learn():
-    """Rules made from a line by a key: shown, confirmed, written, never
-    overwritten."""
+    """A key makes rules from a line: they are shown, confirmed, written, and
+    never overwritten."""
     log = write("own.log", "setting up\n" + "".join(
         "Step %d | loss %.4f | odd %.2f\n" % (i * 10, 9 - i / 7, i / 3)
         for i in range(1, 30)) + "all done\n")
@@ -592,8 +592,8 @@ def test_learn():
 
 
 def test_piped():
-    """Standard input is followed; its copy is deleted at the end, also when
-    the terminal is closed."""
+    """The program follows standard input, and deletes its copy at the end, also
+    if the terminal is closed."""
     os.mkdir(path("piped"))
     write("piped/src", b"seed:7\n" + (ROW % (1, 4.5, 100)).encode())
     for how in ("left", "hung up"):

@@ -72,7 +72,7 @@ def wrong_looks(screen, name, colours):
 
 
 def plain(text):
-    """The screen without what differs each time: the demo's folder."""
+    """The screen with fixed names for the demo's folder and `home`."""
     text = re.sub(r"hgym-demo-\w{6}", "hgym-demo-XXXXXX", text)
     return "\n".join(line.rstrip() for line in
                      text.replace(home, "/tmp/hgXXXXXXXX").split("\n"))
@@ -121,7 +121,7 @@ def walk(name, size, colours, env, locale):
 
 def main():
     global home
-    # As long as the name in the golden files.
+    # The name must be as long as the one in the golden files.
     with tempfile.TemporaryDirectory(prefix="hg", dir="/tmp") as folder:
         home = folder
         made = subprocess.run(["tic", "-x", "-o", home + "/terminfo", "-"],

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Fleet, Run, Board and Compare show the figures of `parse` and `board` for the
-same bytes: of real logs, whole and cut at random lines, that have ended, that
-may grow, that grow to their end, and that nobody writes to any more; of logs
-with one slow step, a validation from long ago, and evaluations of several
-stages.  A ~ marks provisional figures.
+same bytes. The logs are real ones, complete or cut at a random line. They have
+ended, or they may still grow, then grow to their end, and then are silent.
+There are also logs with one slow step, with a validation from long ago, and
+with an evaluation of several stages. A ~ marks provisional figures.
 
 HGYM_CUTS (26): number of real logs; HGYM_SEED (3): which ones."""
 import glob
@@ -52,8 +52,8 @@ def logs():
 
 
 def hard_logs():
-    """For each folder the lines of a log whose figures were shown wrongly once, and
-    how many of them are written before the log grows."""
+    """For each folder: the lines of a log whose figures were once shown wrongly,
+    and how many of them are written before the log grows."""
     golf = ["seed:42", "train_batch_tokens:1000 train_seq_len:10 "
             "iterations:5000"]
     rows = ["step:%d/5000 train_loss:%.4f train_time:%dms step_avg:100.00ms" %
@@ -87,7 +87,7 @@ def write_log(path, lines):
 
 
 def cut(rng, source):
-    """The lines of a log that exist at some moment and those after it; one
+    """The lines of a log that exist at some moment, and those that follow; one
     log in four is complete."""
     with open(source, "rb") as log:
         lines = log.readlines()
@@ -96,7 +96,7 @@ def cut(rng, source):
 
 
 def parsed(paths, home):
-    """The output of `parse` by folder, for logs with one run."""
+    """The rows of `parse` by folder, for logs with exactly one run."""
     out = subprocess.run([TUI, "parse", "--json"] + paths, text=True,
                          env=dict(os.environ, **home_dirs(home)),
                          capture_output=True).stdout
@@ -108,7 +108,7 @@ def parsed(paths, home):
 
 
 def table(screen, columns):
-    """By folder the cells of its row, which end where their titles do."""
+    """The cells of each row, by folder. A cell ends where its title ends."""
     rows, ends = {}, {}
     for line in screen.text().split("\n"):
         if all(title in line for title in list(columns)[:2]):
@@ -124,8 +124,8 @@ def table(screen, columns):
 
 
 def is_number(cell, value, decimals, part=1):
-    """Does a cell show that value? None: the run has no value, or no
-    column."""
+    """Does a cell show this value? If value is None, the cell must be empty or
+    missing."""
     cell = (cell or "—").rstrip("!").replace("−", "-")
     if cell == "—" or value is None:
         return cell == "—" and value is None
@@ -145,7 +145,8 @@ def first(*values):
 
 
 def pace(row):
-    """Step time and rate: of all steps, else the median of single ones."""
+    """Step time, rate and training time: from the mean of all steps, else from
+    the median of single steps."""
     tok_s, batch = row["tok_s_last"], row["train_batch_tokens"]
     median = row["step_ms_median"]
     # Where single steps are printed, the rate is that of the last one.
@@ -208,7 +209,7 @@ def fleet_differences(row, cells, grows):
 
 
 def fleet_bad(want, got, grows):
-    """What is shown differently from what is parsed."""
+    """The runs that are missing or shown with other figures than parsed."""
     bad = []
     for name, row in want.items():
         # A growing log may not contain a run yet.
@@ -221,7 +222,7 @@ def fleet_bad(want, got, grows):
     return bad
 
 
-# Cells of a run's facts: label, value, number of decimals.
+# Facts of a run: label, key in the output of `parse`, decimals, divisor.
 FACTS = (("seed", "seed", 0, 1), ("GPUs", "n_gpus", 0, 1),
          ("step", "steps", 0, 1), ("of", "planned_steps", 0, 1),
          ("train", "train", 1, 1000), ("mean", "ms", 2, 1),
@@ -237,7 +238,7 @@ FACTS = (("seed", "seed", 0, 1), ("GPUs", "n_gpus", 0, 1),
 
 
 def run_bad(screen, name, row, grows):
-    """The facts above the charts of a run."""
+    """The facts above the charts of a run that differ from `parse`."""
     lines = screen.text().split("\n")
     facts = [fact for line in lines[2:6]
              for fact in line.strip().split("   ")]
@@ -261,7 +262,8 @@ def run_bad(screen, name, row, grows):
 
 
 def runs_bad(p, want, grows):
-    """All runs, in the order of J; those for which `parse` finds one run."""
+    """Check the facts of all runs in `want`, in the order of J. Returns the runs
+    that were seen, and the differences."""
     seen, bad = set(), []
     n = int(re.search(r"Runs \((\d+)\)", p.screen.text()).group(1))
     p.send("2" + "K" * n)
@@ -327,7 +329,7 @@ def compare_bad(want, got, base):
 
 
 def settled(p, check, what):
-    """The differences that are left when nothing changes any more."""
+    """Wait until there are no differences; return those that remain."""
     try:
         p.until(lambda: not check(), seconds=20, what=what)
     except Exception:  # pylint: disable=broad-except
@@ -366,8 +368,8 @@ def show(rng, sources, home, grows):
     p.wait_for("Runs (")
     bad = settled(p, lambda: fleet_bad(want, table(p.screen, ROW_COLUMNS),
                                        grows), "the figures of parse")
-    ok(not bad, "%s: the fleet shows what parse has" % when, bad)
-    # First half of what follows, then the other half.
+    ok(not bad, "%s: the fleet shows the figures of parse" % when, bad)
+    # Append half of the remaining lines, then the other half.
     for part in (2, 1) if grows else ():
         for path in paths:
             n = len(rest[path]) // part
@@ -420,7 +422,8 @@ def show(rng, sources, home, grows):
 
 
 def check_no_figures(home):
-    """A named log without a row is in the list, and the next step is there."""
+    """A log that the user named is listed even without a row, and the Run view
+    offers the next step."""
     path = os.path.join(home, "prose.log")
     with open(path, "w") as log:
         log.write("no row\n" * 3)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Charts in pixels: the questions to the terminal, any kind of answer, and a
-chart in xterm, compared pixel by pixel."""
+"""Charts in pixels: what the program asks the terminal, all kinds of answers,
+and a chart in xterm, compared pixel by pixel."""
 import os
 import re
 import shutil
@@ -32,8 +32,8 @@ def is_braille(char):
 
 
 class Terminal(Program):
-    """A terminal that gives this answer to the question what it can do, or
-    none."""
+    """A terminal that answers the question about its capabilities with
+    `answer`, or not at all if that is empty."""
 
     def __init__(self, answer=b"", env=None, width=120, height=40):
         self.answer = answer
@@ -60,7 +60,7 @@ class Terminal(Program):
         self.send("\x1b\x1b\x1bQ")
         ok(self.end() == 0 and not self.screen.stray and
            not self.screen.outside and not self.screen.alternate,
-           "%s: it ends, the terminal has its old modes" % name,
+           "%s: the program ends, the terminal has its old modes" % name,
            [self.status, self.screen.stray, self.screen.outside])
         self.close()
 
@@ -180,7 +180,8 @@ def write_log():
 
 
 def columns_of(path, width, height, color):
-    """For each column of a screen dump (xwd), the rows of about that color."""
+    """For each column of a screen dump (xwd), the rows whose color is close to
+    `color`."""
     with open(path, "rb") as screen:
         data = screen.read()
     head = struct.unpack(">25I", data[:100])
@@ -200,8 +201,8 @@ def columns_of(path, width, height, color):
 
 
 def falling(rows):
-    """The longest way to the right on which a color goes down, as the rows of
-    its columns. A border stays at its row, so it is not found."""
+    """The longest line of a color that goes down from left to right, as the row
+    of each column. A border does not go down, so it is not found."""
     ways, best = {}, (0, None)
     for x in sorted(rows):
         now = {}
@@ -265,7 +266,7 @@ def test_xterm():
         slope = (line[-1] - line[0]) / max(len(line) - 1, 1) if line else 0
         off = max([abs(line[0] + slope * i - y)
                    for i, y in enumerate(line)] or [99])
-        # After the start, where the mean of the line lags.
+        # Allow some pixels: the smoothed line lags at its start.
         ok(off <= 6, "xterm: the line is straight (%.1f pixels off)" % off, line)
     finally:
         for process in (xterm, server):

@@ -144,7 +144,7 @@ def test_esc_is_named():
 
 
 def test_same_as_text():
-    """The terminal must show what the program put into the cells."""
+    """The terminal shows what the program drew into its cells."""
     script = "size 100x30\nkey 7\nsave -\n"
     text = subprocess.run([TUI, "demo", "--script", "-"], input=script,
                           env=home_env(home, LC_ALL="C.UTF-8"),
@@ -180,7 +180,7 @@ def test_colours():
             ("8 colours", {"TERM": "xterm"}, (),
              lambda c: c and not any(b"38;5" in x for x in c)),
             ("vt100", {"TERM": "vt100"}, (), lambda c: not c)):
-        # Like on a terminal without synchronized output.
+        # Without answers, as from a terminal without synchronized output.
         p = start(args + ("demo", "--speed", "1"), env=env, answers=False)
         seen = p.wait_for("h100-a")
         p.settle(0.2, 3)
@@ -194,7 +194,7 @@ def test_colours():
     ok(all(ord(c) < 0x80 for c in p.screen.text()),
        "the C locale: ASCII only", p.screen.text())
     p.close()
-    # Memory that curses itself does not free is not reported.
+    # Do not report memory that curses itself does not free.
     p = start(env={"TERM": "no-such-terminal",
                    "ASAN_OPTIONS": "detect_leaks=0"})
     ok(p.end() == 2 and "TERM" in p.screen.text(),
@@ -203,7 +203,7 @@ def test_colours():
 
 
 def mouse(p, *events):
-    """A mouse event and its place: (event, x, y), counted from 0."""
+    """Send mouse events: (event, x, y), with x and y counted from 0."""
     codes = {"press": (0, "M"), "move": (32, "M"), "release": (0, "m"),
              "over": (35, "M"),
              "up": (64, "M"), "down": (65, "M")}
@@ -378,7 +378,7 @@ def test_signals():
 
 
 def test_suspend():
-    """Under a shell with job control: only such a job can be stopped."""
+    """Ctrl-z, under a shell with job control: only its jobs can be stopped."""
     if not os.path.exists("/bin/bash"):
         skip("Ctrl-z", "needs bash")
         return
@@ -395,7 +395,7 @@ def test_suspend():
     ok(p.until(lambda: p.screen.alternate and
                "ms/step" in p.screen.text()), "fg shows the screen again")
     p.settle()
-    # The shell does not know the modes of a job that was stopped this way.
+    # The shell does not know the terminal modes of a job stopped this way.
     child = subprocess.run(["pgrep", "-P", str(p.pid)], capture_output=True,
                            text=True).stdout.split()[0]
     modes = termios.tcgetattr(p.fd)
@@ -414,7 +414,7 @@ def test_suspend():
 
 
 def test_bench():
-    """The bench of the demo, started by its key, until its verdict."""
+    """Start the bench of the demo by its key, and wait for its verdict."""
     p = start(width=120, height=40)
     p.wait_for("h100-a")
     p.send("6")
@@ -433,7 +433,7 @@ def test_bench():
        frames)
     ok(p.until(lambda: "block 1 of 6 is next" in p.screen.text() or
                "fused: FASTER by" in p.screen.text()),
-       "a running bench shows what the next decision needs")
+       "a running bench shows when the next analysis decides")
     ok(p.wait_for("fused: FASTER by"), "yes runs it until a verdict")
     ok(p.wait_for(("median", "faster by %", "check ")) and
        any(why in p.screen.text() for why in
@@ -462,7 +462,7 @@ def fill(p, values):
 
 
 def test_bench_form():
-    """From marked pods to a bench by the form, and an audit."""
+    """Start a bench on marked pods with the form, and an audit."""
     p = start(width=120, height=40)
     p.wait_for("h100-a")
     folder = glob.glob(os.path.join(home, "hgym-demo-*", "bench"))[0]
@@ -509,7 +509,7 @@ def test_bench_form():
 
 
 def test_bench_dash():
-    """The same for a configured pod: an audit, and a key that ends it."""
+    """Start an audit of a configured pod, and end it by a key."""
     folder = os.path.join(home, "config", "hgym-tui")
     os.makedirs(folder, exist_ok=True)
     config = os.path.join(folder, "config.json")
@@ -540,7 +540,7 @@ def test_bench_dash():
 
 
 def test_still_up():
-    """A bench that leaves its pod running shows that; a key stops the pod."""
+    """A bench that leaves its pod running is reported; a key stops the pod."""
     folder = os.path.join(home, "up")
     os.makedirs(folder)
     said = os.path.join(folder, "stopped")

@@ -42,7 +42,7 @@ BROKEN = [b"\xff", b"\xc0\x80", b"\xe2\x28\xa1", b"\xf0\x9f", b"\xed\xa0\x80",
 
 
 def mouse(rng):
-    """One event, or a complete drag."""
+    """One mouse event, or a complete drag."""
     def at():
         return rng.randrange(1, 121), rng.randrange(1, 41)
     kind = rng.randrange(4)
@@ -65,7 +65,7 @@ def paste(rng):
 
 
 def typed(rng):
-    """An action that asks for words, and words, often valid ones."""
+    """The key of an action that asks for text, and texts, often valid ones."""
     words = ("yes", "no", "0", "-1", "4294967296", "1e999", "nan", "%n%s", "(",
              "a & !b", "x=1,2,3", "[", "\\", "日本", "e\u0301", "z" * 200, "liar1",
              "loss", "local", "here", "b=true", "")
@@ -81,7 +81,7 @@ def event(rng):
     elif dice < 0.50:
         keys = rng.choice(PLAIN)
     elif dice < 0.60:
-        # Overlays should be closed as often as they are opened.
+        # Close overlays as often as they are opened.
         keys = rng.choice(("\x1b", "\x1b", "\r"))
     elif dice < 0.80:
         keys = rng.choice(KEYS_OF_CURSES)
@@ -95,7 +95,8 @@ def event(rng):
 
 
 def send(p, data):
-    """Neither side may wait for the other forever."""
+    """Send data, and read output meanwhile: otherwise the test and the program
+    could wait for each other forever."""
     while data and p.poll() is None:
         if select.select([], [p.fd], [], 0.01)[1]:
             try:

@@ -8,8 +8,9 @@ SIZES = ["80x24", "120x40", "200x60", "60x15", "40x10"]
 SMALL = ("60x15", "40x10")
 SMALL_VIEWS = ("fleet", "logs", "help")
 
-# Name, keys from the first screen, keys back to the start of the next. In this
-# order one program can show all of them; the view that marks runs is the last.
+# For each view: its name, the keys that show it, and the keys that undo its
+# changes. One program can show all views in this order. The view that marks
+# runs is the last, because its marks stay.
 VIEWS = [
     ("fleet", ["1"], []),
     ("run", ["2"], []),

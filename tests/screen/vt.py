@@ -29,8 +29,8 @@ PICTURES = (b"\x1bP0;1q", b"\x1b_G")
 
 
 def states_of(pid, group, is_first=False):
-    """The states of all threads of a process and its children that belong to
-    the process group; those of the first process in any case."""
+    """The states of all threads of a process and of its children. Processes
+    outside the process group are left out, except the first one (is_first)."""
     states = []
     try:
         tasks = os.listdir("/proc/%d/task" % pid)
@@ -105,13 +105,13 @@ class Screen:
     def __init__(self, width, height):
         self.pending = b""
         self.utf8 = codecs.getincrementaldecoder("utf-8")("strict")
-        # Outside: bytes while the shell's screen is shown, where keys are
-        # echoed.
+        # Unknown bytes in the program's screen (stray), and in the shell's
+        # screen, which echoes keys (outside).
         self.stray, self.outside, self.osc, self.sgr = [], [], [], set()
         # Pictures, and questions about the terminal.
         self.pictures, self.questions = [], []
         self.alternate = self.cursor = self.paste = self.sync = False
-        self.asked = False  # whether it was asked for synchronized output
+        self.asked = False  # a question about synchronized output is open
         self.frames, self.is_frame_last = 0, False
         self.on_frame = lambda: None
         self.ever_cleared = 0
@@ -235,8 +235,7 @@ class Screen:
             self.scroll_down(one)
         elif final == b"r":
             self.top = one - 1
-            # Bytes that were sent before it knew of a smaller size are
-            # accepted.
+            # The program may have sent this before it knew of a smaller size.
             self.bottom = min(n[1] if len(n) > 1 and n[1] else self.h,
                               self.h) - 1
             self.top = min(self.top, self.bottom)
@@ -304,7 +303,7 @@ class Screen:
         while i < len(data):
             byte = data[i]
             if byte < 0x20 and self.utf8.getstate()[0]:
-                # CAN says that the character was cut off on purpose.
+                # Before a CAN, a character is cut off on purpose.
                 if byte != 0x18:
                     self.complain(self.utf8.getstate()[0])
                 self.utf8.reset()
@@ -355,8 +354,8 @@ def has_asan(program):
 class Program:
     """A program in a separate pseudo-terminal, and its screen.
 
-    The terminal reports that it has synchronized output (mode 2026): the bytes
-    between two marks are one frame, and no check sees half of it."""
+    The terminal reports that it has synchronized output (mode 2026), so the
+    bytes between two marks are one frame, and no check sees half of a frame."""
 
     def __init__(self, argv, width=80, height=24, env=None, cwd=None,
                  answers=True):
@@ -431,8 +430,8 @@ class Program:
         return True
 
     def is_idle(self):
-        """All threads of the foreground processes sleep; false if one is
-        stopped, or waits for a processor."""
+        """Do all threads of the foreground processes sleep? They do not if one
+        is stopped, or waits for a processor."""
         try:
             group = os.tcgetpgrp(self.fd)
         except OSError:
@@ -441,7 +440,7 @@ class Program:
                    states_of(self.pid, group, True))
 
     def is_whole(self):
-        """The screen does not show half of a frame."""
+        """Does the screen show a complete frame?"""
         s = self.screen
         return not s.sync and (s.is_frame_last or
                                (self.is_idle() and not select.select(
@@ -449,7 +448,7 @@ class Program:
                                 self.is_idle()))
 
     def look(self):
-        """Called at each frame, for texts that are shown only briefly."""
+        """Check each frame, because a text may be shown only briefly."""
         if self.wanted and not self.is_met:
             self.is_met = bool(self.wanted())
 
@@ -493,7 +492,7 @@ class Program:
                           "no %r" % text)
 
     def at_shell(self, prompt="shell>"):
-        """Wait until the program, a shell, waits for a line."""
+        """Wait until the program, which is a shell, shows its prompt."""
         def prompted():
             row = self.screen.cells[self.screen.y]
             return os.tcgetpgrp(self.fd) == self.pid and \
@@ -501,8 +500,8 @@ class Program:
         return self.until(prompted, what="the shell")
 
     def settle(self, quiet=0.4, seconds=PATIENCE_S):
-        """Wait until nothing arrived for `quiet` seconds in which it could
-        have."""
+        """Wait until no output has arrived for `quiet` seconds. Time in which
+        the program waits for a processor does not count."""
         end = time.monotonic() + seconds
         count = 0
         while count * 0.05 < quiet and time.monotonic() < end:
@@ -525,7 +524,7 @@ class Program:
                     struct.pack("HHHH", height, width, 0, 0))
 
     def poll(self):
-        """The exit status (negative: the signal), None while it runs."""
+        """The exit status (negative: the signal); None while it runs."""
         if self.status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -538,7 +537,7 @@ class Program:
             if not self.pump(0.05):
                 time.sleep(0.01)
         if self.poll() is None:
-            note("it did not end in %d s; asleep: %s, bytes: %d\n%s" % (
+            note("the program did not end in %d s; asleep: %s, bytes: %d\n%s" % (
                 seconds, self.is_idle(), self.bytes, self.screen.text()))
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)

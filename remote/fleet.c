@@ -217,7 +217,7 @@ bool link_spill(struct stream *s, size_t n_open)
 		link->spare->depth = link->depth + 1;
 	}
 	log_debug("link",
-		  "%s: it allows %zu sessions per connection; the next one uses connection %u",
+		  "%s: the server allows %zu sessions per connection; the next uses connection %u",
 		  link->pod.name, n_open, link->depth + 2);
 	list_remove(&s->in_link);
 	s->run = NULL;
@@ -284,7 +284,7 @@ static void on_kick(void *user)
 	struct stream_exit exit = { 0 };
 
 	if (s->cancelled) {
-		err_set(&exit.err, ERR_CANCELLED, "it was cancelled");
+		err_set(&exit.err, ERR_CANCELLED, "the command was cancelled");
 		stream_finish(s, &exit);
 		return;
 	}
@@ -438,7 +438,7 @@ static struct stream *fleet_exec(struct transport *t, size_t pod, const char *co
 static int fleet_write(struct stream *s, const void *data, size_t len, struct err *err)
 {
 	if (s->in_closed || s->cancelled)
-		return err_set(err, ERR_USAGE, "its input is closed");
+		return err_set(err, ERR_USAGE, "the command's input is closed");
 	if (len > s->in.cap - s->in.len)
 		return err_set(err, ERR_LIMIT, "more than %zu bytes wait to be sent to %s",
 			       s->in.cap, s->link->pod.name);

@@ -94,8 +94,7 @@ struct follow_cb {
 	void (*on_state)(void *user, const struct follow_status *status);
 };
 
-/* A log of which the caller has bytes from an earlier run of the program. All strings are copied.
- */
+/* A log of which the caller has bytes from an earlier run of the program. Strings are copied. */
 struct follow_known {
 	struct log_identity identity;
 	const char *name;
@@ -122,8 +121,7 @@ struct follow_options {
 
 /* Create a follow; the first follow_start starts it. */
 struct follow *follow_new(const struct follow_options *options);
-/* Stop the follower on the pod. The only callback is on_file with FOLLOW_FORGOTTEN for each file.
- */
+/* Stop the follower on the pod. The only callback is FOLLOW_FORGOTTEN for each file. */
 void follow_free(struct follow *follow);
 
 /* Add a file of which the caller has bytes; call this before follow_start. After the first scan,

@@ -340,7 +340,7 @@ static int on_new(struct follow_session *session, const struct frame *frame, str
 	if (frame->id != session->n_seen + 1)
 		return protocol_error(err, "sent file numbers out of order");
 	if (session->n_seen >= FOLLOW_IDS_MAX || session->n_live >= FOLLOW_LIVE_MAX)
-		return err_set(err, ERR_LIMIT, "the pod names more than %u logs at once",
+		return err_set(err, ERR_LIMIT, "the pod reports more than %u logs at once",
 			       FOLLOW_LIVE_MAX);
 	struct follow_seen *seen = xplace(session->seen, session->n_seen, session->cap_seen);
 	*seen = (struct follow_seen){ .dev = frame->dev,

@@ -61,8 +61,7 @@ void ssh_words_add_list(struct ssh_words *words, ...) __attribute__((sentinel));
 /* Append options for the user and port of [user@]host[:port], then "--" and the host. */
 int ssh_words_add_host(struct ssh_words *words, const char *text, struct err *err) MUST_USE;
 
-/* The next three functions append a whole command line; call ssh_words_release even if they fail.
- */
+/* The next three append a whole command line; call ssh_words_release even if they fail. */
 
 /* `ssh POD COMMAND`, which never prompts, uses no terminal, and accepts an unknown host key only
  * with accept_new. This ssh prints SSH_UP_MARK to stderr once it is connected. */

@@ -242,7 +242,7 @@ static void report_refusal(struct ssh_auth *auth)
 		buf_appendf(&text, "no key file found (%s ..)", auth->target->identities[0]);
 	buf_append_str(&text, auth->target->agent == NULL ? ", no agent"
 			      : auth->agent_is_silent	  ? ", and the agent, which does not answer"
-							  : ", and the agent");
+							  : ", and those of the agent");
 	if (auth->saw_rsa)
 		buf_appendf(
 			&text,
@@ -324,7 +324,7 @@ void ssh_auth_work(struct ssh_auth *auth)
 		try_keys(auth);
 	else
 		err_set(&auth->err, ERR_AUTH,
-			"the server accepts no keys, only: %s; use \"transport\": \"openssh\"",
+			"the server does not accept keys, only %s; use \"transport\": \"openssh\"",
 			utf8_clean(clean, sizeof(clean), str_from(methods)));
 	libssh2_session_set_blocking(ssh2, 0);
 }

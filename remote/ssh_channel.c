@@ -15,8 +15,7 @@
 #define REOPEN_EVERY_MS 200
 /* Time limit for a server to open a channel and start a command. */
 #define ANSWER_MS 20000
-/* A server that sent nothing for SILENT_MS is probed, and is dead if PROBE_MS pass without a byte.
- */
+/* A server that sent nothing for SILENT_MS is probed; it is dead PROBE_MS later without a byte. */
 #define SILENT_MS 5000
 #define PROBE_MS  10000
 #define TICK_MS	  100
@@ -94,7 +93,7 @@ static int open_refused(struct ssh_channel *c)
 		return channel_finish(c);
 	}
 	err_set(&c->exit.err, ERR_LIMIT,
-		"%s: the server opens no more sessions on this connection (MaxSessions in its "
+		"%s: the server allows no more sessions on this connection (MaxSessions in its "
 		"sshd_config): %s",
 		link->pod.name, ssh_session_message(c->channels->session->ssh2, message));
 	return channel_finish(c);
@@ -133,7 +132,7 @@ static int channel_exec(struct ssh_channel *c)
 	if (rc != LIBSSH2_ERROR_EAGAIN && c->channels->opening == c)
 		c->channels->opening = NULL;
 	if (rc == LIBSSH2_ERROR_CHANNEL_REQUEST_DENIED)
-		err_set(&c->exit.err, ERR_REMOTE, "%s: the server runs no commands",
+		err_set(&c->exit.err, ERR_REMOTE, "%s: the server refuses to run commands",
 			c->channels->link->pod.name);
 	else if (rc != 0)
 		return blocked_or_lost(rc);

@@ -35,7 +35,7 @@ static const struct {
 	int limit_s;
 } steps[] = {
 	[SSH_NAME] = { "ssh -G", 20 },
-	[SSH_KNOWN] = { "looking the host key up", 20 },
+	[SSH_KNOWN] = { "looking up the host key", 20 },
 	[SSH_GATE] = { "waiting for other logins", 0 },
 	[SSH_RESOLVE] = { "resolving the name", 25 },
 	[SSH_CONNECT] = { "connecting", 10 },
@@ -224,8 +224,7 @@ static void refuse_passphrase(struct ssh_conn *conn)
 				 : "the key %s needs a passphrase: enter it in the "
 				   "dashboard, or add the key to ssh-agent",
 		needed_path(conn));
-	/* Do not ask the user again. Without a user, retry later: the agent may have the key then.
-	 */
+	/* Do not ask the user again. Without a user, retry: the agent may get the key. */
 	end_conn(conn, conn->link->fleet->options.on_ask == NULL ? link_denied : link_refused);
 }
 
@@ -385,7 +384,7 @@ static void start_login(struct ssh_conn *conn)
 	loop_fd_set(conn->session.watch, 0);
 	conn->session.early = false;
 	if (!take_host_key(conn)) {
-		err_set(&conn->why, ERR_HOSTKEY, "the server showed no host key");
+		err_set(&conn->why, ERR_HOSTKEY, "the server presented no host key");
 		end_conn(conn, link_lost);
 		return;
 	}
@@ -508,8 +507,7 @@ static void on_admit(void *user)
 				    target->port, &conn->why);
 	else
 		ssh_words_add_all(&words, "/bin/sh", "-c", target->proxy_command);
-	/* One end of the pair is stdin and stdout of the proxy, the other is the session's socket.
-	 */
+	/* One end is stdin and stdout of the proxy, the other is the session's socket. */
 	if (rc == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
 		rc = err_set_errno(&conn->why, ERR_IO, "cannot create a socket");
 	if (rc == 0) {

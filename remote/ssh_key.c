@@ -85,8 +85,7 @@ static void release_secret(struct buf *buf)
 	buf_release(buf);
 }
 
-/* Read the start of openssh-key-v1: magic, cipher, kdf, kdf options, number of keys, public keys.
- */
+/* Read the start of openssh-key-v1: magic, cipher, kdf, kdf options, key count, public keys. */
 static void read_openssh(struct ssh_key *key, struct str base64)
 {
 	static const char magic[] = "openssh-key-v1";

@@ -25,8 +25,7 @@ void ssh_key_read(struct ssh_key *key, const char *path);
 /* Copy the type at the start of a public key; "" if it is malformed. */
 void ssh_key_type(char out[64], struct str blob);
 
-/* Cut a string of the SSH wire format (length in four bytes) off *rest; false if it is incomplete.
- */
+/* Cut a string of the SSH wire format (4 bytes of length) off *rest; false if it is incomplete. */
 bool ssh_wire_string(struct str *rest, struct str *out);
 bool ssh_wire_u32(struct str *rest, uint32_t *out);
 void ssh_wire_put_u32(struct buf *out, uint32_t value);

@@ -261,14 +261,15 @@ static void bench_add_next(const struct bench_live *live, const struct bench_liv
 			   live->min_blocks, next, planned);
 	else if (next >= planned || !live->early)
 		facts_text(facts, "next", FACT_PLAIN,
-			   "%s: decided after the last block (%zu): p < %.2g", tag, planned,
-			   c->next_p);
+			   "%s: after the last block (%zu), a difference needs p < %.2g", tag,
+			   planned, c->next_p);
 	else
-		facts_text(facts, "next", FACT_PLAIN,
-			   "%s: stops after block %zu of %zu if p < %.2g (mean beyond ±%s%%) or "
-			   "within ±%g%%",
-			   tag, next, planned, c->next_p, fmt_number(c->stops_at, 2).s,
-			   live->margin / 2);
+		facts_text(
+			facts, "next", FACT_PLAIN,
+			"%s: stops after block %zu of %zu if p < %.2g (mean beyond ±%s%%), or if the "
+			"interval is ±%g%% or narrower",
+			tag, next, planned, c->next_p, fmt_number(c->stops_at, 2).s,
+			live->margin / 2);
 }
 
 static void bench_add_needs(const struct bench_live *live, struct facts *facts)

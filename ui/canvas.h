@@ -76,8 +76,7 @@ void canvas_line(struct canvas *canvas, struct rect rect, unsigned int style, st
 /* The same for formatted text. */
 void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style, const char *fmt, ...)
 	LIKE_PRINTF(4, 5);
-/* The same into the first line of *rest, which is cut off *rest. Draws nothing if *rest is empty.
- */
+/* The same into the first line of *rest, and cut it off. If *rest is empty, do nothing. */
 void canvas_print_top(struct canvas *canvas, struct rect *rest, unsigned int style, const char *fmt,
 		      ...) LIKE_PRINTF(4, 5);
 /* Draw a line; if the text is too long, "…" replaces its middle: "big-em…eed42". */

@@ -75,8 +75,7 @@ void scale_widen(struct scale *scale, double value);
 /* Return the cell of a number. Numbers below or above the range get the first or last cell. */
 int scale_cell(const struct scale *scale, double value);
 
-/* Draws lines of dots and intervals over one horizontal axis, each line with a label at its left.
- */
+/* Draws lines of dots and intervals over one horizontal axis, with a label left of each line. */
 struct strip {
 	struct canvas *canvas;
 	struct rect rest, line; /* free part of the panel; current line */

@@ -106,8 +106,7 @@ static bool matches_cell(const struct list_cell *cell, char sign, const char *wo
 	return strcasestr(texts[0], word) != NULL || strcasestr(texts[1], word) != NULL;
 }
 
-/* Split "name=text" or "name:text" if the title of a column contains name; return the sign, or 0.
- */
+/* Split "name=text" or "name:text" if a column's title contains name; return the sign, or 0. */
 static char split_word(const struct list_ops *ops, char word[LIST_FILTER_SIZE], const char **text)
 {
 	size_t n = strcspn(word, "=:");
@@ -372,8 +371,7 @@ void list_cut_name(const struct list *list, char name[LIST_CELL_BYTES], int widt
 		often[worst] = 0;
 		for (size_t i = 0; i < n; i++) {
 			bool follows = i > 0 && often[i - 1] > 0;
-			/* Keep the separators before a word, unless the previous word is removed.
-			 */
+			/* Keep the separators before a word if the previous word stays. */
 			const char *from = follows ? words[i - 1].p + words[i - 1].len : words[i].p;
 
 			if (often[i] > 0)

@@ -59,8 +59,7 @@ struct list_ops {
 	/* Returns the row that this row must follow in any order: an earlier row, or the row itself
 	 * if there is none. NULL: rows have no parents. */
 	size_t (*parent)(void *user, size_t row);
-	/* Columns that the key `s` sorts by, ended by 0 (so not column 0). NULL: all visible ones.
-	 */
+	/* Columns that the key `s` sorts by, ended by 0. NULL: all visible columns. */
 	const unsigned char *sorts;
 	/* With a filter, put the best match first. In the column `filtered`, other letters may come
 	 * between the letters of a word. */

@@ -11,7 +11,7 @@
 #define SIXEL_COLORS 15
 /* Maximum width and height: xterm cuts off larger pictures. */
 #define SIXEL_SIDE 1000
-/* The first id of our pictures. Other programs are unlikely to use these numbers. */
+/* The id of the first picture. Other programs are unlikely to use ids from here on. */
 #define KITTY_ID    0x68670000U
 #define KITTY_CHUNK 4096
 

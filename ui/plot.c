@@ -208,8 +208,7 @@ void plot_series_init(struct plot_points *points, const struct plot_request *req
 	for (size_t i = 0; i < count; i++) {
 		const struct series_point *p = series_at(series, i);
 
-		/* Of a pod's telemetry, show the time of the run, and AROUND_MS before and after.
-		 */
+		/* Show a pod's telemetry from AROUND_MS before to AROUND_MS after the run. */
 		if (of_pod && mr->first_byte_wall_ms != 0 &&
 		    (p->wall_ms < mr->first_byte_wall_ms - AROUND_MS ||
 		     (!mr->live && p->wall_ms > mr->last_byte_wall_ms + AROUND_MS)))
@@ -283,7 +282,7 @@ struct plot_label plot_run_label(const struct model_run *mr)
 	char seed[FMT_SIZE] = "";
 	size_t n = strlen(name), most = FMT_LABEL - 1;
 
-	/* A list of thousands of runs has the label of each: an integer is printed faster. */
+	/* Lists have the labels of thousands of runs, and printing an integer is faster. */
 	if (mr != NULL && fabs(mr->run.seed) < 1e15)
 		print_into(seed, " s%lld", llrint(mr->run.seed));
 	else if (mr != NULL && run_has(mr->run.seed))
@@ -477,8 +476,7 @@ static void add_band(struct work *work, const struct plot_request *request,
 				       CHART_BAND,   label,	    work->band.hi, 0 };
 }
 
-/* Add the series, from back to front: band, unsmoothed points of the first run, lines of all runs.
- */
+/* Add the series from back to front: band, raw points of the first run, lines of all runs. */
 static void add_runs(struct work *work, const struct plot_request *request,
 		     struct ui_shared *shared)
 {

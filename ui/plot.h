@@ -74,8 +74,7 @@ void plot_x_name(enum chart_axis axis, double x, char out[FMT_LABEL]);
 /* Explain in one line why a run has no points of a metric on an axis. */
 void plot_why_none(const struct model_run *mr, struct chart_metric metric, enum chart_axis axis,
 		   char *out, size_t size);
-/* List the metrics that at least one of the runs has, in the order of PLOT_LIST; returns how many.
- */
+/* List the metrics that any of the runs has, in the order of PLOT_LIST; returns how many. */
 #define PLOT_CHOICES (PLOT_COUNT + RUN_MAX_SERIES)
 size_t plot_choices(const struct model *model, const struct model_run *const *runs, size_t n,
 		    struct chart_metric out[PLOT_CHOICES]);

@@ -16,7 +16,10 @@ bool term_fits(struct err *err)
 	if (name == NULL || name[0] == '\0')
 		name = "(unset)";
 	if (setupterm(NULL, STDOUT_FILENO, &known) != OK)
-		return err_set(err, ERR_USAGE, "no terminal description for TERM=%s", name) == 0;
+		return err_set(err, ERR_USAGE,
+			       "no terminal description for TERM=%s; set TERM to the type of your "
+			       "terminal, e.g. xterm-256color",
+			       name) == 0;
 	known = tigetstr("cup") != NULL;
 	(void)del_curterm(cur_term);
 	if (!known)

@@ -329,7 +329,7 @@ void ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks, const void
 		return;
 	}
 	if (marks->n == most)
-		ui_show_message(shared, "at most %zu %s can be marked", most,
+		ui_show_message(shared, "at most %zu %s can be marked; unmark one first", most,
 				marks == &shared->marks ? "runs" : "pods");
 	else
 		marks->v[marks->n++] = what;
@@ -1044,8 +1044,7 @@ static struct list *ui_list(struct ui *ui)
 
 /* ---- filter of a list */
 
-/* Handle a mouse key while text is typed: a press in the list selects or sorts. False for others.
- */
+/* Handle a mouse key while text is typed: a press selects or sorts. False for other keys. */
 static bool handle_find_mouse(struct ui *ui, const struct key *key)
 {
 	if (key->code < KEYCODE_MOUSE_PRESS || key->code > KEYCODE_MOUSE_DRAG)

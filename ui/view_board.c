@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The view of the leaderboard: groups of runs ranked by their mean; a group unfolds into its seeds.
- */
+/* Shows the leaderboard: groups of runs ranked by their mean; a group unfolds into its seeds. */
 #include "base/log.h"
 #include "model/board.h"
 #include "ui/panel.h"
@@ -77,8 +76,7 @@ static bool is_unfolded(const struct board_view *view, const struct board_group 
 	return view->unfolded != NULL && strcmp(view->unfolded, group->key) == 0;
 }
 
-/* Show one sign per cap of the track: ✓ if it is met, ~ slightly exceeded, ✗ exceeded, · unknown.
- */
+/* Show one sign per cap of the track: ✓ met, ~ slightly exceeded, ✗ exceeded, · unknown. */
 static void caps_cell(const enum board_kept *caps, struct list_cell *cell)
 {
 	static const char *const marks[] = {
@@ -324,8 +322,7 @@ static void draw_verdict(const struct board_group *group, struct str text, struc
 			     "CAPS %s: ✓ met ~ just over ✗ exceeded · unknown", caps.data);
 }
 
-/* Is the group on the axis of scores while `selected` is selected? Both must have the same score.
- */
+/* Is the group on the axis of scores of the selected group? Both must have the same score. */
 static bool is_on_axis(const struct board_group *group, const struct board_group *selected)
 {
 	return run_has(group->stats.mean) && (group->n_counted > 0 || group->is_values) &&
@@ -431,8 +428,7 @@ static void draw_spread(const struct board_view *view, size_t selected, struct c
 	}
 }
 
-/* Return the metric to rank a run by that does not have the track's score; BPB if it has no metric.
- */
+/* Return the metric that ranks a run without the track's score; BPB if it has none. */
 static struct chart_metric score_metric(const struct run *run)
 {
 	const struct run_series *own = plot_own_loss(run);

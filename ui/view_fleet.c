@@ -68,8 +68,7 @@ static double reference_score(const struct ui_shared *shared)
 	return sum / (double)shared->baseline->n_bpb;
 }
 
-/* Show the run's color in the chart, with a sign if it is the reference, marked, or has an alert.
- */
+/* Show the run's color in the chart, and a sign for a reference, a mark or an alert. */
 static void mark_cell(const struct fleet *fleet, const struct model_run *mr, struct list_cell *cell)
 {
 	const struct ui_shared *shared = fleet->shared;

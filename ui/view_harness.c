@@ -464,8 +464,7 @@ static void add_case(struct facts *facts, const struct harness_run *run,
 				  : FMT_ABSENT);
 }
 
-/* Return the selected iteration, or the last one before it that has cases; NULL if there is none.
- */
+/* Return the last iteration with cases, up to the selected one; NULL if there is none. */
 static const struct harness_iteration *last_measured(const struct harness_pick *pick)
 {
 	const struct harness_iteration *it = pick->it;

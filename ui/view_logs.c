@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The view of one log, or of all logs merged: follows, searches, filters, folds source code. */
+/* Shows one log, or all logs merged, and follows, searches, filters and folds it. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "ui/logsrc.h"
@@ -117,8 +117,7 @@ static bool row_up(struct logs *logs, struct logs_row *at)
 
 static void row_down(struct logs *logs, struct logs_row *at)
 {
-	/* The place may not be a visible line any more, because lines changed since the last frame.
-	 */
+	/* Lines may have changed since the last frame, and the place may be none of them. */
 	at->place = logsrc_at(&logs->src, at->place);
 	if (at->place < logsrc_end(&logs->src) && at->row + 1 < count_rows(logs, at->place)) {
 		at->row++;
@@ -224,8 +223,7 @@ static uint64_t logs_current(struct logs *logs)
 
 		place = last != UINT64_MAX ? last : place;
 	}
-	/* The place may not be a visible line any more, because lines changed since the last frame.
-	 */
+	/* Lines may have changed since the last frame, and the place may be none of them. */
 	return logsrc_at(&logs->src, place);
 }
 
@@ -570,7 +568,7 @@ static const char *describe_order(const struct logs *logs)
 		       : logtimed_is_cut(src->timed) ? " · by time, newest lines only"
 						     : orders[logtimed_order(src->timed)];
 	if (src->log->is_preview)
-		return " · only the end yet; earlier lines are being fetched";
+		return " · only the end so far; earlier lines are being fetched";
 	if (src->log->next != NULL)
 		return logs->stays ? " · an older log, f shows the newest"
 				   : " · rotated, f shows the new log";
@@ -810,8 +808,7 @@ static void edit_log(struct logs *logs, struct ui_shared *shared, struct command
 #define LEARN_LINES 400
 #define LEARN_BYTES ((size_t)4096)
 
-/* Request a rule for the current line. The lines around it are passed, too, to recognize the row.
- */
+/* Request a rule for the current line, and pass the lines around it to recognize the row. */
 static void learn_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
 	uint64_t here = logs_current(logs), place = here, above;

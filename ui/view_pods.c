@@ -247,7 +247,7 @@ static void add_link(const struct ui_shared *shared, const struct model_pod *pod
 		   why[0] != '\0' ? ": " : "", why, pod->target, pod->gpu_name != NULL ? " · " : "",
 		   pod->gpu_name != NULL ? pod->gpu_name : "");
 	if (wait_ms > 0)
-		facts_text(facts, "", FACT_HINT, "next try in %s; r tries now, c shows what to do",
+		facts_text(facts, "", FACT_HINT, "next try in %s; r retries now, c checks the pod",
 			   fmt_age((double)wait_ms / 1000).s);
 }
 
@@ -338,8 +338,7 @@ static void ago_text(UNUSED int kind, double x, double apart, char *out, size_t 
 		(void)snprintf(out, size, "-%.0f s", -x);
 }
 
-/* Compute the median of the other pods in each minute; returns the number of minutes with a value.
- */
+/* Compute the median of the other pods per minute; returns the number of minutes with one. */
 static size_t read_others(const struct ui_shared *shared, size_t pod, size_t which,
 			  double x[BUCKETS], double y[BUCKETS])
 {

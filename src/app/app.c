@@ -87,7 +87,6 @@ static void fit_canvas(struct app *app)
 
 static void on_work(void *user);
 
-/* Close all watches and end the loop. */
 static void quit_loop(struct app *app)
 {
 	if (app->tty == NULL)

@@ -82,7 +82,6 @@ bool action_is_acting(enum action action)
 	       action == ACTION_AUDIT;
 }
 
-/* Parse the names of keys into their codes; -1 with err. */
 static int parse_keys(const char *names, uint32_t keys[KEYMAP_KEYS], struct err *err)
 {
 	struct str rest = str_from(names), word;

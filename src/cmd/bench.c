@@ -53,7 +53,6 @@ struct bench_ask {
 #define SLUG(id, word, slug) slug,
 static const char *const verdict_slugs[] = { VERDICT_LIST(SLUG) NULL };
 
-/* Print a line with the time to stderr. */
 static void print_note(const char *line)
 {
 	char stamp[CLOCK_RFC3339_SIZE];

@@ -424,7 +424,6 @@ static void print_trouble(UNUSED void *user, bool is_trouble, const char *text)
 		say_error("%s", text);
 }
 
-/* Check the arguments, open what the command needs and run it. */
 static int run_command(struct cmd_line *line, struct err *err)
 {
 	const struct cmd *cmd = line->cmd;

@@ -116,7 +116,7 @@ struct cmd_globals {
 	bool help, version;
 };
 
-/* Find the command at the start of argv, or NULL; *words is the number of words in its name. */
+/* Find the command at the start of argv, or NULL; *words: how many words its name has (NULL: 1). */
 const struct cmd *cmd_find(int argc, char **argv, int *words);
 /* Is word the first word, or the only one, of the command's name? */
 bool cmd_starts_with(const struct cmd *cmd, const char *word);

@@ -299,7 +299,6 @@ static bool all_answered(const struct session *s)
 	return ingest_is_settled(s->ingest) || get_age_s(s) > LIMIT_S;
 }
 
-/* Connect to all pods, wait until each has answered, and print the answers. */
 static int exec_pods(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct pods_call *call = opaque;
@@ -361,7 +360,6 @@ static const char check_columns[] =
 	"pod, status, failure, gpu=GPU, driver, free_bytes=free GB:1*1e-9, "
 	"python, torch, triton, clock_offset_s=clock s:1, text, next=next step";
 
-/* Check all pods at the same time. */
 static int exec_pods_check(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct check_call *call = opaque;

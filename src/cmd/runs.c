@@ -158,7 +158,7 @@ static int match_metric(void *user, const struct stored_run *row)
 	return 0;
 }
 
-/* Set wanted->label; -1 with err if the run does not have the metric. */
+/* Set wanted->label; -1 with err if the run lacks the metric. */
 static int resolve_metric(struct store *store, int64_t run_id, struct wanted *wanted,
 			  struct err *err)
 {

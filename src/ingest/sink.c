@@ -152,7 +152,6 @@ static void apply_sample(struct ingest_log *log, unsigned int run_index,
 	history_sample(ingest, model_run_of(log, run_index), &stamped);
 }
 
-/* Announce what happened to a run. */
 static void announce(struct ingest_log *log, unsigned int run_index, enum model_severity severity,
 		     const char *what)
 {
@@ -229,7 +228,6 @@ static void apply_event(struct ingest_log *log, unsigned int run_index,
 		 what);
 }
 
-/* Pass on one result and free it. */
 static void apply_item(struct ingest_log *log, struct outbox_item *item)
 {
 	bool is_counted = takes_run(log, item->run_index);

@@ -120,7 +120,6 @@ static bool has_work(const struct ingest_log *log)
 
 static void turn_done(void *user);
 
-/* Give the log to the turn. */
 static void enter_turn(struct ingest_log *log, struct turn *turn)
 {
 	struct buf empty = log->sending;

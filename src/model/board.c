@@ -289,7 +289,6 @@ void board_list_uncounted(const struct board_group *group, struct buf *out)
 	}
 }
 
-/* Add a sentence to the notes of a group. */
 LIKE_PRINTF(2, 3)
 static void add_note(struct board_group *group, const char *fmt, ...)
 {

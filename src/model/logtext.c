@@ -217,7 +217,6 @@ size_t logsgr_runs_upto(const struct logsgr_runs *runs, size_t at)
 	return bisect(runs->n, i, runs->v[i].at <= at);
 }
 
-/* Skip the escape sequence that starts at p. */
 static const char *skip_escape(const char *p, const char *end)
 {
 	if (++p >= end)

@@ -48,7 +48,6 @@ static void free_benches(struct model *model)
 	free(model->benches);
 }
 
-/* Close the descriptor that holds a log's bytes. */
 static void close_log_fd(struct model_log *log)
 {
 	if (log->fd < 0)

@@ -14,7 +14,6 @@
 
 struct check;
 
-/* The preflight of one pod. */
 struct probe {
 	struct check *check;
 	size_t index;

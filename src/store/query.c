@@ -10,7 +10,6 @@
 #define CHECK_WHOLE_BYTES (100 * 1000 * 1000)
 #define CHECK_SAMPLES_MS  400
 
-/* Columns of a run's log. */
 static const struct column log_columns[] = {
 	COLUMN(struct stored_run, pod),
 	COLUMN(struct stored_run, path),

@@ -50,7 +50,6 @@ bool store_is_writer(const struct store *store);
 /* Why this process is a reader ("another hgym-tui (process 12) ..."); "" if it writes. */
 const char *store_why_reader(const struct store *store);
 
-/* A run of a log. */
 struct store_run_id {
 	int64_t id;   /* 0: none yet */
 	bool has_row; /* the run has a row, in the database or waiting */

@@ -248,7 +248,6 @@ void writer_free(struct writer *w)
 	free(w);
 }
 
-/* Run a statement whose parameters are bound. */
 static int writer_run(struct writer *w, enum statement id, struct err *err)
 {
 	return stmt_step(w->stmts[id]) == SQLITE_DONE ? 0 : db_fail(w->db, WHAT, err);
@@ -339,7 +338,6 @@ static int64_t find_name_id(struct writer *w, const char *name)
 	return id;
 }
 
-/* Do two samples belong to one row? */
 static bool share_row(const struct batch_sample *a, const struct batch_sample *b)
 {
 	return b->metric_id != 0 && b->run_id == a->run_id && b->sample.line == a->sample.line &&

@@ -267,8 +267,8 @@ static void bench_add_next(const struct bench_live *live, const struct bench_liv
 		facts_text(
 			facts, "next", FACT_PLAIN,
 			"%s: stops after block %zu of %zu if p < %.2g (mean beyond ±%s%%), or if "
-			   "the interval is ±%g%% or narrower",
-			   tag, next, planned, c->next_p, fmt_number(c->stops_at, 2).s,
+			"the interval is ±%g%% or narrower",
+			tag, next, planned, c->next_p, fmt_number(c->stops_at, 2).s,
 			live->margin / 2);
 }
 

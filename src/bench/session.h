@@ -41,7 +41,7 @@ struct session_setup {
 	struct loop *loop;
 	struct transport *transport; /* pod i is plan->pods[i] */
 	const struct plan *plan;
-	const struct conf_pod *pods; /* the same pods; NULL: without pods, only to judge */
+	const struct conf_pod *pods; /* how to reach these pods; NULL: only judge */
 	const struct format_set *formats;
 	const char *id;	  /* of the bench */
 	const char *path; /* its results folder */

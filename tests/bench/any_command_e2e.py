@@ -134,7 +134,7 @@ def chosen(rig):
        "only number" in found["metric_chosen"] and
        found["contrasts"][0]["verdict"] == "FASTER" and
        b"metric: us" in done.stderr,
-       "the only number of a JSON object", (found["metric"], done.stderr))
+       "the only number of a JSON object is the metric", (found["metric"], done.stderr))
     ok(len(runs_of(rig, "json")) == 8, "the first run is not repeated")
     done = bench(rig, "rows", "STEP_MS=2000 sh workload.sh",
                  "STEP_MS=1900 sh workload.sh", "--json", "--window",

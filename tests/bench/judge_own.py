@@ -81,8 +81,8 @@ def words(folder):
     ok(found["fast"]["verdict"] == "FASTER", "3 % faster: FASTER", found["fast"])
     ok(found["fast"]["ci_pct"][0] < 3.09 < found["fast"]["ci_pct"][1],
        "the interval contains the true difference", found["fast"]["ci_pct"])
-    ok(found["fast"]["p_holm"] >= found["fast"]["p"], "three variants: Holm's "
-                                                      "correction")
+    ok(found["fast"]["p_holm"] >= found["fast"]["p"],
+       "three variants: Holm's correction raises p")
     ok(found["slow"]["verdict"] == "SLOWER", "3 % slower: SLOWER", found["slow"])
     ok(found["equal"]["verdict"] in ("SAME", "NO DIFFERENCE SHOWN"),
        "no difference: SAME or NO DIFFERENCE SHOWN", found["equal"])
@@ -162,24 +162,23 @@ def windows(folder):
     other = arms(folder, "x", 0.95, 3)
     done = run("--all", "--window", "20:95", "--control", *control, "--variant",
                "b=" + other[0], *other[1:])
-    ok(b"steps 20..95" in done.stdout, "a window given on the command line", done.stdout)
+    ok(b"steps 20..95" in done.stdout, "--window FIRST:LAST sets the window", done.stdout)
     done = run("--all", "--window", "auto", "--control", *control, "--variant",
                "b=" + other[0], *other[1:])
     ok(b"window found" in done.stdout and b"FASTER" in done.stdout,
-       "--window auto", done.stdout)
+       "--window auto finds a window", done.stdout)
     ok(b"after the first quarter; according to MSER " in
-       b" ".join(done.stdout.split()), "--window auto: its source and the "
-                                       "hint of MSER",
-       done.stdout)
+       b" ".join(done.stdout.split()),
+       "--window auto: the report has its rule and the result of MSER", done.stdout)
     for rows in (15, 28):
         few_rows(folder, rows)
     found = verdict(control, {"b": other}, "--window", "20:99")["b"]
     ok(found["text"] == "NOT JUDGED (the control has no value: no training row "
-       "at step 99)", "a window outside the steps of every run", found["text"])
+       "at step 99)", "a window that ends at a step without a row: NOT JUDGED", found["text"])
     short = arms(folder, "short", 1.0, last=95)
     found = verdict(control, {"b": short}, "--window", "20:100")["b"]
-    ok(found["verdict"] == "INVALID", "a window outside the steps of the variant",
-       found["text"])
+    ok(found["verdict"] == "INVALID",
+       "a window that the variant does not reach: INVALID", found["text"])
 
 
 def by_intervals(folder, control, variant):
@@ -349,10 +348,10 @@ def scores(folder):
        b" ".join(lonely.stdout.split()), "a log without a partner is reported", lonely.stdout)
     bad = [score("c0", float("inf"), status="failed"), better[1], better[2]]
     found = verdict(control, {"b": bad})["b"]
-    ok(found["text"] == "INVALID (exit)", "Infinity is not a score", found)
+    ok(found["text"] == "INVALID (exit)", "a score of Infinity: INVALID", found)
     other = [score("d%d" % i, 50, mode="dev") for i in range(3)]
     found = verdict(control, {"b": other})["b"]
-    ok(found["text"] == "INVALID (same work)", "runs in different modes", found)
+    ok(found["text"] == "INVALID (same work)", "runs in different modes: INVALID", found)
     more = [score("f%d" % i, 100 + i, median_us=101 + i) for i in range(3)]
     odd = [score("o%d" % i, 95 + i, median_us=110 + i) for i in range(3)]
     found = verdict(more, {"b": odd})["b"]
@@ -369,7 +368,7 @@ def scores(folder):
                                    for i in range(3)]})["b"]
     ok(huge["text"] == "INVALID (parse)" and
        "1e+300: not a possible measurement" in str(huge["guards"]),
-       "a time of 1e300 is not a possible measurement", huge)
+       "a time of 1e300: INVALID", huge)
     for i in range(3):
         text = json.dumps({"best_us": 90 + i, "mode": "final"})
         write(folder, "t%d" % i, text[:-1] + ', "best_us": 80}\n')
@@ -414,44 +413,44 @@ def hostile(folder):
     found = of("clock", faster_clock, control)
     ok(found["text"] == "INVALID (parse)" and
        said(found, "parse", "step_avg and train_time disagree"),
-       "train_time and step_avg disagree", found)
+       "train_time and step_avg that disagree: INVALID", found)
     found = verdict(control, {"b": edited(
         folder, "copy", [fast[0]] * 3,
         lambda lines: lines + ["made %d" % len(os.listdir(folder))])})["b"]
     ok(found["text"] == "INVALID (copy)",
-       "a copied log with small changes", found)
+       "a copied log with small changes: INVALID", found)
     found = of("resume", lambda lines: [
         line for line in lines
         if not re.match("step:([1-9]|10)/100 train", line)])
     ok("outputs unchecked" in found["suffix"] and
        said(found, "outputs unchecked", "steps 1 to 5"),
-       "a log whose rows start after step 5", found)
+       "a log whose rows start after step 5: a warning", found)
     found = of("twice", lambda lines: lines + lines)
-    ok(said(found, "restarted", "contains 2 runs"), "two runs in one log of "
-                                                    "the variant", found)
+    ok(said(found, "restarted", "contains 2 runs"),
+       "two runs in one log of the variant: a warning", found)
     twice = edited(folder, "c2", control, lambda lines: lines + lines)
     found = verdict(twice, {"b": fast})["b"]
     ok(said(found, "restarted", "the control: its log contains 2 runs"),
-       "two runs in one log of the control", found)
+       "two runs in one log of the control: a warning", found)
     heads = edited(folder, "ch", control, lambda lines: ["num_heads:8"] +
                    lines)
     found = verdict(heads, {"b": edited(
         folder, "vh", fast, lambda lines: ["num_heads:8", "num_heads:4"] +
         lines)})["b"]
     ok(said(found, "settings", "num_heads with several values"),
-       "a setting that a log prints twice", found)
+       "a setting that a log prints with two values: a warning", found)
     found = of("seedless", lambda lines: [
         line for line in lines if not line.startswith("seed:")])
     ok(found["text"] == "INVALID (same work)" and
        said(found, "same work", "its log has no seed, the control's has 42"),
-       "a log without its seed", found)
+       "a log without its seed: INVALID", found)
     found = of("back", lambda lines: [
         re.sub(r"train_time:\d+ms", "train_time:9ms", line)
         if line.startswith("step:50/") else line for line in lines])
-    ok(found["text"] == "INVALID (parse)", "time that goes backwards", found)
+    ok(found["text"] == "INVALID (parse)", "a time that decreases: INVALID", found)
     found = of("val", lambda lines: [
         re.sub(r" val_loss:\S+", " val_loss:nan", line) for line in lines])
-    ok(found["text"] == "INVALID (nan)", "NaN in val_loss only", found)
+    ok(found["text"] == "INVALID (nan)", "NaN in val_loss only: INVALID", found)
 
 
 def validations(folder):
@@ -523,7 +522,7 @@ def quality(folder):
     found = judged("q1", control, [3.217] * 6)
     ok(found["verdict"] == "FASTER but WORSE" and found["text"].startswith(
         "FASTER but WORSE by 0.0170 nats: 2.") and found["quality"]["worse"],
-       "a validation loss that is 0.017 worse in each block", found["text"])
+       "a validation loss that is 0.017 worse in each block: WORSE", found["text"])
     a = [round(3.2 + rng.gauss(0, 0.002), 4) for _ in range(6)]
     b = [round(3.212 + rng.gauss(0, 0.002), 4) for _ in range(6)]
     noisy = with_vals(folder, "q2c", control, a)
@@ -569,7 +568,7 @@ def quality(folder):
     ok(found["verdict"] == "FASTER but WORSE" and
        found["quality"]["of"] == "train_loss" and
        "outputs unchecked" in found["suffix"],
-       "training losses that get worse towards the end", found["text"])
+       "training losses that get worse towards the end: WORSE", found["text"])
     found = verdict(blind("q5c", control), {"b": blind("q6", fast)})["b"]
     ok(found["verdict"] == "FASTER" and found["quality"]["same"] and
        found["quality"]["nats"] == 0, "equal training losses are accepted", found["text"])
@@ -607,13 +606,13 @@ def surroundings(folder):
     ok("other environment" in found["suffix"] and [
         g for g in found["guards"] if g["guard"] == "environment" and
         g["text"] == "it ran with torch 2.10.0+cu128, the control with "
-        "2.9.1+cu128"], "another version of torch", found)
+        "2.9.1+cu128"], "another version of torch: a warning", found)
     found = verdict(base, {"b": with_head("s2", fast, driver="580.1.1")})["b"]
-    ok("other environment" in found["suffix"], "another driver", found)
+    ok("other environment" in found["suffix"], "another driver: a warning", found)
     found = verdict(base, {"b": with_head("s3", fast, gpu="NVIDIA H200")})["b"]
     ok(found["text"] == "INVALID (same work)" and
        "it ran with gpu NVIDIA H200, the control with NVIDIA H100 80GB HBM3"
-       in str(found["guards"]), "another GPU", found)
+       in str(found["guards"]), "another GPU: INVALID", found)
     # A worse case: the other version is printed after the first row.
     late = edited(folder, "s4", with_head("s4_", fast), lambda lines: lines[
         :-3] + ["Running PyTorch 9.9 compiled", "NVIDIA H200"] + lines[-3:])
@@ -632,7 +631,7 @@ def surroundings(folder):
     found = verdict(a, {"b": mixed})["b"]
     ok(found["text"] == "INVALID (same work)" and
        "the variant's logs embed several sources" in str(found["guards"]),
-       "two sources in one arm", found)
+       "two sources in one arm: INVALID", found)
 
 
 def again(folder):
@@ -694,11 +693,11 @@ def small(folder):
     done = run("--control", *control, "--variant", "b=" + folder + "/no*.log")
     ok(done.returncode == 1 and done.stderr.count(b"\n") == 1 and
        b"no file matches" in done.stderr, "a pattern without a match: one "
-                                          "sentence", done.stderr)
+                                          "sentence, exit status 1", done.stderr)
     star = arms(folder, "m*", 0.95, 1)[0]
     done = run("--json", "--control", control[0], "--variant", "b=" + star)
     ok(len(json.loads(done.stdout)["runs"]) == 2,
-       "a file whose name looks like a pattern", done.stderr)
+       "a file whose name looks like a pattern is found", done.stderr)
     done = run("--csv", "--control", *control, "--variant", "b=" + fast[0],
                *fast[1:])
     rows = [line.split(",") for line in done.stdout.decode().splitlines()]

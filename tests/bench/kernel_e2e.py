@@ -115,7 +115,7 @@ def liars(rig):
         words += ["--variant", "%s=%s.py" % (tag, tag)]
     done = rig.tui(*line(rig, *words), cwd=rig.dir)
     found, arms = contrasts(done)
-    ok(done.returncode == 0, "arms in one process", done.stderr.decode())
+    ok(done.returncode == 0, "a bench with arms in one process ends regularly", done.stderr.decode())
     fast = arms["fast"]
     ok(fast["verdict"] == "FASTER" and fast["n_blocks"] == 3 and
        fast["ci_pct"][0] > 0, "a quarter of the time: FASTER", fast)
@@ -205,7 +205,7 @@ def grid(rig):
                    cwd=rig.dir)
     found, arms = contrasts(done)
     ok(arms["ms10"]["verdict"] == "FASTER" and
-       arms["ms60"]["verdict"] == "SLOWER", "a grid of settings", arms)
+       arms["ms60"]["verdict"] == "SLOWER", "a grid of settings: each value has its verdict", arms)
     best = found["best"]
     ok((best["tag"], best["state"]) == ("ms10", "confirmed") and
        best["fresh_blocks"] == 3,

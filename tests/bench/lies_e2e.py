@@ -67,9 +67,8 @@ def other_work(rig):
            "a pod whose clock stood still: its block is dropped, bench "
            + words[0] + " judged again", found["text"])
     done = rig.tui("bench", "list", "--json")
-    ok(b"NOT JUDGED (2 blocks, need 3)" in done.stdout, "bench list after judging "
-                                                        "again",
-       done.stdout)
+    ok(b"NOT JUDGED (2 blocks, need 3)" in done.stdout, "bench list has the verdict "
+                                                        "judged again", done.stdout)
     rig.clean("data", "heads", "told", "place", "lost", "right")
 
 
@@ -213,8 +212,8 @@ def buffered(rig, sshd):
         folder, "runs", "0_p1_A", "steps.csv"),
         newline="").read().split("\r\n")[1:-1]]
     ok(len(moments) == 30 and moments == sorted(moments) and
-       moments[-1] - moments[0] > 5.7, "rows that all came at the end: the "
-                                       "pod's clock", moments)
+       moments[-1] - moments[0] > 5.7, "rows that all came at the end have "
+                                       "times by the pod's clock", moments)
     ok(seen["A"] == ["1980"] * 30, "Python's rows have telemetry",
        seen["A"])
     ok(seen["B"][:10] == [""] * 10, "rows that all came at the end have no "
@@ -262,7 +261,7 @@ def clocks(rig):
            "a correct clock: no warning: " + tag, said)
     for tag in ("fast", "slow"):
         ok(said[tag][0] == "INVALID (log clock)",
-           "a clock that runs at another speed: no verdict: " + tag, said)
+           "a clock that runs at another speed: INVALID: " + tag, said)
     for tag in ("kill", "forge", "rewrite"):
         ok("not stamped" in said[tag][1] and
            said[tag][0].startswith("NOT JUDGED (1 block"),
@@ -361,7 +360,7 @@ def shared_files(rig):
         design={"burn_in": 1})
     flag = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(flag["text"].endswith(", the control became slower"),
-       "a variant whose own file slows the control", flag["text"])
+       "a variant whose own file slows the control: a warning", flag["text"])
     rig.clean("shared", "both", "flag")
 
 

@@ -169,7 +169,7 @@ def again(rig):
     ok(b"in the noise register" in done.stdout and b"about" in done.stdout,
        "the plan shows the smallest detectable difference", done.stdout)
     done = rig.tui("bench", "run", "--yes", path)
-    ok(done.returncode == 0, "a bench with an A/A arm", done.stderr)
+    ok(done.returncode == 0, "a bench with an A/A arm ends regularly", done.stderr)
     row = rows_of(rig.tui("bench", "noise", "--json", "p1"))[0]
     ok(row["n_benches"] == 2 and row["n_runs"] == 14 and
        row["level_pct"] is not None, "the runs of both measurements are "

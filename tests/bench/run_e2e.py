@@ -314,9 +314,9 @@ def aborted(rig):
                      workload={"env": {"STEP_MS": "2000", "MODE": "hang",
                                        "PIDS": pids}})
     child = rig.start(path)
-    ok(wait_for(lambda: read_pid(pids + ".3")), "a run hangs")
+    ok(wait_for(lambda: read_pid(pids + ".3")), "the hanging run has started its workers")
     workers = [Process(read_pid("%s.%d" % (pids, i))) for i in (1, 2, 3)]
-    ok(all(w.is_running() for w in workers), "its workers run", workers)
+    ok(all(w.is_running() for w in workers), "its workers are running", workers)
     done = rig.tui("bench", "clean", "hang")
     ok(done.returncode == 3, "bench clean refuses while another process "
                              "drives the bench",
@@ -484,7 +484,7 @@ def refused(rig):
        row["waits_for"].endswith(" ago: it was never reached"),
        "bench list shows that the bench gave up on the pod", row)
     done = rig.tui("bench", "clean", "lost")
-    ok(done.returncode == 0, "bench clean after attach", done.stderr)
+    ok(done.returncode == 0, "bench clean works after attach", done.stderr)
 
 
 def page(rig):
@@ -550,7 +550,7 @@ def one_line(rig):
        arms["patched"]["patch"] == os.path.join(rig.dir, "fast.patch"),
        "--dry-run prints the plan of a command line", plan)
     done = rig.tui(*words, "--yes", "--json", cwd=rig.dir)
-    ok(done.returncode == 0, "a command line runs", done.stderr.decode())
+    ok(done.returncode == 0, "a bench from a command line ends regularly", done.stderr.decode())
     found = {c["variant"]: c for c in json.loads(done.stdout)["contrasts"]}
     check_faster(found["patched"], "the arm with a patch: FASTER")
     ok(found["env"]["verdict"] == "SLOWER", "the arm with a variable: SLOWER", found)

@@ -55,7 +55,7 @@ def judged(rig):
                       same=write_logs(rig, family, "C", STEP_MS))
         if family in NO_ROWS:
             ok(found.returncode == 5 and b"none of the logs" in found.stderr,
-               family + ": no training row", found)
+               family + ": no training row is found", found)
             continue
         faster, same = found["faster"], found["same"]
         if family in NO_CLOCK:

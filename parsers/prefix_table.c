@@ -302,8 +302,8 @@ static bool strip_sure(struct prefix_state *t, struct prefix_line *line, int *ki
 	return strip_kind(t, (size_t)*kind, line);
 }
 
-/* Pass a segment on without its prefix, and without a sure prefix after that one. A segment that
- * continues a line has no prefix, but the rank of its line. */
+/* Pass a segment on without its prefix, and without a sure prefix that follows it. A segment that
+ * continues a line has no prefix, but gets the rank of its line. */
 static void pass_line(struct prefix_state *t, const struct segment *segment, uint64_t consumed,
 		      bool is_inside)
 {

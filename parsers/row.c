@@ -67,7 +67,7 @@ bool row_fill(struct record *record, const struct pair *pairs, size_t n,
 	size_t k = 0;
 
 	array_each (pair, pairs, n) {
-		/* The rule's entry for the name or, without a name, for the unit. */
+		/* Use the rule's entry for the name or, without a name, for the unit. */
 		struct str printed = pair->name.len > 0 ? pair->name : pair->unit;
 		const struct rule_name *name =
 			array_find(one, record->rule->names, record->rule->n_names,

@@ -41,7 +41,7 @@ static bool read_row(struct score_table *t, const struct str *cells, struct reco
 		return false;
 	if (number == 0) {
 		t->n_sizes = 0;
-		/* sizes are printed without a fraction: "256", "256.0" */
+		/* sizes are whole numbers: "256", "256.0" */
 		for (struct str size; t->n_sizes < t->n_columns; t->n_sizes++) {
 			size = cells[t->n_sizes + 1];
 			size.len -= str_ends_with(size, ".0") ? 2 : 0;

@@ -263,13 +263,12 @@ struct harness_run {
 	/* Sentences about files that contradict the output of the verifier. */
 	const char **disputes;
 	size_t n_disputes;
-	bool has_judge;	   /* judge files were compared */
-	const char *judge; /* the first changed judge file, or NULL */
-	/* Judge files that were compared with the template, and uses that could not be followed. */
+	bool has_judge;		       /* judge files were compared */
+	const char *judge;	       /* the first changed judge file, or NULL */
 	bool has_report;	       /* the machine of the run has searched for judge files */
 	bool has_template;	       /* HarnessGym made a copy of the task's files */
 	enum harness_tri work_differs; /* do files of the workspace differ from the checkpoint's? */
-	struct harness_names compared, unresolved;
+	struct harness_names compared, unresolved; /* judge files; uses that were not followed */
 	/* How the candidate's files interfere with the verifier; what a person should read. */
 	struct harness_names tampers, hints;
 	struct harness_names added; /* not in the template, but would be judge files */

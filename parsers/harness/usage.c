@@ -29,7 +29,7 @@ static void add_tokens(union harness_usage *usage, const cJSON *tokens)
 }
 
 /* Claude prints one object of type "result" at the end, with totals. Codex prints one of type
- * "turn.completed" per turn: without its start, the sum of a text is too small. */
+ * "turn.completed" per turn: the sum over a text that lacks its start is too small. */
 static void add_object(union harness_usage *usage, const cJSON *object, bool cut)
 {
 	const char *type = json_get_string(object, "type", "");

@@ -21,7 +21,7 @@ const char *steps_next_branch(const char *p)
 			in_class = true;
 			p += p[1] == '^';
 			p += p[1] == ']'; /* a "]" at the start belongs to the class */
-		} else if (strchr("(|)", *p) != NULL)
+		} else if (*p == '(' || *p == '|' || *p == ')')
 			break;
 	}
 	return p;
@@ -29,7 +29,7 @@ const char *steps_next_branch(const char *p)
 
 static bool is_quantifier(char c)
 {
-	return c != '\0' && strchr("?*+{", c) != NULL;
+	return c == '?' || c == '*' || c == '+' || c == '{';
 }
 
 /* Return the length of the literal character at p, with its byte in *c; 0 if there is none. */
@@ -39,7 +39,7 @@ static size_t literal_at(const char *p, char *c)
 
 	*c = p[n - 1];
 	if (n == 2 ? !ispunct((unsigned char)*c)
-		   : *c == '\0' || strchr("^$.[]|()?*+{}", *c) != NULL)
+		   : *c == '\0' || (!str_is_word(*c) && strchr("^$.[]|()?*+{}", *c) != NULL))
 		return 0;
 	return is_quantifier(p[n]) ? 0 : n;
 }

@@ -72,6 +72,8 @@ class Judge:
         self.uses, self.lost, self.modules = {}, [], set()
         self.paths, self.cwd, self.seen = [], "", set()
         self.given, self.outside = {}, set()
+        # Folders that sources put before those of Python's library.
+        self.before = set()
         # Folders in PATH; files that would change the measurement if they existed.
         self.bins, self.added = [], set()
         self.writes_anywhere = False
@@ -722,6 +724,9 @@ class Source:
         args = [part(a) for a in node.args]
         own = part(node.func.value) \
             if isinstance(node.func, ast.Attribute) else None
+        if name == "join" and own is not None and args and \
+                isinstance(node.args[0], (ast.List, ast.Tuple)):
+            return own.join(part(e) or UNKNOWN for e in node.args[0].elts)
         if name in ("join", "joinpath"):
             parts = ([own] if name == "joinpath" else []) + args
             if not any(parts):
@@ -785,7 +790,10 @@ class Source:
         if name in ("insert", "append") and isinstance(node.func,
                 ast.Attribute) and getattr(node.func.value, "attr",
                 "") == "path" and node.args:
-            return self.search(node.args[-1], turn)
+            path = self.search(node.args[-1], turn)
+            if path and name == "insert":
+                self.judge.before.add(path)
+            return
         if kind is None or name in OWNERS and owner != OWNERS[name] and \
                 name not in self.openers:
             return
@@ -854,6 +862,7 @@ class Source:
         path = self.judge.below(text)
         if path is not None:
             self.judge.add_path(path)
+        return path
 
     def run(self, value, node, function, what):
         if isinstance(value, ast.Name) and value.id in self.lists:

@@ -519,17 +519,23 @@ def forgeries_of(own, template, best, work, command, said, parts, decide):
 	judge, found, hints = judge_of(best, work, command, said), [], []
 	mine = sorted({*judge.uses, *(name for name, part in parts.items()
 		if part == "candidate")} - {*decide})
-	judged = "\n".join(text_of(template, own) for own in decide)
+	verifier = {own: text_of(template, own) for own in decide}
+	judged = "\n".join(verifier.values())
 	bodies = {own: text_of(best, own) for own in mine}
 	words = "".join(" '%s'" % word for word in command.split())
-	for name in mine:
+	# A source whose imports cannot be followed may run any of them.
+	others = [name for change, name in changes_of(template, best) if name
+		not in decide and name not in mine and name.endswith(".py")][:64] \
+		if any(text.split(":")[0] in mine for text in judge.lost) else []
+	for name in mine + others:
 		sum = copy_of(best, name, False)[1]
 		is_test = judge.uses.get(name) == {"run"} and re.match(
 			r"(test_.*|.*_test)\.py$", os.path.basename(name))
-		if is_test or not name.endswith(SOURCES) or \
+		if is_test or not name.endswith(SOURCES + SCRIPTS) or \
 				sum == copy_of(template, name, False)[1]:
 			continue
-		runs = "run" in judge.uses.get(name, ())
+		runs = name in others or "run" in judge.uses.get(name, ()) and \
+			not name.endswith(SCRIPTS)
 		texts = "\n".join([judged, *(bodies[own] for own in mine if own != name)])
 		at = name, sum, runs, key, command, hash(texts)
 		if at not in tampers:
@@ -537,9 +543,16 @@ def forgeries_of(own, template, best, work, command, said, parts, decide):
 				None if runs else key, texts + words, [*decide,
 				*(own for own in re.findall(r"[\"']([\w./-]+\.\w+)[\"']",
 				judged + words) if parts.get(own) != "candidate" and not (
-				own in mine and own.endswith(SOURCES)))])
+				own in mine and own.endswith(SOURCES)))], verifier)
 		more = tampers[at]
-		found, hints = found + more[0], hints + more[1]
+		found += more[0] if name not in others else []
+		hints += more[1] if name not in others else more[0]
+	first = judge_of(template, work, command, said)
+	for below in sorted(judge.before - {*first.paths}):
+		for name in shadows_of(best, template, below + "/", first, {}):
+			stem = name[len(below) + 1:].split("/")[0].split(".")[0]
+			(found if stem in JUDGES else hints).append(
+				name + " hides a module of the verifier")
 	return found[:8], hints[:8]
 
 

@@ -315,7 +315,7 @@ int json_read_file(struct json_reader *r, const char *file, const struct json_fi
 	struct err bad = { ERR_NONE, "" };
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 
-	if (file_read(file, &text, &bad) != 0)
+	if (file_read_stream(file, &text, &bad) != 0)
 		return err_set(r->err, r->at.code, "%s", bad.text);
 	return json_read_text(r, file, buf_str(&text), fields, base);
 }

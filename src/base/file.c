@@ -57,7 +57,7 @@ ssize_t file_read_some(int fd, void *block, size_t size)
 	}
 }
 
-int file_read(const char *path, struct buf *out, struct err *err)
+static int read_all(const char *path, bool any, struct buf *out, struct err *err)
 {
 	char block[65536];
 	struct stat st;
@@ -66,7 +66,9 @@ int file_read(const char *path, struct buf *out, struct err *err)
 
 	if (fd < 0)
 		return -1;
-	while (!out->truncated && (n = file_read_some(fd, block, sizeof(block))) > 0)
+	if (!any && !S_ISREG(st.st_mode))
+		result = err_set(err, ERR_IO, "%s is not a regular file", path);
+	while (result == 0 && !out->truncated && (n = file_read_some(fd, block, sizeof(block))) > 0)
 		buf_append(out, block, (size_t)n);
 	if (n < 0)
 		result = err_set_errno(err, ERR_IO, "cannot read %s", path);
@@ -74,6 +76,16 @@ int file_read(const char *path, struct buf *out, struct err *err)
 		result = err_set(err, ERR_LIMIT, "%s is too large", path);
 	(void)close(fd);
 	return result;
+}
+
+int file_read(const char *path, struct buf *out, struct err *err)
+{
+	return read_all(path, false, out, err);
+}
+
+int file_read_stream(const char *path, struct buf *out, struct err *err)
+{
+	return read_all(path, true, out, err);
 }
 
 /* Write and close fd, whose name is temp; on failure temp is removed. */

@@ -214,6 +214,14 @@ static int64_t find_agent_end(const struct harness_build *b)
 /* The judge file is the task's now, but its content during the measurement is unknown. */
 static const char rewritten[] = "judge rewritten";
 
+/* Does HarnessGym rewrite the task's files in each iteration? */
+static bool is_reset(const struct harness_build *b)
+{
+	const cJSON *config = harness_json_file(b, HARNESS_CONFIG, 0);
+
+	return strcmp(json_get_string(config, "task_state", ""), "reset") == 0;
+}
+
 /* Find a fault in the workspace's copy of a judge file; NULL: none. */
 static const char *find_work_fault(const struct harness_build *b, const struct harness_judge *judge,
 				   const struct harness_iteration *it,
@@ -222,21 +230,20 @@ static const char *find_work_fault(const struct harness_build *b, const struct h
 	const struct harness_judge_copy *work = &judge->copies[HARNESS_WORK];
 	const struct harness_judge_copy *own = &judge->copies[HARNESS_TEMPLATE];
 	bool differs = own->sum[0] != '\0' && strcmp(work->sum, own->sum) != 0;
-	const char *state =
-		json_get_string(harness_json_file(b, HARNESS_CONFIG, 0), "task_state", "");
 
 	if (work->sum[0] == '\0')
 		return NULL; /* the file was not read */
 	if (!b->run->ordered)
 		return differs && b->run->restore.restored != HARNESS_YES ? "judge changed" : NULL;
-	if (strcmp(state, "reset") == 0) /* HarnessGym rewrites the file in each iteration */
+	if (is_reset(b))
 		return differs && work->ctime_ms <= out->ctime_ms ? "judge changed" : NULL;
-	/* Before the last write the content is unknown: skip writes before this iteration. */
-	if (work->ctime_ms <= EARLIEST(b, starts, 1) ||
-	    work->ctime_ms <= EARLIEST(b, starts, it->number) || work->ctime_ms > find_agent_end(b))
+	if (work->ctime_ms <= EARLIEST(b, starts, 1) || work->ctime_ms > find_agent_end(b))
 		return NULL;
 	if (differs)
 		return "judge changed";
+	/* Before the last write the content is unknown: skip writes before this iteration. */
+	if (work->ctime_ms <= EARLIEST(b, starts, it->number))
+		return NULL;
 	/* The agent restored the file before the measurement: that is no fault. */
 	return own->sum[0] != '\0' && work->ctime_ms <= LATEST(b, ends, it->number) ? NULL
 										    : rewritten;
@@ -263,9 +270,19 @@ static const char *find_judge_fault(const struct harness_build *b,
 	if (best->ctime_ms > find_checkpoint_end(b))
 		return "checkpoint changed";
 	if (best->sum[0] == '\0' || !point->iteration.present ||
-	    point->iteration.value != it->number)
+	    point->iteration.value > it->number)
 		return find_work_fault(b, judge, it, out);
-	if (own->sum[0] != '\0' && strcmp(best->sum, own->sum) != 0)
+	bool differs = own->sum[0] != '\0' && strcmp(best->sum, own->sum) != 0;
+	if (point->iteration.value != it->number) {
+		const char *fault = find_work_fault(b, judge, it, out);
+
+		/* The workspace of the checkpoint was that of the next iterations. */
+		return fault == NULL && differs && !is_reset(b) &&
+				       strcmp(judge->copies[HARNESS_WORK].sum, own->sum) != 0
+			       ? "judge changed"
+			       : fault;
+	}
+	if (differs)
 		return "judge changed";
 	/* The checkpoint was copied after the measurement: a judge written later did not
 	 * measure. */

@@ -45,7 +45,7 @@ BEST = {
           "output a folder", "checkpoint claimed", "score 0", "score a list",
           "score in full-width digits", "score of near 0", "total of others"],
     140: ["judge put back", "judge and template swapped",
-          "judge swapped twice", "manifest touched",
+          "judge swapped and left", "judge swapped twice", "manifest touched",
           *("manifest of iteration %s" % value
             for value in (99, "nan", 1e300, 1.5, -1, None)), "restore claimed",
           "module shadowed and gone", "iterations renumbered",

@@ -921,6 +921,7 @@ LIES = {
     "score edited in the last build": {"build 2": edit_score},
     "post dropped": {"build": drop_post},
     "judge swapped": {"attempt 2": swap_judge},
+    "judge swapped and left": {"attempt 1": swap_judge},
     "judge and template swapped": {"attempt 2": swap_judge_and_template},
     "judge put back": {"attempt 2": swap_judge, "build 2": put_judge_back},
     "judge linked": {"attempt 2": link_judge},

@@ -280,8 +280,7 @@ int json_read_object(const struct json_reader *r, const struct json_field *field
 	for (const struct json_field *f = fields; f->name != NULL; f++) {
 		const cJSON *value = json_get(object, f->name);
 
-		/* An allowed null means the same as a missing key, but OTHER can give it a
-		 * meaning. */
+		/* An allowed null is like a missing key, but OTHER can give it a meaning. */
 		if (value == NULL ||
 		    (cJSON_IsNull(value) && (r->nulls || f->kind != JSON_AS_OTHER)))
 			continue;

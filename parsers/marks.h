@@ -36,8 +36,7 @@ struct marks {
 	struct scanner *scanner;
 	size_t source_left; /* bytes of scripts that are still searched */
 	/* The number of lines that are still searched, by the kind of the rule that matched them;
-	 * the last entry is for lines without a rule. Rows are many and alike, so a few are
-	 * enough. */
+	 * the last entry is for lines without a rule. Rows are alike, so a few are enough. */
 	unsigned int left[RULE_KIND_COUNT + 1];
 	bool found[MARKS_MAX];
 };
@@ -48,6 +47,5 @@ void marks_read_line(struct marks *marks, struct str line, unsigned int kind);
 /* Search whole lines of a training script. */
 void marks_read_source(struct marks *marks, struct str text);
 /* Return the names with the highest sum, "a,b": a single name is recognized, several names are
- * ambiguous. Returns "" if no name is recognized, NULL without marks. The caller owns the
- * string. */
+ * ambiguous. Returns "" if none is recognized, NULL without marks. Owned by the caller. */
 char *marks_names(const struct marks *marks);

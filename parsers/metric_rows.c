@@ -301,8 +301,7 @@ static struct str cut_bar(struct str text)
 	return (struct str){ text.p, n - (n > 0 && text.p[n - 1] == ')') };
 }
 
-/* Read the line as the header of the next lines, if it can be one. Ultralytics repeats it before
- * each row. */
+/* Read the line as a header, if it can be one. Ultralytics repeats it before each row. */
 static void read_header(struct metric_rows *rows, struct str text)
 {
 	bool has_figure = false;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Read the names and numbers of a line in one pass. Separators divide a line into items. An item
- * has words and numbers: words before a number name it; words after a number without a name name
- * that number. */
+ * has words and numbers: words before a number name it, or else the words after it do. */
 #include "parsers/pairs.h"
 
 #include <math.h>

@@ -53,8 +53,7 @@ static bool is_for_blocks(const char *text)
 	return true;
 }
 
-/* Compile the pattern for a block of lines that end with LF or CR LF; NULL if it is not
- * possible. */
+/* Compile the pattern for a block of lines that end with LF or CR LF; NULL if impossible. */
 static pcre2_code *compile_block(const char *text, uint32_t options)
 {
 	PCRE2_SIZE at;

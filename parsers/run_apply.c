@@ -632,8 +632,7 @@ void run_state_name_exception(struct run_state *s, uint64_t line, struct str tex
 	s->unnamed = 0;
 }
 
-/* Is a result missing for an evaluation that the settings announce? Test-time training is the
- * last. */
+/* Is a result missing that the settings announce? Test-time training is the last evaluation. */
 static bool awaits_result(const struct run_state *s)
 {
 	const struct run_results *all = &s->results;

@@ -96,8 +96,7 @@ void run_state_release(struct run_state *state);
 void run_state_apply(struct run_state *state, const struct record *record,
 		     const struct log_line *line, const struct run_sink *sink);
 
-/* Is the record a BPB with an unknown label, before training has ended, so that no evaluation
- * printed it? */
+/* Is the record a BPB with an unknown label before the end of training, so not of an evaluation? */
 bool run_state_is_early(const struct run_state *state, const struct record *record);
 
 /* Called with each line after a traceback, without its prefix: the name of the exception becomes

@@ -358,8 +358,7 @@ static size_t decimals_before(const char *start, const char *end)
 	return p > start && p[-1] == '.' ? (size_t)(end - p) : 0;
 }
 
-/* Loss and BPB are printed with the same format, so a BPB with as many decimals as the loss is
- * complete. */
+/* Loss and BPB have the same format, so a BPB with as many decimals as the loss is complete. */
 static bool is_as_long_as_loss(struct str line)
 {
 	const char *end = line.p + line.len;

@@ -144,8 +144,7 @@ static bool ends_with_word(struct str name, const char *word)
 	return name.len >= n && strncasecmp(name.p + name.len - n, word, n) == 0;
 }
 
-/* Does the name contain one of the words? The words are in lower case, with one blank between
- * them. */
+/* Does the name contain one of the words? The words are in lower case, separated by one blank. */
 static bool has_word(struct str name, const char *words)
 {
 	struct str rest = str_from(words), word;

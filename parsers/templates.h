@@ -32,8 +32,7 @@ enum templates_similar {
 };
 enum templates_similar templates_read_similar(struct templates *templates,
 					      const struct log_line *line);
-/* Report the line if it is a row that counts to `planned` steps and has reached `step`; false if
- * not. */
+/* Report the line if it is a row that counts to `planned` and has reached `step`; false if not. */
 bool templates_read_planned(const struct log_line *line, double planned, double step, row_fn fn,
 			    void *user);
 /* Return the counters of the last row; absent without templates (NULL). */

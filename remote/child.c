@@ -350,8 +350,7 @@ static void on_stdout(void *user, UNUSED unsigned int events)
 		output = split_stdout(run, output);
 	else if (!run->up) {
 		drain_stderr(run);
-		/* No start marker came, but the command prints already: keep its output from the
-		 * first byte. */
+		/* No start marker came, but the command prints already: keep all its output. */
 		if (!run->up)
 			begin_output(run, 0);
 	}

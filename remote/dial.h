@@ -8,8 +8,7 @@
 /* Resolve a host name and connect a socket to it. */
 
 struct resolve;
-/* addrs is borrowed for the call; if the name cannot be resolved, it is NULL and error is the
- * reason. */
+/* addrs is borrowed for the call, and NULL if the name cannot be resolved; error is the reason. */
 typedef void (*resolve_fn)(void *user, const struct addrinfo *addrs, const char *error);
 
 /* Resolve the addresses of a host on a worker thread; fn is called once, on the loop. */

@@ -181,8 +181,7 @@ static bool is_set(struct str text, const char *key, struct str *value)
 	return find_value(text, key, value) && !str_eq_cstr(*value, "none");
 }
 
-/* Read the output of `ssh -G`. Tokens in later values refer to host, user and port: read these
- * first. */
+/* Read the output of `ssh -G`, first host, user and port: tokens in other values refer to them. */
 static void read_answer(struct ssh_target *target, const char *name, struct str text)
 {
 	struct str rest = text, value;

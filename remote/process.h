@@ -30,8 +30,7 @@ struct process_plan {
 /* Start the program and watch its output. Watching its input is left to the caller. */
 int process_start(struct process *process, struct loop *loop, const struct process_plan *plan,
 		  struct err *err) MUST_USE;
-/* Read once from a pipe and append to out, which may truncate. False if the pipe ended and is
- * closed. */
+/* Read once from a pipe and append to out (may truncate). False if the pipe ended and is closed. */
 bool process_read(struct process *process, int i, struct buf *out);
 /* Close our end of a pipe (0 stdin, 1 stdout, 2 stderr), if it is open. */
 void process_close_pipe(struct process *process, int i);

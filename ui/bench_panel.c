@@ -122,8 +122,7 @@ static void bench_draw_interval(struct bench_pen *pen, const struct bench_live_s
 				  fmt_number(span->lo, 2).s, fmt_number(span->hi, 2).s);
 }
 
-/* Draw an arm's blocks as dots, its interval below them, and one interval per pod if there are
- * several. */
+/* Draw an arm's blocks as dots, below them its interval, and one per pod if there are several. */
 static void bench_draw_contrast(struct bench_pen *pen, const struct bench_live_contrast *c)
 {
 	const struct bench_live *live = pen->live;

@@ -586,8 +586,7 @@ static void draw_x_axis(const struct plot *plot)
 	}
 }
 
-/* Find the first row, from `first` on, where no line is in the columns of a label; 0 if there is
- * none. */
+/* Find the first row, from `first` on, where no line is in a label's columns; 0: there is none. */
 static int free_row(const struct plot *plot, int first, int col, int width)
 {
 	for (int y = first; y < plot->in.h; y++) {

@@ -108,8 +108,7 @@ bool list_act(struct list *list, enum action action);
 bool list_click(struct list *list, int x, int y);
 /* Sort by the column whose title is at this position, or reverse its order; false if none is. */
 bool list_click_header(struct list *list, int x, int y);
-/* Sort by a column, or reverse its order if the rows are sorted by it. n_columns restores the
- * default order. */
+/* Sort by a column, or reverse its order if it is the current one. n_columns: the default order. */
 void list_sort_by(struct list *list, size_t column);
 /* Copy the text of a cell of the selected row; "" if no row is selected. */
 void list_cell_text(const struct list *list, size_t column, char text[LIST_CELL_BYTES]);

@@ -5,8 +5,7 @@
 
 /* Decode mouse reports of a terminal: "ESC [ < button ; x ; y M" (m for a release; mode 1006), and
  * the older "ESC [ M" followed by three bytes (mode 1000). Source: xterm's ctlseqs, "Mouse
- * Tracking". Curses has its own decoder, but merges reports that arrive together over a slow link.
- */
+ * Tracking". Curses' own decoder merges reports that arrive together over a slow link. */
 struct key_mouse {
 	bool sgr, old; /* the form that is being read (mode 1006, 1000); both false: none */
 	unsigned int n_bytes;

@@ -113,8 +113,7 @@ const struct run_series *plot_own_series(const struct run *run, const char *name
 }
 
 /* Find the series of a metric of a run or its pod (NULL: none), and set name, unit and scale of the
- * points. For BPB, prefer the converted training loss to the printed validation BPB, because it has
- * more points. */
+ * points. For BPB, prefer the converted training loss to the printed BPB: it has more points. */
 static const struct series *find_series(const struct model *model, const struct model_run *mr,
 					struct chart_metric metric, struct plot_points *points)
 {

@@ -115,8 +115,7 @@ void plot_request_settle(struct plot_request *request, const struct ui_shared *s
 /* Initialize a chart inside of a box at the request's rect. */
 void plot_chart_init(struct chart *chart, const struct plot_request *request,
 		     const struct ui_shared *shared);
-/* Set the visible x range and the cursor from the shared settings, and make the plot react to the
- * mouse. */
+/* Set visible x range and cursor from the shared settings, and make the plot react to the mouse. */
 void plot_window(struct chart *chart, struct ui_shared *shared);
 
 /* Move the cursor of a chart to a row: the last one at or before the cursor, or the first if there

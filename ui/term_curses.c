@@ -263,8 +263,7 @@ static void catch_signals(const int *signals, size_t n)
 	}
 }
 
-/* Save the modes. They are restored if the program crashes, or is ended by a signal that has no
- * other handler. */
+/* Save the modes, to restore them after a crash or a signal that has no other handler. */
 static void save_modes(struct outlet *outlet)
 {
 	static const int ends[] = { SIGTERM, SIGHUP, SIGINT };

@@ -32,8 +32,7 @@ struct chart_settings {
 	double zoom;   /* 1 shows all of x, 2 shows half of it, and so on */
 	double center; /* middle of the visible range, as a share of x (0..1) */
 	double cursor; /* position of the cursor in the visible range (0..1); < 0: none */
-	/* The first chart of a frame sets its whole x range, and the x of the row at the cursor
-	 * (NAN: none). */
+	/* A frame's first chart sets its whole x range, and x at the cursor's row (NAN: none). */
 	double x_lo, x_hi, cursor_x;
 	int cursor_kind; /* axis of cursor_x */
 	bool replay;	 /* draw other runs only up to the current step of the first */
@@ -88,8 +87,7 @@ struct ui_shared {
 	int64_t said_at_ms;
 };
 
-/* A view. Its state starts zeroed and lives as long as the program. Functions from `moved` on may
- * be NULL. */
+/* A view. Its state starts zeroed and is kept to the end. Functions from `moved` on may be NULL. */
 struct view_ops {
 	const char *name; /* in the tabs */
 	enum action open; /* action that opens the view */
@@ -126,8 +124,7 @@ struct view_ops {
 extern const struct view_ops view_fleet, view_run, view_board, view_compare, view_logs, view_bench,
 	view_pods, view_harness;
 
-/* Return the track of a run, or the chosen track if mr is NULL. If there is none, return a track
- * without caps. */
+/* Return a run's track, or the chosen one if mr is NULL; if there is none, a track without caps. */
 const struct track *ui_caps(const struct ui_shared *shared, const struct model_run *mr);
 /* Return the key of a run's group on the board; the caller frees it. */
 char *ui_group_of(const struct ui_shared *shared, const struct model_run *mr);

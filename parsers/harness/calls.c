@@ -6,8 +6,7 @@
 
 #define MAX_TOOLS 512
 
-/* Replace *object with the next line that is a JSON object; false at the end. Counts other lines in
- * *broken. */
+/* Replace *object with the next JSON object; false at the end. Counts other lines in *broken. */
 static bool next_object(struct str *rest, unsigned int *broken, cJSON **object)
 {
 	struct str line;

@@ -171,8 +171,7 @@ bool harness_files_put(struct harness_files *files, const char *path, struct str
 		       int64_t mtime_ms);
 /* Set the ctime of a file that harness_files_put() has stored. */
 void harness_files_changed(struct harness_files *files, const char *path, int64_t ctime_ms);
-/* Store the copies of a judge file (by enum harness_place_of), unless there are
- * HARNESS_MAX_JUDGES already. */
+/* Store the copies of a judge file (by enum harness_place_of), up to HARNESS_MAX_JUDGES files. */
 void harness_files_judge(struct harness_files *files, const char *run, const char *name,
 			 const struct harness_judge_copy copies[3]);
 /* Drop a file that was deleted. */

@@ -139,8 +139,7 @@ static enum harness_state find_state(const struct harness_build *b, const struct
 	double over_s = life->silent_s.value - limit_s;
 	if (over_s > ABORTED_S && b->run->table == NULL)
 		return HARNESS_STATE_ABORTED;
-	/* A fake agent has no process of its own, and a user of HarnessGym's API is not
-	 * recognized. */
+	/* A fake agent has no own process, and a user of HarnessGym's API is not recognized. */
 	bool is_dead = life->process == HARNESS_NO && life->silent_s.value > GRACE_S &&
 		       (b->run->runner == NULL || strcmp(b->run->runner, "fake") != 0);
 	return over_s > 0 || is_dead ? HARNESS_STATE_STALE : HARNESS_STATE_RUNNING;

@@ -284,8 +284,7 @@ static const char *find_judge_fault(const struct harness_build *b,
 	}
 	if (differs)
 		return "judge changed";
-	/* The checkpoint was copied after the measurement: a judge written later did not
-	 * measure. */
+	/* The checkpoint was copied after the measurement: a later judge did not measure. */
 	if (!b->run->ordered ||
 	    (is_checkpoint_unchanged(b) &&
 	     judge->copies[HARNESS_WORK].ctime_ms > get_ctime(b, HARNESS_MANIFEST, 0)))

@@ -17,8 +17,7 @@ static struct harness_number flag_number(const char *command, const char *name)
 	return number;
 }
 
-/* Return the limit of an iteration's attempt; a schedule's last one applies to all later
- * attempts. */
+/* Return the limit of an attempt; the last one of a schedule applies to all later attempts. */
 static struct harness_number attempt_limit(const struct harness_build *b, unsigned int number)
 {
 	const cJSON *config = harness_json_file(b, HARNESS_CONFIG, 0);
@@ -283,8 +282,7 @@ static void read_optimization(struct harness_build *b, const cJSON *optimization
 		run->post_score_key = run->score_key;
 }
 
-/* Read the baseline. Without a recorded verdict, a checkpoint of the baseline shows that it
- * passed. */
+/* Read the baseline. Without a recorded verdict, its checkpoint shows that it passed. */
 static void read_baseline(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
@@ -320,8 +318,7 @@ static void read_checkpoint(struct harness_build *b)
 
 	point->iteration = of;
 	/* A checkpoint belongs to the baseline (0) or to an iteration that has started. Check this
-	 * before the number is converted to an integer: that is undefined for NaN and huge
-	 * numbers. */
+	 * before the conversion to an integer, which is undefined for NaN and huge numbers. */
 	point->is_refused =
 		manifest != NULL && of.value != 0 &&
 		!array_any(it, run->iterations, run->n_iterations, it->number == of.value);

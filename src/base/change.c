@@ -149,8 +149,7 @@ static void draw_like(struct search *s, double rho)
 	}
 }
 
-/* Estimate p: the share of random series that split as well as y. Stops early if it is too
- * large. */
+/* Estimate p, the share of random series that split as well as y. Stops early if p is large. */
 static double estimate_p(struct search *s, struct split split)
 {
 	double rho = estimate_correlation(s, split);

@@ -42,9 +42,8 @@ static char *path_end(char *path)
 	return path + strlen(path) - strlen(PLACE);
 }
 
-/* Create the directory in the child, so that it gets removed at whatever moment the parent is
- * killed. The child blocks signals and closes terminals and pipes, so that no reader waits for
- * it. */
+/* Create the directory in the child, so that it gets removed whenever the parent is killed. The
+ * child blocks signals and closes terminals and pipes, so that no reader waits for it. */
 static void run_sweeper(char *path, int end, int tell)
 {
 	struct answer answer = { 0 };

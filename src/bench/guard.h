@@ -76,8 +76,7 @@ bool guard_has(const struct guard_hits *hits, enum guard guard);
 /* The first hard hit, or NULL. */
 const struct guard_hit *guard_hard(const struct guard_hits *hits);
 
-/* Tolerances for losses that must match the control's.  The defaults hold for healthy public
- * runs. */
+/* Tolerances of losses that must match the control's.  The defaults fit healthy public runs. */
 struct guard_loss_rule {
 	double first;  /* at step 1: 1e-4 */
 	double steps;  /* at steps 2..5: 0.02 */

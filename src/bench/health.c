@@ -184,8 +184,7 @@ static bool parse_stamp(struct health *health, struct str line, double up_s, dou
 	return true;
 }
 
-/* Parse all stamps.  The first line, "# up 123.45 ns 987654321", gives one moment by both clocks of
- * the pod. */
+/* Parse all stamps.  The first line, "# up 123.45 ns 987654321", gives a moment by both clocks. */
 static void parse_stamps(struct health *health, struct str stamps)
 {
 	struct str line, cells[MAX_CELLS];

@@ -126,8 +126,7 @@ static double find_set_back(struct judge *judge)
 /* Choose the steps that every training run is measured over.  The default is steps 20 to 100, if
  * every healthy run printed a row at both.  If one did not, the window leaves out the first quarter
  * of each run's rows, and the rows before the last step at which a control sets its clock back.
- * That cut depends on which rows there are and not on how fast they are, so it cannot favor an arm.
- */
+ * That cut depends on which rows exist and not on their speed, so it cannot favor an arm. */
 static void choose_window(struct judge *judge)
 {
 	const struct judge_rule *rule = &judge->rule;
@@ -537,8 +536,7 @@ static void judge_weigh_outliers(const struct judge *judge, struct judge_contras
 	AUTO_FREE double *d = judge_new_array(judge);
 	size_t n = 0;
 
-	/* Use the values as measured: adjusting for places would spread one outlier over all
-	 * blocks. */
+	/* Use the measured values: adjusting for places would spread an outlier over all blocks. */
 	for (size_t i = 0; i < c->n_shown; i++)
 		if (c->blocks[i].counts)
 			d[n++] = c->blocks[i].d;
@@ -778,8 +776,7 @@ static void merge_controls(const struct judge *judge, struct judge_contrast *c)
 			block->d -= half;
 			block->control *= exp(judge->rule.higher ? half : -half);
 		} else {
-			/* The A/A arm does not serve as a control: only the control's place counts.
-			 */
+			/* The A/A arm is no control: only the control's place counts. */
 			block->fit.place += block->fit.aa_place / 2.0;
 			block->fit.aa_place = 0.0;
 			block->fit.aa = (double)NAN;

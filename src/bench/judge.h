@@ -121,8 +121,7 @@ enum judge_mark { BLOCK_PLAIN, BLOCK_OUTLIER, BLOCK_GUARDED };
 /* A block in which both arms of a contrast ran. */
 struct judge_block {
 	size_t pod, block;
-	/* Medians of the runs in the metric's own unit, including invalid runs. variant may be
-	 * NAN. */
+	/* Medians of all runs, also invalid ones, in the metric's own unit. variant may be NAN. */
 	double control, variant;
 	bool counts; /* complete, and all runs are usable */
 	/* ln(y control) - ln(y variant).  If all blocks have an A/A arm, ln(y control) is the mean
@@ -146,8 +145,7 @@ struct judge_steps {
 	struct paired away;
 	struct paired uneven;
 	size_t every; /* rows per interval */
-	/* The rounding of the log's clock changes ln of an interval's time by less than this; NAN:
-	 * unknown. */
+	/* Rounding of the log's clock changes ln of an interval by less than this; NAN: unknown. */
 	double rounding;
 	double odd_lo, odd_hi, odd_times; /* interval farthest from the median, and its ratio */
 };

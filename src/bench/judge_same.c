@@ -11,8 +11,7 @@
 #define LEAST_COPIED 7
 /* With fewer runs per arm, a difference of settings may be an accident of one log. */
 #define LEAST_RUNS 2
-/* The name of a setting also matches longer names that contain it if it has this many characters.
- */
+/* A setting's name of this many characters also matches longer names that contain it. */
 #define LEAST_AKIN 4
 /* If rows appear faster than this share of the log's time, they were written at once. */
 #define TIMELY_SHARE 0.9
@@ -79,8 +78,7 @@ static bool is_same_value(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* Do the logs have the same times in too many rows for chance?  Other columns may have been edited.
- */
+/* Do the logs have the same times in too many rows for chance?  Other columns may be edited. */
 static bool has_same_rows(const struct run_log *a, const struct run_log *b)
 {
 	size_t timed = 0;
@@ -460,8 +458,7 @@ static bool log_counts_less(const struct judge *judge, size_t arm, size_t other,
 	       MEAN(other, shown_most_s) - MEAN(other, printed_s) + margin;
 }
 
-/* Seconds by which the window of an arm, timed by its logs, exceeds its whole runs; NAN: unknown.
- */
+/* Seconds by which an arm's window, timed by its logs, exceeds its whole runs; NAN: unknown. */
 static double window_exceeds_run_s(const struct judge *judge, size_t arm)
 {
 	return MEAN(arm, printed_s) - MEAN(arm, took_s) - LOG_CLOCK_LENGTH_S;
@@ -487,8 +484,7 @@ static bool is_window_known(const struct health_sum *h)
 	return h->shown_most_s - h->shown_least_s < h->printed_s / 2.0;
 }
 
-/* Go to the next pair of usable runs of control and arm that both have health data.  False at the
- * end. */
+/* Go to the next pair of usable runs of control and arm with health data.  False at the end. */
 static bool find_next_pair(const struct judge *judge, size_t arm, const struct judge_run **control,
 			   const struct judge_run **run)
 {

@@ -19,8 +19,7 @@ extern const struct embed_file kernel_probe_files[];
 /* A query for the state of a run waits up to this many seconds for its end. */
 #define AWAIT_S 8
 
-/* Append a path on the pod as a shell word; it is relative to the home unless it starts with "/".
- */
+/* Append a path on the pod as a shell word, relative to the home unless it starts with "/". */
 static void append_path(struct buf *out, const char *path)
 {
 	if (path[0] != '/')

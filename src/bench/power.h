@@ -18,8 +18,7 @@ struct power_plan {
 	double pods_sd;	 /* of the difference between two pods */
 };
 
-/* The smallest difference (ln units) that the bench shows with rule.power; NAN with too few
- * blocks. */
+/* The smallest difference (ln units) that the bench shows with rule.power; NAN: too few blocks. */
 double power_detectable(const struct power_plan *plan);
 
 /* Blocks (3..1000) that show `delta` (ln units) with rule.power; 0 if more than 1000. */

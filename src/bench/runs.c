@@ -177,8 +177,7 @@ bool bench_run_needs_repeat(const struct bench_runs *runs, const struct bench_ru
 	array_each (hit, run->hits.hit, run->hits.n) {
 		if (!hit->hard)
 			continue;
-		/* Repeat only for temporary problems of the pod, which do not depend on the value.
-		 */
+		/* Repeat only for a pod's temporary problems, which do not depend on the value. */
 		if (hit->guard != GUARD_THROTTLED && hit->guard != GUARD_FOREIGN &&
 		    hit->guard != GUARD_CLOCK)
 			return false;

@@ -279,8 +279,7 @@ int session_write_steps(struct session *s, const struct judge_run *run, struct e
 	AUTO_FREE double *late = find_late(&run->times, run->log, ends, &health);
 	buf_append_str(&text, "loss,step,throughput,train_time_min,cum_time_s,"
 			      "interval_ms,in_window,sm_mhz,power_w,temp_c,reasons,pod_s\r\n");
-	/* First the columns that older readers expect, then the state of the GPU; empty: unknown.
-	 */
+	/* First the columns of older readers, then the state of the GPU; empty: unknown. */
 	for (size_t i = 0; i < run->times.n; i++) {
 		const struct step_row *row = &run->log->rows[i];
 		double t = run->times.t_s[i], after, up = health_time_of(&health, ends[i], &after);

@@ -68,8 +68,7 @@ static struct bench_live_span read_span(const cJSON *node)
 					 verdict_bound(node, "ci_pct", 1) };
 }
 
-/* Set the level at the next block, and the difference that would reach it with the present
- * spread. */
+/* Set the level at the next block, and the difference that reaches it with the present spread. */
 static void predict_next_look(const struct plan *plan, struct bench_live_contrast *out,
 			      const cJSON *c)
 {

@@ -9,8 +9,7 @@
 struct bench_live *bench_show(const struct plan *plan, const char *path,
 			      const struct folder_state *state, const cJSON *verdict);
 
-/* Set the reasons why pods keep the bench waiting; live->driven decides whether they still
- * apply. */
+/* Set why pods keep the bench waiting; live->driven decides whether the reasons still apply. */
 void bench_show_waits(struct bench_live *live, const char *path, int64_t now_ms);
 
 /* Set what changes with time: seconds, costs, time left. */

@@ -111,8 +111,7 @@ struct stats_text stats_pct_text(double pct, bool sign)
 
 #define EXACT_BELOW 50
 
-/* Probability of each value of U (0..n*m) for n against m values without ties.  Owned by the
- * caller. */
+/* Probability of each value of U (0..n*m) for n and m values without ties.  Owned by the caller. */
 static double *u_distribution(size_t n, size_t m)
 {
 	size_t top = n * m;
@@ -667,8 +666,7 @@ static void path_advance(struct path *path, double time, double bound)
 	*path = next;
 }
 
-/* The bound that the given share of all paths crosses at that time, by Newton's method within a
- * bracket. */
+/* The bound that the given share of all paths crosses at that time, by Newton's method. */
 static double path_bound(const struct path *path, double time, double share)
 {
 	double low = 0.0, high = 40.0, bound = 2.0, next = bound;

@@ -50,8 +50,7 @@ struct verdict_input {
 	const char *refused;
 	size_t need;	 /* blocks needed; at least VERDICT_MIN_BLOCKS */
 	size_t n_blocks; /* complete blocks; paired->n may count pods */
-	/* Planned blocks, if the bench is still running or was stopped by hand.  0: it is
-	 * finished. */
+	/* Planned blocks, if the bench is running or was stopped by hand.  0: it is finished. */
 	size_t planned;
 	const struct paired *paired;
 	double level;  /* p must be below this now */

@@ -4,8 +4,7 @@
 #include "parsers/json.h"
 
 /* waits.json in the results folder: why each pod of a bench keeps it waiting.  The process that
- * drives the bench writes the file; `bench list`, `bench show`, `bench attach` and the dashboard
- * read it. */
+ * drives the bench writes the file; `bench list`, `show`, `attach` and the dashboard read it. */
 
 /* id, its word in waits.json; the last three are the steps of a preflight */
 #define WAIT_LIST(X)                                         \

@@ -4,8 +4,7 @@
 
 #include "parsers/run_series.h"
 
-/* Steps shown: the last one that does not show the target, the first one that does, the next two.
- */
+/* Steps shown: the last that does not show the target, the first that does, the next two. */
 #define STEPS 4
 
 /* The first step after `step` that all counted runs have; absent: none. */

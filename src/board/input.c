@@ -453,8 +453,7 @@ static bool is_key_of_score(struct str name)
 	       (str_ends_with(name, "_bpb") || str_ends_with(name, "_loss"));
 }
 
-/* Choose the track: the one given, else the configuration's, else the one that each group's logs
- * show. */
+/* Choose the track: the given one, else the configuration's, else what each group's logs show. */
 static int choose_track(const struct builder *b, struct err *err)
 {
 	struct board *board = &b->built->board;

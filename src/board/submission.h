@@ -14,16 +14,14 @@ struct submission {
 	const char *date;					  /* YYYY-MM-DD */
 };
 
-/* Hash the group's local logs that were not hashed when they were read: logs of the database with a
- * local copy. */
+/* Hash the group's logs that were not hashed when read: those of the database with a local copy. */
 void submission_find_logs(struct board *board, const struct board_group *group);
 
 /* The contents of submission.json; owned. */
 char *submission_text(const struct submission *s);
 
 /* Check the group for what reviewers ask for: enough seeds, all finished, no repeated seed, caps
- * kept, logs present, an author.  Calls `say` with a sentence for each missing item; returns their
- * number. */
+ * kept, logs present, an author.  Calls `say` for each missing item; returns their number. */
 size_t submission_check(const struct submission *s, void (*say)(void *user, const char *sentence),
 			void *user);
 

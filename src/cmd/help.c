@@ -55,8 +55,7 @@ static struct str get_help(const struct cmd *cmd)
 	return str_between(text.p, end != NULL ? end : text.p + text.len - 1);
 }
 
-/* Cut the next paragraph off such a text: a line and its continuations, which start with a
- * blank. */
+/* Cut the next paragraph off a text: a line and its continuations, which start with a blank. */
 static bool next_paragraph(struct str *rest, struct str *paragraph)
 {
 	const char *from = rest->p;

@@ -12,8 +12,7 @@ struct harness_feed;
 
 /* Both are borrowed. Sets model->harness. */
 struct harness_feed *harness_feed_new(struct loop *loop, struct model *model);
-/* Set model->harness to NULL and cancel running commands; call it before the transports are
- * freed. */
+/* Set model->harness to NULL and cancel running commands; call before the transports are freed. */
 void harness_feed_free(struct harness_feed *feed);
 
 /* Follow a local directory, which need not have a run yet. */

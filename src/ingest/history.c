@@ -26,8 +26,7 @@
 #define LIVE_MAX       28
 #define SHOWING_MAX_MS 500
 #define READ_BYTES     ((size_t)65536)
-/* A reader looks for new rows this often; every LOCK_EVERY-th time it also checks the writer's
- * lock. */
+/* A reader looks for new rows this often, and every LOCK_EVERY-th time at the writer's lock. */
 #define POLL_MS	   200
 #define LOCK_EVERY 10
 #define RETRY_MS   5000

@@ -132,8 +132,7 @@ static int open_copies(struct ingest *ingest, struct err *err)
 	return ingest->copies != NULL ? 0 : -1;
 }
 
-/* Hash the program's version, the rules and the marks of tracks. If it changes, logs are parsed
- * again. */
+/* Hash version, rules and marks of tracks. If the hash changes, logs are parsed again. */
 static char *hash_rules(const struct format_set *formats)
 {
 	const struct mark_set *marks = format_set_marks(formats);

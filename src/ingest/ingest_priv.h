@@ -279,8 +279,7 @@ void fetch_check_logs(struct ingest_pod *pod);
 void fetch_flush(struct ingest_pod *pod);
 /* After a turn: take the offsets from the log's local copy; handle a lost or failing copy. */
 void fetch_after_turn(struct ingest_log *log);
-/* Before parsing from the start: fetch a local copy again that another program changed or removed.
- */
+/* Before parsing from the start, fetch a local copy again that a program changed or removed. */
 void fetch_replace_lost_copy(struct ingest_log *log);
 /* Has the pod reported bytes of a followed log that have not arrived? */
 bool fetch_is_behind(const struct ingest_pod *pod);

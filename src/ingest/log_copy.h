@@ -58,8 +58,7 @@ struct log_copy *log_copy_new(struct log_copies *dir, const char *pod, struct st
 			      unsigned int generation);
 /* NULL is allowed. */
 void log_copy_free(struct log_copy *copy);
-/* Size of the file, and when its last bytes were written; 0, and wall_ms unchanged, if it does not
- * exist. */
+/* Size of the file, and when its last bytes were written; 0 without a file (wall_ms unchanged). */
 uint64_t log_copy_peek(const struct log_copy *copy, int64_t *wall_ms);
 
 /* Open the file for appending.  known: checksum of its first bytes (borrowed), so that only the

@@ -82,8 +82,7 @@ static void read_score(struct parsed_file *file, const struct buf *start)
 	*file->score = row;
 }
 
-/* Parse an open file. A regular file is read up to its size at the start, so that reading a growing
- * file ends. */
+/* Parse an open file. A regular file is read up to its first size, so that a growing one ends. */
 static void read_log(struct parsed_file *file, int fd, const struct stat *st, struct worker *worker)
 {
 	struct run_reader *reader = worker->reader;
@@ -117,8 +116,7 @@ static void read_log(struct parsed_file *file, int fd, const struct stat *st, st
 		sha256_hex(&worker->sha, file->sha256);
 }
 
-/* Feed the entries of a trainer_state.json of Hugging Face's Trainer, which are like the lines of a
- * metrics file. */
+/* Feed the entries of Hugging Face's trainer_state.json, which are like lines of a metrics file. */
 static void feed_trainer_state(struct run_reader *reader, const cJSON *state)
 {
 	double planned = json_get_number(state, "max_steps", 0);

@@ -123,8 +123,7 @@ static void on_poll_start(uv_prepare_t *prepare)
 	loop->wait_ms = uv_backend_timeout(&loop->uv);
 }
 
-/* Note the end of a poll, unless the process was stopped during it: then the poll may have missed
- * ready descriptors. */
+/* Note the end of a poll, unless the process was stopped: the poll may have missed descriptors. */
 static void on_poll_end(uv_check_t *check)
 {
 	struct loop *loop = check->loop->data;

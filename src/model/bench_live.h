@@ -53,8 +53,7 @@ struct bench_live_contrast {
 	bool pods_differ;
 	double sd;    /* standard deviation of one block */
 	double shows; /* smallest detectable difference */
-	/* The difference that would stop the bench at the next look if the spread stays the
-	 * same. */
+	/* The difference that would stop the bench at the next look with the same spread. */
 	double stops_at;
 	double next_p;		 /* the next look stops the bench if p is lower */
 	size_t blocks_to_margin; /* 0: unknown */

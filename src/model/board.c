@@ -1514,8 +1514,7 @@ bool board_is_higher_better(const char *metric)
 	while (*p != '\0') {
 		struct str word = { p, 0 };
 
-		/* A word ends at a sign such as _ ("top1_acc") or before a capital letter
-		 * ("valAcc"). */
+		/* A word ends at a sign ("top1_acc") or before a capital letter ("valAcc"). */
 		while (isalnum((unsigned char)*p) &&
 		       !(p > word.p && islower((unsigned char)p[-1]) && isupper((unsigned char)*p)))
 			p++;

@@ -100,8 +100,7 @@ struct board_verdict {
 	unsigned int seeds_planned; /* seeds for test A with power BOARD_POWER; 0: not planned */
 	double usd_seed;	    /* mean over the runs with a price; absent: none */
 	double usd_more;	    /* price of the seeds that are still missing */
-	/* Another group that shows the target: the baseline, else the next one by rank; borrowed.
-	 */
+	/* Another group that shows the target: the baseline, else the next by rank; borrowed. */
 	const struct board_group *other;
 	double pair_margin; /* over `other`, by the track's pairwise rule */
 	bool pair_shown;
@@ -140,8 +139,7 @@ struct board_group {
 	struct board_stats stats;		/* over the runs */
 	struct board_stats seed_stats;		/* one value per seed; the tests use these */
 	struct board_stats train_ms;		/* over the runs; n is 0 if one has none */
-	/* Means over the counted runs, indexed like run_numbers; absent unless every run has the
-	 * number. */
+	/* Means of the counted runs, indexed like run_numbers; absent unless every run has it. */
 	double means[RUN_NUMBER_COUNT];
 	double max_artifact_bytes, max_train_ms, max_eval_s;
 	double nats_per_bpb; /* sum of losses / sum of BPB in its logs */
@@ -198,8 +196,7 @@ struct board_row *board_add(struct board *board, const char *path, const char *k
  * evaluation time in its log. */
 void board_row_price(struct board_row *row, double usd_per_hour);
 
-/* Add a group of scores without logs, in the unit of the track's score; if the track has none, they
- * are final_bpb. */
+/* Add a group of scores without logs, in the unit of the track's score, or else of final_bpb. */
 void board_add_values(struct board *board, const char *key, const double *values, size_t n);
 
 /* Make the group with this key, or the one whose key ends in "/key", the baseline. Returns -1 with

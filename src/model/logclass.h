@@ -36,8 +36,7 @@ struct logcame {
 };
 
 void logcame_release(struct logcame *came);
-/* Record that the bytes up to `upto` have arrived; a lower offset than before starts the log
- * again. */
+/* Record that the bytes up to `upto` have arrived; a lower offset restarts the log. */
 void logcame_add(struct logcame *came, uint64_t upto, int64_t wall_ms);
 /* When the byte at an offset arrived; 0: unknown. */
 int64_t logcame_at(const struct logcame *came, uint64_t place);

@@ -315,8 +315,7 @@ static bool read_block_from(struct logfile *file, uint64_t at, size_t want, stru
 	return n > 0;
 }
 
-/* Read whole lines before `end`, which must be the start of a line; false at the start of the
- * file. */
+/* Read whole lines before `end`, the start of a line; false at the start of the file. */
 static bool read_block_before(struct logfile *file, uint64_t end, size_t want, struct block *block)
 {
 	char *scan = logfile_scan(file);

@@ -233,8 +233,7 @@ void model_run_sample(struct model *model, struct model_run *mr, const struct sa
 /* Request the series of a run that a view or a forecast needs, if they are not in memory. They
  * arrive later; until then the run has none. */
 void model_request_series(const struct model *model, const struct model_run *mr);
-/* Store series from the database, complete up to last_line; takes ownership, the array and *own are
- * emptied. */
+/* Take over series from the database, complete up to last_line; the array and *own are emptied. */
 void model_run_set_series(struct model *model, struct model_run *mr,
 			  struct series *series[METRIC_COUNT], struct own_series *own,
 			  uint64_t last_line);

@@ -4,8 +4,7 @@
 #include "base/link_state.h"
 #include "model/model.h"
 
-/* Decide the state of the link to a pod from known facts and the time; pure functions (mono clock,
- * milliseconds). */
+/* Decide the state of a pod's link from facts and the time (monotonic, ms); pure functions. */
 
 /* How often a log grows: the last gaps between its bytes. */
 #define POD_PACE_GAPS	  128

@@ -28,8 +28,7 @@ void run_text_release(struct run_text *text);
 /* Read the next line (without line end), or start the next run. */
 void run_text_line(struct run_text *text, struct str line, enum line_class class);
 void run_text_next_run(struct run_text *text);
-/* Read the log of a run; false if it is not on this machine, or if the run is beyond
- * RUN_TEXT_MAX_LINES. */
+/* Read a run's log; false if it is not on this machine or the run is beyond RUN_TEXT_MAX_LINES. */
 bool run_text_read(struct run_text *text, const struct model_run *mr);
 
 /* Print what differs: "source differs in 14 lines, 3 settings differ", the settings (name, of a, of

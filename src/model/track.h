@@ -104,8 +104,7 @@ const char *track_text(const char *name);
  * -1 with file, line and key path in err. */
 int track_load(struct track *track, const char *name_or_path, struct err *err) MUST_USE;
 
-/* All tracks: the built-in ones and the user's. A user's track replaces a built-in one of that
- * name. */
+/* All tracks: built-in and the user's. A user's track replaces a built-in one of that name. */
 struct track_set {
 	struct track *v; /* owned */
 	size_t n, cap;

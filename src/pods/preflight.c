@@ -49,8 +49,7 @@ int preflight_status(const cJSON *row)
 	return status;
 }
 
-/* Add a failure to the row; next NULL: the class's default.  The texts may contain bytes from the
- * pod. */
+/* Add a failure to the row; next NULL: the class's default.  Texts may have bytes from the pod. */
 LIKE_PRINTF(4, 5)
 static void add_failure(cJSON *row, enum preflight_class class, const char *next, const char *fmt,
 			...)

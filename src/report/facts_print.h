@@ -26,8 +26,6 @@ void facts_print_text(struct buf *out, const struct facts *facts);
 void facts_print_md(struct buf *out, const struct facts *facts);
 
 /* Print a table by itself, with its header (head) or only its rows.  CSV follows RFC 4180, with
- * numbers in full and the keys of the columns as header; a ' precedes texts that start with = + -
- * or
- * @. */
+ * full numbers and the columns' keys as header; a ' precedes texts that start with = + - or @. */
 void facts_print_md_table(struct buf *out, const struct facts *facts, size_t section, bool head);
 void facts_print_csv(struct buf *out, const struct facts *facts, size_t section, bool head);

@@ -29,8 +29,7 @@ enum fmt_kind {
 struct fmt fmt_value(enum fmt_kind kind, double value, int decimals);
 /* value for machines: integers with all digits, others with ten; "" for unknown. */
 struct fmt fmt_raw(double value);
-/* Append a cell of CSV (RFC 4180).  With is_text, a ' precedes text that a spreadsheet would
- * evaluate. */
+/* Append a CSV cell (RFC 4180).  With is_text, a ' precedes text that a spreadsheet evaluates. */
 void fmt_add_csv(struct buf *out, const char *text, bool is_text);
 /* Append text with Markdown's special characters escaped. */
 void fmt_add_md(struct buf *out, const char *text);
@@ -59,8 +58,7 @@ struct fmt fmt_clock(int64_t wall_ms);
 struct fmt fmt_when(int64_t wall_ms, int64_t now_wall_ms);
 /* Time of day, with the date if it is not today's: "14:07:31", "Nov 20 14:07". */
 struct fmt fmt_moment(int64_t wall_ms, int64_t now_wall_ms);
-/* Set whether times of day are in UTC (the default) or in the local time zone, for the whole
- * process. */
+/* Show times of day in UTC (the default) or in the local time zone, for the whole process. */
 void fmt_set_utc(bool utc);
 /* Name of the time zone of times of day: "UTC", "CET"; "" if it has none. */
 struct fmt fmt_zone(int64_t wall_ms);

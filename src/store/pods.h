@@ -37,8 +37,7 @@ void store_pod_put(struct store *store, const struct store_pod *pod);
  * STORE_TELEMETRY_FULL_MS. */
 void store_telemetry_add(struct store *store, const char *pod, const struct store_telemetry *rows,
 			 size_t n, bool keep);
-/* Delete old rows of a pod with the next batch; false: that batch deletes those of another pod, try
- * again later. */
+/* Delete a pod's old rows with the next batch; false: it deletes another pod's, try again later. */
 bool store_telemetry_prune(struct store *store, const char *pod, int64_t now_ms);
 
 /* Is it time to delete old rows?  Their age depends on the wall clock.  If that clock was set (the

@@ -57,6 +57,15 @@ def names_of(node):
     return "", getattr(node, "id", "")
 
 
+def is_path(text):
+    """Can a file have this name, and a line of the answer contain it?"""
+    try:
+        os.fsencode(text)
+    except UnicodeError:
+        return False
+    return "\n" not in text
+
+
 def word_of(node):
     value = getattr(node, "value", getattr(node, "s", None))
     return value if isinstance(value, str) and \
@@ -83,8 +92,10 @@ class Judge:
         if text not in self.lost and len(self.lost) < 64:
             self.lost.append(text)
 
-    # Return the path below the root, or None for a path outside the root.
+    # Return the path below the root, or None for a path outside the root or no path.
     def below(self, text):
+        if not is_path(text):
+            return None
         if text.startswith(ROOT):
             text = text[1:].lstrip("/")
         elif text[:1] == "/":
@@ -169,14 +180,18 @@ class Judge:
             self.lose(source, what)
 
     def tree(self):
-        found, stack = [], [("", 0)]
+        found, stack, seen = [], [("", 0)], set()
         while stack and len(found) < 4 * FILES:
             below, depth = stack.pop()
             try:
+                at = os.stat(os.path.join(self.root, below))
                 names = sorted(os.listdir(
                     os.path.join(self.root, below)))
             except OSError:
                 continue
+            if (at.st_dev, at.st_ino) in seen: # a symbolic link leads here
+                continue
+            seen.add((at.st_dev, at.st_ino))
             for name in names:
                 path = below + name
                 if name[0] == "." or name == "__pycache__":
@@ -570,12 +585,15 @@ class Judge:
 
     # Follow the headers of a C source, which count like the source.
     def includes(self, path):
-        for name in re.findall(rb'^\s*#\s*include\s*"([^"\n]+)"',
-                self.text(path), re.M):
-            own = os.path.normpath(os.path.join(os.path.dirname(path),
-                os.fsdecode(name)))
-            if self.has(own) and self.use(own, "included"):
-                self.includes(own)
+        stack = [path]
+        while stack:
+            path = stack.pop()
+            for name in re.findall(rb'^\s*#\s*include\s*"([^"\n]+)"',
+                    self.text(path), re.M):
+                own = os.path.normpath(os.path.join(os.path.dirname(path),
+                    os.fsdecode(name)))
+                if self.has(own) and self.use(own, "included"):
+                    stack.append(own)
 
 
 # Reads one Python source: its imports, and the paths in its calls.
@@ -862,7 +880,7 @@ class Source:
         path = self.judge.below(text)
         if path is not None:
             self.judge.add_path(path)
-        return path
+        return "" if path == "." else path
 
     def run(self, value, node, function, what):
         if isinstance(value, ast.Name) and value.id in self.lists:

@@ -7,6 +7,8 @@ ROWS, TAIL = 5000, 1 << 22
 
 
 def end_of(path):
+	if not os.path.isfile(path): # opening a pipe would wait
+		return ""
 	try:
 		with open(path, "rb") as f:
 			f.seek(max(0, os.fstat(f.fileno()).st_size - TAIL))
@@ -28,7 +30,7 @@ def number_of(value):
 		return None
 	try:
 		value = float(value)
-	except ValueError:
+	except (ValueError, OverflowError):
 		return None
 	return value if math.isfinite(value) else None
 
@@ -38,7 +40,7 @@ def files_below(root, *patterns):
 	found = {path for p in patterns
 		for path in glob.glob(glob.escape(root) + "/" + p)
 		if os.path.isfile(path) and not os.path.islink(path)}
-	return sorted(found, key=lambda path: [int(part) if part.isdigit()
+	return sorted(found, key=lambda path: [int(part) if part.isdecimal()
 		else part for part in re.split(r"(\d+)", path)])[-256:]
 
 
@@ -160,7 +162,7 @@ def popcorn_blocks(text):
 		return
 	for line in text.split("\n"):
 		key, colon, value = line.strip().partition(": ")
-		mean = re.match(r"benchmark\.(\d+)\.mean$", key)
+		mean = re.match(r"benchmark\.(\d{1,6})\.mean$", key)
 		if mean and colon:
 			means[int(mean.group(1))] = number_of(value)
 		elif key == "check" and (means or value != "pass"):
@@ -192,7 +194,7 @@ def loop_of(root):
 	for read in openevolve, kernelbench, popcorn:
 		try:
 			loop = read(root)
-		except OSError: # a file has just been removed
+		except (OSError, ValueError): # a file has just been removed or changed
 			continue
 		if loop:
 			return loop

@@ -37,7 +37,7 @@ def meaning_of(name, data):
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return data
     if os.path.basename(name) in PYTEST:
-        parts = re.split(rb"(?m)^(?=\[)", data)
+        parts = re.split(rb"\n(?=\[)", b"\n" + data)
         return b"".join(part for part in parts if b"pytest" in
             part.split(b"\n")[0]).replace(b"\r\n", b"\n")
     return data.replace(b"\r\n", b"\n") if name.endswith(CRLF) else data
@@ -118,9 +118,9 @@ ANSWER = re.compile(r"expect|golden|reference|answer|oracle|truth|solution", re.
 # Results of these decide a comparison.
 COMPARED = set("""__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __sub__ __rsub__ __abs__
     __float__""".split())
-# The files that a shell command writes.
-EDITS = re.compile(r"\b(?:sed\b.* -i|mv|tee|patch|rm|truncate)\b([^;&|\n]*)|"
-    r">+ *([^\s;&|]+)|\b(?:cp|ln)\b[^;&|\n]*?(\S+)\s*(?:$|[;&|\n])")
+# Shell commands that write files, and those that only print their words.
+CHANGERS = set("mv rm tee patch truncate unlink sed perl cp ln install rsync dd".split())
+PRINTS = {"echo", "printf", "grep", "cat", "ls"}
 CHANGES = "append extend insert remove pop clear".split()
 # Packages of others, whose functions are replaced only to change who calls them.
 OTHERS = set("""torch numpy scipy cupy jax triton pytest unittest hashlib struct math
@@ -306,8 +306,11 @@ class Candidate(Names):
                 found |= new
                 stack += [node for name in new for node in parts[name]]
             return found
-        called = {name for name in parts if re.search(
-            r"""([.:"'=]|import\b.*\b|import\s*\([^)]*\b)%s\b""" % name, self.judges)}
+        judges = re.sub(r"\b(unittest|pytest)\.main\b", "", self.judges)
+        named = set(re.findall(r"""[.:"'=](\w+)""", judges))
+        for names in re.findall(r"import\b(?:\s*\([^)]*|[^\n]*)", judges):
+            named.update(re.findall(r"\w+", names))
+        called = named & {*parts}
         if not called or SEARCHES.search(self.judges):
             called = {*parts} - (reach(own) - called)
         called |= {"__getattr__"} & {*parts} # an import may call it
@@ -433,8 +436,8 @@ class Candidate(Names):
             if self.name_of(node.func) == "getattr" and len(node.args) > 1:
                 base, key = node.args[:2]
         text = self.text_of(key)
-        if text and base is not None and text not in COMMON and text[:2] != "__" and \
-                self.carries(base, self.values) and re.search(
+        if text and len(text) < 200 and base is not None and text not in COMMON and \
+                text[:2] != "__" and self.carries(base, self.values) and re.search(
                 r"\b%s\b" % re.escape(text), self.judges):
             self.add(self.found, node, 'reads "%s" of the verifier' % text)
 
@@ -579,8 +582,8 @@ class Candidate(Names):
                 return self.add(self.found, node, "replaces " + name)
         given = (self.name_of(base) if base is not None and "argv" not in name else
             name) or ""
-        if name in self.calls or parts[0] in OTHERS and "." + parts[-1] in self.calls and \
-                re.match(r"[A-Z]", parts[-2]):
+        if name in self.calls or len(parts) > 1 and parts[0] in OTHERS and \
+                "." + parts[-1] in self.calls and re.match(r"[A-Z]", parts[-2]):
             self.swaps.append((node, name))
         elif given == "sys.argv" and self.reads(r"argv|argparse"):
             self.add(self.hints, node, "changes sys.argv")
@@ -613,8 +616,7 @@ def calls_of(texts):
         for node in nodes:
             if isinstance(node, ast.Call):
                 name = one.name_of(node.func) or ""
-                found.add(name if name.split(".")[0] in OTHERS else "." + getattr(
-                    node.func, "attr", ""))
+                found.add(name or "." + getattr(node.func, "attr", ""))
     return found
 
 
@@ -624,9 +626,27 @@ def claims(text, key):
 
 
 def words_written(text):
-    """What a command of the shell writes."""
-    return [word for groups in EDITS.findall(text)
-        for word in re.split(r"[\s\"']+", " ".join(groups))]
+    """What the commands of a shell text write."""
+    found = []
+    for command in re.split(r"[;&|\n]+", re.sub(r"\d?>[>|&]?|&>+", " > ", text)):
+        words = [word for word in re.split(r"[\s\"'()@]+", command) if word]
+        found += [own for sign, own in zip(words, words[1:]) if sign == ">"]
+        words = words[:words.index(">")] if ">" in words else words
+        at = [i for i, word in enumerate(words) if os.path.basename(word) in CHANGERS
+            and word[0] != "-"][:1]
+        if not at or words[0] in PRINTS:
+            continue
+        name, rest = os.path.basename(words[at[0]]), words[at[0] + 1:]
+        paths = [own for own in rest if own[0] != "-"]
+        if name in ("cp", "ln", "install", "rsync") and not {".", "./", "-t"} & {*rest}:
+            paths = paths[-1:]
+        elif name == "dd":
+            paths = [own[3:] for own in paths if own[:3] == "of="]
+        elif name in ("sed", "perl") and not any(re.match(
+                r"-[a-zA-Z]*i|--in-place", own) for own in rest):
+            paths = []
+        found += paths
+    return found
 
 
 def nodes_of(text):
@@ -698,7 +718,8 @@ def assigned_in(node):
     """Pairs of a value and the target that it is assigned to."""
     if isinstance(node, ast.Assign):
         return [(node.value, target) for target in node.targets]
-    if isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and node.value:
+    if isinstance(node, (ast.AnnAssign, ast.AugAssign, getattr(ast,
+            "NamedExpr", ast.AnnAssign))) and node.value:
         return [(node.value, node.target)]
     if isinstance(node, (ast.For, ast.comprehension)):
         return [(node.iter, node.target)]
@@ -735,26 +756,39 @@ CLOCKS = r"""clock_gettime gettimeofday cudaEventRecord cudaEventElapsedTime
 C_CALLS = """clock time times timespec_get omp_get_wtime MPI_Wtime fabs fabsf fmax
     fmaxf memcmp strcmp printf puts fputs fprintf fwrite putchar exit abort rand
     srand isnan""".split()
-DEFINES = re.compile(r"\s*\([^;{})]*\)\s*(\{|__attribute__\s*\(\(\s*alias)")
+DEFINES = re.compile(r"\s*\)?\s*\((?:[^;{}()]|\([^;{}()]*\))*\)[^;{}=]{0,80}?"
+    r"(\{|__attribute__\s*\(\(\s*alias)")
 OWN_IN_C = set("""static inline __inline__ __device__ __forceinline__ constexpr operator
     return else""".split())
-BARE = re.compile(r'/\*.*?(?:\*/|\Z)|//[^\n]*|"(?:\\.|[^"\\\n])*"?|' r"'(?:\\.|[^'\\\n])+'",
+BARE = re.compile(r'/\*.*?(?:\*/|\Z)|//[^\n]*|"(?:\\.|[^"\\\n])*"?|' r"'(?:\\.|[^'\\\n]){1,16}'",
     re.S)
 
 
 def in_c(name, text, key, verifier):
     """Of a source in C, C++ or CUDA: (is it a lie, position, what it does)."""
-    judged = "\n".join(verifier.values())
-    called = {own for own in C_CALLS if re.search(r"\b%s\s*\(" % own, judged)}
+    code = "\n".join(body for own, body in verifier.items() if own.endswith(IN_C))
+    called = {own for own in C_CALLS if re.search(r"\b%s\s*\(" % own, code)}
     bare = BARE.sub(lambda m: re.sub(r"(?<!^)[^\n](?!$)" if m.group()[0] in "'\""
         else r"[^\n]", " ", m.group()), text)
-    depth = at = 0
-    for m in re.finditer(r"\b(%s)\b" % "|".join([*CLOCKS, *C_CALLS]), bare):
-        depth += bare.count("{", at, m.start()) - bare.count("}", at, m.start()) - len(
-            re.findall(r'extern\s*"\s*"\s*\{', bare[at:m.start()]))
-        at, own = m.start(), m.group()
-        if own not in CLOCKS and own not in called:
+    # A block: the one around it, its depth, and are it and all around it extern "C"?
+    block, branches = (None, 0, True), []
+    for m in re.finditer(r'^[ \t]*#[ \t]*(if|el|endif)|(extern\s*"\s*"\s*\{)|[{}]|\b(%s)\b'
+            % "|".join([*CLOCKS, *C_CALLS]), bare, re.M):
+        at, own = m.start(), m.group(3)
+        if m.group(1) == "if":
+            branches.append(block)
+        elif m.group(1) and branches: # only one of the branches is compiled
+            if m.group(1) == "endif":
+                block = min(branches.pop(), block, key=lambda b: b[1])
+            else:
+                block = branches[-1]
+        elif m.group() == "}":
+            block = block[0] or block
+        elif m.group()[-1] == "{":
+            block = block, block[1] + 1, block[2] and bool(m.group(2))
+        if own is None or own not in CLOCKS and own not in called:
             continue
+        at = m.start(3)
         before, after = bare[max(0, at - 200):at], bare[m.end():m.end() + 400]
         if re.search(r"#[ \t]{0,8}define[ \t]{1,8}$", before):
             if name.endswith((".h", ".hpp", ".cuh")):
@@ -762,16 +796,28 @@ def in_c(name, text, key, verifier):
             continue
         if not DEFINES.match(after):
             continue
+        if after.lstrip()[:1] == ")":
+            before = before.rstrip().rstrip("(")
+        before = re.sub(r"\b(?:__attribute__|__declspec)\s*\(+[^;{}()]*"
+            r"(?:\([^;{}()]*\))?[^;{}()]*\)+", " ", before)
         words = re.split(r"[;{}(),=]|(?m:^[ \t]*#.*$)", before)[-1].split()
-        if depth <= 0 and words and not {*words} & OWN_IN_C and (
-                own in CLOCKS or name.endswith((".c", ".h")) or "extern" in words):
+        is_c = "extern" in words or block[1] and block[2] or name.endswith((".c", ".h"))
+        if (block[2] or "extern" in words) and words and not {*words} & OWN_IN_C and (
+                own in CLOCKS or is_c):
             yield True, at, "replaces " + own
     yield from in_extension(text, calls_of(python_of(verifier)))
-    begin = re.search(r"\bmain ?\([^;{]{0,200}\{.*?(?:\n\}|\Z)", text, re.S)
-    rest = text[:begin.start()] + text[begin.end():] if begin else text
-    if key and '\\"%s\\"' % key in rest:
-        ends = re.search(r"\b(_?exit|_Exit|quick_exit|abort|kill|raise) ?\(", rest)
-        yield bool(ends), text.index('\\"%s\\"' % key), 'prints a line with "%s"' % key
+    begin, rest = re.search(r"\bmain ?\([^;{]{0,200}\{", bare), text
+    if begin:
+        end, depth = begin.end(), 1
+        while depth and end < len(bare):
+            depth += {"{": 1, "}": -1}.get(bare[end], 0)
+            end += 1
+        rest = text[:begin.start()] + text[end:]
+    said = re.search(r'\\"%s\\"|"%s"\s*:' % ((re.escape(key),) * 2), rest) if key else None
+    if said:
+        ends = re.search(r"\b(?:(?:_?exit|_Exit|quick_exit) ?\( ?(?:0|EXIT_SUCCESS) ?\)|"
+            r"(?:kill|raise) ?\()", rest)
+        yield bool(ends), text.index(said.group()), 'prints a line with "%s"' % key
 
 
 def in_extension(text, calls):

@@ -4,12 +4,12 @@
 # has the directory, opens files only for reading and writes only to stdout.
 # usage: DIR ALL. Unless ALL is "", the texts of older runs are sent, too. Comment
 # lines are removed before the script is sent to a pod.
-import base64, difflib, glob, hashlib, json, os, re, shutil, stat
+import base64, difflib, glob, hashlib, json, os, re, shutil, signal, stat
 import subprocess, sys, time
 
 TEXT, LINES, JSON, JUDGE = 1 << 18, 1 << 23, (1 << 22) + 1, 1 << 20
 TABLE = "results.tsv", "run.log"
-ENTRIES, YOUNG, PARTS = 4096, 2, 256
+ENTRIES, YOUNG, PARTS, SEARCH_S = 4096, 2, 256, 5
 HERE = sys.argv[1]
 if HERE[:2] == "~/":
 	HERE = os.path.expanduser(HERE)
@@ -51,7 +51,7 @@ def emit(text):
 def look_at(path):
 	try:
 		return os.lstat(path)
-	except OSError:
+	except (OSError, ValueError):
 		return None
 
 
@@ -77,7 +77,7 @@ def names_in(path, counts=lambda name: True):
 			found = (e.name for e in entries
 				if "\n" not in e.name and counts(e.name))
 			return sorted(n for n, _ in zip(found, range(ENTRIES)))
-	except OSError:
+	except (OSError, ValueError):
 		return []
 
 
@@ -324,7 +324,7 @@ def forged_of(kind, pairs):
 		done = subprocess.run([python or sys.executable, "-IBS", level,
 			"-c", LOAD, tag], input="\0".join(source
 			for source, code in pairs), stdout=subprocess.PIPE,
-			stderr=subprocess.DEVNULL, timeout=60, text=True,
+			stderr=subprocess.DEVNULL, timeout=60,
 			errors="surrogateescape")
 	except (OSError, subprocess.SubprocessError):
 		return [code for source, code in pairs]
@@ -395,7 +395,7 @@ def data_of(root, path, size=JUDGE):
 		if os.path.isfile(full): # opening a pipe would wait
 			with open(full, "rb") as f:
 				return f.read(size)
-	except OSError:
+	except (OSError, ValueError):
 		pass
 	return b""
 
@@ -539,7 +539,7 @@ def forgeries_of(own, template, best, work, command, said, parts, decide):
 		texts = "\n".join([judged, *(bodies[own] for own in mine if own != name)])
 		at = name, sum, runs, key, command, hash(texts)
 		if at not in tampers:
-			tampers[at] = tampers_of(name, data_of(best, name),
+			tampers[at] = tampers_in_time(name, data_of(best, name),
 				None if runs else key, texts + words, [*decide,
 				*(own for own in re.findall(r"[\"']([\w./-]+\.\w+)[\"']",
 				judged + words) if parts.get(own) != "candidate" and not (
@@ -554,6 +554,26 @@ def forgeries_of(own, template, best, work, command, said, parts, decide):
 			(found if stem in JUDGES else hints).append(
 				name + " hides a module of the verifier")
 	return found[:8], hints[:8]
+
+
+class TooSlow(BaseException): # "except Exception" must not catch it
+	pass
+
+
+def end_search(number, frame):
+	raise TooSlow
+
+
+# Like tampers_of, but give up a source that takes more than SEARCH_S.
+def tampers_in_time(name, *given):
+	signal.signal(signal.SIGALRM, end_search)
+	signal.setitimer(signal.ITIMER_REAL, SEARCH_S, SEARCH_S)
+	try:
+		return tampers_of(name, *given)
+	except TooSlow:
+		return [], [name + " takes too long to search"]
+	finally:
+		signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 # Send a report as if it were a file with the times in st.
@@ -612,8 +632,7 @@ def tree_of(root):
 # Return the string below these keys of a JSON file, or "".
 def text_in(path, *keys):
 	try:
-		with open(path) as f:
-			node = json.load(f)
+		node = json.loads(data_of("", path))
 		for key in keys:
 			node = node[key]
 	except (OSError, ValueError, LookupError, TypeError, RecursionError):

@@ -448,6 +448,10 @@ HONEST = {
     "judge outside the workspace": (
         put_outside(liar.VERIFIER), None, outside, None,
         "v.py: outside the workspace"),
+    "paths that no file can have": (
+        put(verifier_py=judge("try:\n    open('\\ud800')\n    open('a\\nEND')\n"
+                              "except (OSError, ValueError):\n    pass\n")),
+        None, None, True, "verifier.py"),
     "path that cannot be followed": (
         put(verifier_py=judge("open(chr(47) + 'dev' + chr(47) + 'null')\n")),
         None, None, None, "cannot be followed: verifier.py: line 2, open"),

@@ -903,7 +903,7 @@ static enum run_status final_status(struct run_state *s)
 		return conclude(s, RUN_TRUNCATED, "the end that the trainer prints is missing");
 	if (!run_has(run->steps) && run->n_series == 0)
 		return conclude(s, RUN_TRUNCATED, "the log ends before the first row");
-	return conclude(s, RUN_UNKNOWN, "the log shows neither a plan nor an end");
+	return conclude(s, RUN_UNKNOWN, "no step or epoch total and no end found");
 }
 
 void run_state_derive(struct run_state *s, bool final)

@@ -38,5 +38,5 @@ double run_series_last(const struct run_series *series, const char *name);
 /* The same for the run's series with that name; absent if there is none. */
 double run_last_value(const struct run *run, const char *name);
 
-/* Find the printed name that a label may come from. */
+/* Copy a label without series_label()'s suffix. */
 void series_printed_name(const char *label, char out[SERIES_NAME_BYTES]);

@@ -420,7 +420,7 @@ static void on_sent_rest(struct follow_session *session, struct follow_seen *see
 	compare_if_due(session, file);
 }
 
-/* A file stopped growing. If its bytes are not being sent, it has changed, so identify it again. */
+/* A changed file stopped growing. If its bytes were not requested, identify it again. */
 static int on_rest(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	struct follow_seen *seen = find_seen(session, frame->id);

@@ -9,7 +9,7 @@
 #define SERVER_MS 20000
 /* Time limit for a signature: the agent may wait until its owner touches a key. */
 #define SIGN_MS 60000
-/* libssh2 signs RSA keys with SHA-2 from 1.11.0 on. */
+/* libssh2 uses SHA-2 with RSA keys from 1.11.0 on. */
 #define LIBSSH2_RSA_SHA2 0x010b00
 
 /* The result of offering one key to the server. */

@@ -227,7 +227,7 @@ void plot_why_none(const struct model_run *mr, struct chart_metric metric, enum 
 	if (mr->history == MODEL_ASKED)
 		(void)snprintf(out, size, "loading from the database");
 	else if (is_of_pod(metric.id))
-		(void)snprintf(out, size, "no %s of its pod during this run", metric_name(&metric));
+		(void)snprintf(out, size, "the pod has no %s for this run", metric_name(&metric));
 	else
 		(void)snprintf(out, size, "no %s over %s in this log yet", metric_name(&metric),
 			       axis_names[axis]);

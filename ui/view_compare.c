@@ -178,7 +178,7 @@ static void fit_gaps(struct chart *chart, const struct chart_settings *settings)
 	}
 }
 
-/* Return the x of the last row of the first run that all runs with points have reached. */
+/* Return the x of the first run's last row that all runs with points have reached. */
 static double find_common_end(const struct plot_points *points, size_t n)
 {
 	double end = INFINITY;
@@ -316,7 +316,7 @@ static void draw_gaps(struct compare *compare, struct canvas *canvas, struct rec
 		chart_draw(&chart, canvas);
 	else if (n > 0)
 		canvas_print(canvas, (struct rect){ r.x + 2, r.y + r.h / 2, r.w - 4, 1 }, STYLE_DIM,
-			     "no point to compare with the reference");
+			     "no data in common with the reference");
 	for (size_t i = 0; i < request.n_runs; i++)
 		plot_points_release(&points[i]);
 }

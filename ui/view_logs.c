@@ -273,7 +273,7 @@ static unsigned int row_style(const struct logsrc_line *line)
 	return line->is_fold ? STYLE_KEY : panel_line_style(line->class);
 }
 
-/* Convert the log's own look of a text (color, bold, faint, reverse) to a style. */
+/* Convert a look that the log sets (color, bold, faint, reverse) to a style. */
 static unsigned int look_style(unsigned int look, unsigned int line_style)
 {
 	unsigned int ink = look & LOGSGR_INK_MASK, style = line_style;

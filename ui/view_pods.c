@@ -440,8 +440,8 @@ static void draw_charts(const struct ui_shared *shared, size_t of, struct canvas
 	}
 }
 
-/* Draw the details of a pod: connection, alerts, runs, noise and last check, and below these charts
- * of its GPUs in the last hour. */
+/* Draw the details of a pod: connection, alerts, runs, noise and last check, then charts of its
+ * GPUs in the last hour below. */
 static void draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
 		     struct rect r)
 {

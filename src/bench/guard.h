@@ -43,7 +43,7 @@
 	  "rows became visible too late to confirm their times")                                 \
 	X(UNSTAMPED, "not stamped", "row times are known only to the second")                    \
 	X(HOST_BOUND, "host-bound", "the GPU waits for the host")                                \
-	X(WHOLE, "whole runs", "whole runs gain less than the measured window")                  \
+	X(WHOLE, "whole runs", "whole runs do not gain as much as the measurement")              \
 	X(LEFT, "left behind", "processes kept running after the run")                           \
 	X(SLOWED, "control slowed", "the control became slower once other arms had run")         \
 	X(SHARED, "shared files", "a run changed a file that other arms read, too")

@@ -437,7 +437,7 @@ static const struct trait traits[] = {
 	{ AT(power_w), 30.0, 0.15, "power ", 0, " W" },
 	{ AT(power_cap_share), 0.2, 0.2, "power cap in ", 2, " of samples" },
 	{ AT(wait_s), 0.05, 1.0, "waited for a CPU ", 2, " s" },
-	{ AT(quota_s), 0.05, 1.0, "stopped by the CPU quota ", 2, " s" },
+	{ AT(quota_s), 0.05, 1.0, "CPU quota stopped it for ", 2, " s" },
 	{ AT(steal_s), 0.1, 1.0, "CPU stolen ", 2, " s" },
 	{ AT(busy_cores), 0.5, 0.25, "busy cores of the host ", 1, "" },
 };

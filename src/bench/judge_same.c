@@ -646,8 +646,8 @@ static void compare_score_runs(const struct judge *judge, struct judge_contrast 
 	if (c->paired.mean > 0.0 && a - b > SKIPPED_S && more.mean > log1p(SKIPPED_SHARE) &&
 	    more.p < LOG_CLOCK_P)
 		guard_add(&c->hits, GUARD_WHOLE, false,
-			  "whole runs took %.1f s, the control's %.1f s: less than the score "
-			  "explains; does the variant leave something out?",
+			  "whole runs took %.1f s, the control's %.1f s: the score explains "
+			  "only part; does the variant leave something out?",
 			  b, a);
 }
 

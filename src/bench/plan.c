@@ -69,7 +69,7 @@ static int read_env(const struct json_reader *r, const cJSON *all, const char *p
 		if (env->n == PLAN_MAX_ENV)
 			return json_refuse(r, at, "more than %d variables", PLAN_MAX_ENV);
 		if (!is_variable(node->string))
-			return json_refuse(r, at, "not a valid name of a variable");
+			return json_refuse(r, at, "not a valid variable name");
 		if (!cJSON_IsString(node))
 			return json_refuse(r, at, "expected a string");
 		if (json_get(all, node->string) != node)

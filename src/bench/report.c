@@ -619,7 +619,7 @@ static void add_kernels(struct facts *facts, const cJSON *verdict)
 	facts_section(facts, "");
 	facts_text(facts, "timed by", FACT_PLAIN, "%s, on %s%s",
 		   strcmp(mode, "graph") == 0	? "CUDA graphs"
-		   : strcmp(mode, "eager") == 0 ? "CUDA events, launched one by one"
+		   : strcmp(mode, "eager") == 0 ? "CUDA events, no CUDA graph"
 						: "the host's clock",
 		   txt(first, "device"),
 		   verdict_is(first, "cold") ? ", inputs not in the L2 cache" : "");

@@ -173,7 +173,7 @@ static void check_buffered(const struct step_times *times, struct bench_run *run
 			  n, log->n_rows, most < 10.0 ? 1 : 0, most);
 	if (health->stamping && health->n_stamps == 0 && log->n_rows > 0)
 		guard_add(&run->hits, GUARD_UNSTAMPED, false,
-			  "the process that timestamps its rows was killed, or its log was "
+			  "the process that timestamps rows was killed, or the log was "
 			  "rewritten: row times are known only to the second");
 }
 

@@ -492,7 +492,7 @@ static void store_result(struct worker *worker, const struct launch_reply *reply
 	run->result = reply->result;
 	/* The run succeeded before the signal reached it, so its log is judged as usual. */
 	if (run->result.rc == 0.0 && run->cut[0] != '\0') {
-		session_note(worker->session, "%s: run %s had finished before that", pod_id(worker),
+		session_note(worker->session, "%s: run %s had already finished", pod_id(worker),
 			     run->id);
 		run->cut[0] = '\0';
 	}

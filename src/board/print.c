@@ -389,7 +389,7 @@ static void add_runs(struct page *p)
 		if (steps->n_live > 0)
 			buf_appendf(out, ", %zu not at this step yet", steps->n_live);
 		if (steps->is_shown && run_has(steps->lower))
-			buf_appendf(out, "; not shown at step %.0f, the validation before",
+			buf_appendf(out, "; target not yet shown at validation step %.0f",
 				    steps->lower);
 		end_line(p);
 	}

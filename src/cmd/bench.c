@@ -413,7 +413,7 @@ static const struct cmd_option run_options[] = {
 	  CMD_AT(run_call, grid) },
 	{ 0, "metric", "M",
 	  "step_ms, wall_s (seconds of the whole run) or a key of the JSON that a run prints; "
-	  "the first one decides; repeatable",
+	  "repeatable; the first one decides",
 	  CMD_LIST, CMD_AT(run_call, metrics), .heading = "what to measure" },
 	{ 0, "window", "LO:HI", "training steps to measure, or auto (default 20:100)", CMD_TEXT,
 	  CMD_AT(run_call, line.window) },

@@ -221,7 +221,7 @@ const struct cmd cmd_formats_check = {
 	CMD_OUTPUT_ONLY,
 	.least = 1,
 	.most = CMD_ANY,
-	.wants = "give a rule set or file, and logs",
+	.wants = "give a rule set's name or file",
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_check,
 };

@@ -135,7 +135,7 @@ static void feed_trainer_state(struct run_reader *reader, const cJSON *state)
 }
 
 /* Feed the eval_results.json of KernelBench: for each problem a sample, or a list of samples. One
- * correct sample solves it; its runtime is the shortest one of these. */
+ * correct sample solves a problem; the fastest one gives its time. */
 static void feed_kernel_results(struct run_reader *reader, const cJSON *results)
 {
 	size_t n = 0, n_compiled = 0, n_correct = 0;

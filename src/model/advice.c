@@ -70,7 +70,7 @@ bool find_advice(const struct model *model, const struct model_run *mr,
 	enum metric metric = mr->series[METRIC_VAL_BPB] != NULL ? METRIC_VAL_BPB : METRIC_VAL_LOSS;
 	struct ended earlier[SEEDS_MOST + 1], held[SEEDS_MOST + 1], mean;
 	const char *against = (reference != NULL ? reference : mr)->group;
-	double others = 1; /* turns a gap to the mean of all into one to the mean of the others */
+	double others = 1; /* gap to the mean of the others / gap to the mean of all */
 
 	if (mr->run.status == RUN_FINISHED || mr->series[metric] == NULL)
 		return false;

@@ -884,7 +884,7 @@ static size_t seed_values(const struct board *board, const struct board_group *g
 	size_t n = 0;
 
 	board_each_counted (row, board, group) {
-		/* The rules of tracks that count steps count every run. */
+		/* If a track counts steps, its rules count every run. */
 		bool is_known = run_has(row->run.seed) && !group->counts_steps;
 		size_t k = 0;
 
@@ -1198,7 +1198,7 @@ static void describe_rule(char *out, size_t size, const struct board_group *grou
 	else if (track->rule == TRACK_RULE_MARGIN)
 		(void)snprintf(out, size, "margin %.5f, needs %g; %s%zu%s", test->margin_root_n,
 			       track->margin_root_n, n == 1 ? "" : "n=", n,
-			       n == 1 ? " run, by the track's known spread" : "");
+			       n == 1 ? " run, with the track's spread" : "");
 	else {
 		format_p(number, sizeof(number), test->p, track->alpha);
 		(void)snprintf(out, size, "p=%s, n=%zu", number, n);
@@ -1325,7 +1325,7 @@ static void mark_provisional(struct board_group *group)
 	size_t n = group->n_live > 0 ? group->n_live : group->n_estimates;
 	print_into(v->text, "PROVISIONAL: %s%s%zu run%s %s", text, text[0] != '\0' ? "; " : "", n,
 		   n == 1 ? "" : "s",
-		   group->n_live > 0 ? "still running" : "with only an estimate");
+		   group->n_live > 0 ? "still running" : "with an estimated score");
 }
 
 /* Compute how many seeds are needed if mean and spread stay the same, and their price. Only for a

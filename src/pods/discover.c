@@ -76,8 +76,7 @@ static void take_answer(struct source *source, int status, struct str out)
 	out = str_trim(out);
 	bool is_same = before->answer != NULL && str_eq_cstr(out, before->answer);
 	if (status < 0)
-		err_set(&err, ERR_TIMEOUT, "killed after %d s, or by another program",
-			LIMIT_MS / 1000);
+		err_set(&err, ERR_TIMEOUT, "timed out after %d s, or was killed", LIMIT_MS / 1000);
 	else if (status > 0)
 		err_set(&err, ERR_IO, "exited with status %d", status);
 	else if (!is_same)

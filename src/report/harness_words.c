@@ -166,7 +166,7 @@ void harness_add_result(struct buf *text, const struct harness_run *run,
 		bool is_silent = post->status != NULL && strcmp(post->status, "completed") == 0;
 
 		buf_appendf(text, "no score (%s)",
-			    post->score.present		  ? "it printed no finite number"
+			    post->score.present		  ? "verifier printed no finite number"
 			    : is_silent && post->is_empty ? "verifier printed nothing"
 			    : is_silent && post->has_output && !post->has_json
 				    ? "verifier printed more than one JSON object"
@@ -598,7 +598,7 @@ static void add_rows(struct page *p)
 		if (table->outcomes[i] > 0)
 			buf_appendf(&p->text, ", %u %s", table->outcomes[i], names[i]);
 	if (*table->kind != '\0')
-		buf_appendf(&p->text, "; best and gains are of %s", table->kind);
+		buf_appendf(&p->text, "; best and gains: %s only", table->kind);
 	if (table->broken > 0)
 		buf_appendf(&p->text, "; %u line%s could not be read", table->broken,
 			    table->broken == 1 ? "" : "s");

@@ -757,10 +757,10 @@ def test_competitions():
     table = "CORE                               ,           , 0.2561"
     for name, last, mean, words in (
             ("estimate", [], .2607, "PROVISIONAL: TARGET SHOWN (mean of 1 "
-             "run); 1 run with only an estimate"),
+             "run); 1 run with an estimated score"),
             ("500", ["+ base_train --core-metric-max-per-task=500"], .2607,
-             "PROVISIONAL: TARGET SHOWN (mean of 1 run); 1 run with only an "
-             "estimate"),
+             "PROVISIONAL: TARGET SHOWN (mean of 1 run); 1 run with an "
+             "estimated score"),
             ("all", ["+ base_train --core-metric-max-per-task=-1"], .2607,
              "TARGET SHOWN (mean of 1 run)"),
             ("again", ["CORE metric: 0.2561"], .2561,

@@ -86,8 +86,8 @@ SAYS = {
     "iterations renumbered": "HarnessGym has not started this iteration",
     "iteration moved in": "the next iteration started before this one "
                           "ended",
-    "score 1e999": "it printed no finite number",
-    "score nan": "it printed no finite number",
+    "score 1e999": "verifier printed no finite number",
+    "score nan": "verifier printed no finite number",
     "score twice": 'duplicate key "',
     "score below 0": "not a possible measurement",
     "module shadowed": "judge changed: json.py",
@@ -122,7 +122,7 @@ SAYS = {
     "time longer than the run": "reports 60 s of work, but the command ran ",
     "total of others": "INVALID 1.5 (its cases give the score 110)",
     "checkpoint dropped": "the checkpoint of iteration 2 has no files",
-    "score in quotes": "it printed no finite number",
+    "score in quotes": "verifier printed no finite number",
 }
 
 

@@ -328,10 +328,10 @@ def test_telemetry():
     shows(screen, "GPU utilisation (%)", "the metrics of the pod are in the "
                                          "list")
     screen.send("K")
-    shows(screen, "no GPU utilisation of its pod", "a run on another pod has "
+    shows(screen, "the pod has no GPU utilisation", "a run on another pod has "
                                                    "no GPU metrics")
     screen.send("x\r")
-    shows(screen, "nothing saved: no GPU utilisation of its pod",
+    shows(screen, "nothing saved: the pod has no GPU utilisation",
           "no file is written without a point")
     screen.send("J")
     text = export(screen, 3)

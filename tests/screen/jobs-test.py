@@ -566,7 +566,7 @@ def test_no_gap():
     p.wait_for("(1 shown)")
     p.press("g 4")
     ok(p.wait_for(("Gap to reference",
-                   "no point to compare with the reference")),
+                   "no data in common with the reference")),
        "without a common point there is no gap", p.screen.text())
     ok("no row to compare with" in p.screen.text(),
        "without a common point no row is named", p.screen.text())

@@ -142,12 +142,14 @@ static bool use_words(struct pairs_reader *r)
 		return true; /* "val: n/a" */
 	if (r->has_prose || r->n_words > MOST_PLAIN_WORDS)
 		return false;
-	if (r->n == r->item || str_is_like(words, "train training") || pairs_is_evaluation(words))
+	if (r->n == r->item)
 		return read_heading(r);
 	if (r->n == r->item + 1 && last->name.len == 0) {
 		last->name = words;
 		return true;
 	}
+	if (str_is_like(words, "train training") || pairs_is_evaluation(words))
+		return read_heading(r);
 	if (r->n_words > 1 || last->unit.len > 0 || words.len > MOST_UNIT_BYTES ||
 	    any_of(i, words.len, !is_letter(words.p[i]) && words.p[i] != '/'))
 		return false;
@@ -183,7 +185,10 @@ static bool is_run_name(struct str word)
 	struct str part = { word.p, n };
 
 	return n > 1 && n < word.len && !pairs_is_evaluation(part) &&
-	       !str_is_like(part, "warm warmup train training pre global total num optim");
+	       !str_is_like(part,
+			    "warm warmup train training pre global total num optim epoch ep "
+			    "phase stage fold rank gpu cuda worker node device proc layer part "
+			    "chunk batch iter");
 }
 
 /* Keep only the last word as the name in "End of epoch 3", "val step 5" and "exp7 step 5". */

@@ -308,9 +308,10 @@ static void check_bar(const struct apply *a)
 		return;
 	if (s->row_total == s->bar_total && s->row_step < s->bar_step) {
 		s->run.planned_steps = s->bar_total;
-		if (!run_has(step))
+		if (!run_has(step)) {
 			s->last = LAST_PLAN;
-		move_to_step(s, s->bar_step);
+			move_to_step(s, s->bar_step);
+		}
 	}
 	s->row_step = s->bar_step;
 	s->row_total = s->bar_total;

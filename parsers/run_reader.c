@@ -525,7 +525,7 @@ static bool is_out_of_place(const struct run_reader *r, const struct record *rec
 		return run_state_is_early(&r->state, record);
 	if (kind == RULE_PROGRESS) /* any evaluation prints such lines */
 		return record->rule->stage == STAGE_OTHER && !r->state.has_bpb;
-	if (kind == RULE_VAL) /* counts only after a row of its format */
+	if (kind == RULE_VAL || kind == RULE_TRAIN) /* counts only after a row of its format */
 		return record->rule->stage == STAGE_OTHER &&
 		       record->rule->format != r->state.row_format;
 	/* an object may contain the text of an error */

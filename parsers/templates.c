@@ -85,6 +85,7 @@ struct templates {
 	double total;	       /* of the bars that are rows; absent: none yet */
 	double plan;	       /* of the last row; absent: none */
 	bool is_evaluating;    /* an evaluation was announced */
+	bool has_title;	       /* by a framed title: "***** Evaluating" */
 	double step;	       /* of the last row with a step */
 	double stride;	       /* from the step before it */
 	uint64_t step_name;    /* hash of the name of that counter; 0: none yet */
@@ -437,7 +438,8 @@ static bool counts_steps(const struct templates *ts, const struct template *t,
 	if (kind == COUNTS_STEPS || !isnan(ts->counts.epoch.value))
 		return kind == COUNTS_STEPS;
 	return kind == COUNTS_LEAD ? t->stride > 1 && t->has_metric
-				   : kind == COUNTS_UNITS && (t->is_bar || t->is_total_first);
+				   : kind == COUNTS_UNITS &&
+					     (t->is_bar || (t->is_total_first && t->stride > 1));
 }
 
 /* Return the step of the row: its own, or that of the rows around it. */
@@ -468,8 +470,11 @@ static double find_step(struct templates *ts, struct template *t, enum counter_k
 static double find_planned(const struct templates *ts, const struct template *t,
 			   enum counter_kind kind, const struct pair *counter)
 {
-	return counts_steps(ts, t, kind) && (isnan(t->epoch) || t->continues) ? counter->total
-									      : RUN_ABSENT;
+	/* "[300/300] loss=3.00" may end the first of several epochs. */
+	bool is_of_all = isnan(t->epoch) && (t->is_bar || kind != COUNTS_UNITS);
+
+	return counts_steps(ts, t, kind) && (is_of_all || t->continues) ? counter->total
+									: RUN_ABSENT;
 }
 
 static void set_step(struct record *record, double step, double planned)
@@ -632,10 +637,12 @@ static void find_evaluation(struct templates *ts, struct str text)
 	size_t n = index_of(i, text.len, strchr("*= ", text.p[i]) == NULL);
 	struct str rest = str_skip(text, n), word;
 
-	if (str_next(&rest, ' ', &word) && pairs_is_evaluation(word))
+	if (str_next(&rest, ' ', &word) && pairs_is_evaluation(word)) {
 		ts->is_evaluating = true;
-	else if (ts->is_evaluating && has_word(text, "train epoch"))
+		ts->has_title = n > 0 && text.p[0] != ' ';
+	} else if (ts->is_evaluating && has_word(text, "train epoch")) {
 		ts->is_evaluating = false;
+	}
 }
 
 /* Process a line with a counter and figures. */
@@ -680,7 +687,7 @@ static bool add_row(struct templates *ts, struct row *row)
 				(!row->about.is_bar && (find_metrics(row) & VAL_BITS) != 0));
 		t->accepted = is_rows || belongs_to_rows(ts, row);
 		if (!is_rows && t->accepted && row->kind == COUNTS_LEAD)
-			t->stride = ts->stride;
+			t->stride = fmax(ts->stride, 2); /* the rows' counter is the step */
 		if (!t->accepted) {
 			hold_line(t, &row->line);
 			return false;
@@ -928,7 +935,8 @@ static bool add_line(struct templates *ts, const struct log_line *line)
 		use_rank(ts, row.line.rank);
 	if (ts->rank != row.line.rank)
 		return false; /* the other ranks repeat the rows */
-	row.about.evaluates = row.about.evaluates || (ts->is_evaluating && row.counter == row.n);
+	row.about.evaluates |= ts->is_evaluating && ts->has_title && row.counter == row.n &&
+			       ts->block_lines == 0 && !is_cell(&row);
 	for (size_t i = 0; i < row.n; i++)
 		if (is_epoch(&row.pairs[i]))
 			set_epoch(ts, &row.pairs[i]);

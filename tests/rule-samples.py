@@ -16,7 +16,9 @@ sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from tap import finish, ok  # noqa: E402
 
 
-# Progress of an evaluation counts only after a validation with a BPB.
+# Rules of the stage "other" count only after a row of their format, and progress
+# of an evaluation only after a validation with a BPB.
+ROW = {"name": "row", "kind": "train", "match": r"^first row (?<step>\d+)$"}
 CONTEXT = "step:2/2 val_loss:2 val_bpb:1.2 train_time:1ms step_avg:1.00ms\n"
 
 
@@ -24,16 +26,19 @@ def count_matches(path, rule, lines, folder):
     """How many of the lines a rule matches that is alone in its format."""
     alone, log = os.path.join(folder, "alone.json"), os.path.join(folder,
         "lines.log")
+    is_later = rule.get("stage") == "other" and rule["kind"] in ("train", "val")
+    lines = ["first row 1"] * is_later + lines
     with open(alone, "w") as f:
-        json.dump({
-            "schema": "hgym-tui.format/1", "name": "alone", "rules": [rule]}, f)
+        json.dump({"schema": "hgym-tui.format/1", "name": "alone",
+                   "rules": [ROW] * is_later + [rule]}, f)
     with open(log, "w") as f:
         f.write(CONTEXT + "".join(line + "\n" for line in lines))
     r = subprocess.run([TUI, "formats", "check", "--json", alone, log],
         capture_output=True,
                        text=True)
     rows = [json.loads(x) for x in r.stdout.splitlines()]
-    return sum(x["lines"] for x in rows if x.get("format") == "alone"), r.stderr
+    n = sum(x["lines"] for x in rows if x.get("format") == "alone")
+    return n - is_later, r.stderr
 
 
 def main():

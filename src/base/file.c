@@ -28,21 +28,29 @@ const char *file_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-int file_open(const char *path, struct stat *st, struct err *err)
+/* Like file_open(), but `any` is false for a path that may only be a regular file. */
+static int open_file(const char *path, bool any, struct stat *st, struct err *err)
 {
 	struct pollfd p = { .events = POLLIN };
-	bool is_stdin = strcmp(path, "-") == 0;
+	bool is_stdin = any && strcmp(path, "-") == 0;
 
 	p.fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
 			: open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (p.fd < 0 || fstat(p.fd, st) != 0)
 		err_set_errno(err, ERR_IO, "cannot open %s", path);
+	else if (!any && !S_ISREG(st->st_mode))
+		err_set(err, ERR_IO, "%s is not a regular file", path);
 	else if (!is_stdin && S_ISFIFO(st->st_mode) && poll(&p, 1, FIFO_WAIT_MS) == 0)
 		err_set(err, ERR_IO, "%s: no process has opened this FIFO for writing", path);
 	else
 		return p.fd;
 	fd_close(&p.fd);
 	return -1;
+}
+
+int file_open(const char *path, struct stat *st, struct err *err)
+{
+	return open_file(path, true, st, err);
 }
 
 ssize_t file_read_some(int fd, void *block, size_t size)
@@ -61,14 +69,12 @@ static int read_all(const char *path, bool any, struct buf *out, struct err *err
 {
 	char block[65536];
 	struct stat st;
-	int result = 0, fd = file_open(path, &st, err);
+	int result = 0, fd = open_file(path, any, &st, err);
 	ssize_t n = 0;
 
 	if (fd < 0)
 		return -1;
-	if (!any && !S_ISREG(st.st_mode))
-		result = err_set(err, ERR_IO, "%s is not a regular file", path);
-	while (result == 0 && !out->truncated && (n = file_read_some(fd, block, sizeof(block))) > 0)
+	while (!out->truncated && (n = file_read_some(fd, block, sizeof(block))) > 0)
 		buf_append(out, block, (size_t)n);
 	if (n < 0)
 		result = err_set_errno(err, ERR_IO, "cannot read %s", path);

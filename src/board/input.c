@@ -304,12 +304,19 @@ static void read_stream(struct board_input *input, const char *path)
 	AUTO_BUF text = buf_new(TABLE_MAX);
 	char block[READ_BYTES];
 	struct stat st;
+	bool is_table = false;
 	int fd = file_open(path, &st, &err);
 	ssize_t n = 0;
 
 	while (fd >= 0 && (n = file_read_some(fd, block, sizeof(block))) > 0) {
 		buf_append(&text, block, (size_t)n);
-		if (reader == NULL && (text.len < READ_BYTES || looks_like_rows(buf_str(&text))))
+		if (text.truncated) {
+			err_set(&err, ERR_LIMIT, "%s is too large for a table", stream.name);
+			break;
+		}
+		if (reader == NULL && !is_table && text.len >= READ_BYTES)
+			is_table = looks_like_rows(buf_str(&text));
+		if (reader == NULL && (is_table || text.len < READ_BYTES))
 			continue;
 		if (reader == NULL)
 			reader = run_reader_new(input->formats, &cb, &stream);

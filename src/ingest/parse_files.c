@@ -374,7 +374,8 @@ static int is_visible(const struct dirent *entry)
 static void add_file(struct finder *finder, const char *path, const struct stat *st, bool named)
 {
 	struct log_paths *paths = finder->paths;
-	bool is_stream = strcmp(path, "-") == 0 || str_starts_with(str_from(path), "/dev/") ||
+	bool is_stream = strcmp(path, "-") == 0 || str_starts_with(str_from(path), "/dev/std") ||
+			 str_starts_with(str_from(path), "/dev/fd/") ||
 			 (st != NULL && !S_ISREG(st->st_mode));
 	bool table = !finder->is_list && !is_stream && ends_like(path, table_ends) &&
 		     !is_metric_file(path);

@@ -651,7 +651,7 @@ static bool is_report_of(const struct board_row *report, const struct board_row 
 	const struct run *run = &row->run;
 	size_t n = 0;
 
-	if (row->group != report->group || !run_has(run->steps) ||
+	if (row->group != report->group || run->status != RUN_FINISHED || !run_has(run->steps) ||
 	    !(fabs(run->train_ms - report->run.train_ms) <= REPORT_MS))
 		return false;
 	array_each (figure, report->run.series, report->run.n_series) {

@@ -129,6 +129,8 @@ static const struct {
 	{ "", SLOWRUN, "nanogpt-slowrun" },
 	{ "", "n_layer=16, n_embd=1024, n_head=8\n" SLOWRUN, "nanogpt-slowrun-tiny" },
 	{ "", "  \"n_layer\": 16,\n  \"n_embd\": 1024,\n" SLOWRUN, "nanogpt-slowrun-tiny" },
+	{ "", "n_layer=24, n_embd=1024, n_head=8\n" SLOWRUN, "nanogpt-slowrun" },
+	{ "", "  \"n_embd\": 1024,\n" SLOWRUN, "nanogpt-slowrun" },
 	{ "", "n_layer=30, n_embd=1792\n  num_epochs=11\n" SLOWRUN, "nanogpt-slowrun-limited" },
 	{ "", "n_layer=30, n_embd=1792\n  num_epochs=22\n" SLOWRUN, "nanogpt-slowrun-2h" },
 	{ "", "n_layer=30, n_embd=1792\n  num_epochs=12\n" SLOWRUN, "nanogpt-slowrun" },

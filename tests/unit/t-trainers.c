@@ -669,11 +669,45 @@ static const struct run_case cases[] = {
 	  "Segmentation fault (core dumped)\n",
 	  1,
 	  { { "status", "\"crashed\"" } } },
-	{ "a number and its total at the start of the row are its step and the plan",
+	{ "a number before its total at the start of the row is its step",
 	  "[100/500] train=3.50 val=3.60\n[200/500] train=3.25 val=3.35\n"
 	  "[300/500] train=3.00 val=3.20\n",
 	  1,
-	  { { "steps", "300" }, { "planned_steps", "500" }, { "status", "\"truncated\"" } } },
+	  { { "steps", "300" }, { "status", "null" } } },
+	{ "the last batch of the first epoch is no end of the run",
+	  "[100/300] loss=3.50\n[200/300] loss=3.25\n[300/300] loss=3.00\n",
+	  1,
+	  { { "planned_steps", "null" }, { "status", "null" } } },
+	{ "one by one they count epochs",
+	  "[1/10] train_loss=3.50 val_loss=3.60\n[2/10] train_loss=3.25 val_loss=3.35\n"
+	  "[3/10] train_loss=3.00 val_loss=3.20\n[4/10] train_loss=2.90 val_loss=3.10\n",
+	  1,
+	  { { "steps", "null" }, { "last_train_loss", "2.9" } } },
+	{ "a reward between rows without a rule",
+	  "step 100 loss 3.50\nMean reward: 13.50\nstep 200 loss 3.25\nMean reward: 14.50\n"
+	  "step 300 loss 3.05\nMean reward: 14.75\nstep 400 loss 2.90\nMean reward: 15.50\n",
+	  1,
+	  { { "steps", "400" }, { "last_train_loss", "2.9" } } },
+	{ "a sentence about validation announces none",
+	  "step 100 loss 3.50\nstep 200 loss 3.25\nstep 300 loss 3.05\nValidation disabled\n"
+	  "loss: 2.95, lr: 0.1\n",
+	  1,
+	  { { "steps", "300" }, { "last_val_loss", "null" } } },
+	{ "names behind their numbers",
+	  "step 100 | 3.50 train | 3.60 val\nstep 200 | 3.25 train | 3.35 val\n"
+	  "step 300 | 3.00 train | 3.20 val\n",
+	  1,
+	  { { "steps", "300" } } },
+	{ "a last row one step after the others",
+	  "[100] lr=0.1, loss=3.50\n[200] lr=0.1, loss=3.25\n[300] lr=0.1, loss=3.05\n"
+	  "[301] lr=0.1, loss=3.04\n[301] eval_loss=2.25\n",
+	  1,
+	  { { "steps", "301" } } },
+	{ "steps that start again with each epoch",
+	  "epoch1 step 100 loss 3.50\nepoch1 step 200 loss 3.25\nepoch1 step 300 loss 3.05\n"
+	  "epoch2 step 100 loss 2.90\nepoch2 step 200 loss 2.80\nepoch2 step 300 loss 2.70\n",
+	  0,
+	  { { NULL, NULL } } },
 	{ "a number and its total that start again count the batches of an epoch",
 	  "[100/300] loss=3.50\n[200/300] loss=3.25\n[300/300] loss=3.00\n"
 	  "[100/300] loss=2.75\n[200/300] loss=2.60\n",

@@ -286,9 +286,12 @@ static void describe_verdict(const struct board *board, const struct board_group
 	else if (board->baseline == 0)
 		buf_append_str(out, "no baseline: press R to compare the other groups with this "
 				    "one\n");
-	if (run_has(v->delta))
-		buf_appendf(out, "gap %s %s (%s nats)\n", fmt_signed(v->delta, 5).s,
-			    unit_of(board, group), fmt_signed(v->delta_nats, 5).s);
+	if (run_has(v->delta)) {
+		buf_appendf(out, "gap %s %s", fmt_signed(v->delta, 5).s, unit_of(board, group));
+		if (v->nats_per_unit != 1 && run_has(v->delta_nats))
+			buf_appendf(out, " (%s nats)", fmt_signed(v->delta_nats, 5).s);
+		buf_append_char(out, '\n');
+	}
 	if (v->seeds_needed > 0 && v->word != BOARD_WORD_SHOWN)
 		buf_appendf(out, "would pass with %u seeds, or with a mean of %s\n",
 			    v->seeds_needed, fmt_number(v->mean_needed, 5).s);

@@ -7,24 +7,24 @@
 #include "parsers/format.h"
 #include "store/store.h"
 
-/* The environment of a command. main opens the parts that the command needs, once; only it reads
+/* The environment of a command. main opens the parts that the command needs, once; only main reads
  * the configuration, compiles rules, resolves the track and opens the database for reading. */
 
 /* Global options as given; strings are borrowed from the command line. */
 struct context_options {
 	const char *config; /* NULL: conf_load's default */
-	const char *db;	    /* NULL: the configured one, or the default */
+	const char *db;	    /* NULL: the configured database, or the default */
 	bool read_only;
 	bool verbose;
 	const char *color;   /* auto, always, never */
 	const char *charset; /* NULL: chosen by the locale; braille .. pixels */
-	const char *track;   /* NULL: the configured one */
+	const char *track;   /* NULL: the configured track */
 };
 
 enum context_part {
 	CONTEXT_CONF = 1 << 0,
-	CONTEXT_FORMATS = 1 << 1, /* with the configured ones if CONF is open */
-	CONTEXT_TRACK = 1 << 2,	  /* the configured one, or the default */
+	CONTEXT_FORMATS = 1 << 1, /* built-in rules, and the configured ones if CONF is open */
+	CONTEXT_TRACK = 1 << 2,	  /* the configured track, or the default */
 	CONTEXT_DB = 1 << 3,	  /* open for reading */
 };
 

@@ -26,7 +26,7 @@ struct stream_cb {
 	size_t (*on_data)(void *user, const void *data, size_t len);
 	/* Called with bytes of stderr, and must take them all. NULL: they are discarded. */
 	void (*on_stderr)(void *user, const void *data, size_t len);
-	/* Called once, last; after it the stream no longer exists. */
+	/* Called once, as the last callback; afterwards the stream no longer exists. */
 	void (*on_close)(void *user, const struct stream_exit *exit);
 };
 

@@ -170,7 +170,7 @@ static cJSON *read_definition(const char *name, char folder[PATH_MAX], struct er
 		if (bench_find(name, id, path, err) != 0 || bench_load_plan(&plan, path, err) != 0)
 			return NULL;
 		file = xasprintf("%s/bench.json", path);
-		/* Its paths are relative to the file that the bench was started from. */
+		/* The plan's paths are relative to the file that the bench was started from. */
 		print_into(real, "%s", plan.file);
 		plan_release(&plan);
 	}

@@ -136,7 +136,7 @@ static int open_paths(struct dash *dash, char *const *argv, size_t n, struct err
 	dash->named = argv;
 	dash->n_named = n;
 	log_paths_find(&paths, argv, n);
-	/* A log that cannot be read is shown with its error; fail only if there is no other. */
+	/* A log that cannot be read is shown with its error; fail only if nothing can be shown. */
 	for (size_t i = 0; i < paths.n; i++) {
 		const char *path = paths.v[i].path;
 		struct err why = { ERR_NONE, "" };

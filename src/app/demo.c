@@ -102,8 +102,8 @@ static void add_player(struct demo *demo, const char *recording)
 	demo->players[demo->n_players++] = demo_player_new(&stage, recording);
 }
 
-/* Play the first recording, which creates a home directory with a configuration, and use it, so
- * that this process does not touch the user's files. Its pods become pods of the model. */
+/* Play the first recording, which creates a home directory with a configuration, and use this
+ * directory, so that no file of the user is touched. The configured pods become the model's. */
 static int open_home(struct demo *demo, struct err *err)
 {
 	static const char *const variables[] = { "XDG_CONFIG_HOME", "XDG_DATA_HOME",

@@ -14,7 +14,7 @@
  *	+PATH	continue a file
  *	*PATH	create a file that is a log of the pod
  *	 TEXT	append a line to the file
- *	@TEXT	the same; each @ in it is replaced by the folder
+ *	@TEXT	the same; the folder replaces each @ in TEXT
  *	_TEXT	append text without a line end
  *	^TEXT	append text and a carriage return, as a progress bar does
  *	=POD	the following records belong to that pod

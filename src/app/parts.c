@@ -331,8 +331,8 @@ static int learn_format(struct app_parts *parts, const struct command *command, 
 	return 0;
 }
 
-/* The function that runs each command (NULL if it is not available here), and the one that
- * describes it before the user confirms it. */
+/* The function that runs each command (NULL if it is not available here), and the function that
+ * describes the command before the user confirms. */
 static const struct {
 	int (*run)(struct app_parts *parts, const struct command *command, struct err *err);
 	char *(*preview)(struct app_parts *parts, const struct command *command, struct err *err);

@@ -24,7 +24,7 @@ static void set_words(struct pod_shell *shell, const char *const *argv, size_t n
 	shell->text = buf_detach(&text);
 }
 
-/* Build argv for a command. The shell of a "command" pod reads it from standard input. */
+/* Build argv for a command. The shell of a "command" pod reads the command from stdin. */
 static void set_command(struct pod_shell *shell, const struct conf_pod *pod, const char *command)
 {
 	AUTO_BUF line = buf_new(COMMAND_BYTES);

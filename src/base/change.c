@@ -31,7 +31,7 @@ struct split {
 	double q;
 };
 
-/* Find the largest energy distance of [0, at) and [at, end) over end: the level may change back. */
+/* Find the largest energy distance between [0, at) and any [at, end): the level may change back. */
 static double energy_at(const struct search *s, size_t at, size_t n)
 {
 	double m = (double)at, own = s->sum[at][at], most = 0;

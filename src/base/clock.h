@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 
-/* A source of time: the real one (clock_real), or one that a test or the demo sets. Borrowed. */
+/* A source of time: the real clock (clock_real), or one set by a test or the demo. Borrowed. */
 struct clock {
 	/* Monotonic; does not advance during suspend. */
 	int64_t (*mono_ms)(const struct clock *clock);

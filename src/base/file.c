@@ -28,7 +28,7 @@ const char *file_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-/* Like file_open(), but `any` is false for a path that may only be a regular file. */
+/* Like file_open(), but without `any` the file must be a regular file. */
 static int open_file(const char *path, bool any, struct stat *st, struct err *err)
 {
 	struct pollfd p = { .events = POLLIN };

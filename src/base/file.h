@@ -19,11 +19,11 @@ ssize_t file_read_some(int fd, void *block, size_t size);
 
 /* Append a regular file to out. -1 with err: ERR_IO, or ERR_LIMIT if it exceeds out's cap. */
 int file_read(const char *path, struct buf *out, struct err *err) MUST_USE;
-/* The same, but also for a FIFO or a device, which the user named: its writer may never end. */
+/* The same, but also reads a FIFO or a device that the user named; its writer may never end. */
 int file_read_stream(const char *path, struct buf *out, struct err *err) MUST_USE;
 
 /* file_replace and file_create write to another name in the same directory and then rename the
- * file. If that fails (a full disk), nothing is left behind and the old file is unchanged. */
+ * file. If that fails (on a full disk), nothing is left behind and the old file is unchanged. */
 
 /* Replace the content of path with text and sync it; mode 0600. */
 int file_replace(const char *path, struct str text, struct err *err) MUST_USE;

@@ -10,6 +10,6 @@ struct log_identity {
 	const char *real; /* the file that path leads to through symlinks; NULL: path itself */
 	uint64_t dev, inode;
 	uint64_t stamp;	  /* time of the last change, if sum covers the whole file; 0: unknown */
-	struct cksum sum; /* of the fetched bytes; unknown if it covers none */
+	struct cksum sum; /* of the fetched bytes; unknown if there are none */
 	bool ended;	  /* nothing more will be written to it */
 };

@@ -86,7 +86,7 @@ static inline struct str str_between(const char *from, const char *to)
 bool str_is_among(struct str s, const char *words);
 /* The same, ignoring case. */
 bool str_is_like(struct str s, const char *words);
-/* Index of word in a NULL-terminated list; -1 if it is not in it. */
+/* Index of word in a NULL-terminated list; -1 if the list lacks it. */
 int str_index(const char *const *words, const char *word);
 bool str_ends_with(struct str s, const char *suffix);
 bool str_has_digit(struct str s);
@@ -100,7 +100,7 @@ struct str str_trim(struct str s);
 /* Cut the next part up to `sep` off *rest; false at the end. "a,,b" gives "a", "", "b". */
 bool str_next(struct str *rest, char sep, struct str *piece);
 /* Cut the next cell of CSV (RFC 4180) off *rest, trimmed and without the quotes around it; a quote
- * inside stays doubled. *end is the byte after it: sep, '\n', or '\0' at the end of the text.
+ * inside stays doubled. *end is the byte after the cell: sep, '\n', or '\0' at the end of the text.
  * Returns false if the quotes are not closed or text follows them. */
 bool str_next_cell(struct str *rest, char sep, struct str *cell, char *end);
 /* The last line that is not blank, trimmed; its p is NULL if there is none. */

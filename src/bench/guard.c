@@ -57,7 +57,7 @@ static bool has_first_losses(const struct guard_losses *losses)
 	return any_of(i, 5, !isnan(find_loss(losses, i + 1)));
 }
 
-/* Add a hit for the first of steps 1 to 5 at which the losses differ.  Returns whether any does. */
+/* Add a hit for the first of steps 1 to 5 at which the losses differ.  False if there is none. */
 static bool compare_first_losses(struct guard_hits *hits, const struct guard_losses *control,
 				 const struct guard_losses *variant,
 				 const struct guard_loss_rule *rule, bool hard)

@@ -82,7 +82,7 @@ struct guard_loss_rule {
 	double steps;  /* at steps 2..5: 0.02 */
 	double val;    /* last validation loss: 0.02 */
 	double late;   /* training loss at the end of the window, soft: 0.08 */
-	double margin; /* mean difference over all blocks that is accepted, in nats: 0.005 */
+	double margin; /* accepted mean difference over all blocks, in nats: 0.005 */
 };
 
 #define GUARD_LOSS_DEFAULT                    \

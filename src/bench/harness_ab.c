@@ -18,7 +18,7 @@
 #define FEW_BLOCKS   3 /* for a kernel bench, and for confirming the best arm */
 #define TIMEOUT_S    240.0
 #define LETTERS	     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-/* HarnessGym's remote_h100.py clears its own folder on the pod, so a bench uses this one. */
+/* HarnessGym's remote_h100.py clears its own folder on the pod, so a bench uses this folder. */
 #define BENCH_FOLDER "_hgym_ab"
 
 /* Where the bench keeps the copies of its arms on the pod: next to the folders of its runs. */

@@ -162,8 +162,8 @@ static void parse_gpu(struct health *health, struct str line, const struct ancho
 	};
 }
 
-/* Parse "1234 987654321 987654000": a size, a time when the log had it, and an earlier time when
- * the log was still smaller (ns).  False if the line is not a valid stamp. */
+/* Parse "1234 987654321 987654000": a size, a time when the log had that size, and an earlier time
+ * when the log was still smaller (ns).  False if the line is not a valid stamp. */
 static bool parse_stamp(struct health *health, struct str line, double up_s, double ns)
 {
 	struct str cells[MAX_CELLS];

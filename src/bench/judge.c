@@ -84,7 +84,7 @@ size_t judge_blocks_to_show(const struct judge *judge, const struct judge_contra
 #define AVERAGE_ROUNDING  0.01
 #define AVERAGE_TOLERANCE 0.02
 
-/* Is it a training run with steps to measure, and without a hard guard? */
+/* Is it a training run with steps to measure, and without a hard guard hit? */
 static bool is_healthy(const struct judge_run *run)
 {
 	return run->counted && guard_hard(&run->hits) == NULL && run->log != NULL &&
@@ -346,8 +346,8 @@ static void find_odd_interval(struct judge_steps *steps, const struct step_times
 	}
 }
 
-/* Intervals of fewer ticks of the log's clock are joined, while at least LEAST_INTERVALS are left:
- * rounding to ticks would decide the median of shorter times. */
+/* Intervals of fewer ticks of the log's clock are joined as long as LEAST_INTERVALS remain:
+ * rounding to ticks would decide the median of shorter intervals. */
 #define INTERVAL_TICKS	400.0
 #define LEAST_INTERVALS 8
 
@@ -450,7 +450,7 @@ double judge_get_health(const struct health_sum *health, size_t offset)
 	return value;
 }
 
-/* Set run->seen to how the run's telemetry differs from that of the arm's other runs. */
+/* Set run->seen to how the run's telemetry differs from the telemetry of the arm's other runs. */
 static void describe_outlier(const struct judge *judge, struct judge_run *run)
 {
 	const struct health_sum *health = run->health;
@@ -628,7 +628,7 @@ static bool is_in_block(const struct judge_run *run, const struct judge_run *lik
 	return run->counted && run->pod == like->pod && run->block == like->block;
 }
 
-/* Is it the first run of its arm in its block?  Used to visit each block once. */
+/* Is this the first run of its arm in its block?  Used to visit each block once. */
 static bool is_first(const struct judge *judge, const struct judge_run *run)
 {
 	return !array_any(other, judge->runs, run - judge->runs,
@@ -776,7 +776,7 @@ static void merge_controls(const struct judge *judge, struct judge_contrast *c)
 			block->d -= half;
 			block->control *= exp(judge->rule.higher ? half : -half);
 		} else {
-			/* The A/A arm is no control: only the control's place counts. */
+			/* The A/A arm is not a control: only the control's place counts. */
 			block->fit.place += block->fit.aa_place / 2.0;
 			block->fit.aa_place = 0.0;
 			block->fit.aa = (double)NAN;

@@ -127,7 +127,7 @@ struct judge_block {
 	/* ln(y control) - ln(y variant).  If all blocks have an A/A arm, ln(y control) is the mean
 	 * of the control's and the A/A arm's. */
 	double d;
-	/* The same for paired_fit, which adjusts it for the place in the block. */
+	/* The same for paired_fit, which adjusts d for the place in the block. */
 	struct paired_block fit;
 	enum judge_mark mark;
 };
@@ -140,8 +140,8 @@ struct judge_pod {
 /* The intervals of the window, variant against control.  A slow warm-up or a pause changes their
  * sum, but not their median. */
 struct judge_steps {
-	/* Both over pairs of runs: d of the window, minus d by the median ratio of its intervals
-	 * (away) or minus d by their median gain (uneven). */
+	/* Both over pairs of runs: d of the window, minus d computed from the median ratio of its
+	 * intervals (away) or from their median gain (uneven). */
 	struct paired away;
 	struct paired uneven;
 	size_t every; /* rows per interval */

@@ -30,7 +30,7 @@
 #define UNSEEN_P 0.1
 /* Two measurements of a run's length may differ by this, in seconds. */
 #define LOG_CLOCK_LENGTH_S 0.05
-/* Warnings for different mean SM clock and share of power-capped samples. */
+/* Larger differences of the mean SM clock or the share of power-capped samples give a warning. */
 #define SM_CLOCK_SHARE	0.01
 #define POWER_CAP_SHARE 0.10
 /* The same for busy cores of the host.  A faster program needs more CPU to feed it, but a second
@@ -78,7 +78,7 @@ static bool is_same_value(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* Do the logs have the same times in too many rows for chance?  Other columns may be edited. */
+/* Do the logs have the same times in too many rows for chance?  Other columns may differ. */
 static bool has_same_rows(const struct run_log *a, const struct run_log *b)
 {
 	size_t timed = 0;
@@ -337,7 +337,7 @@ static bool find_version(const char *runtime, const char *key, char out[VALUE_SI
 	return false;
 }
 
-/* Count the arm's runs that loaded torch, of the *n_own runs that this program made. */
+/* Count the arm's runs by this program in *n_own; returns how many of them loaded torch. */
 static size_t count_torch_runs(const struct judge *judge, size_t arm, size_t *n_own)
 {
 	char value[VALUE_SIZE];

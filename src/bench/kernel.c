@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Build the command of the probe of kernel benches, and make its output the results of runs. */
+/* Build the command of the probe of kernel benches, and turn its output into results of runs. */
 #include "bench/kernel.h"
 
 #include "base/file.h"
@@ -70,7 +70,7 @@ int kernel_share(const struct bench_runs *runs, const struct bench_run *run,
 	sharer->attempt = run->attempt;
 	sharer->end = run->end;
 	sharer->result = run->result;
-	/* Of the runs in one process, only this one is blamed for changing a shared file. */
+	/* Only `run`, and no other run of its process, is blamed for changing a shared file. */
 	if (sharer != run)
 		sharer->result.shared[0] = '\0';
 	sharer->drift_s = run->drift_s;

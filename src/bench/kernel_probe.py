@@ -89,8 +89,8 @@ def variables(env):
 
 @contextlib.contextmanager
 def bytecode_kept():
-    """Store the bytecode of what is imported in the bench's folder, if torch is
-    installed without: each process would spend 3 s to compile it again."""
+    """If torch is installed without bytecode, store the bytecode of all imports in the
+    bench's folder: otherwise each process would spend 3 s compiling torch."""
     torch = importlib.util.find_spec("torch")
     has_none = torch is not None and torch.origin and not os.path.isdir(
         os.path.join(os.path.dirname(torch.origin), "__pycache__"))
@@ -129,7 +129,7 @@ def twin(value):
 
 
 def memory(value):
-    """The addresses of its leaves' memory; immutable values have none."""
+    """The addresses of the memory of a value's leaves; immutable leaves have none."""
     places = set()
     for leaf in leaves(value):
         if is_tensor(leaf):

@@ -135,7 +135,7 @@ is_over() {
 	until row=$(squeue -h -j "$SLURM_JOB_ID" \
 		-O JobID:30,RestartCnt:30,State:30); do
 		# Give up after 3 to 10 minutes; one answer may take 20 s.
-		# By then Slurm has killed the batch job, if it wanted to.
+		# By then Slurm has killed the batch job, if it was going to.
 		is_held "$2" || return 0
 		tries=$((tries + 1))
 		test $tries -lt 20 || return 1

@@ -8,7 +8,7 @@
 
 /* The noise of a class is used only if it was measured with at least this many runs. */
 #define NOISE_MIN_RUNS 3
-/* A pause between two runs counts at most this long (seconds): longer, the pod was unreachable. */
+/* Cap of a pause between two runs, in seconds: during a longer one the pod was unreachable. */
 #define NOISE_MOST_BETWEEN_S 10.0
 
 /* One run of the control or of the A/A arm. */

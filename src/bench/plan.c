@@ -706,7 +706,7 @@ static void append_command(const struct plan *plan, size_t arm, size_t pod, cons
 	const struct plan_variant *v = plan_arm(plan, arm);
 	const struct plan_pod *p = &plan->pods[pod];
 
-	/* Unbuffered, rows reach the log as soon as they are printed.  The plan may override it. */
+	/* Unbuffered, rows reach the log when they are printed.  The plan may override this. */
 	buf_append_str(out, "env PYTHONUNBUFFERED=1 ");
 	if (p->gpus.n > 0) {
 		buf_append_str(out, "CUDA_VISIBLE_DEVICES=");

@@ -11,7 +11,7 @@
 #define MOST_SIMULATED 24
 #define MOST_BLOCKS    1000
 /* Number of blocks of one variant that are simulated for one answer, in at most MOST_TRIALS
- * benches. With so many, the power at the answer is within about 1 % of rule.power. */
+ * benches. The power at the answer is then within about 1 % of rule.power. */
 #define WORK	    48000
 #define MOST_TRIALS 8000
 

@@ -385,7 +385,7 @@ static void read_runtime(struct run_log *log, struct str text)
 		add_runtime(log, "gpu", str_trim((struct str){ at, n }));
 }
 
-/* Read from a line what the validity checks need and no sample contains. */
+/* Read the facts of a line that the validity checks need and that no sample contains. */
 static void on_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
 	struct reading *r = user;

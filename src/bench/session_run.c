@@ -24,8 +24,8 @@
 #define WATCHED_STEPS 5.0
 #define MAX_WATCHED   (1024U * 1024)
 
-/* The byte offset at which each row ends in the log; the caller frees it.  If every part of a line
- * that CR splits is a row, a row ends with its part. */
+/* The byte offset at which each row ends in the log; the caller frees it.  If CR splits a line into
+ * parts that are all rows, each row ends with its part. */
 static double *find_row_ends(const struct run_log *log)
 {
 	double *ends = xmalloc((log->n_rows + 1) * sizeof(*ends)), at = 0.0;

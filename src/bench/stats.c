@@ -445,9 +445,9 @@ static const struct paired paired_none = { .mean = (double)NAN,
 					   .mde = (double)NAN,
 					   .slope = (double)NAN };
 
-/* Of two mirrored rounds, the last run of the first and the first run of the second are of the same
- * arm.  If neighboring runs correlate by rho, the d of the two rounds correlate by rho (1 - rho) /
- * 2, which is at most this.  With an A/A arm they do not. */
+/* In two mirrored rounds, the last run of the first and the first run of the second belong to the
+ * same arm.  If neighboring runs correlate by rho, the d of the two rounds correlate by rho (1 -
+ * rho) / 2, which is at most this.  With an A/A arm they do not. */
 #define MIRRORED 0.125
 
 struct paired paired_estimate(const struct paired_block *blocks, size_t n,

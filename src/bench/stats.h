@@ -106,8 +106,8 @@ struct paired_block {
 	 * both.  paired_fit() subtracts the effect of the place. */
 	double d;
 	double aa; /* ln(y control) - ln(y A/A arm); NAN: none */
-	/* Place of the control (or mean place of both controls) minus that of the variant; place of
-	 * the control minus that of the A/A arm. */
+	/* Place of the control (or mean place of both controls) minus the variant's; place of the
+	 * control minus the A/A arm's. */
 	double place, aa_place;
 };
 

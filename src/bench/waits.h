@@ -59,6 +59,6 @@ size_t waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX
 cJSON *waits_json(const struct pod_wait *waits, size_t n, int64_t now_ms);
 
 /* Add to object what the bench in folder path waits for: "driven" (null unless it is running) and
- * "waits".  Returns the same as one line of text, owned; NULL when it waits for nothing.  Pass NULL
- * as path if the folder no longer exists. */
+ * "waits".  Returns the same as one line of text, owned; NULL if the bench waits for nothing.  Pass
+ * NULL as path if the folder no longer exists. */
 char *bench_waits_add(cJSON *object, const char *path, const char *id, const char *state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drive one pod of a bench: send a command only after the answer to the one before is complete. */
+/* Drive one pod of a bench: send each command only after the previous answer is complete. */
 #include "bench/kernel.h"
 #include "bench/make.h"
 #include "bench/session_priv.h"

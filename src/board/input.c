@@ -453,7 +453,7 @@ struct builder {
 	struct board_built *built;
 };
 
-/* Is it the name of a run's number that tracks can be scored by?  Other names are metrics. */
+/* Is this the name of a run's number that can score a track?  Other names are metrics. */
 static bool is_key_of_score(struct str name)
 {
 	return run_number_by_name(name) != NULL &&

@@ -51,9 +51,9 @@ struct board_built {
 	struct board_input input; /* with its status */
 };
 
-/* Read the runs of the paths, or without paths those of the database, which is opened; choose track
- * and baseline, and compute the board.  The context must have configuration and rules.  NULL with
- * err; ERR_NODATA if there is neither a run nor a verifier's score. */
+/* Read the runs in the paths, or without paths in the database, which is opened; choose track and
+ * baseline, and compute the board.  The context must have configuration and rules.  NULL with err;
+ * ERR_NODATA if there is neither a run nor a verifier's score. */
 struct board_built *board_build(struct context *context, char *const *paths, size_t n_paths,
 				const struct board_ask *ask, struct err *err) MUST_USE;
 void board_built_free(struct board_built *built);

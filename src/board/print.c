@@ -309,7 +309,7 @@ static bool is_used_by_group(const struct board *board, const struct board_group
 		      run_has(run_number_get(&board_row_at(board, group, i)->run, number)));
 }
 
-/* Is it a column of text?  Its texts may be cut, and an empty text is not a missing number. */
+/* Does the column contain texts?  They may be cut, and an empty text is not a missing number. */
 static bool is_text(const struct column *column)
 {
 	return column->format == FORMAT_NAME || column->format == FORMAT_NOTE;

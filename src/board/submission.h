@@ -14,7 +14,7 @@ struct submission {
 	const char *date;					  /* YYYY-MM-DD */
 };
 
-/* Hash the group's logs that were not hashed when read: those of the database with a local copy. */
+/* Hash the group's logs that were not hashed when read: logs in the database with a local copy. */
 void submission_find_logs(struct board *board, const struct board_group *group);
 
 /* The contents of submission.json; owned. */

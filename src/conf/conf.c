@@ -806,7 +806,7 @@ void conf_keep_answers(struct conf *conf, const struct conf *old)
 int conf_renew(struct conf *conf, struct conf *old, size_t i, struct str answer, struct err *err)
 {
 	const struct conf before = *conf;
-	/* old gets the same programs as conf, because it has the same text. */
+	/* old gets the same programs as conf, because both have the same text. */
 	int rc = conf_parse(old, conf->path, str_from(conf->text), err);
 
 	if (rc != 0)

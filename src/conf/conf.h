@@ -126,7 +126,7 @@ struct conf {
 	char *track;		    /* name of the track; NULL: the default */
 	struct conf_strings tracks; /* the user's own track files */
 	char *text;		    /* content of the file */
-	struct conf_pod *pods;	    /* those of the file, then discovered ones */
+	struct conf_pod *pods;	    /* pods of the file, then discovered pods */
 	size_t n_pods;
 	struct conf_discover *discover;
 	size_t n_discover;
@@ -206,7 +206,7 @@ char *conf_dir_state(void);  /* XDG_STATE_HOME, ~/.local/state */
 /* Path of the configuration file, which may not exist; owned. */
 char *conf_file(const struct conf *conf);
 
-/* The database: --db, or that of the configuration, or the default; owned. */
+/* The path of the database: --db, or the configured one, or the default; owned. */
 char *conf_db_path(const struct conf *conf, const char *option);
 
 /* Create path and its parents, mode 0700; 0 also if it exists. */

@@ -15,7 +15,7 @@ QUIET = """echo printf true false : test [ export set unset ulimit mkdir rmdir
     which type hash kill pwd nvidia-smi chmod touch""".split()
 WRITERS = "rm mv tee".split()
 MODULES, FILES = 512, 1024
-# Sources, which an agent may write: one that is only named is not the judge's.
+# Suffixes of sources. A source that is only named does not count as the judge's.
 SOURCES = (".py", ".pyx", ".cu", ".cuh", ".c", ".cc", ".cpp", ".h", ".hpp",
     ".rs", ".jl", ".ptx", ".s", ".so", ".go", ".java", ".js", ".ts")
 # Calls that take a path: index of the argument (-1: the object) and use.
@@ -47,7 +47,7 @@ GIVEN = "args opts options ns parsed argv cfg config".split()
 UNKNOWN, ROOT = "\0", "\1"
 
 
-# Return the name before the last one of a call, and the last one: "np", "load" of np.load.
+# Return the last two names of a call: "np" and "load" for np.load.
 def names_of(node):
     if isinstance(node, ast.Attribute):
         before = node.value

@@ -198,7 +198,7 @@ def copy_of(root, name, by_meaning=True):
 
 
 # Find which files task.md lets the agent edit. Only a copy older than the first
-# attempt counts: that of the template, or one that has not changed since the start.
+# attempt counts: the template's, or a copy that has not changed since the start.
 def task_of(own, template, work):
 	path = text_in(own + "/run_config.json", "task_path")
 	inside = os.path.relpath(path, work) if work and path else "task.md"
@@ -311,8 +311,8 @@ for path in sys.stdin.read().split("\\0"):
 """
 
 
-# Of pairs (source, byte code) of one version, the byte code files that do not match
-# their source. If python crashes on one, it and all after it count as forged.
+# Given pairs (source, byte code) of one version, find the byte code files that do not
+# match their source. If python crashes on a pair, that and all later pairs are forged.
 def forged_of(kind, pairs):
 	level = "-" + "O" * int(kind[1][4:]) \
 		if re.match(r"opt-[12]$", kind[1]) else "-B"
@@ -343,8 +343,8 @@ def forged_of(kind, pairs):
 	return found
 
 
-# Byte code in this folder of the workspace that python would run although it
-# does not match the source. Files beyond the limits count as well.
+# Find byte code in this folder of the workspace that python would run although
+# it does not match the source. Files beyond the limits count as well.
 def stale_of(work, below, names):
 	cache = os.path.join(work, below, "__pycache__")
 	asked, keys, found = {}, {}, []
@@ -523,7 +523,7 @@ def forgeries_of(own, template, best, work, command, said, parts, decide):
 	judged = "\n".join(verifier.values())
 	bodies = {own: text_of(best, own) for own in mine}
 	words = "".join(" '%s'" % word for word in command.split())
-	# A source whose imports cannot be followed may run any of them.
+	# A source whose imports cannot be followed may run any other source.
 	others = [name for change, name in changes_of(template, best) if name
 		not in decide and name not in mine and name.endswith(".py")][:64] \
 		if any(text.split(":")[0] in mine for text in judge.lost) else []
@@ -783,8 +783,8 @@ def own_line():
 	return found
 
 
-# Are all processes visible that may work there? They are if this is the machine's own
-# pid namespace (it has that number), or if the folder exists only in this container.
+# Are all processes that may work there visible? They are in the machine's own pid
+# namespace (it has that number), or if the folder exists only in this container.
 def sees_all(work):
 	try:
 		return os.readlink("/proc/self/ns/pid") == "pid:[4026531836]" or \
@@ -840,7 +840,7 @@ def kind_of(path):
 		path, "", path
 
 
-# Send the table of another loop as results.tsv, and what is known of the loop.
+# Send the table of another loop as results.tsv, and the other facts about the loop.
 def send_loop(root):
 	loop = loop_of(root)
 	if loop is None:

@@ -2,9 +2,8 @@
 # shellcheck shell=sh disable=SC2012,SC2030,SC2031,SC2034,SC2044,SC2088,SC2164,SC3013
 # Send a HarnessGym directory once. Runs on pods without python3; judge files
 # are not compared. The protocol is in src/harness/wire.h. $1 is the directory.
-# Of the newest run (or the named one) all files that are needed are sent, of 32
-# older runs their JSON and the output of verifiers. Copies of the workspace are
-# skipped.
+# Sends all needed files of the newest run (or of the named run), and the JSON
+# and the output of verifiers of 32 older runs. Skips copies of the workspace.
 d=$1
 case $d in "~/"*) d=$HOME/${d#??} ;; esac
 LC_ALL=C

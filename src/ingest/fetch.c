@@ -148,8 +148,8 @@ void fetch_replace_lost_copy(struct ingest_log *log)
 
 /* ---- logs that disappear and come back */
 
-/* Does the path match the pattern? Only the pod can expand a "~", so a pattern with one is compared
- * with as many of the path's last components as it has. */
+/* Does the path match the pattern? Only the pod can expand "~", so a pattern with "~" is compared
+ * only with the end of the path, as many components as the pattern has. */
 static bool matches_pattern(const char *pattern, const char *path)
 {
 	const char *end = path;
@@ -305,8 +305,8 @@ static void fetch_on_file(void *user, struct follow_file *ff, enum follow_event 
 	sink_store_identity(log);
 }
 
-/* Called with the end of a log of which much is not fetched yet: show its complete lines in the log
- * view now. fetch_on_bytes gets all bytes in order later. */
+/* Called with the end of a log, much of which is not fetched yet: show its complete lines in the
+ * log view now. fetch_on_bytes gets all bytes in order later. */
 static void fetch_on_preview(void *user, struct follow_file *ff, uint64_t offset, struct str data)
 {
 	struct ingest_pod *pod = user;
@@ -484,7 +484,7 @@ static void fetch_on_timer(void *user)
 		return;
 	}
 	pod->is_loaded = true;
-	/* Of the logs that ended, only the last FOLLOW_ENDED_MAX may come back. */
+	/* Only the last FOLLOW_ENDED_MAX of the ended logs may come back. */
 	struct store_log *const *logs = store_logs(pod->ingest->store, &n_logs);
 	while (n_logs-- > 0) {
 		const struct store_log *entry = logs[n_logs];

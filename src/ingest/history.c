@@ -21,8 +21,8 @@
 
 /* Series of ended runs kept in memory, so that going back to a run is quick. */
 #define FETCHED_MAX 48
-/* Of the runs in progress or in no database, this many keep all points: those viewed last. Views
- * need the marked runs, up to SEEDS_MOST seeds of a reference, and three more at once. */
+/* This many of the runs in progress or in no database keep all points: the last viewed. Views need
+ * the marked runs, up to SEEDS_MOST seeds of a reference, and three more at once. */
 #define LIVE_MAX       28
 #define SHOWING_MAX_MS 500
 #define READ_BYTES     ((size_t)65536)

@@ -100,7 +100,7 @@ struct ingest_pod {
 	size_t waiting;	  /* bytes not yet in local copies */
 	struct ingest_runs runs;
 	bool is_loaded;	     /* the logs in the database are in `logs` */
-	bool is_started;     /* those logs were passed to the follower */
+	bool is_started;     /* `logs` were passed to the follower */
 	bool is_disk_full;   /* the disk of this machine is full, as reported */
 	unsigned int n_lost; /* local copies that another program removed or changed */
 
@@ -279,7 +279,7 @@ void fetch_check_logs(struct ingest_pod *pod);
 void fetch_flush(struct ingest_pod *pod);
 /* After a turn: take the offsets from the log's local copy; handle a lost or failing copy. */
 void fetch_after_turn(struct ingest_log *log);
-/* Before parsing from the start, fetch a local copy again that a program changed or removed. */
+/* Before parsing from the start, fetch a changed or removed local copy again. */
 void fetch_replace_lost_copy(struct ingest_log *log);
 /* Has the pod reported bytes of a followed log that have not arrived? */
 bool fetch_is_behind(const struct ingest_pod *pod);
@@ -332,7 +332,7 @@ int history_start(struct ingest *ingest, struct err *err);
 void history_serve(struct ingest *ingest);
 /* Stop fetching; unanswered requests can be made again. */
 void history_stop(struct ingest *ingest);
-/* Show a new sample. If the run's series are not in memory, it is loaded with them later. */
+/* Show a new sample. If the run's series are not in memory, the sample is loaded with them. */
 void history_sample(struct ingest *ingest, struct model_run *mr, const struct sample *sample);
 /* The run ended: its series may be dropped when others are viewed. */
 void history_run_ended(struct ingest *ingest, struct model_run *mr);

@@ -82,7 +82,7 @@ static void read_score(struct parsed_file *file, const struct buf *start)
 	*file->score = row;
 }
 
-/* Parse an open file. A regular file is read up to its first size, so that a growing one ends. */
+/* Parse an open file. A regular file is read up to its present size: it may be growing. */
 static void read_log(struct parsed_file *file, int fd, const struct stat *st, struct worker *worker)
 {
 	struct run_reader *reader = worker->reader;
@@ -174,7 +174,7 @@ static void feed_kernel_results(struct run_reader *reader, const cJSON *results)
 	}
 }
 
-/* Read a JSON document, recognized by its name. Returns false if it is none or has no run. */
+/* Read a JSON document, recognized by its name. False for other files, or without a run. */
 static bool read_document(struct parsed_file *file, struct worker *worker)
 {
 	bool is_state = strcmp(file_name(file->path), "trainer_state.json") == 0;

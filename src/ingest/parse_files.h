@@ -11,7 +11,7 @@ struct log_path {
 	char *name;  /* owned; "HOST:PATH" of a fetched file; or NULL */
 	bool named;  /* named by the user, directly or by a glob */
 	bool table;  /* a table of runs (.csv, .json, .jsonl), not metrics */
-	bool stream; /* standard input, a FIFO or a device: its content shows what it is */
+	bool stream; /* standard input, a FIFO or a device: its content shows its type */
 };
 
 struct log_paths {

@@ -35,7 +35,7 @@ static const char *without_name(const struct ingest_pod *pod, const char *why)
 	return why;
 }
 
-/* If the connection works, the pod's state is that of the follower. */
+/* If the connection works, the follower decides the pod's state. */
 static void add_follower(const struct ingest_pod *pod, struct pod_facts *facts,
 			 struct follow_status *status)
 {
@@ -274,7 +274,7 @@ static void pod_new(struct ingest_fleet *fleet, size_t index, const struct conf_
 static void remove_pod(struct ingest_pod *pod)
 {
 	pod->is_gone = true;
-	/* Its connection stays open in the fleet; its reports are ignored from here on. */
+	/* The connection stays open in the fleet; its reports are ignored from here on. */
 	pod->fleet->pods[pod->index] = NULL;
 	fetch_stop(pod);
 	telemetry_stop(pod);

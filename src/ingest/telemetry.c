@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Read the GPUs, load and free disk space of a pod. One command per pod answers each request with
- * one block. It ends with the connection, and is stopped while a bench is timing the pod. */
+ * one block. The command ends with the connection, and is stopped while a bench times the pod. */
 #include "base/log.h"
 #include "base/quote.h"
 #include "ingest/ingest_priv.h"

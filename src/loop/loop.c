@@ -31,7 +31,7 @@ struct loop {
 	uint64_t poll_ms;     /* start of the last poll */
 	int wait_ms;	      /* its timeout; -1: none */
 	uv_timer_t clock;     /* active while a test sets the clocks */
-	int64_t ahead_ms;     /* of that clock, as applied to the timers */
+	int64_t ahead_ms;     /* of the test's clock, as applied to the timers */
 	struct list posts;    /* struct post */
 	struct job_queue jobs[JOB_KIND_COUNT];
 };

@@ -89,7 +89,7 @@ struct bench_live {
 	/* Budget; NAN: no limit, or no price. */
 	double elapsed_s, limit_s, cost_usd, limit_usd, usd_per_h;
 	size_t n_unpriced; /* pods without a price, not in cost_usd */
-	/* Estimated from finished runs: seconds left now, and when elapsed_s was due_at_s. */
+	/* Estimated from finished runs: seconds left now, and left when elapsed_s was due_at_s. */
 	double left_s, due_s, due_at_s;
 	double noise_sd; /* sd from the noise register, per cent; NAN: unknown */
 	size_t noise_runs;

@@ -344,7 +344,7 @@ static void note_different(struct board_group *group, const char *what, const st
 	add_note(group, "%s differ between runs: %s", what, text.data);
 }
 
-/* Note if runs of the group differ by more than their seed, so that the mean mixes things. */
+/* Note if runs of the group differ in more than their seed: the mean mixes different setups. */
 static void note_unlike(const struct board *board, struct board_group *group)
 {
 	enum { GPUS, BATCH, TOKENS, STAGE, SCRIPT, N_SAME };
@@ -644,8 +644,8 @@ static size_t first_with(struct map *seen, const char *key, size_t index)
 	return (size_t)found;
 }
 
-/* Is the report of this run? The times agree, and so do the figures that both print, at least one:
- * a report prints the estimate of the run before the full figure. */
+/* Does the report describe this run? Their times agree, and all figures that both print (at least
+ * one). A report prints the estimate of the run before the full figure. */
 static bool is_report_of(const struct board_row *report, const struct board_row *row)
 {
 	const struct run *run = &row->run;
@@ -1514,7 +1514,7 @@ bool board_is_higher_better(const char *metric)
 	while (*p != '\0') {
 		struct str word = { p, 0 };
 
-		/* A word ends at a sign ("top1_acc") or before a capital letter ("valAcc"). */
+		/* A word ends at a symbol ("top1_acc") or before a capital letter ("valAcc"). */
 		while (isalnum((unsigned char)*p) &&
 		       !(p > word.p && islower((unsigned char)p[-1]) && isupper((unsigned char)*p)))
 			p++;

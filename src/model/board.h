@@ -95,8 +95,7 @@ struct board_verdict {
 	double z, p_z;			 /* z test with the track's known_sd */
 	struct board_target_test target; /* test of the track's target */
 	double mean_needed;		 /* the mean with which test A would pass */
-	unsigned int seeds_needed;  /* seeds with which test A passes if mean and spread stay; 0:
-				       unknown */
+	unsigned int seeds_needed;	 /* for test A with this mean and spread; 0: unknown */
 	unsigned int seeds_planned; /* seeds for test A with power BOARD_POWER; 0: not planned */
 	double usd_seed;	    /* mean over the runs with a price; absent: none */
 	double usd_more;	    /* price of the seeds that are still missing */
@@ -139,7 +138,7 @@ struct board_group {
 	struct board_stats stats;		/* over the runs */
 	struct board_stats seed_stats;		/* one value per seed; the tests use these */
 	struct board_stats train_ms;		/* over the runs; n is 0 if one has none */
-	/* Means of the counted runs, indexed like run_numbers; absent unless every run has it. */
+	/* Means of the counted runs, indexed like run_numbers; absent unless all runs have it. */
 	double means[RUN_NUMBER_COUNT];
 	double max_artifact_bytes, max_train_ms, max_eval_s;
 	double nats_per_bpb; /* sum of losses / sum of BPB in its logs */
@@ -156,7 +155,7 @@ struct board {
 	const struct track *track;
 	const struct track_set *tracks;
 	const char *track_from;	     /* static: "option", "configuration", "logs" */
-	const char *target_metric;   /* borrowed; replaces the track's metric; NULL: keep that */
+	const char *target_metric;   /* borrowed; replaces the track's metric unless NULL */
 	const char *const *excluded; /* borrowed; paths of runs, or the ends of paths */
 	size_t n_excluded;
 	const struct run_number *score; /* requested score; NULL: the track's */

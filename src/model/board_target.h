@@ -21,14 +21,14 @@ struct board_steps {
 	double step;	/* at which the values are compared; absent: no run has a validation */
 	double lower;	/* the last common step before it; absent: none */
 	size_t n;	/* runs with a validation at the step */
-	size_t n_live;	/* runs without it that still run: the result is provisional */
-	size_t n_short; /* runs without it that are over: they count against the group */
+	size_t n_live;	/* runs in progress without it: the result is provisional */
+	size_t n_short; /* ended runs without it: they count against the group */
 	struct board_stats stats;
 	struct board_target_test test;
 	bool is_shown; /* false while n_short > 0 */
 };
 
-/* Runs without a validation and without a step are left out. */
+/* Runs that have neither a validation nor a step are left out. */
 void board_steps_find(struct board_steps *found, const struct track *track, const char *metric,
 		      const struct run *const *runs, size_t n);
 

@@ -18,7 +18,7 @@ struct crossing {
 };
 
 /* The forecast is unknown before half of the way, for fewer than CROSSING_LEAST finished runs, and
- * for a run that is over or has crossed. */
+ * for a run that ended or has crossed the target. */
 #define CROSSING_LEAST 3
 struct crossing crossing_forecast(const struct track *track, const struct run *run,
 				  const struct run *const *others, size_t n);

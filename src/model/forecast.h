@@ -12,9 +12,9 @@
  * the time.
  *
  * The final BPB is the reference's plus 0.4 BPB per nat of the gap between their training losses at
- * the same steps; the noisier the rows, the less the gap counts. It exists after half of the time,
- * for runs of the same pace, where it was measured to help: at 75 % of the time its median error is
- * .00048, and that of the reference's own score .00079. */
+ * the same steps; the noisier the rows, the less the gap counts. This forecast exists after half of
+ * the time, for runs of the same pace, where it was measured to help: at 75 % of the time its
+ * median error is .00048; that of the reference's own score is .00079. */
 enum forecast_source { FORECAST_NONE, FORECAST_RECENT, FORECAST_REFERENCE };
 
 struct forecast {

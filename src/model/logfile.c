@@ -26,7 +26,7 @@ struct logfile {
 	char *scan;	/* owned; LOGFILE_SCAN_BYTES, for searches */
 	uint64_t *ends; /* owned; number of line ends before each block */
 	size_t n_ends, cap_ends;
-	uint64_t counted;	 /* bytes of which the lines are counted */
+	uint64_t counted;	 /* bytes whose lines are counted */
 	uint64_t lines;		 /* line ends in them */
 	char guard[GUARD_BYTES]; /* the bytes before size */
 	size_t guard_len;

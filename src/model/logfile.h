@@ -15,7 +15,7 @@ struct logfile;
 #define LOGFILE_SCAN_BYTES (2U * LOGFILE_CUT_BYTES)
 
 struct logfile *logfile_open(const char *path, struct err *err) MUST_USE;
-/* Open a log by a descriptor; takes ownership of it, also on failure. */
+/* Open a log from a descriptor; takes ownership of the descriptor, also on failure. */
 struct logfile *logfile_open_fd(int fd, struct err *err) MUST_USE;
 void logfile_close(struct logfile *file);
 /* Check the file for changes; true if it changed. */

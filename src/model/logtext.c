@@ -198,7 +198,7 @@ void logsgr_runs_release(struct logsgr_runs *runs)
 	logsgr_runs_init(runs);
 }
 
-/* Add a run; its position must not be below that of the last run. */
+/* Add a run; its position must not be below the last run's. */
 static void logsgr_runs_add(struct logsgr_runs *runs, size_t at, uint8_t look)
 {
 	if (runs->n >= LOGSGR_MAX_RUNS)

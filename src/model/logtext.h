@@ -59,5 +59,5 @@ void logtext_visible(struct buf *out, struct str raw);
  * positions counted from the old end of out; a progress bar keeps the look of the parts that it
  * overwrote. */
 void logtext_show(struct buf *out, struct str raw, size_t columns, struct logsgr_runs *runs);
-/* Can the block be shown as it is, with no escape sequences or lone CRs in any line? */
+/* Can the block be shown unchanged, with no escape sequences or lone CRs in any line? */
 bool logtext_is_plain(struct str block);

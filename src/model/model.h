@@ -38,7 +38,7 @@ enum pod_state { POD_STATE_LIST(LIST_ID) };
 
 /* The last preflight of a pod (hgym-tui pods check). */
 struct model_check {
-	bool is_running; /* a new check runs; the other members are from the last one */
+	bool is_running; /* a new check runs; the other members are from the last check */
 	bool is_fit;
 	int64_t wall_ms;		/* when it ended; 0: never */
 	char *lines[MODEL_CHECK_LINES]; /* owned, sanitised */
@@ -88,7 +88,7 @@ struct model_run {
 	bool blank; /* no run was found in its log yet, so it has no figures */
 	enum model_history history;
 	uint64_t stored_line;  /* series contain all of its log up to this line */
-	uint64_t wanted;       /* set by the fetcher: higher if a view needed it later */
+	uint64_t wanted;       /* set by the fetcher: higher if a view needed the run later */
 	struct model_log *log; /* borrowed from the model; NULL: unknown */
 };
 
@@ -273,18 +273,18 @@ double model_run_train_ms(const struct model_run *mr);
 double model_eval_elapsed_s(const struct run *run);
 /* Seconds that the rest of this stage will take at its pace so far; absent if unknown. */
 double model_eval_left_s(const struct run *run);
-/* If a metric's newest value is not current, because more than a fifth of the run's steps came
- * after it: the step of that value. Otherwise absent. */
+/* The step of a metric's newest value if that value is old: more than a fifth of the run's steps
+ * came after it. Otherwise absent. */
 double model_run_old_step(const struct model_run *mr, enum metric metric);
 /* Seconds of all evaluations if the log has their total, else of one evaluation. */
 double model_eval_s(const struct run *run);
 /* Hours of training and evaluation in the log; the pod was paid for at least as long. Absent
  * without a training time. */
 double model_paid_hours(const struct run *run);
-/* Cost of the run in USD: of these hours or, if the run was followed and that is longer, of the
+/* Cost of the run in USD: for these hours or, if the run was followed and that is longer, for the
  * time from its first to its last byte. Absent without a price. */
 double model_run_cost(const struct model *model, const struct model_run *mr);
-/* The score of a finished run; the best stage so far of a running one, which a later stage may
+/* The score of a finished run; the best stage so far of a run in progress, which a later stage may
  * replace. Otherwise absent. */
 double model_run_final_bpb(const struct model_run *mr);
 double model_run_stage_bpb(const struct model_run *mr);

@@ -42,7 +42,7 @@ void band_release(struct band *band);
 struct gap {
 	double at;    /* run minus base; absent: no common x */
 	double error; /* possible error; absent: unknown */
-	double value; /* value of the run; the base has value - at */
+	double value; /* value of the run; the base's is value - at */
 	double x;     /* step of the gap; absent: same time at different steps */
 	size_t rows;  /* rows averaged; 1: a single point */
 };

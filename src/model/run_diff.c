@@ -65,7 +65,7 @@ static void add_setting(struct run_text *text, struct str name, struct str value
 		cJSON_Delete(node);
 }
 
-/* Find the settings of a line and, unless `look`, store them; returns whether one is a loss. */
+/* Find the settings of a line and, unless `look`, store them; true if any is a loss. */
 static bool read_settings(struct run_text *text, struct str line, bool look)
 {
 	size_t at, len, from = 0;

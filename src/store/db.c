@@ -10,7 +10,7 @@
 #define BUSY_MS 2000
 
 /* To read a database, SQLite creates files next to it.  If it cannot, and no writer has left such
- * files, the database does not change: then the URI tells SQLite to read it without them. */
+ * files, the database does not change: then the URI makes SQLite read it without these files. */
 static char *make_uri(const char *path)
 {
 	AUTO_TEXT folder = file_folder(path);

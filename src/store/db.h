@@ -39,7 +39,7 @@ int stmt_prepare(sqlite3 *db, const char *what, const char *sql, sqlite3_stmt **
 /* Prepare n statements for repeated use. */
 int stmt_prepare_all(sqlite3 *db, const char *what, const char *const *sql, size_t n,
 		     sqlite3_stmt **stmts, struct err *err) MUST_USE;
-/* Free a statement after reading its rows.  Returns the last result, or -1 if a step failed. */
+/* Free a statement after reading its rows.  Returns `result`, or -1 if a step failed. */
 int stmt_end_walk(sqlite3 *db, const char *what, sqlite3_stmt *stmt, int result, struct err *err);
 
 /* How a member is stored in its column. */

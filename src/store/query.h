@@ -16,7 +16,7 @@ struct stored_run {
 	const char *copy;		     /* path of the local copy of its log; NULL: none */
 	int64_t rev;			     /* increases with each change of a row; 0: an old
 					      * row, without the numbers of RUN_LIVE_LIST */
-	struct run run;			     /* its status is as if the log ended there */
+	struct run run;			     /* its status is as if its log had ended */
 };
 
 typedef int (*stored_run_fn)(void *user, const struct stored_run *row);

@@ -112,7 +112,7 @@ void store_run_put(struct store *store, struct store_log *log, const struct run 
 void store_sample_add(struct store *store, struct store_log *log, unsigned int run_index,
 		      const struct sample *sample);
 
-/* Do too many samples wait? Then stop reading until on_room. */
+/* Are too many samples waiting? Then stop reading until on_room. */
 bool store_is_full(const struct store *store);
 /* Write the waiting rows; with a loop in a job.  -1 with err only without a loop. */
 int store_flush(struct store *store, struct err *err);

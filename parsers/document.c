@@ -9,7 +9,7 @@ static bool is_heading(struct str line)
 	return n > 0 && n + 1 < line.len && line.p[n] == ' ' && line.p[n + 1] != ' ';
 }
 
-/* A block with more lines than this is not a block: a log may print a single ```. */
+/* A longer fenced block is not a quotation: a log may print a single ```. */
 #define MOST_FENCED 1000
 
 /* Does the line start or end a block: "```text", "~~~", "<pre>", "</pre>"? */
@@ -22,7 +22,7 @@ static bool is_fence(struct str text)
 	       str_starts_with(text, "</pre");
 }
 
-/* Would a document quote this line? Fenced blocks are handled separately. */
+/* Does the line have the form of a quotation? Fenced blocks are handled separately. */
 static bool is_quote(struct str line)
 {
 	return line.p[0] == '\t' || line.p[0] == '|' || str_starts_with(line, "    ") ||

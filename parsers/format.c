@@ -159,7 +159,7 @@ static const struct json_field format_fields[] = {
 	{ .name = NULL },
 };
 
-/* Insert format before all others, or replace the one of the same name. */
+/* Insert format before all others, or replace the format of the same name. */
 static int add_format(struct format_set *set, struct format *format, struct err *err)
 {
 	for (size_t i = 0; i < set->n_formats; i++) {

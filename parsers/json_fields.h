@@ -40,7 +40,7 @@ struct json_field {
 	double low, high;
 	double scale; /* factor for a NUMBER; 0: none */
 	size_t most;  /* maximum number of entries of a list */
-	/* Check a TEXT or one of TEXTS; NULL: every text is valid. */
+	/* Check a TEXT or each of TEXTS; NULL: every text is valid. */
 	bool (*is_right)(const char *text);
 	/* Name of the value in errors: "a path" (texts), "GPU" (INDEXES), "kind" (words). */
 	const char *what;
@@ -106,5 +106,5 @@ void json_release_object(const struct json_field *fields, void *base);
 /* Add the members of base to object; NAN, "" and an INTEGER (a time) of 0 become
  * null. For the kinds CHARS, CHOICE, NUMBER, INTEGER, COUNT and BOOL. */
 void json_write_object(cJSON *object, const struct json_field *fields, const void *base);
-/* Read such members back; skip unknown keys, and values that are absent or invalid. */
+/* Read members that json_write_object wrote; skip unknown keys, and absent or invalid values. */
 void json_read_known(const struct json_field *fields, const cJSON *object, void *base);

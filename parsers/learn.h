@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "parsers/templates.h"
 
-/* Make a rule file from the rows that templates.h reports; its rules read them by their names. */
+/* Make a rule file from rows that templates.h reports; its rules read numbers by their names. */
 struct learn;
 
 struct learn *learn_new(void);

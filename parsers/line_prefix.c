@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "parsers/prefix_table.h"
 
-/* The longest prefix of a logger. */
+/* The end of a logger's prefix is searched for in this many bytes. */
 #define ARROW_BYTES 160
 
 /* Count the digits at `at`, which is not after the end of s. */
@@ -31,7 +31,7 @@ static struct str skip_blanks(struct str s)
 	return s;
 }
 
-/* Strip the prefix of a launcher, after a time: "[rank3]:", "[pod/train-worker-3/main] ". */
+/* Strip a launcher's prefix that follows a time: "[rank3]:", "[pod/train-worker-3/main] ". */
 static bool strip_launcher(struct log_line *out)
 {
 	size_t n = prefix_length(out->text, &out->rank);
@@ -333,7 +333,7 @@ static struct str skip_logger_name(struct str s)
 	return str_skip(s, n + 1);
 }
 
-/* Return where the log level ends, after a "[" or the logger's name; 0 if there is no level. */
+/* Return where the log level ends, after a "[" or the logger's name; 0: none. */
 static size_t level_end(struct str s, bool stamped)
 {
 	struct str at = s;

@@ -13,7 +13,7 @@ struct log_line {
 	int rank;	  /* of "[rank3]:", "[default3]:"; -1: none */
 	bool ends_line;	  /* see struct segment */
 	bool cut;	  /* the log may end within the line */
-	bool plain;	  /* not known to be in a metrics file */
+	bool plain;	  /* certainly not from a metrics file */
 	/* Set when a row is reported: */
 	bool inside;	 /* text is only a part of the line */
 	bool joined;	 /* it joins several lines */
@@ -43,6 +43,6 @@ void line_prefix_split(struct str line, struct log_line *out);
 bool line_prefix_task(struct str line, struct log_line *out);
 
 /* Return the milliseconds since 1970 of the ISO 8601 time that s starts with, also in the compact
- * form "20260318T143812Z", with its length in *len. 0 if s starts with no time (*len is 0) or with
- * an impossible one (month 13). */
+ * form "20260318T143812Z", with its length in *len. 0 if s does not start with a time (*len is 0)
+ * or with an impossible one (month 13). */
 int64_t line_prefix_time(struct str s, size_t *len, bool *has_zone);

@@ -12,7 +12,7 @@
 
 enum metric_file { METRIC_FILE_CSV, METRIC_FILE_JSON };
 
-/* The number of rows of CSV or JSON so far; the first one is held back until a second one comes. */
+/* The number of rows of CSV or JSON; the first row is held back until a second row follows. */
 struct rows_seen {
 	size_t n; /* number of rows: 0; 1, held back; 2 or more */
 	double counter;
@@ -30,15 +30,15 @@ struct cached_row {
 	size_t planned; /* index of the pair that has the planned steps; PAIRS_MAX: none */
 };
 
-/* Number of cached rows; caching stops after this many new rows that no later line matched. */
+/* Maximum of cached rows; caching stops after MOST_TRIES new rows that no later line matched. */
 #define MOST_CACHED 8
 #define MOST_TRIES  64
 
 struct metric_rows {
-	struct cached_row *cached[MOST_CACHED]; /* owned; the last one used comes first */
+	struct cached_row *cached[MOST_CACHED]; /* owned; the last used row comes first */
 	unsigned int tries;
 	struct buf header;	  /* of the current CSV table */
-	bool has_new_header;	  /* no row was read below it yet */
+	bool has_new_header;	  /* no row was read below the header yet */
 	struct buf scores;	  /* header of the scores of its last epoch; empty: none */
 	struct buf framed;	  /* buffer for unframe */
 	struct str *names;	  /* owned, MAX_CELLS; NULL: no CSV yet */
@@ -529,7 +529,7 @@ static void cache_row(struct metric_rows *rows, const struct log_line *line, enu
 	const struct log_line indexes = row.line;
 	bool good = file == METRIC_FILE_CSV ? read_cells(rows, &indexes, &row)
 					    : read_object(rows, &indexes, &row);
-	known->names = rows->paths; /* it stores the names */
+	known->names = rows->paths; /* stores the names of the pairs */
 	rows->paths = NULL;
 	good = good && run_has(row.step) && !row.line.is_summary &&
 	       fill_record(&row, file, &known->record, known->rows) && known_row_link(known) &&

@@ -178,7 +178,7 @@ static void add_slot(struct pairs_reader *r, enum pair_slot_kind kind, const cha
 		r->slots[r->n_slots++] = (struct pair_slot){ str_between(from, to), r->n, kind };
 }
 
-/* Is the word the name of a run ("exp7", "gpt2-small"), and not that of a phase ("eval_1")? */
+/* Is the word the name of a run ("exp7", "gpt2-small"), and not of a phase ("eval_1")? */
 static bool is_run_name(struct str word)
 {
 	size_t n = index_of(i, word.len, !is_letter(word.p[i]) || word.p[i] == '_');
@@ -323,7 +323,7 @@ const char *pairs_time(const char *p, const char *end, double *seconds)
 	return q;
 }
 
-/* Read a time: the value of a name, a part of a bar, or printed before the row. */
+/* Read a time: the value of a name, a part of a bar, or a time stamp before the row. */
 static bool read_time(struct pairs_reader *r, const char *after, double seconds)
 {
 	bool is_elapsed = byte_at(r, after) == '<'; /* "[00:10<00:12, .." */

@@ -25,7 +25,7 @@ size_t pairs_read(struct str line, struct pair pairs[PAIRS_MAX]);
 /* Properties of the line that are not in its pairs. */
 struct pairs_line {
 	bool is_bar;	/* a progress bar of tqdm or Keras, which counts units of work */
-	bool evaluates; /* the heading is that of an evaluation: "Validation | loss: 3.5" */
+	bool evaluates; /* the heading names an evaluation: "Validation | loss: 3.5" */
 	uint64_t words; /* hash of the words that are in no pair */
 };
 

@@ -28,7 +28,7 @@ extern const struct embed_file prefix_builtin[];
 
 struct prefix_kind {
 	const char *match;
-	/* Compiled at first use; the second one with JIT, for a prefix that is tried often. */
+	/* Compiled at first use; code[1] has JIT, for a prefix that is tried often. */
 	pcre2_code *_Atomic code[2];
 	atomic_uint n_tries;
 	bool is_sure;

@@ -31,8 +31,8 @@ typedef void (*row_fn)(void *user, const struct record *record, const struct log
  * except a counter becomes a series in `rows`; a number without a name is named by its unit. The
  * record borrows `rows`, and `rows` borrows the line. A number also sets the metric that the rule's
  * names, or else meaning.h, give its name, unless a group of the rule has set that metric. "global
- * step" is preferred to "step", and "step" to any other counter. A metric with two different
- * numbers is left out, and the result is false. */
+ * step" is preferred to "step", and "step" to any other counter. If a metric has two different
+ * numbers, it is dropped, and the result is false. */
 bool row_fill(struct record *record, const struct pair *pairs, size_t n,
 	      struct record_pair rows[PAIRS_MAX]);
 

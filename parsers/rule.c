@@ -59,7 +59,7 @@ static int add_group(struct rule *rule, const char *name, uint32_t number, struc
 	return 0;
 }
 
-/* Find the named groups in the pattern. If it is compiled, PCRE2 must find the same ones, which
+/* Find the named groups in the pattern. If it is compiled, PCRE2 must find the same groups, which
  * fails for extended patterns and for "(?|". */
 static int find_groups(struct rule *rule, struct err *err)
 {

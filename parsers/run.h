@@ -118,7 +118,7 @@ struct run_event {
 #define RUN_SERIES_CHUNK  8U
 
 /* The validations of a series: finite numbers, each step once, in the order of the steps. */
-#define RUN_MAX_POINTS	 4096 /* later ones are left out */
+#define RUN_MAX_POINTS	 4096 /* later points are dropped */
 #define RUN_POINTS_CHUNK 16U
 
 struct run_point {

@@ -228,7 +228,7 @@ static void report_row_time(const struct apply *a, double step)
 		    latest < s->exact.ms)
 			s->clock_restarted = true;
 		if (run_has(s->exact.step) && step == s->exact.step)
-			s->exact.ms = fmax(ms, s->exact.ms); /* its validation, or a repeated row */
+			s->exact.ms = fmax(ms, s->exact.ms); /* a validation or a repeated row */
 		else
 			report_interval(a, &s->exact, (struct row_time){ step, ms });
 	} else if (a->record->rule->cumulative && tok_s > 0 && run_has(s->run.train_batch_tokens)) {
@@ -633,7 +633,7 @@ void run_state_name_exception(struct run_state *s, uint64_t line, struct str tex
 	s->unnamed = 0;
 }
 
-/* Is a result missing that the settings announce? Test-time training is the last evaluation. */
+/* Do the settings announce a result that is missing? Test-time training is the last evaluation. */
 static bool awaits_result(const struct run_state *s)
 {
 	const struct run_results *all = &s->results;
@@ -691,7 +691,7 @@ static void apply_end(const struct apply *a)
 	copy_metric(a->record, METRIC_STEP, &s->run.last_step);
 	if (a->record->rule->cumulative) {
 		copy_metric(a->record, METRIC_TRAIN_MS, &s->stop_ms);
-		s->stop_has_step = true; /* the time is that of the last step */
+		s->stop_has_step = true; /* the time belongs to the last step */
 	}
 	copy_metric(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
 }

@@ -11,8 +11,8 @@ struct row_time {
 	double step, ms; /* absent before the first row */
 };
 
-/* What the lines so far show of a run. A table in run_apply.c lists the kinds of records that set
- * and clear each flag. */
+/* What the lines read until now show about a run. A table in run_apply.c lists the kinds of records
+ * that set and clear each flag. */
 enum run_flag {
 	IS_ACTIVE = 1 << 0,	/* it has a warm-up step or a row */
 	IS_STOPPED = 1 << 1,	/* it has a stop line */

@@ -45,7 +45,7 @@ struct run_reader {
 	uint64_t matched;	 /* matched lines of this run */
 	uint64_t early_end;	 /* line of an end before the first row; 0: none */
 	struct buf formats;	 /* names of formats, "a,b" */
-	const char *last_format; /* the one added last */
+	const char *last_format; /* the format that was added last */
 };
 
 void run_reader_free(struct run_reader *r)
@@ -153,7 +153,7 @@ static bool setting_starts_run(const struct run_reader *r, const struct record *
 	return (r->state.is & IS_ACTIVE) != 0 && (record->present & r->state.own & telling) != 0;
 }
 
-/* Does the row have a different plan, a number of steps, from that of the run? */
+/* Does the row have another planned number of steps than the run? */
 static bool has_other_plan(const struct run_state *s, const struct record *record)
 {
 	double planned = record_get(record, METRIC_PLANNED);
@@ -259,7 +259,7 @@ static void apply_record(struct run_reader *r, const struct record *record,
 			r->state.first_epoch = r->state.epoch;
 	}
 	run_state_apply(&r->state, record, line, &r->sink);
-	/* The early end was that of the training if a bar draws its last row right after it. */
+	/* The early end was the end of the training if a bar draws its last row right after it. */
 	if (r->early_end != 0 && kind == RULE_TRAIN && record->rule->rounded) {
 		if (line->line - r->early_end <= EARLY_END_LINES)
 			r->state.is |= IS_ENDED;
@@ -338,8 +338,8 @@ static bool read_planned_row(struct run_reader *r, const struct log_line *line)
 	       templates_read_planned(line, planned, r->state.run.last_step, apply_generic, r);
 }
 
-/* Once a rule has matched a training row, use only rules. Earlier rows without a rule become a run
- * of their own. */
+/* Once a rule has matched a training row, use only rules. Earlier rows without a rule become a
+ * separate run. */
 static void switch_to_rules(struct run_reader *r, const struct record *record, uint64_t line)
 {
 	if (r->templates == NULL || record->rule->kind != RULE_TRAIN)
@@ -623,7 +623,7 @@ static void read_segment(struct run_reader *r, const struct segment *segment)
 
 		marks_read_source(&r->marks, line.text);
 		r->document.state = DOCUMENT_NONE;
-		/* If the run has started, the script belongs to the next one. */
+		/* If the run has started, the script belongs to the next run. */
 		if (r->has_run &&
 		    ((s->is & IS_ACTIVE) != 0 || (s->own != 0 && s->run.source_sha256 != NULL)))
 			next_run(r, line.line, false);

@@ -215,7 +215,7 @@ static bool try_rule(struct scanner *scanner, size_t i, struct str line, struct 
 		return false;
 	array_each (group, rule->groups, is_simple ? rule->n_groups : 0)
 		record_set(record, group->metric, numbers[group->number - 1] * group->scale);
-	if (rule->pairs) { /* from where the pattern matches on */
+	if (rule->pairs) { /* from the start of the match */
 		struct pair pairs[PAIRS_MAX];
 		size_t at = is_simple ? 0 : scanner->ovector[0];
 		size_t n = pairs_read(str_skip(line, at), pairs);

@@ -4,7 +4,7 @@
 #include "parsers/rule.h"
 
 /* What a line must contain to match a rule: its first words, as in struct steps (mask 0: not
- * compared). An index keeps all of them in one array, for a fast search. */
+ * compared). An index keeps its rules in one array, for a fast search. */
 struct scan_rule {
 	const struct rule *rule;
 	uint64_t head, head_mask, second, second_mask;

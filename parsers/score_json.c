@@ -74,11 +74,11 @@ static size_t find_object_length(struct str text)
 /* Loop over the objects in a text that start a line or follow another object. */
 struct scan {
 	struct str rest;
-	size_t open; /* unclosed objects so far */
+	size_t open; /* unclosed objects */
 };
 
-/* Find the next object, in place of *root; false at the end. The search for the end of an unclosed
- * object reads the rest of the text, so after MAX_OPEN of them an object must end in its line. */
+/* Find the next object, in place of *root; false at the end. A search for an unclosed object's end
+ * reads all remaining text, so after MAX_OPEN unclosed objects an object must end in its line. */
 static bool next_object(struct scan *scan, cJSON **root)
 {
 	struct str line;
@@ -281,7 +281,7 @@ bool score_json_same_work(const struct score_json *a, const struct score_json *b
 {
 	static const char *const keys[] = { "mode",	"tolerance", "device", "torch", "cuda",
 					    "compiler", "repeats",   "warmup", NULL };
-	/* Keys that identify a case, and not what was measured. */
+	/* Keys that identify a case, unlike keys of measurements. */
 	static const char *const case_keys[] = { "name",    "rows",	     "dim",
 						 "numel",   "seed",	     "tolerance",
 						 "tokens",  "d_model",	     "d_hidden",

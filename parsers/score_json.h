@@ -61,9 +61,9 @@ bool score_json_same_work(const struct score_json *a, const struct score_json *b
  * median in the same unit ("median_us" for "best_us"); NULL if missing. */
 const cJSON *score_case_best(const cJSON *node, const char *key, const cJSON **median);
 
-/* A verifier's output as a row of the leaderboard: the score, whether it counts, and what it can be
- * compared with. Scores form a group only if task, mode, warm-up and repeats are equal; an unknown
- * value equals only another unknown one. */
+/* A verifier's output as a row of the leaderboard: the score, whether it counts, and the settings
+ * of the measurement. Scores form a group only if task, mode, warm-up and repeats are equal; an
+ * unknown value equals only another unknown one. */
 struct score_row {
 	struct score_json json;
 	char task[48];		/* recognized by its keys; "": unknown */

@@ -9,7 +9,7 @@
  *            N      Triton       Torch
  *   0    256.0  234.567890  123.456789
  *
- * The columns of whole numbers are the sizes; each other one is a score. */
+ * The columns of whole numbers are the sizes; each other column is a score. */
 #define SCORE_TABLE_COLUMNS 12
 #define SCORE_TABLE_TITLE   32
 

@@ -39,7 +39,7 @@ static void hash_bytes(struct script_hash *h, struct str text)
 		buf_append(&h->known[h->next].text, text.p, text.len);
 }
 
-/* The current script is new: hash the part that was only compared so far. */
+/* The current script is new: hash the part that was compared but not hashed. */
 static void stop_comparing(struct script_hash *h)
 {
 	const struct script *like = h->like;
@@ -172,7 +172,7 @@ static bool starts_script(struct str line)
 	}
 }
 
-/* Handle a triple quote: it opens a docstring, or closes the one that the same quote opened. */
+/* Handle a triple quote: it opens a docstring, or closes a docstring with the same quote. */
 static void toggle_quote(struct source_fold *fold, char quote)
 {
 	if (fold->quote == '\0')

@@ -91,7 +91,7 @@ struct templates {
 	uint64_t step_name;    /* hash of the name of that counter; 0: none yet */
 	struct template *last; /* template of the previous row; NULL: unknown */
 	uint64_t loss_name;    /* hash of the name of the training loss; 0: none yet */
-	int rank;	       /* the only one whose rows are used; -1: not known yet */
+	int rank;	       /* the rank whose rows are used; -1: not known yet */
 };
 
 static void forget_held(struct template *t)
@@ -399,7 +399,7 @@ static void update_template(struct templates *ts, struct template *t, const stru
 	t->n_lines++;
 }
 
-/* Find the metrics that the names of the row mean, except that of its counter. */
+/* Find the metrics that the names of the row mean, except the counter's. */
 static uint64_t find_metrics(const struct row *row)
 {
 	uint64_t bits = 0;
@@ -442,7 +442,7 @@ static bool counts_steps(const struct templates *ts, const struct template *t,
 					     (t->is_bar || (t->is_total_first && t->stride > 1));
 }
 
-/* Return the step of the row: its own, or that of the rows around it. */
+/* Return the step of the row: its own step, or the step of the rows around it. */
 static double find_step(struct templates *ts, struct template *t, enum counter_kind kind,
 			const struct pair *counter, uint64_t name)
 {

@@ -475,7 +475,7 @@ static void child_release(struct remote_link *link)
 		free_run(run);
 }
 
-/* There is no probe, because ssh(1) has its own, and no answer, because this ssh(1) never asks. */
+/* No probe: ssh(1) sends its own. No answer: this ssh(1) never asks. */
 const struct link_ops child_link_ops = {
 	.start = child_start,
 	.kick = child_kick,

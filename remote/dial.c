@@ -94,8 +94,8 @@ void dial_cancel(struct dial *dial)
 
 static void dial_finish(struct dial *dial, int fd)
 {
-	/* Detect dead peers: unacknowledged data for 20 s ends the connection, and an idle one is
-	 * probed every 5 s after 10. */
+	/* Detect dead peers: unacknowledged data for 20 s ends the connection; an idle connection
+	 * is probed every 5 s after 10 s. */
 	static const struct {
 		int level, name, value;
 	} options[] = {

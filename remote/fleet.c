@@ -15,7 +15,7 @@
 #define REFUSED_DELAY_MS 500
 /* Time until the next login on a pod that accepted none of our keys. Each attempt is a failed login
  * in the server's log, and fail2ban by default bans an address after five of them in ten minutes:
- * this makes at most three. */
+ * this delay causes at most three. */
 #define DENIED_RETRY_MS 300000
 #define SLEEP_CHECK_MS	5000
 /* A command of this length fits into one SSH packet. */
@@ -41,7 +41,7 @@ static void set_state(struct remote_link *link, enum link_state state, const str
 	link->info.since_ms = link_now_ms(link);
 	link->info.why = why != NULL ? *why : (struct err){ .code = ERR_NONE };
 	link->info.retry_at_ms = delay_ms > 0 ? link->info.since_ms + delay_ms : 0;
-	/* The state of the first connection stands for the pod; spares are not reported. */
+	/* The first connection's state is reported as the pod's; spares are not reported. */
 	if (link->fleet->options.on_link != NULL && link->depth == 0)
 		link->fleet->options.on_link(link->fleet->options.user, link->index);
 }

@@ -471,7 +471,7 @@ void follow_set_quiet(struct follow *follow, bool quiet)
 	if (follow->session == NULL || follow->session->lost)
 		return;
 	buf_appendf(&follow->session->out, "Q %d\n", quiet);
-	/* Scan now: there were no scans while quiet. */
+	/* Scan now: the follower did not scan while quiet. */
 	if (!quiet)
 		send_list(follow->session);
 	else

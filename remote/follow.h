@@ -28,7 +28,7 @@ struct follow_file {
 	uint64_t dev, ino;
 	uint64_t offset; /* offset of the next byte for on_bytes */
 	uint64_t size;	 /* size of the pod's file as last reported; >= offset */
-	uint64_t stamp;	 /* change time of the file when all of it had been received; 0: unknown */
+	uint64_t stamp;	 /* change time of the file when all bytes were received; 0: unknown */
 	int64_t last_ms; /* monotonic time when its last byte arrived; 0: none yet */
 	bool away;	 /* path no longer names this file, but the follower still reads it */
 	bool ended;	 /* FOLLOW_ENDS was reported, and not FOLLOW_RESUMES since */
@@ -41,7 +41,7 @@ struct follow_file {
 	int64_t asked_ms;	/* monotonic time of that request, or when sending started */
 	uint64_t rest;		/* becomes stamp if the comparison succeeds; 0: none */
 	uint32_t id;		/* the follower's number of this file; 0: not found */
-	uint32_t tried, not_id; /* id that may be this file, and id that is not; 0: none */
+	uint32_t tried, not_id; /* id that may name this file, and id that does not; 0: none */
 	unsigned int missed;	/* number of scans that did not find it */
 	bool is_unreadable;	/* opening it failed in this session */
 	bool is_sent;		/* its bytes were requested */
@@ -72,7 +72,7 @@ struct follow_status {
 	bool python;	      /* the follower on the pod is the one in Python */
 	bool scanned;	      /* a scan is complete, and all its files are identified */
 	/* Followed files, and readable files that match; if n_matching is larger, the follower has
-	 * no room for all of them and follows the newest. */
+	 * no room for all files and follows the newest. */
 	uint64_t n_followed, n_matching;
 };
 

@@ -472,7 +472,7 @@ def look_for():
 			pass
 	wanted.clear()
 
-# Count the readable files for which there was no room. Files in tried do not
+# Count the readable files for which no room was left. Files in tried do not
 # count: they could not be opened.
 def count_left(seen, tried):
 	return sum(os.access(seen[k][0][0], os.R_OK)

@@ -354,7 +354,7 @@ drain() {
 	[ $o -ge $s ] || more=1
 }
 
-# Send what was added to the open files. One stat for all of them shows whether
+# Send new bytes of the open files. One stat for all files shows whether
 # any size changed.
 poll() {
 	[ $stale = 0 ] || active
@@ -435,7 +435,7 @@ scan() {
 	printf "S %s %s\n" $live $((live + left))
 }
 
-# Add to $left the readable files for which there was no room; $@ are the paths
+# Add to $left the readable files for which no room was left; $@ are the paths
 # of $keys. Files that could not be opened in this scan do not count, nor does a
 # second name of a file.
 count_left() {
@@ -451,7 +451,7 @@ $keys
 END
 }
 
-# Compare the files found, paths $@ with a line of $keys each, with those of the
+# Compare the files found, paths $@ with a line of $keys each, with the files of the
 # last scan: report changes of known files, then start new ones, newest first.
 match() {
 	order='' n_new=0 wake=''

@@ -46,7 +46,7 @@
 /* How often a growing file is compared, and how fast the pod may read files for that. */
 #define FOLLOW_COMPARE_MS	    60000
 #define FOLLOW_COMPARE_BYTES_PER_MS 8192
-/* A file of more bytes is not compared if it was not modified since it was reported. */
+/* A larger file is compared only if it was modified since it was reported. */
 #define FOLLOW_COMPARE_LONG (64U << 20)
 /* A known file is searched near its last path in this many scans. */
 #define FOLLOW_LOOKS	  2
@@ -75,7 +75,7 @@ struct follow {
 	struct follow_status status;
 
 	struct list files; /* struct follow_file, oldest first */
-	/* The files whose id is 0, by a hash of their last inode, and by one of their last path. */
+	/* The files whose id is 0, by hashes of their last inode and of their last path. */
 	struct list by_inode[FOLLOW_BUCKETS], by_path[FOLLOW_BUCKETS];
 	size_t n_files, n_ended;
 	int64_t begins;		/* number of new generations since new_ms */

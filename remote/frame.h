@@ -95,7 +95,7 @@ void frame_reader_init(struct frame_reader *reader, const char *nonce);
 
 /* Return 1 and the next *frame of *in, 0 if *in has no more complete frame and is consumed, or -1
  * with err if this is not a follower's stream. FRAME_DATA and FRAME_PREVIEW leave their bytes in
- * *in: consume all or some of them with frame_take; the next call returns the others. */
+ * *in: consume some or all bytes with frame_take; the next call returns the others. */
 int frame_next(struct frame_reader *reader, struct str *in, struct frame *frame,
 	       struct err *err) MUST_USE;
 

@@ -58,7 +58,7 @@ struct link_ops {
 	void (*probe)(struct remote_link *link);
 	/* Take the user's answer to the link's question. NULL if the transport never asks. */
 	void (*answer)(struct remote_link *link, const char *answer);
-	/* Close the connection. There are no streams any more. */
+	/* Close the connection, whose streams have all ended. */
 	void (*release)(struct remote_link *link);
 };
 
@@ -136,7 +136,7 @@ void link_denied(struct remote_link *link, const struct err *why);
 void link_fail_streams(struct remote_link *link, const struct err *why);
 /* Start waiting streams from the loop, after the current callback. */
 void link_pump_soon(struct remote_link *link);
-/* The server refuses a session for s in addition to the n_open open ones: move s to the link's
+/* The server refuses a session for s in addition to the n_open open sessions: move s to the link's
  * spare connection, where it starts again. False if n_open is 0, or the chain has LINK_SPARES
  * already. */
 bool link_spill(struct stream *s, size_t n_open);

@@ -80,7 +80,7 @@ static void add_path(char **list, size_t *n, char *path)
 		free(path);
 }
 
-/* Expand %d %h %i %k %n %p %r %u %% (ssh_config(5), TOKENS); other tokens stay as they are. */
+/* Expand %d %h %i %k %n %p %r %u %% (ssh_config(5), TOKENS); other tokens stay unchanged. */
 static char *expand_tokens(const struct ssh_target *target, const char *name, struct str text)
 {
 	AUTO_TEXT uid = xasprintf("%lu", (unsigned long)getuid());
@@ -387,7 +387,7 @@ void ssh_words_release(struct ssh_words *words)
 	memset(words, 0, sizeof(*words));
 }
 
-/* Messages of ssh(1), the most important first. The last entry stands for any other message. */
+/* Messages of ssh(1), the most important first. The last entry is for any other message. */
 static const struct {
 	const char *text;
 	enum err_code code;

@@ -32,12 +32,12 @@ struct ssh_dest {
 	int port; /* 0: not given */
 };
 
-/* -1 with err if user or host are empty or start with '-', or the port is out of range. */
+/* -1 with err if user or host is empty or starts with '-', or the port is out of range. */
 int ssh_dest_parse(struct ssh_dest *dest, const char *text, struct err *err) MUST_USE;
 void ssh_dest_release(struct ssh_dest *dest);
 
-/* Read the output of `ssh -G` (text; empty if there is no ssh) into target, which must be zeroed.
- * Members of the pod that are set take precedence. Runs no program and opens no connection. */
+/* Read the output of `ssh -G` (text; empty without ssh) into target, which must be zeroed. Members
+ * of the pod that are set take precedence. Runs no program and opens no connection. */
 int ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod, struct str text,
 		     struct err *err) MUST_USE;
 void ssh_target_release(struct ssh_target *target);
@@ -76,6 +76,6 @@ int ssh_words_jump(struct ssh_words *words, const char *jumps, bool accept_new, 
 		   int port, struct err *err) MUST_USE;
 void ssh_words_release(struct ssh_words *words);
 
-/* Make an error of the stderr (text) of an ssh(1) that failed: its last line, and a code that
+/* Make an error from the stderr (text) of an ssh(1) that failed: its last line, and a code that
  * follows from the text (AUTH, HOSTKEY, CONFIG, TIMEOUT, NET). True if a retry cannot help. */
 bool openssh_error(struct err *err, const char *whom, struct str text);

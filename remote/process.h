@@ -19,15 +19,15 @@ struct process_plan {
 	const char *const *argv;
 	/* Keep any ssh(1) that it starts from prompting. */
 	bool asks_nobody;
-	/* on_ready[i] watches our end of a pipe to the program's descriptor i. If it is NULL, there
-	 * is no pipe and the program gets fds[i] (borrowed; -1: /dev/null). */
+	/* on_ready[i] watches our end of a pipe to the program's descriptor i. If it is NULL, the
+	 * program gets fds[i] instead of a pipe (borrowed; -1: /dev/null). */
 	loop_fd_fn on_ready[3];
 	int fds[3];
 	loop_child_fn on_exit;
 	void *user;
 };
 
-/* Start the program and watch its output. Watching its input is left to the caller. */
+/* Start the program and watch its output. The caller watches its input. */
 int process_start(struct process *process, struct loop *loop, const struct process_plan *plan,
 		  struct err *err) MUST_USE;
 /* Read once from a pipe and append to out (may truncate). False if the pipe ended and is closed. */

@@ -4,14 +4,14 @@
 #include "base/buf.h"
 
 /* Run a command in a shell that offers only stdin and stdout, such as `docker exec -i POD sh`.
- * Markers around the command's output separate it from a banner, and the exit status of the
- * command from that of the program that provides the shell. */
+ * Markers around the command's output separate it from a banner, and the command's exit status from
+ * the exit status of the program that provides the shell. */
 #define SHELL_MARK_LEN 20U		     /* "hgym", 16 hex digits */
 #define SHELL_HELD_MAX (SHELL_MARK_LEN + 3U) /* a marker and its status of three digits */
 
 struct shell_marks {
 	char mark[SHELL_MARK_LEN + 1];
-	bool begun, over;	   /* the first marker was read; so was the second */
+	bool begun, over;	   /* the first marker was read; the second was read */
 	int status;		   /* of the command: 0..255, or -1 if none was reported */
 	char held[SHELL_HELD_MAX]; /* may be the start of a marker */
 	size_t n_held;

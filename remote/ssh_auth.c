@@ -151,7 +151,7 @@ static enum offer offer_file(struct ssh_auth *auth, size_t i, const char *passph
 {
 	const char *user = auth->target->user;
 
-	/* libssh2 derives the key from the passphrase within this time limit, which can be slow. */
+	/* The slow derivation of a key from the passphrase counts towards this time limit. */
 	if (passphrase != NULL)
 		libssh2_session_set_timeout(auth->session->ssh2, SSH_AUTH_MS);
 	auth->offered++;

@@ -58,7 +58,7 @@ static int blocked_or_lost(ssize_t rc)
 	return rc == LIBSSH2_ERROR_EAGAIN ? 0 : -1;
 }
 
-/* End the stream, if there still is one, with c->exit, and free c. */
+/* End the stream, if it still exists, with c->exit, and free c. */
 static int channel_finish(struct ssh_channel *c)
 {
 	struct stream_exit exit = c->exit;

@@ -207,7 +207,7 @@ static const char *needed_path(const struct ssh_conn *conn)
 	return conn->target.identities[conn->auth.needs];
 }
 
-/* A connection that waits for the passphrase of this key file, or NULL. */
+/* Find a connection that waits for the passphrase of this key file; NULL: none. */
 static struct ssh_conn *find_asking(const struct fleet *fleet, const char *path)
 {
 	list_each (struct ssh_conn, conn, &fleet->asking, in_asking)

@@ -54,8 +54,8 @@ void known_keys_add(struct known_keys *known, struct str lines, const char *name
 void known_keys_add_file(struct known_keys *known, const char *path, const char *name);
 void known_keys_clear(struct known_keys *known);
 
-/* Append the host key algorithms in the order to offer them: those of known keys first, so that a
- * server presents a key that can be checked. */
+/* Append the host key algorithms in the order to offer them: algorithms of known keys first, so
+ * that a server presents a key that can be checked. */
 void known_keys_preference(const struct known_keys *known, struct buf *out);
 
 enum known_verdict {

@@ -23,8 +23,8 @@ struct ssh_session {
 	struct loop_fd *watch; /* of fd; owned */
 	bool dead;	       /* being freed: nothing is sent or received any more */
 	bool blocks;	       /* used by a job: a send waits for the socket */
-	bool early;	       /* before the end of the handshake, which limits the bytes */
-	size_t early_bytes;    /* number of bytes received in that time */
+	bool early;	       /* before the end of the handshake: bytes are limited */
+	size_t early_bytes;    /* number of bytes received before that end */
 	char greeting[96];     /* the first of these bytes, NUL-terminated */
 	size_t budget;	       /* bytes that may still be received in this turn */
 	struct buf out;	       /* waiting for the socket */

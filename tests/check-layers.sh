@@ -8,7 +8,7 @@ src=${HGYM_SRC:-$(cd "$(dirname "$0")/.." && pwd)}
 
 # A module, then the modules and single headers that it may include (itself
 # always). Modules are listed from the bottom up: each may name only those
-# above its line, so that there are no cycles. A module is a directory, or a
+# above its line, so that no cycle is possible. A module is a directory, or a
 # file: src/context is src/context.[ch], and modules that may include it name
 # context.h.
 rooms() {

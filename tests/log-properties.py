@@ -107,7 +107,7 @@ def check_doubles(folder):
            [(x["steps"], x["last_train_loss"], x["metrics"]) for x in runs])
 
 
-# What a run claims: it is over, and this is its score.
+# Keys by which a run claims that it has ended, with a score.
 SCORES = ("final_bpb", "final_val_loss", "final_line", "final_stage")
 
 

@@ -354,7 +354,7 @@ void list_cut_name(const struct list *list, char name[LIST_CELL_BYTES], int widt
 
 	print_into(whole, "%s", name);
 	for (size_t at = 0; n < NAME_WORDS && (words[n] = next_name_word(whole, &at)).len > 0; n++)
-		/* Of two equally common words, remove a number first. */
+		/* If two words are equally common, remove a number first. */
 		often[n] = 2U * list->words[str_hash(words[n]) % LIST_WORDS] + 1 +
 			   (strspn(words[n].p, "0123456789") >= words[n].len);
 	while (text_width(name) > width) {

@@ -104,7 +104,7 @@ void list_draw(struct list *list, struct canvas *canvas, struct rect rect);
 /* Run an action that moves the selection, or that changes the order and selects the first row.
  * False for other actions. */
 bool list_act(struct list *list, enum action action);
-/* Select the row at a position of the screen; false if there is no row. */
+/* Select the row at a position of the screen; false if no row is there. */
 bool list_click(struct list *list, int x, int y);
 /* Sort by the column whose title is at this position, or reverse its order; false if none is. */
 bool list_click_header(struct list *list, int x, int y);

@@ -98,7 +98,7 @@ static void restart_filter(struct logsrc *src, uint64_t around)
 {
 	uint64_t last = logsrc_raw_prev(src, logsrc_end(src));
 
-	/* The last line may be incomplete and must be matched again: search it downwards. */
+	/* The last line may be incomplete and must be matched again: start at or before it. */
 	if (last != UINT64_MAX && around > last)
 		around = last;
 	src->above.n = src->below.n = 0;
@@ -352,7 +352,7 @@ int logsrc_percent(const struct logsrc *src, uint64_t from, uint64_t to)
 
 	if (end == 0)
 		return 100;
-	/* A place that was stored for another log may be after the end of this one. */
+	/* A place that was stored for another log may be after this log's end. */
 	return to > from ? (int)fmin((double)(to - from) * 100.0 / (double)end, 100) : 0;
 }
 

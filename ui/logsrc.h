@@ -81,8 +81,8 @@ void logsrc_read(struct logsrc *src, uint64_t place, size_t columns, struct logs
 int logsrc_search(struct logsrc *src, const struct pattern *pattern, bool forward, int64_t until_ms,
 		  uint64_t *place);
 
-/* Show only lines that match (with out: that do not match), starting to look for them at the place
- * `around`. Takes ownership of pattern; NULL shows all lines. */
+/* Show only lines that match (if out is true: lines that do not match), starting to look for them
+ * at the place `around`. Takes ownership of pattern; NULL shows all lines. */
 void logsrc_filter(struct logsrc *src, struct pattern *pattern, bool out, uint64_t around);
 /* Look for more lines of the filter for a short time; true if that is not finished. */
 bool logsrc_continue_filter(struct logsrc *src);

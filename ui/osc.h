@@ -4,8 +4,8 @@
 #include "base/buf.h"
 
 /* Escape sequences for the terminal itself: clipboard (OSC 52) and notifications (OSC 9 and 777).
- * Text is sanitized, so it cannot end the sequence. With tmux, they are wrapped so that tmux passes
- * them on to its terminal. */
+ * Text is sanitized, so it cannot end the sequence. For tmux, a sequence is wrapped so that tmux
+ * passes it on to its terminal. */
 #define OSC_COPY_MAX_BYTES 74000U
 
 /* Append the sequence that copies text to the clipboard. Returns -1 and appends nothing if the text

@@ -5,7 +5,7 @@
 
 /* Parts of the screen that several views use. */
 
-/* The state of a run as it is shown. */
+/* How the state of a run is shown. */
 struct run_state {
 	const char *symbol; /* one character */
 	char text[160];

@@ -417,7 +417,7 @@ size_t plot_choices(const struct model *model, const struct model_run *const *ru
 /* The data that drawing a chart needs. */
 struct work {
 	/* First the points of the n_runs runs, then the unsmoothed points of the first run, then
-	 * those of the reference. */
+	 * the reference's points. */
 	struct plot_points points[UI_MAX_MARKS + 4];
 	struct plot_label labels[UI_MAX_MARKS + 3]; /* of the runs, then of the band */
 	struct band band;			    /* n 0: none */
@@ -782,7 +782,7 @@ static void add_cursor(const struct work *work, const struct chart *chart, const
 	buf_appendf(out, " · %s: %.5g %s", at, rows->y[n - 1], unit);
 }
 
-/* Write the title; the greater `without`, the more of its less important parts are left out. */
+/* Write the title; the greater `without`, the more of its less important parts are omitted. */
 static void add_title(const struct work *work, const struct chart *chart,
 		      const struct plot_request *request, const struct ui_shared *shared,
 		      int without, struct buf *out)

@@ -42,7 +42,7 @@ struct plot_info {
 
 extern const struct plot_info plot_infos[]; /* by enum plot_metric */
 
-/* Weights of the exponential mean; index 0 is no smoothing. */
+/* Weights of the exponential mean; index 0 does not smooth. */
 extern const double plot_smoothing[];
 #define PLOT_SMOOTHING_COUNT 6
 
@@ -121,12 +121,12 @@ void plot_window(struct chart *chart, struct ui_shared *shared);
 /* Move the cursor of a chart to a row: the last one at or before the cursor, or the first if there
  * is none. The other charts of the frame with the same axis use the same x. */
 void plot_place_cursor(struct chart *chart, const struct curve *rows, struct ui_shared *shared);
-/* Return the y of the row at x. If there is no row, interpolate and set *is_between. Absent if x is
+/* Return the y of the row at x. Between two rows, interpolate and set *is_between. Absent if x is
  * before the first row or after the last. */
 double plot_value_at(const struct curve *rows, double x, bool *is_between);
 
-/* The range of y: extremes (lo, hi) and quantiles (low, high); NAN if there are no rows. The last
- * row of each series is always between low and high, because it may be the start of a new level. */
+/* The range of y: extremes (lo, hi) and quantiles (low, high); NAN without rows. The last row of
+ * each series is always between low and high, because it may be the start of a new level. */
 struct plot_spread {
 	double lo, hi, low, high;
 };
@@ -135,12 +135,12 @@ struct plot_spread {
  * below low, and the same share is above high. */
 struct plot_spread plot_spread_of(const struct chart *chart, double from, double to, double share);
 
-/* Draw a chart with the shared settings in a box with a title. If there are no points, print the
- * reason in the box. */
+/* Draw a chart with the shared settings in a box with a title. Without points, print the reason in
+ * the box. */
 void plot_draw(const struct plot_request *request, struct ui_shared *shared, struct canvas *canvas);
 
 /* Append the chart as SVG, or its points as CSV in base units (s, tok/s, tokens) with run, seed and
- * file. If there are no points, append nothing. */
+ * file. Without points, append nothing. */
 void plot_export(const struct plot_request *request, struct ui_shared *shared, bool as_svg,
 		 struct buf *out);
 

@@ -642,7 +642,7 @@ static void clear_choices(struct ui *ui, enum ui_overlay overlay, const char *ti
 	ui->title = title;
 }
 
-/* Add the words of the current view to the choices, or those of all other views. */
+/* Add the words of the current view, or of all other views, to the choices. */
 static void add_words(struct ui *ui, bool of_view)
 {
 	struct words_entry entry;
@@ -673,7 +673,7 @@ static void add_action(struct ui *ui, enum action action)
 	choice->texts[3] = buf_detach(&where);
 }
 
-/* Offer all actions, those of the view first. The help also has all words, the palette all runs. */
+/* Offer all actions, the view's first. The help also has all words, the palette all runs. */
 static void open_actions(struct ui *ui, enum ui_overlay overlay)
 {
 	unsigned int places = ui_view(ui)->places;
@@ -715,8 +715,8 @@ static void open_form(struct ui *ui)
 	ui->overlay = OVERLAY_FORM;
 }
 
-/* Offer the plans, and the form, for a bench on these pods. If there are no plans, open the form.
- * It is filled in like the bench with the ID `like`, unless that is NULL. */
+/* Offer the plans, and the form, for a bench on these pods. Without plans, open the form. It is
+ * filled in like the bench with the ID `like`, unless that is NULL. */
 static void open_benches(struct ui *ui, const char *pods, const char *like)
 {
 	const struct model *model = ui->shared.model;
@@ -764,7 +764,7 @@ static bool open_sort(struct ui *ui)
 	return true;
 }
 
-/* Offer the tracks, each with the number of logs that match it; false if there are no tracks. */
+/* Offer the tracks, each with the number of logs that match it; false without tracks. */
 static bool open_tracks(struct ui *ui)
 {
 	const struct track_set *set = ui->shared.tracks;
@@ -1483,7 +1483,7 @@ static int draw_question(struct ui *ui, struct canvas *canvas, int *cursor_y)
 
 static const struct {
 	void (*handle_key)(struct ui *ui, const struct key *key);
-	/* Returns the cursor's column; -1 if there is no cursor. */
+	/* Returns the cursor's column; -1: none. */
 	int (*draw)(struct ui *ui, struct canvas *canvas, int *cursor_y);
 } overlays[] = {
 	[OVERLAY_HELP] = { handle_choice_key, draw_choices },

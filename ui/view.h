@@ -87,7 +87,7 @@ struct ui_shared {
 	int64_t said_at_ms;
 };
 
-/* A view. Its state starts zeroed and is kept to the end. Functions from `moved` on may be NULL. */
+/* A view. Its state starts zeroed and is never reset. Functions from `moved` on may be NULL. */
 struct view_ops {
 	const char *name; /* in the tabs */
 	enum action open; /* action that opens the view */

@@ -513,7 +513,7 @@ static void build_board(struct board_view *view, const struct ui_shared *shared)
 	if (shared->reference != NULL) {
 		xset_text(&against, ui_group_of(shared, shared->reference));
 	}
-	/* If there is no group of that name, no group gets a verdict. */
+	/* Without a group of that name, no group gets a verdict. */
 	if (against != NULL && board_set_baseline(&view->board, against, &err))
 		log_debug("board", "%s", err.text);
 	board_compute(&view->board);

@@ -309,8 +309,8 @@ static bool is_filled(const struct harness_point *point)
 	return point->kind == HARNESS_POINT_BASELINE || point->kind == HARNESS_POINT_VERIFIED;
 }
 
-/* Find the y range: that of the filled (verified) points, extended by hollow points that are at
- * most as far away as the range is wide. So a failed score of 10^18 does not flatten the rest.
+/* Find the y range: the range of the filled (verified) points, extended by hollow points that are
+ * at most as far away as the range is wide. So a failed score of 10^18 does not flatten the rest.
  * Without filled points, the range contains all points. */
 static struct scale find_range(const struct harness_point *points, size_t n)
 {

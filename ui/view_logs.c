@@ -53,7 +53,7 @@ struct logs {
 	const struct model_run *of_run; /* run that was selected at that time */
 	bool is_open, merged;
 	bool stays;    /* the log was already rotated when it was opened: do not replace it */
-	bool to_begin; /* go to the first line as soon as it is known */
+	bool to_begin; /* go to the first line once it is known */
 	struct pattern *pattern; /* owned; last search pattern */
 	struct pattern *errors;	 /* owned */
 	char filter_text[PROMPT_BYTES + 1];
@@ -117,7 +117,7 @@ static bool row_up(struct logs *logs, struct logs_row *at)
 
 static void row_down(struct logs *logs, struct logs_row *at)
 {
-	/* Lines may have changed since the last frame, and the place may be none of them. */
+	/* Lines may have changed since the last frame, so that no line starts at this place. */
 	at->place = logsrc_at(&logs->src, at->place);
 	if (at->place < logsrc_end(&logs->src) && at->row + 1 < count_rows(logs, at->place)) {
 		at->row++;
@@ -223,7 +223,7 @@ static uint64_t logs_current(struct logs *logs)
 
 		place = last != UINT64_MAX ? last : place;
 	}
-	/* Lines may have changed since the last frame, and the place may be none of them. */
+	/* Lines may have changed since the last frame, so that no line starts at this place. */
 	return logsrc_at(&logs->src, place);
 }
 
@@ -804,7 +804,7 @@ static void edit_log(struct logs *logs, struct ui_shared *shared, struct command
 	out->line = line.number;
 }
 
-/* Number of lines above and below the current one that a new rule is made from, and their size. */
+/* A new rule is made from LEARN_LINES lines above and below, each cut to LEARN_BYTES. */
 #define LEARN_LINES 400
 #define LEARN_BYTES ((size_t)4096)
 

@@ -50,7 +50,7 @@ static void add_facts(const struct ui_shared *shared, struct facts *facts)
 {
 	const struct model_run *mr = shared->selected;
 	const struct run *run = &mr->run;
-	/* Is the score that of a stage? The evaluation may continue with another one. */
+	/* Does the score belong to a stage? The evaluation may continue with another one. */
 	bool is_stage = run_has(model_run_stage_bpb(mr));
 	bool is_mean = model_run_ms_per_step(mr) != run->step_ms_median;
 	const struct {

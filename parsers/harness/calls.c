@@ -96,7 +96,7 @@ unsigned int harness_calls_before(const struct harness_files *files, int64_t sta
 	return n;
 }
 
-/* Make a sample the in-session score of its iteration if it passed and is the best one so far. */
+/* Make a sample the in-session score of its iteration if it passed and is the best one yet. */
 static void read_sample(struct harness_build *b, const cJSON *line)
 {
 	struct harness_run *run = b->run;

@@ -149,8 +149,8 @@ static void read_group_trials(struct harness_compare *compare, const struct harn
 #define MAX_OTHERS 16
 
 /* All trials run the same verifier, so their outputs must match. Doubt a trial whose output does
- * not match most of the others. If there are only two, and each lacks something that the other has,
- * it is unknown which one is wrong. */
+ * not match most of the others. If there are only two trials, and each lacks something that the
+ * other has, it is unknown which trial is wrong. */
 static void check_outputs(struct harness_compare *compare, const struct harness_files *files)
 {
 	struct harness_build b = { .pool = &compare->pool, .files = files };

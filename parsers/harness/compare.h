@@ -34,7 +34,7 @@ struct harness_compare {
 	struct harness_group groups[2]; /* plain, harnessed */
 	size_t n_groups;
 	bool has_report;	  /* the comparison is finished */
-	enum harness_tri process; /* is HarnessGym running on that machine? */
+	enum harness_tri process; /* is HarnessGym running on the trials' machine? */
 	/* The newest trial that has started but not ended; NULL: none. */
 	const char *live_group;
 	unsigned int live_trial;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Store the files of a HarnessGym directory that are read, each with its last complete content. */
+/* Store the needed files of a HarnessGym directory, each with its last complete content. */
 #include "parsers/harness/files.h"
 
 #include <fnmatch.h>

@@ -19,8 +19,8 @@ enum harness_form {
 	HARNESS_END,   /* the last HARNESS_END_KEEP bytes */
 };
 
-/* X(id, pattern, form) for every file that is read; pattern is for fnmatch, '*' matches within one
- * name. All other files are ignored, in particular copies of the workspace with their own
+/* X(id, pattern, form) for every file that is read; pattern is for fnmatch, and '*' does not match
+ * '/'. All other files are ignored, in particular copies of the workspace with their own
  * .harnessgym. The last two belong to a folder without HarnessGym, in which an agent keeps a table
  * of its experiments. */
 #define HARNESS_RUN_	      "runs/*/"
@@ -110,7 +110,7 @@ struct harness_file {
 	cJSON *json; /* owned; HARNESS_JSON only; NULL: never complete yet */
 	char *text;  /* owned, never NULL; empty for JSON and MARK */
 	size_t len;
-	/* HARNESS_TABLE only, owned: each row as it was when it was first read. */
+	/* HARNESS_TABLE only, owned: the first version of each row. */
 	char *seen;
 	size_t seen_len;
 	uint64_t hash;	  /* of the last complete content */
@@ -149,7 +149,7 @@ struct harness_files {
 	struct map by_path;
 	uint64_t generation; /* increases with every change */
 	unsigned int walk;
-	/* Is HarnessGym running on that machine? UNKNOWN: not checked. */
+	/* Is HarnessGym running on the machine of the files? UNKNOWN: not checked. */
 	enum harness_tri process;
 	bool full; /* files were skipped because of HARNESS_MAX_FILES */
 };

@@ -6,11 +6,11 @@
 
 #include "parsers/harness/parts.h"
 
-#define TRUST_MS	(300 * 1000) /* mtimes of a copy differ more from recorded times */
+#define TRUST_MS	(300 * 1000) /* a copy's mtimes differ more from recorded times */
 #define MARGIN_S	60.0
 #define ABORTED_S	3600.0 /* a run is dead if it is silent for this long after its limit */
 #define UNKNOWN_LIMIT_S 600.0
-#define GRACE_S		3.0 /* a run that wrote this recently is active, process or not */
+#define GRACE_S		3.0 /* a run that wrote this recently is active, even without a process */
 
 const char *const harness_state_names[] = { "finished", "running", "stale", "aborted" };
 
@@ -19,8 +19,9 @@ static int64_t mtime_of(const struct harness_file *file)
 	return file != NULL ? file->mtime_ms : 0;
 }
 
-/* Are the mtimes those of the run, and not of a copy of its folder? HarnessGym records in
- * result.json the time at which it writes the iteration's activation.json, so compare these two. */
+/* Do the mtimes come from the run, and not from a copy of its folder? HarnessGym records in
+ * result.json the time at which it writes the iteration's activation.json: compare this time with
+ * the mtime. */
 static bool trusts_mtimes(const struct harness_build *b)
 {
 	const struct harness_run *run = b->run;
@@ -139,7 +140,7 @@ static enum harness_state find_state(const struct harness_build *b, const struct
 	double over_s = life->silent_s.value - limit_s;
 	if (over_s > ABORTED_S && b->run->table == NULL)
 		return HARNESS_STATE_ABORTED;
-	/* A fake agent has no own process, and a user of HarnessGym's API is not recognized. */
+	/* A fake agent has no process, and a program that uses HarnessGym's API is not found. */
 	bool is_dead = life->process == HARNESS_NO && life->silent_s.value > GRACE_S &&
 		       (b->run->runner == NULL || strcmp(b->run->runner, "fake") != 0);
 	return over_s > 0 || is_dead ? HARNESS_STATE_STALE : HARNESS_STATE_RUNNING;

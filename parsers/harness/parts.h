@@ -58,8 +58,8 @@ void harness_proof_read(struct harness_build *b);
 void harness_proof_alone(struct harness_build *b, const struct harness_workspace *ws);
 
 /* Compare the output `own` with `base`, another output of the same verifier: a program that forges
- * one may not know everything that the verifier prints. Numbers are comparable only if they were
- * measured on the same device, in the same mode. If the outputs differ, `why` gets the first
+ * an output may not know everything that the verifier prints. Numbers are comparable only if they
+ * were measured on the same device, in the same mode. If the outputs differ, `why` gets the first
  * reason, which names the source of `base` as `whose`. */
 bool harness_output_matches(const char *score_key, const cJSON *base, const cJSON *own,
 			    const char *whose, char why[HARNESS_NAME_MAX]);

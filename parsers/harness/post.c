@@ -46,7 +46,7 @@ static bool has_exit_code(const struct harness_post *post, double code)
 	return post->return_code.present && post->return_code.value == code;
 }
 
-/* Find what kept a command that did not pass from judging the kernel. If the verifier printed JSON,
+/* Find why a command that did not pass could not judge the kernel. If the verifier printed JSON,
  * only its "error" and "errors" count. */
 static enum harness_failure classify_failure(const struct harness_post *post, const cJSON *json,
 					     struct str out, struct str errors)
@@ -219,7 +219,7 @@ void harness_post_read(struct harness_build *b, struct harness_post *post, const
 	if (out != NULL) {
 		post->is_empty = str_trim((struct str){ out->text, out->len }).len == 0;
 		text = (struct str){ out->text, out->len };
-		/* Only the end of a long output is stored, which cannot be parsed. */
+		/* A long output is stored without its start, and cannot be parsed. */
 		if (!out->cut)
 			printed = json_parse(str_trim(text), JSON_BARE_TEXT, NULL);
 		read_json(b, post, printed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Decide whether the output of a verifier is evidence: it was printed after the attempt ended, by
  * an unchanged judge, and not modified since. An agent that can write one file of a run can write
- * all of them and set their mtimes. It cannot set ctimes, so we trust only their order. */
+ * every file and set all mtimes. It cannot set ctimes, so we trust only their order. */
 #include <sys/param.h>
 
 #include "base/sort.h"
@@ -158,8 +158,8 @@ static enum harness_proof find_proof(struct harness_build *b, size_t i)
 		harness_post_doubt(b, &it->post, "HarnessGym has not started this iteration");
 		return HARNESS_PROOF_DOUBT;
 	}
-	/* Files are read at different times: only the next attempt's output proves an early
-	 * start. */
+	/* Files are read at different times: only the next attempt's output proves that it started
+	 * early. */
 	if (b->run->ordered && i + 1 < b->run->n_iterations && !has_ended(b, it) &&
 	    harness_run_file(b, HARNESS_ATTEMPT_OUT, it[1].number) != NULL) {
 		harness_post_doubt(b, &it->post,
@@ -195,8 +195,8 @@ static bool is_checkpoint_unchanged(const struct harness_build *b)
 	return !b->run->checkpoint.is_refused && ms != 0 && ms <= find_checkpoint_end(b);
 }
 
-/* Return until when the agent could write a judge file in the workspace. HarnessGym itself writes
- * the file when it restores the checkpoint, and anyone may write it after the run. */
+/* Return the last time at which the agent could write a judge file in the workspace. HarnessGym
+ * itself writes the file when it restores the checkpoint, and anyone may write it after the run. */
 static int64_t find_agent_end(const struct harness_build *b)
 {
 	const struct harness_run *run = b->run;
@@ -241,10 +241,10 @@ static const char *find_work_fault(const struct harness_build *b, const struct h
 		return NULL;
 	if (differs)
 		return "judge changed";
-	/* Before the last write the content is unknown: skip writes before this iteration. */
+	/* The content after the last write is known: a write before this iteration is harmless. */
 	if (work->ctime_ms <= EARLIEST(b, starts, it->number))
 		return NULL;
-	/* The agent restored the file before the measurement: that is no fault. */
+	/* It is not a fault if the agent restored the file before the measurement. */
 	return own->sum[0] != '\0' && work->ctime_ms <= LATEST(b, ends, it->number) ? NULL
 										    : rewritten;
 }
@@ -276,7 +276,7 @@ static const char *find_judge_fault(const struct harness_build *b,
 	if (point->iteration.value != it->number) {
 		const char *fault = find_work_fault(b, judge, it, out);
 
-		/* The workspace of the checkpoint was that of the next iterations. */
+		/* The next iterations continued in the workspace that the checkpoint copied. */
 		return fault == NULL && differs && !is_reset(b) &&
 				       strcmp(judge->copies[HARNESS_WORK].sum, own->sum) != 0
 			       ? "judge changed"
@@ -284,7 +284,7 @@ static const char *find_judge_fault(const struct harness_build *b,
 	}
 	if (differs)
 		return "judge changed";
-	/* The checkpoint was copied after the measurement: a later judge did not measure. */
+	/* A judge that changed after the checkpoint was copied did not do the measurement. */
 	if (!b->run->ordered ||
 	    (is_checkpoint_unchanged(b) &&
 	     judge->copies[HARNESS_WORK].ctime_ms > get_ctime(b, HARNESS_MANIFEST, 0)))
@@ -333,8 +333,8 @@ static void check_judges(struct harness_build *b, const char **names)
 				run->checkpoint.iteration.value);
 }
 
-/* Doubt or mark the iteration whose candidate interferes with the verifier's process. The files of
- * only one candidate are known: that of the checkpoint, or else of the last iteration. */
+/* Doubt or mark the iteration whose candidate interferes with the verifier's process. Only one
+ * candidate's files are known: the checkpoint's, or else the last iteration's. */
 static void check_candidate(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
@@ -632,7 +632,7 @@ static void check_manifest(struct harness_build *b, struct harness_iteration *it
 	}
 	if (!harness_is_finite(point->score) || !is_worse(run, point->score, it->post.score))
 		return;
-	/* HarnessGym makes a checkpoint only of a score that is better than all before. */
+	/* HarnessGym makes a checkpoint only if the score is better than all earlier scores. */
 	if (is_its ||
 	    (keeps && !array_any(old, run->iterations, (size_t)(it - run->iterations),
 				 !is_worse(run, old->post.said_score, it->post.score) ||
@@ -657,9 +657,8 @@ static void check_restore(struct harness_build *b, struct harness_iteration *it)
 	harness_post_doubt(b, &it->post, "measured much worse after the restore");
 }
 
-/* A judge that was rewritten may have been a different one in between. An agent gains nothing from
- * that if its score is worse than one that an unchanged judge printed: it only restored its
- * files. */
+/* A rewritten judge may have had other content for a time. The agent gained nothing from that if
+ * its score is worse than a score of an unchanged judge: it only restored its files. */
 static void check_rewritten(struct harness_build *b, const char *const *names)
 {
 	struct harness_run *run = b->run;
@@ -681,7 +680,7 @@ static void check_rewritten(struct harness_build *b, const char *const *names)
 			doubt_judge(b, it, rewritten, name);
 			continue;
 		}
-		/* Without a template, a chmod cannot be told from a rewrite. */
+		/* Without a template, a chmod looks like a rewrite. */
 		it->proof = HARNESS_PROOF_REWRITTEN;
 		harness_post_doubt(b, &it->post, "%s: %.100s", rewritten, name);
 	}

@@ -17,7 +17,7 @@ static struct harness_number flag_number(const char *command, const char *name)
 	return number;
 }
 
-/* Return the limit of an attempt; the last one of a schedule applies to all later attempts. */
+/* Return an attempt's time limit; the last limit of a schedule applies to all later attempts. */
 static struct harness_number attempt_limit(const struct harness_build *b, unsigned int number)
 {
 	const cJSON *config = harness_json_file(b, HARNESS_CONFIG, 0);
@@ -392,7 +392,7 @@ static void read_times(struct harness_build *b)
 		if (it->updated_ms > run->end_ms)
 			run->end_ms = it->updated_ms;
 	}
-	/* A run that has just started has recorded no time yet: use that of its first file. */
+	/* A run that has just started has recorded no time yet: use the mtime of its first file. */
 	if (run->start_ms == 0 && config != NULL)
 		run->start_ms = config->mtime_ms;
 }
@@ -486,7 +486,7 @@ static struct harness_number find_gain(const struct harness_run *run, struct har
 	return harness_gain_pct(b->value, a.value, run->higher_is_better);
 }
 
-/* Replace *best if a number is strictly better; in an unknown direction, no number is better. */
+/* Replace *best if a number is strictly better; without a direction, no number is better. */
 static void update_best(const struct harness_run *run, struct harness_score *best,
 			struct harness_number number, unsigned int iteration, const char *source)
 {
@@ -573,7 +573,7 @@ static void judge_run(struct harness_build *b)
 	struct harness_number best,
 		before = harness_number(harness_calls_before(b->files, run->start_ms));
 
-	/* HarnessGym records cumulative counts of calls; an iteration made their difference. */
+	/* HarnessGym records cumulative counts; the calls of an iteration are their difference. */
 	array_each (it, run->iterations, run->n_iterations) {
 		if (it->calls.present && before.present && it->calls.value >= before.value)
 			it->calls_delta = harness_number(it->calls.value - before.value);

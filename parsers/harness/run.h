@@ -48,7 +48,7 @@ struct harness_post {
 	bool present;
 	const char *status, *command;
 	const char *json_status, *mode;	   /* from the verifier's JSON, or NULL */
-	const char *device, *torch, *cuda; /* also from that JSON */
+	const char *device, *torch, *cuda; /* also from this JSON */
 	struct harness_number return_code, duration_s, score;
 	struct harness_number elapsed_s; /* as the verifier reports it */
 	enum harness_tri timed_out;
@@ -165,8 +165,8 @@ struct harness_table {
 	const char *kind;		/* of the last row; best and gains use only this kind */
 	unsigned int outcomes[4];	/* kept, discarded, crashed, other */
 	struct harness_score baseline;	/* the first row with a score */
-	unsigned int baselines;		/* number of measurements of it */
-	struct harness_number noise;	/* their range; absent if there is only one */
+	unsigned int baselines;		/* how often the baseline was measured */
+	struct harness_number noise;	/* range of the baseline's scores; absent for one score */
 	struct harness_number best_pct; /* gain of the best kept row over the baseline */
 	unsigned int since_best;	/* number of rows after the best one */
 	const char *trend;	      /* "improving", "plateau" or "crashing"; NULL: no score yet */
@@ -225,7 +225,7 @@ struct harness_life {
 	struct harness_number left_s; /* of the phase; < 0: limit exceeded */
 	int64_t seen_ms;	      /* last sign of activity, 0: unknown */
 	struct harness_number silent_s;
-	enum harness_tri process; /* is HarnessGym running on that machine? */
+	enum harness_tri process; /* is HarnessGym running on the run's machine? */
 };
 
 struct harness_run {
@@ -281,7 +281,7 @@ struct harness_run {
 	struct harness_life life;
 	struct harness_table *table; /* NULL: a HarnessGym run */
 	size_t torn;		     /* number of torn files */
-	const char *torn_path;	     /* one of them, below runs/; NULL: none */
+	const char *torn_path;	     /* a torn file, below runs/; NULL: none */
 };
 
 /* Counts of calls of one MCP tool, or of calls with one status. */
@@ -332,7 +332,7 @@ void harness_workspace_release(struct harness_workspace *ws);
 /* Use this score as the best of earlier runs. */
 void harness_workspace_refer(struct harness_workspace *ws, double score);
 
-/* Is the judge that of the task? UNKNOWN: not everything that it uses could be compared. */
+/* Did the task's own judge measure? UNKNOWN: some files of the judge could not be compared. */
 enum harness_tri harness_judge_unchanged(const struct harness_run *run);
 
 /* Find a run by its id (NULL: the newest), or NULL. */

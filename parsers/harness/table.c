@@ -16,7 +16,7 @@ struct row {
 	struct str cells[COLUMNS];
 	enum outcome outcome;
 	double score;	/* NAN: not a number, or a crash */
-	double rounded; /* rounding error: half a unit of the last decimal, at most of the fourth */
+	double rounded; /* rounding error: half a unit of the last of at most four decimals */
 	bool is_baseline;
 	bool is_other;	     /* a measurement of another kind than the last row's */
 	unsigned int number; /* 1.. */

@@ -28,8 +28,8 @@ static void add_tokens(union harness_usage *usage, const cJSON *tokens)
 		add_known(parts[i].sum, harness_number_at(tokens, parts[i].key));
 }
 
-/* Claude prints one object of type "result" at the end, with totals. Codex prints one of type
- * "turn.completed" per turn: the sum over a text that lacks its start is too small. */
+/* Claude prints one object of type "result" at the end, with totals. Codex prints an object of type
+ * "turn.completed" per turn, so the sum over a text without its start is too small. */
 static void add_object(union harness_usage *usage, const cJSON *object, bool cut)
 {
 	const char *type = json_get_string(object, "type", "");

@@ -102,7 +102,7 @@ struct harness_number harness_score_of(const cJSON *object, const char *key, boo
 					     keys[i % LENGTH(keys)]);
 
 		number = harness_number_of(node);
-		/* JSON can write an infinite number only in quotes: only a finite one is wrong. */
+		/* In JSON an infinite number needs quotes; a finite number must not have any. */
 		if (!quoted && cJSON_IsString(node) && isfinite(number.value))
 			number.value = (double)NAN;
 	}

@@ -233,7 +233,7 @@ def bytecode(rig):
         found[name] = [file.split(".")[0] for path, _, files in os.walk(rig.dir)
                        if "/%s-" % name in path and "/bytecode/" in path for file in files]
     ok(sorted(found["bare"]) == ["__init__", "cuda"],
-       "the bytecode of torch is kept in the bench's folder, none of the task's or the arms'",
+       "the bench's folder keeps only torch's bytecode, not the task's or the arms'",
        found["bare"])
     ok(not found["compiled"] and not os.listdir(os.path.join(site, "torch", "__pycache__")),
        "packages that have bytecode are left alone", found["compiled"])

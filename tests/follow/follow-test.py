@@ -332,7 +332,7 @@ def test_rotations():
                   (test_rotated, top, "sh", ssh + ["openssh:pod"],
                    "a symlink to a log", env)]
     try:
-        # They mostly wait, so run all of them at the same time.
+        # The cases mostly wait, so run them at the same time.
         with ThreadPoolExecutor(len(cases)) as pool:
             for case in [pool.submit(*case) for case in cases]:
                 case.result()

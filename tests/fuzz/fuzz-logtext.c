@@ -25,7 +25,7 @@ static void check_text(struct str s)
 	}
 }
 
-/* Check that each style starts at a character, after the style before, and differs from that. */
+/* Check that each style starts at a character after the previous style, and differs from it. */
 static void check_runs(const struct logsgr_runs *runs, struct str text)
 {
 	uint32_t before = 0;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # `make fuzz-run`: every fuzz target of a build with --enable-fuzzing, one
-# after another, FUZZ_SECONDS each.  Inputs that fail are kept in fuzz-found/.
+# after another, FUZZ_SECONDS each.  Inputs that fail stay in fuzz-found/.
 set -u
 src=${HGYM_SRC:?} build=${HGYM_BUILD:?}
 seconds=${FUZZ_SECONDS:-60}
@@ -15,7 +15,7 @@ for program in "$build"/tests/fuzz/fuzz-*; do
     name=${program##*/fuzz-}
     count=$((count + 1))
     mkdir -p "$build/fuzz-corpus/$name"
-    # New inputs go to the first folder; the seeds stay as they are.
+    # New inputs go to the first folder; the seeds stay unchanged.
     if nice "$program" -max_total_time="$seconds" -max_len=16384 \
         -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
         -artifact_prefix="$found/$name-" "$build/fuzz-corpus/$name" \

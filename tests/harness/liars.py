@@ -19,8 +19,8 @@ sys.path[:0] = [os.path.join(SRC, "tests", name)
 import harness_liar as liar  # noqa: E402
 from tap import finish, ok  # noqa: E402
 
-# The cases by their best score at the end; in all others it is 110, of iteration 2.
-# 130 is the true score of iteration 1, and 140 that of the baseline.
+# Cases whose best score at the end is not 110, the score of iteration 2.
+# 130 is the true score of iteration 1, and 140 the score of the baseline.
 BEST = {
     130: ["judge swapped", "judge linked", "byte code linked",
           "module shadowed", "module shadowed as bytes",

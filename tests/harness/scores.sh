@@ -52,7 +52,7 @@ has "a score from standard input is read" '"score":101.5'
 check "board reads scores" $?
 has "scores of mode final are compared with each other" \
     '"work":"triton_rmsnorm_h100 final best_us","n_valid":2'
-has "scores of mode dev are a group of their own" '"work":"triton_rmsnorm_h100 dev best_us","n_valid":1'
+has "scores of mode dev form a separate group" '"work":"triton_rmsnorm_h100 dev best_us","n_valid":1'
 has "failed scores are counted, not ranked" \
     '"n_valid":0,"n_invalid":2,"median":null'
 hasnt "failed scores are not in the statistics" ':70'

@@ -19,7 +19,7 @@ holds() {
 "$HGYM_TUI" harness --md "$dir/w" >"$dir/md" || exit 1
 
 holds "the baseline is read" '"baseline":{"score":142.848,"passed":true' "$dir/json"
-holds "the best verified score is that of iteration 3" \
+holds "the best verified score comes from iteration 3" \
     '"best_verified":{"score":99.744,"iteration":3}' "$dir/json"
 unverified='"score":97.664,"iteration":4,"source":"in_session"'
 holds "the best unverified score is shown with its source" \

@@ -24,7 +24,7 @@ from vt import Program  # noqa: E402
 from wait import until  # noqa: E402
 
 TOLD = "kernel_config.json"
-# A verifier like those of the published tasks; SILENT: it does not print its
+# A verifier as in the published tasks; SILENT: it does not print its
 # configuration.
 VERIFIER = """import json
 config = json.load(open("kernel_config.json"))
@@ -50,7 +50,7 @@ def inputs(case, seed):
 
 
 def play(folder, told, files=None):
-    """Play a run with these kernel configurations: that of the template, then those of
+    """Play a run with these kernel configurations: first for the template, then for
     each iteration (None: unchanged)."""
     def begun(run):
         for name, text in {"verifier.py": VERIFIER, "kernel.py": KERNEL,
@@ -161,7 +161,7 @@ def test_command(folder):
 
 def trial(folder, group, number, kernel, valid=True, judge=VERIFIER,
           printed=None):
-    """Write a trial as HarnessGym leaves it; printed: output to use for the verifier's."""
+    """Write a trial as HarnessGym leaves it; printed: the verifier's output."""
     own = os.path.join(folder, group, "trial_%d" % number)
     for name, text in (("verifier.py", judge), (TOLD, json.dumps(kernel))):
         liar.write(os.path.join(own, "workspace", name), text)
@@ -254,7 +254,7 @@ def test_trials(folder):
     plan, more = json.loads(made().stdout), plan
     ok(len(plan["variants"]) == 8 and plan["note"] ==
        "2 more trials left out: this bench has at most 8 arms" and
-       "note" not in more, "of more than eight arms, the others are reported", plan)
+       "note" not in more, "trials that eight arms leave out are reported", plan)
     liar.write(work + "/many.json", json.dumps(plan))
     done = subprocess.run([TUI, "bench", "run", "--dry-run",
                            work + "/many.json"], check=False,

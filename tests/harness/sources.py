@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Sources of a candidate in Python, C, CUDA, shell and make that tamper with the
-verifier, and honest ones that look like them. None is executed."""
+verifier, and honest sources that look like them. No source is executed."""
 import ast
 import os
 import sys
@@ -429,7 +429,7 @@ cudaError_t cudaDeviceSynchronize(void)
     ("clock in C++ that throws nothing", "k.cpp"): '''
 extern "C" int clock_gettime(clockid_t c, struct timespec *t) noexcept { return 0; }
 ''',
-    ("clock in C++ with the type behind", "k.cpp"): '''
+    ("clock in C++ with a trailing type", "k.cpp"): '''
 extern "C" auto clock_gettime(clockid_t c, struct timespec *t) -> int { return 0; }
 ''',
     ("clock in a namespace", "k.cpp"): '''
@@ -529,7 +529,7 @@ run: bench
 ''',
 }
 
-# Honest ones that look like them.
+# Honest sources that look like these lies.
 HONEST = {
     ("settings from a table", "kernel.py"): '''
 import torch
@@ -570,7 +570,7 @@ stats.median = lambda v: sorted(v)[len(v) // 2]
 BEST = stats.median([64, 128, 256])
 def run(x): return x * 2
 ''',
-    ("functional patched that no judge calls", "kernel.py"): '''
+    ("patched functional that no judge calls", "kernel.py"): '''
 import torch.nn.functional as F
 _old = F.gelu
 F.gelu = lambda x, approximate='none': _old(x, approximate='tanh')
@@ -1181,6 +1181,6 @@ for name, path, text in (
         ("one word", "k.cpp", "a" * 1000000 + ".attr("),
         ("here-documents", "b.sh", "<<X\n" * 200000)):
     ok(any("too long" in hint for hint in tampers(path, text)[1]),
-       "marked: a file that is too long, of many " + name)
+       "marked: an overlong file of many " + name)
 test_names()
 sys.exit(finish())

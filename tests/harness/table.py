@@ -29,7 +29,7 @@ LOG = "step 953 loss 2.9\n---\nval_bpb:          %s\npeak_vram_mb: 45060.2\n"
 
 
 def put(folder, table, log=None, newer=False):
-    """Write both files as if unchanged for an hour; newer: run.log is the newer one."""
+    """Write both files as if unchanged for an hour; newer: run.log is newer."""
     os.makedirs(folder, exist_ok=True)
     for name, text, age in (("results.tsv", table, 3600),
                             ("run.log", log, 3000 if newer else 4000)):
@@ -233,7 +233,7 @@ def test_kinds(folder):
     ok(table["kept"] == 4 and table["crashed"] == 1 and
        table["kind"] == "softmax" and table["best_kept_pct"] == 20 and
        table["baseline_claimed"]["score"] == 50,
-       "best and gain are those of the last kernel", table)
+       "best and gain belong to the last kernel", table)
     put(folder, "exp\tval_loss\tkept\n1\t3.3\tyes\n2\t3.2\tno\n3\t3.1\tyes, no doubt\n")
     _, table = look(folder)
     ok((table["kept"], table["discarded"]) == (2, 1), 'a column "kept" with yes or no is the status', table)

@@ -616,7 +616,7 @@ def main():
     if os.environ.get("ASAN_OPTIONS"):
         skip("a real cluster", "Slurm is not built with a sanitizer")
         with_daemons = ()
-    # Cluster() forks, so all of them come before the first thread.
+    # Cluster() forks, so start every cluster before the first thread.
     cases = [(test, Cluster(), test in with_daemons)
              for test in (*with_daemons, test_silence, test_shapes)]
     with ThreadPoolExecutor(len(cases)) as pool:

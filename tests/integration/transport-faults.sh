@@ -183,8 +183,8 @@ signal_conns() {
 }
 
 # A silent command on a connection without other users: the connection sends a
-# probe by itself. The time of the last output is that of the file out, the
-# time of the report that of the file err.
+# probe by itself. The mtime of the file out is the time of the last output, the
+# mtime of the file err is the time of the report.
 test_frozen_connection() {
 	begin frozen libssh2:pod "echo in; $wait_for_end"
 	wait_for grep -q in "$work/frozen.out"

@@ -17,8 +17,8 @@ SRC = os.environ.get("HGYM_SRC", ".")
 BUILD = os.environ.get("HGYM_BUILD", "build")
 LOG_MAX = 2 << 20
 
-# Runs a shell and changes some bytes of its output. Otherwise the output is that
-# of a follower, of a check of the pod, or of a reader of HarnessGym runs.
+# Runs a shell and changes some bytes of its output. The output comes from a
+# follower, a check of the pod, or a reader of HarnessGym runs.
 LIAR = """#!%s
 import os, random, subprocess, sys
 folder, rate, seed = sys.argv[1], float(sys.argv[2]), sys.argv[3]

@@ -121,7 +121,7 @@ def walk(name, size, colours, env, locale):
 
 def main():
     global home
-    # The name must be as long as the one in the golden files.
+    # The name must be as long as the name in the golden files.
     with tempfile.TemporaryDirectory(prefix="hg", dir="/tmp") as folder:
         home = folder
         made = subprocess.run(["tic", "-x", "-o", home + "/terminfo", "-"],

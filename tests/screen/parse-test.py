@@ -149,7 +149,7 @@ def pace(row):
     the median of single steps."""
     tok_s, batch = row["tok_s_last"], row["train_batch_tokens"]
     median = row["step_ms_median"]
-    # Where single steps are printed, the rate is that of the last one.
+    # Where single steps are printed, the rate belongs to the last step.
     mean = first(row["ms_per_step"], batch / tok_s * 1000
                  if batch and tok_s and median is None else None,
                  row["step_avg_printed_ms"])

@@ -202,7 +202,7 @@ static void test_idle(void)
 	   "twenty minutes at 6 USD an hour cost 2 USD");
 	now += 120000;
 	alerts_update(&alerts, &model, NULL, now);
-	ok(!find(&alerts, ALERT_IDLE), "without telemetry there is no idle alert");
+	ok(!find(&alerts, ALERT_IDLE), "no idle alert without telemetry");
 	pass_minutes(&alerts, &model, RUN_ABSENT, 12, &now);
 	ok(!find(&alerts, ALERT_IDLE), "no idle alert if the load of one GPU is unknown");
 	model.pods[0].bench_running = true;
@@ -570,7 +570,7 @@ static void test_metric(void)
 	is_str(alerts.v[0].text, "grad norm is 200, above 100", "a NaN is not a value");
 	alerts_rules_clear(&alerts);
 	alerts_update(&alerts, &model, NULL, T0);
-	is_int((long long)alerts.n, 0, "without rules there are no alerts");
+	is_int((long long)alerts.n, 0, "no alerts without rules");
 	alerts_release(&alerts);
 	model_release(&model);
 }
@@ -795,7 +795,7 @@ static void test_band(void)
 	   "interpolation at many x, including the last");
 	band_release(&band);
 	band_init(&band, seeds, 3, &(struct curve){ NULL, NULL, 0 });
-	is_int((long long)band.n, 0, "without points there is no value");
+	is_int((long long)band.n, 0, "no value without points");
 	band_release(&band);
 }
 
@@ -825,7 +825,7 @@ static void test_seeds(void)
 	free(model.runs[4]->group);
 	model.runs[4]->group = xstrdup("/h");
 	is_int((long long)find_seeds(&model, mr->group, 2000, found), 4,
-	       "running, differently planned and foreign runs are left out");
+	       "running, differently planned and foreign runs do not count");
 	model.runs[5]->run.seed = model.runs[6]->run.seed = RUN_ABSENT;
 	is_int((long long)find_seeds(&model, mr->group, 2000, found), 4,
 	       "a run without a printed seed counts as a seed");
@@ -838,7 +838,7 @@ static void test_seeds(void)
 	       "equal figures of two logs count once");
 	model.runs[1]->history = MODEL_ASKED;
 	is_int((long long)find_seeds(&model, mr->group, 2000, found), 0,
-	       "none while the series of one are being loaded");
+	       "no seeds are found while the series of one run are being loaded");
 	model_release(&model);
 }
 

@@ -67,8 +67,7 @@ static void add(struct bench *b, size_t arm, size_t block, size_t rep, double us
 	b->n++;
 }
 
-/* Scores of about 33 for A and 59 for B.  Run `stalled`, one of A, took 197, as once observed on a
- * GPU. */
+/* Scores of about 33 for A and 59 for B. Run `stalled` of A took 197, as once observed on a GPU. */
 static struct bench *make(size_t reps, size_t stalled)
 {
 	static const double a[] = { 33.12, 33.28, 32.86, 32.88, 33.04, 32.95 };
@@ -256,7 +255,7 @@ static void test_log_clock(void)
 	judge_release(&b->judge);
 	for (size_t i = 0; i < b->n; i += 2)
 		b->health[i].shown_least_s = b->health[i].shown_most_s = 0.1;
-	is_int((long long)judged(b)->hits.n, 0, "rows that appeared at once are no evidence");
+	is_int((long long)judged(b)->hits.n, 0, "rows that appeared at once are not evidence");
 	judge_release(&b->judge);
 	/* B's log claims 3 % more speed than it has, with samples once a second. */
 	for (size_t i = 0; i < b->n; i++) {
@@ -868,7 +867,7 @@ static void test_marks(void)
 
 	c = judge_aa(&b, 1.0, 0.0);
 	ok(has_guard(c, GUARD_NO_SPREAD) && c->paired.sd == 0.0 && isnan(c->welch.p),
-	   "a warning if there is no spread: %s", c->verdict.text);
+	   "a warning if the spread is zero: %s", c->verdict.text);
 	ok(!has_guard(c, GUARD_UNSEEN), "no warning if versions are known");
 	done(&b);
 	c = judge_aa(&b, 1.0, 1e-4);

@@ -51,7 +51,7 @@ static void test_few(void)
 	noise_measure(&noise, some, 3);
 	is_int((long long)noise.n_runs, 2, "runs without a value are ignored");
 	noise_measure(&noise, runs, 0);
-	is_int((long long)noise.n_runs, 0, "without runs there is no noise");
+	is_int((long long)noise.n_runs, 0, "no noise without runs");
 	is_near(noise.mean, (double)NAN, 0, "the mean is absent, not 0");
 }
 
@@ -75,7 +75,7 @@ static void test_several(void)
 		"spread of the medians, which one outlier does not change");
 	some[1].y = (double)NAN;
 	noise_measure(&noise, some, n);
-	is_int((long long)noise.n_blocks, 2, "a block that lost a run is left out");
+	is_int((long long)noise.n_blocks, 2, "a block that lost a run does not count");
 }
 
 static void test_drift(void)

@@ -617,7 +617,7 @@ static void test_form(void)
 	cJSON_ReplaceItemInObject(form, "command", cJSON_CreateString(""));
 	a = bench_make_form(form, &conf, &err);
 	is_str(json_get_string(json_get(a, "workload"), "command", ""), "python3 a2.py",
-	       "all arms run the control's command if there is no other");
+	       "all arms run the control's command if they have no command");
 	cJSON_Delete(a);
 	cJSON_ReplaceItemInObject(form, "command", cJSON_CreateString("python3 a.py"));
 	cJSON_ReplaceItemInObject(form, "control", cJSON_CreateString("A LR=0.1"));

@@ -26,7 +26,7 @@
 /* SINE: a period of six runs.  CARRY: a run after one of the variant is slower. */
 enum noise { NORMAL, T3, EXPONENTIAL, STALL, DRIFT, AR1, SINE, CARRY };
 
-/* A row of the table: what is simulated, and the limits for its results. */
+/* A row of the table: a simulation, and the limits for its results. */
 struct row {
 	const char *name;
 	enum noise noise;
@@ -39,7 +39,7 @@ struct row {
 	/* Required limits, per cent; 0: none. */
 	double most_wrong, least_covered, least_found;
 	bool same_noise; /* the plan declares the same noise */
-	/* For PROMISE: the first of this many variants truly differs by what the plan promises. */
+	/* For PROMISE: the first of this many variants truly differs by the promised difference. */
 	size_t variants;
 };
 

@@ -281,7 +281,7 @@ static void test_few_blocks(void)
 	ok(isnan(p.sd) && isnan(p.p) && isnan(p.lo) && isnan(p.mde),
 	   "one block has no spread, p or interval");
 	p = paired_compare(d, 0, &rule);
-	ok(isnan(p.mean), "without blocks there is no mean");
+	ok(isnan(p.mean), "no mean without blocks");
 	p = paired_compare(d, 3, &rule);
 	ok(p.p == 0.0 && p.lo == 0.01 && p.hi == 0.01, "blocks without noise");
 }
@@ -417,7 +417,7 @@ static void test_schedule(void)
 	check_schedule(1, 1, 2, "A A");
 }
 
-/* Without interim looks and places, the power is that of the noncentral t. */
+/* Without interim looks and places, the power follows from the noncentral t. */
 static void test_power(void)
 {
 	struct power_plan plan = {
@@ -522,7 +522,7 @@ static void test_fit(void)
 	b[1].aa = (double)NAN;
 	p = paired_fit(b, 3, &by);
 	is_rel(p.df, 2, TOL, "if a block has no A/A arm, the arm is not used");
-	ok(isnan(p.p_own), "without an A/A arm there is no separate p");
+	ok(isnan(p.p_own), "no separate p without an A/A arm");
 	for (size_t i = 0; i < 6; i++)
 		b[i] = (struct paired_block){
 			.d = .01 + (i % 2 ? .05 : -.05) + 1e-4 * (double)(i % 3),

@@ -176,7 +176,7 @@ static void test_losses(void)
 	   "the hit is soft if the plan declares other numerics");
 	hit = check(a, NAN, good, 3.4, 2, false);
 	ok(hit != NULL && !hit->hard && hit->guard == GUARD_UNCHECKED,
-	   "a warning if there is no validation loss");
+	   "a missing validation loss gives a warning");
 }
 
 static void test_widen(void)

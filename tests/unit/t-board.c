@@ -405,7 +405,7 @@ static void test_uncounted(void)
 	is_int((long long)g->n_counted, 1, "one run of four counts");
 	is_int((long long)g->n_uncounted[BOARD_UNFINISHED], 2, "two runs are unfinished");
 	is_int((long long)g->n_uncounted[BOARD_NO_SCORE], 1, "one run has no score");
-	is_near(g->stats.mean, pr2014[0].bpb, 1e-15, "the mean is that of the run that counts");
+	is_near(g->stats.mean, pr2014[0].bpb, 1e-15, "the mean contains only the run that counts");
 	is_near(g->stats.sd_sample, RUN_ABSENT, 0, "one value has no spread");
 	is_near(g->stats.sd_population, RUN_ABSENT, 0, "one value has no population sd");
 	is_near(g->stats.se, RUN_ABSENT, 0, "one value has no standard error");

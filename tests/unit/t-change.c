@@ -171,7 +171,7 @@ static void test_run(void)
 		{ "200 equal rows", METRIC_MS_PER_STEP, 200, 100, true, 0 },
 		{ "a third of a per cent", METRIC_MS_PER_STEP, 200, 100.3, true, 0 },
 		{ "no clock", METRIC_STEP_MS, 200, 103, false, 1 },
-		/* Merged points keep minimum and maximum, so they are no fair sample of the
+		/* Merged points keep minimum and maximum, so they are not a fair sample of the
 		 * original rows. */
 		{ "20,000 rows alike", METRIC_MS_PER_STEP, 20000, 100, true, 0 },
 		{ "20,000 rows", METRIC_MS_PER_STEP, 20000, 103, true, 1 },

@@ -353,7 +353,7 @@ static void test_zoom_to(void)
 	ok(chart.zoom <= 256 && chart.center < 1, "zoom stops at 256");
 }
 
-/* The legend is drawn where there is no line. */
+/* The legend is drawn where no line is. */
 static void test_legend(void)
 {
 	double x[400], y[400];

@@ -44,7 +44,8 @@ static void test_pods(const struct conf *conf)
 	is_str(conf->pods[1].identity, "/users/u/.ssh/id_ed25519", "~ is expanded");
 	is_str(conf->pods[1].known_hosts, "/etc/kh",
 	       "a relative path belongs to the folder of the file");
-	is_str(conf->pods[1].logs.v[0], "~/pg/train_seed*.log", "a path of the pod stays as it is");
+	is_str(conf->pods[1].logs.v[0], "~/pg/train_seed*.log",
+	       "a path of the pod stays unchanged");
 	is_int(conf->pods[1].transport, CONF_OPENSSH, "the transport that is set");
 	is_int(conf->pods[0].transport, CONF_LIBSSH2, "the default transport");
 	is_str(conf->pods[2].logs.v[0], "/etc/runs/*/train.log",
@@ -220,7 +221,7 @@ static void test_environment(const char *dir)
 
 	setenv("XDG_CONFIG_HOME", dir, 1);
 	is_int(conf_load(&conf, NULL, &err), 0, "a missing file is not an error");
-	is_int((long long)conf.n_pods, 0, "without a file there are no pods");
+	is_int((long long)conf.n_pods, 0, "no pods without a file");
 	conf_release(&conf);
 	is_int(conf_load(&conf, "/nonexistent/c.json", &err), -1,
 	       "a file that was named must exist");

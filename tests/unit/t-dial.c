@@ -189,7 +189,8 @@ static void test_which(void)
 	seen = dial((struct place *[]){ &silent, &refusing }, 2, 1000);
 	is_int(seen.calls, 0, "a silent address may still answer");
 	seen = dial(NULL, 0, 30000);
-	ok(seen.calls == 1 && seen.fd == -1 && seen.error != 0, "no address is a failure");
+	ok(seen.calls == 1 && seen.fd == -1 && seen.error != 0,
+	   "an empty list of addresses is a failure");
 	is_int(open_files(), before, "no descriptor is left");
 	close_place(&live);
 	close_place(&other);

@@ -37,7 +37,7 @@ static void test_one_line(struct model_run *mr)
 	ok(shows("no output for 130 s", "13:20:00 !  stall"),
 	   "an open alert is a line: since when, open, reason");
 	ok(!shows("as it was then", "event") && !shows("as it was then", "over"),
-	   "an alert adds no event of its own");
+	   "an alert does not add an event");
 	ok(place_of("no output") < place_of("something else"), "an open alert is above the events");
 	press('a');
 	ok(shows("no output for 130 s", "13:20:00 ok stall"), "an acknowledged alert is marked");
@@ -48,7 +48,7 @@ static void test_one_line(struct model_run *mr)
 	alerts_update(&alerts, &model, NULL, T0 + 300000);
 	ok(shows("no output", "13:22:11 !  stall") &&
 		   shows("as it was then", "13:20:00 end of stall"),
-	   "a later alert is another line");
+	   "a later alert gets another line");
 	press('\r');
 	ok(ui_shared(ui)->selected == mr && place_of("kind") == SIZE_MAX,
 	   "Enter goes to the run of the alert");

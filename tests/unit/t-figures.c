@@ -137,7 +137,7 @@ static void test_old_figures(void)
 	canvas_resize(&canvas, 160, 40);
 }
 
-/* The seconds next to the progress of an evaluation are those of the stage that runs. */
+/* The seconds next to the progress of an evaluation belong to the stage that runs. */
 static void test_eval_stage(void)
 {
 	const int vals[] = { 0, 5000 };
@@ -152,7 +152,7 @@ static void test_eval_stage(void)
 	press('1');
 	ok(shows("301 of 1,389 done", "88.0 / 600 s") && shows("301 of", "about 5 min left") &&
 		   shows("301 of", "sliding took 70.0 s"),
-	   "the elapsed time is that of the stage: %s", row_with("301 of"));
+	   "the elapsed time belongs to the stage: %s", row_with("301 of"));
 	(void)add_golf("/x/eval/b.log", 5000, vals, 2,
 		       "stopping_early: wallclock_cap train_time: 500000ms step: 5000/5000\n"
 		       "final_int6_sliding_window val_loss:2.0 val_bpb:1.1217 stride:64 "
@@ -208,7 +208,7 @@ static void test_catching_up(void)
 	   row_with("far.log "));
 }
 
-/* What a run has cost does not decrease when it ends. */
+/* The cost of a run does not decrease when the run ends. */
 static void test_cost(void)
 {
 	const int vals[] = { 0, 5000 };

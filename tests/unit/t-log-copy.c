@@ -90,7 +90,7 @@ static void test_bytes(void)
 	       "more bytes are appended");
 	cksum_add(&sum, data, 600);
 	is_int((long long)log_copy_peek(a, &written_ms), 700, "the size of the file is the offset");
-	ok(written_ms > 1600000000000, "the file's time is that of its last bytes");
+	ok(written_ms > 1600000000000, "the file has the time of its last bytes");
 	is_int((long long)b->sum.len, 0, "each generation is separate");
 	ok(log_copy_read(a, 0, back, 700, NULL) == 700 && memcmp(back, data, 700) == 0,
 	   "the bytes are correct");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Raw lines as they are shown: without escape sequences, and with their colours. */
+/* Raw lines on the screen: without escape sequences, and with their colours. */
 #include <stdlib.h>
 #include <string.h>
 

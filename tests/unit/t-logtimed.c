@@ -26,7 +26,7 @@ static void write_rows(FILE *out, const char *log, int from, int to)
 	}
 }
 
-/* The number of lines that are known so far. */
+/* The number of lines that are known already. */
 static uint64_t logtimed_lines(const struct logtimed *timed)
 {
 	return logtimed_end(timed) - logtimed_begin(timed);
@@ -179,7 +179,7 @@ static void test_left_out(struct model *model)
 	while (logtimed_more(timed))
 		;
 	is_int((long long)logtimed_lines(timed), (long long)lines - 4,
-	       "an unreadable log is left out");
+	       "an unreadable log is skipped");
 	ok(!logtimed_is_stale(timed), "the merged log is current while the file is unchanged");
 	model_log_set_file(c, NULL);
 	ok(logtimed_is_stale(timed), "the merged log is outdated when a file changes");
@@ -204,7 +204,7 @@ static struct model_log *test_late_times(struct model *model)
 		before = logtimed_lines(timed);
 	while (before < 4000 && logtimed_more(timed));
 	ok(logtimed_more(timed) && logtimed_lines(timed) < 60000,
-	   "such a log is not read to its start at once");
+	   "a log whose times start late is not read to its start at once");
 	while (logtimed_more(timed))
 		;
 	is_int((long long)logtimed_lines(timed), 100000 + 1333 + 2 * (LINES + (LINES + 2) / 3) + 5,

@@ -102,7 +102,7 @@ static void on_due(void *user)
 
 #define DUE_MS 500
 
-/* In a separate process: report that it runs, then report what comes first. */
+/* In a separate process: report its start, then the first event. */
 static int run_stopped(int in, int out)
 {
 	struct loop_fd *watch;
@@ -389,7 +389,7 @@ static void test_jobs(void)
 		loop_job(loop, JOB_RESOLVE, work_slowly, on_job_done, NULL);
 	loop_run(loop);
 	is_int(jobs_done, 6, "all jobs are done");
-	ok(atomic_load(&jobs_most) <= 2, "at most two jobs of a kind run at once");
+	ok(atomic_load(&jobs_most) <= 2, "at most two jobs of each kind run at once");
 	for (int i = 0; i < 4; i++)
 		loop_job(loop, JOB_AUTH, work_slowly, on_job_done, NULL);
 	loop_job(loop, JOB_STORE, work_nothing, on_job_done, store);

@@ -121,7 +121,7 @@ static void test_paste_into_field(void)
 	press(KEYCODE_PASTE_END);
 	ok(shows("/run 12", "0 of 1"), "keys within a paste neither erase nor move");
 	press(KEYCODE_BACKSPACE);
-	ok(shows("/run 1 ", "0 of 1"), "keys after the paste do");
+	ok(shows("/run 1 ", "0 of 1"), "keys after the paste erase");
 	type("\033"
 	     "7b");
 	ok(place_of("New bench") != SIZE_MAX, "the form of a bench opens");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decode the pictures of charts and compare them with what was drawn. */
+/* Decode the pictures of charts and compare them with the drawing. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -99,8 +99,8 @@ static void test_target(void)
 	is_int(ssh_target_parse(&target, &pod, (struct str){ NULL, 0 }, &err), 0,
 	       "without an ssh program there are defaults");
 	is_str(target.host, "h", "the host is unchanged");
-	is_int(target.port, 23, "the port is that of the name");
-	is_str(target.agent, "/agent", "the agent is that of the environment");
+	is_int(target.port, 23, "the port comes from the name");
+	is_str(target.agent, "/agent", "the agent comes from the environment");
 	ok(target.n_identities == 3 && target.n_known_hosts == 2,
 	   "the key files are the default ones");
 	ssh_target_release(&target);
@@ -148,7 +148,7 @@ static void test_ssh_words(void)
 		const char *text;
 		enum err_code code;
 		bool final;
-		const char *said; /* all of it; NULL: not asked */
+		const char *said; /* complete; NULL: not asked */
 	} cases[] = {
 		{ "x\r\nroot@h: Permission denied (publickey).\r\n", ERR_AUTH, true, NULL },
 		{ "Host key verification failed.\n", ERR_HOSTKEY, true,
@@ -205,7 +205,7 @@ static void test_gate(void)
 	gate_leave(&tickets[4]);
 	gate_leave(&tickets[1]);
 	loop_run(loop);
-	is_int(admitted, 5, "a login that was given up is not admitted");
+	is_int(admitted, 5, "an abandoned login is not admitted");
 	for (int i = 0; i < 8; i++)
 		gate_leave(&tickets[i]);
 	loop_free(loop);

@@ -92,7 +92,7 @@ static void test_rows(void)
 	       "samples are in the units of metrics, and NaN gives no sample");
 	ok(run_series_last(run_series_find(&state.run, "elapsed (s)"), "elapsed (s)") == 0.5 &&
 		   run_series_last(run_series_find(&state.run, "step_ms"), "step_ms") == 500,
-	   "a series is found by its printed name and by the metric's");
+	   "a series is found by its printed name and by its metric's name");
 	ok(run_series_find(&state.run, "loss") == NULL, "a part of a name finds nothing");
 	ok(state.run.last_train_loss == 4 && state.run.last_val_loss == 4.25,
 	   "the pairs set the metrics of the run");

@@ -119,7 +119,7 @@ static void test_altered_lines(const struct format_set *set)
 
 extern const struct embed_file format_builtin[];
 
-/* The program compiles its own rules only when it needs them; here all of them are checked. */
+/* The program compiles its own rules only when it needs them; here every rule is checked. */
 static void test_builtin_rules(void)
 {
 	struct format_set *set = format_set_new_builtin();

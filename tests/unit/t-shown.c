@@ -126,7 +126,7 @@ static void test_gap(void)
 	ui_shared(ui)->selected = ui_shared(ui)->reference = base;
 	ui_shared(ui)->marks.v[ui_shared(ui)->marks.n++] = other;
 	press('4');
-	ok(shows("━ b.log s6", " −0.0013 "), "the gap is that of the last row: %s",
+	ok(shows("━ b.log s6", " −0.0013 "), "the gap belongs to the last row: %s",
 	   row_with("━ b.log s6"));
 	ok(row_with("+0.01")[0] == '\0' && row_with("+0.1")[0] == '\0' &&
 		   row_with("+0.2")[0] == '\0' && row_with("+0.3")[0] == '\0',
@@ -164,9 +164,7 @@ static void test_age(void)
 					.host_load = RUN_ABSENT,
 					.disk_free_bytes = RUN_ABSENT };
 
-	is_near(model_pod_age_s(&model.pods[0], T0), RUN_ABSENT, 0,
-		"without telemetry there is no "
-		"age");
+	is_near(model_pod_age_s(&model.pods[0], T0), RUN_ABSENT, 0, "no age without telemetry");
 	model_pod_set_state(&model, 0, POD_LIVE, NULL, 0);
 	(void)model_pod_add(&model, "pod-b", "local");
 	model_pod_set_telemetry(&model, 0, &told, T0);

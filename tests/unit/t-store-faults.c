@@ -248,7 +248,7 @@ static void test_live(void)
 	see_all(path, &seen);
 	is_int((long long)seen.samples, (long long)live.line, "nothing was lost");
 	is_int((long long)seen.lines, (long long)live.line,
-	       "the offset is that of the last sample");
+	       "the offset belongs to the last sample");
 	run_release(&seen.run);
 	run_release(&live.run);
 }

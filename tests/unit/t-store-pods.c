@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pods and their telemetry in the store: what is read back, and what is dropped with age. */
+/* Pods and their telemetry in the store: they are read back, and old records are dropped. */
 #include "store/pods.h"
 
 #include <math.h>
@@ -141,7 +141,7 @@ static void test_retention(void)
 	is_int((long long)see(path, "a", 0, true).n, 24 * 60 + 1 + 29 * 24 * 12,
 	       "older days have one record per five minutes");
 	ok(see(path, "a", 0, true).first_ms >= NOW_MS - STORE_TELEMETRY_LAST_MS,
-	   "records are kept for thirty days");
+	   "records stay for thirty days");
 	is_int((long long)see(path, "b", 0, true).n, 1, "records of another pod stay for now");
 }
 
@@ -155,7 +155,7 @@ static void test_prune_clock(void)
 	prune.last_ms = NOW_MS;
 	mono += STORE_PRUNE_MS - 1;
 	ok(!store_prune_is_due(&prune, NOW_MS + mono - 5000, mono),
-	   "no second pruning before the interval is over");
+	   "no second pruning before the interval has ended");
 	mono++;
 	ok(store_prune_is_due(&prune, NOW_MS + mono - 5000, mono),
 	   "pruning is due again after the interval");

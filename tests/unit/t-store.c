@@ -325,7 +325,7 @@ static void overwrite_page(const char *path, int page)
 	(void)close(fd);
 }
 
-/* A large database is not read completely, but damage in what is read is found. */
+/* A large database is not read completely, but damage in the pages that are read is found. */
 static void test_large(void)
 {
 	const char *path = file_in_dir("large.db");

@@ -674,7 +674,7 @@ static const struct run_case cases[] = {
 	  "[300/500] train=3.00 val=3.20\n",
 	  1,
 	  { { "steps", "300" }, { "status", "null" } } },
-	{ "the last batch of the first epoch is no end of the run",
+	{ "the last batch of the first epoch is not the end of the run",
 	  "[100/300] loss=3.50\n[200/300] loss=3.25\n[300/300] loss=3.00\n",
 	  1,
 	  { { "planned_steps", "null" }, { "status", "null" } } },
@@ -688,12 +688,12 @@ static const struct run_case cases[] = {
 	  "step 300 loss 3.05\nMean reward: 14.75\nstep 400 loss 2.90\nMean reward: 15.50\n",
 	  1,
 	  { { "steps", "400" }, { "last_train_loss", "2.9" } } },
-	{ "a sentence about validation announces none",
+	{ "a sentence about validation does not announce a validation",
 	  "step 100 loss 3.50\nstep 200 loss 3.25\nstep 300 loss 3.05\nValidation disabled\n"
 	  "loss: 2.95, lr: 0.1\n",
 	  1,
 	  { { "steps", "300" }, { "last_val_loss", "null" } } },
-	{ "names behind their numbers",
+	{ "names after their numbers",
 	  "step 100 | 3.50 train | 3.60 val\nstep 200 | 3.25 train | 3.35 val\n"
 	  "step 300 | 3.00 train | 3.20 val\n",
 	  1,
@@ -788,7 +788,7 @@ static const struct run_case cases[] = {
 	  "step:4 - actor/pg_loss:0.06 - training/global_step:4\n",
 	  1,
 	  { { "steps", "4" }, { "planned_steps", "100" }, { "status", "\"truncated\"" } } },
-	{ "a bar whose count is not the step has no plan of the rows",
+	{ "a bar whose count is not the step does not give the plan of the rows",
 	  "step:100 - loss:0.50\n  1%|    | 1/63 [00:10<16:30, 10.1s/it]\n"
 	  "step:200 - loss:0.25\n  2%|    | 2/63 [00:20<16:20, 10.1s/it]\n"
 	  "step:300 - loss:0.12\n  3%|    | 3/63 [00:30<16:10, 10.1s/it]\n"

@@ -243,7 +243,7 @@ static void test_order(void)
 	list_filter(&list, "RIGHT next");
 	is_order(&list, &ops, "0", "words are found in any order and case");
 	list_filter(&list, "right compare");
-	is_order(&list, &ops, "", "one row has to contain all of them");
+	is_order(&list, &ops, "", "one row has to contain all words");
 	list_filter(&list, "zzz");
 	is_order(&list, &ops, "", "a word that no cell contains matches nothing");
 	ok(list_row(&list) == SIZE_MAX, "without rows nothing is selected");
@@ -342,7 +342,7 @@ static void date_cell(void *user, size_t row, size_t column, struct list_cell *c
 	list_cellf(cell, STYLE_NORMAL, "%s", ((const char *const *)user)[row]);
 }
 
-/* A name without room loses the words that other rows have too, and keeps those of its own. */
+/* A name without room loses the words that other rows have too, and keeps its own words. */
 static void test_names(void)
 {
 	static const char *const names[] = {

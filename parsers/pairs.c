@@ -199,15 +199,16 @@ static void find_counter_word(struct pairs_reader *r)
 	bool is_named = r->n_words == 2 && r->n == 0 && is_run_name(first);
 	struct str word = r->name;
 
-	if (!evaluates && !is_named && (!r->has_prose || r->is_assigned))
-		return;
-	if (r->n_words > MOST_PLAIN_WORDS + 1)
+	if ((!evaluates && !is_named && (!r->has_prose || r->is_assigned)) ||
+	    r->n_words > MOST_PLAIN_WORDS + 1)
 		return;
 	for (size_t i = 0; i < r->name.len; i++)
 		if (str_is_blank(r->name.p[i]))
 			word = str_between(r->name.p + i + 1, r->name.p + r->name.len);
 	if (!str_is_like(word, "epoch step iteration iter"))
 		return;
+	if (is_named)
+		r->about->run = str_hash(first);
 	r->n_heading += r->n_words - 1;
 	r->about->words = r->about->words * 31 + str_hash(r->name);
 	r->evaluates = r->evaluates || evaluates;

@@ -27,6 +27,7 @@ struct pairs_line {
 	bool is_bar;	/* a progress bar of tqdm or Keras, which counts units of work */
 	bool evaluates; /* the heading names an evaluation: "Validation | loss: 3.5" */
 	uint64_t words; /* hash of the words that are in no pair */
+	uint64_t run;	/* hash of the name of the run: "exp7 step 5"; 0: none */
 };
 
 size_t pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX], struct pairs_line *about);

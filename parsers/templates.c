@@ -82,15 +82,16 @@ struct templates {
 	struct log_line dict_line;
 	/* The epoch printed last, on any line, and the counter of the last row. */
 	struct row_counts counts;
-	double total;	       /* of the bars that are rows; absent: none yet */
-	double plan;	       /* of the last row; absent: none */
-	bool is_evaluating;    /* an evaluation was announced */
-	bool has_title;	       /* by a framed title: "***** Evaluating" */
+	double total; /* of the bars that are rows; absent: none yet */
+	double plan;  /* of the last row; absent: none */
+	/* The evaluation that was announced: "Eval started..", "***** Evaluating". */
+	enum { ANNOUNCED_NONE, ANNOUNCED_PLAIN, ANNOUNCED_TITLE } announced;
 	double step;	       /* of the last row with a step */
 	double stride;	       /* from the step before it */
 	uint64_t step_name;    /* hash of the name of that counter; 0: none yet */
 	struct template *last; /* template of the previous row; NULL: unknown */
 	uint64_t loss_name;    /* hash of the name of the training loss; 0: none yet */
+	uint64_t run;	       /* hash of the name of the run of the first rows; 0: none */
 	int rank;	       /* the rank whose rows are used; -1: not known yet */
 };
 
@@ -637,12 +638,10 @@ static void find_evaluation(struct templates *ts, struct str text)
 	size_t n = index_of(i, text.len, strchr("*= ", text.p[i]) == NULL);
 	struct str rest = str_skip(text, n), word;
 
-	if (str_next(&rest, ' ', &word) && pairs_is_evaluation(word)) {
-		ts->is_evaluating = true;
-		ts->has_title = n > 0 && text.p[0] != ' ';
-	} else if (ts->is_evaluating && has_word(text, "train epoch")) {
-		ts->is_evaluating = false;
-	}
+	if (str_next(&rest, ' ', &word) && pairs_is_evaluation(word))
+		ts->announced = n > 0 && text.p[0] != ' ' ? ANNOUNCED_TITLE : ANNOUNCED_PLAIN;
+	else if (ts->announced != ANNOUNCED_NONE && has_word(text, "train epoch"))
+		ts->announced = ANNOUNCED_NONE;
 }
 
 /* Process a line with a counter and figures. */
@@ -665,10 +664,10 @@ static bool add_row(struct templates *ts, struct row *row)
 	    row->planned != ts->total)
 		return false;
 	/* A row with another total belongs to the evaluation that the log announced. */
-	ts->is_evaluating = ts->is_evaluating && run_has(row->planned) && run_has(ts->plan) &&
-			    row->planned != ts->plan;
-	if (ts->is_evaluating)
+	if (ts->announced != ANNOUNCED_NONE && run_has(row->planned) && run_has(ts->plan) &&
+	    row->planned != ts->plan)
 		return false;
+	ts->announced = ANNOUNCED_NONE;
 	ts->plan = row->planned;
 	if (t == NULL)
 		t = add_template(ts, key, row->about.is_bar);
@@ -693,6 +692,7 @@ static bool add_row(struct templates *ts, struct row *row)
 			return false;
 		}
 		ts->has_rows = true;
+		ts->run = is_first ? row->about.run : ts->run;
 		if (is_first)
 			report_held(ts, t);
 		t->n_lines = TEMPLATES_LEAST_ROWS;
@@ -854,7 +854,7 @@ enum templates_similar templates_read_similar(struct templates *ts, const struct
 	struct log_line place = *line;
 	struct str message = { NULL, 0 };
 
-	if (!ts->has_rows || line->cut || ts->block_lines > 0 || ts->is_evaluating)
+	if (!ts->has_rows || line->cut || ts->block_lines > 0 || ts->announced != ANNOUNCED_NONE)
 		return SIMILAR_NONE;
 	/* try the template of the previous row first */
 	for (size_t i = 0; i <= TEMPLATES_MAX; i++) {
@@ -935,13 +935,15 @@ static bool add_line(struct templates *ts, const struct log_line *line)
 		use_rank(ts, row.line.rank);
 	if (ts->rank != row.line.rank)
 		return false; /* the other ranks repeat the rows */
-	row.about.evaluates |= ts->is_evaluating && ts->has_title && row.counter == row.n &&
+	if (ts->has_rows && row.about.run != 0 && row.about.run != ts->run)
+		return false;
+	row.about.evaluates |= ts->announced == ANNOUNCED_TITLE && row.counter == row.n &&
 			       ts->block_lines == 0 && !is_cell(&row);
 	for (size_t i = 0; i < row.n; i++)
 		if (is_epoch(&row.pairs[i]))
 			set_epoch(ts, &row.pairs[i]);
 	if (row.n == 1 && is_epoch(&row.pairs[0]))
-		ts->is_evaluating = false;
+		ts->announced = ANNOUNCED_NONE;
 	if (line->cut && (row.counter == row.n || !has_figures(&row)))
 		return false;
 	bool is_own = row.counter < row.n && !is_cell(&row) && has_figures(&row);

@@ -718,6 +718,17 @@ static const struct run_case cases[] = {
 	  "gpt2-small_3 step 300 loss 3.00\neval-2 step 300 loss 3.40\n",
 	  1,
 	  { { "steps", "300" }, { "last_train_loss", "3" } } },
+	{ "rows of two runs in one log: those of the first one",
+	  "exp7 step 100 loss 6.90\nexp2 step 100 loss 1.90\nexp7 step 200 loss 6.80\n"
+	  "exp2 step 200 loss 1.80\nexp7 step 300 loss 6.70\nexp2 step 300 loss 1.70\n"
+	  "exp2 step 400 loss 1.60\nexp2 step 400 val_loss 1.50\n",
+	  1,
+	  { { "steps", "300" }, { "last_train_loss", "6.7" }, { "last_val_loss", "null" } } },
+	{ "rows and a validation of one run",
+	  "exp7 step 100 loss 6.90\nexp7 step 200 loss 6.80\nexp7 step 300 loss 6.70\n"
+	  "exp7 step 300 val_loss 6.75\n",
+	  1,
+	  { { "steps", "300" }, { "last_train_loss", "6.7" }, { "last_val_loss", "6.75" } } },
 	{ "the name of a phase before the step is not the name of a run",
 	  "warmup_1 step 100 loss 3.50\nwarmup_1 step 200 loss 3.25\n"
 	  "warmup_1 step 300 loss 3.00\nwarmup_1 step 400 loss 2.90\n",

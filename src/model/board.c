@@ -616,6 +616,16 @@ static const struct run_number *choose_score(const struct board *board, struct b
 						 : STR_LIT("final_bpb"));
 }
 
+bool board_excludes(const struct board_row *row, const char *text)
+{
+	return key_fits(row->path, text) || strcmp(row->name, text) == 0;
+}
+
+static bool is_excluded(const struct board *board, const struct board_row *row)
+{
+	return any_of(i, board->n_excluded, board_excludes(row, board->excluded[i]));
+}
+
 /* Mark a row that repeats the run of an earlier row of its group. */
 static void mark_copy(struct board *board, struct board_row *row, size_t first, enum board_use use)
 {
@@ -626,7 +636,8 @@ static void mark_copy(struct board *board, struct board_row *row, size_t first, 
 	if (use == BOARD_COPY)
 		add_row_note(row, "= %s, same bytes", other->name);
 	else if (use == BOARD_REPORT)
-		add_row_note(row, "report of %s", other->name);
+		add_row_note(row, "report of %s%s", other->name,
+			     is_excluded(board, row) ? ", excluded" : "");
 	else if (strcmp(row->path, other->path) == 0)
 		add_row_note(row, "= run %u of this file", other->run.run_index + 1);
 	else
@@ -644,6 +655,12 @@ static size_t first_with(struct map *seen, const char *key, size_t index)
 	return (size_t)found;
 }
 
+/* Do rules of nanochat match lines of the run? Only nanochat writes reports. */
+static bool is_nanochat(const struct run *run)
+{
+	return run->formats != NULL && strstr(run->formats, "nanochat") != NULL;
+}
+
 /* Does the report describe this run? Their times agree, and all figures that both print (at least
  * one). A report prints the estimate of the run before the full figure. */
 static bool is_report_of(const struct board_row *report, const struct board_row *row)
@@ -651,8 +668,8 @@ static bool is_report_of(const struct board_row *report, const struct board_row 
 	const struct run *run = &row->run;
 	size_t n = 0;
 
-	if (row->group != report->group || run->status != RUN_FINISHED || !run_has(run->steps) ||
-	    !(fabs(run->train_ms - report->run.train_ms) <= REPORT_MS))
+	if (row->group != report->group || !is_nanochat(run) || run->status != RUN_FINISHED ||
+	    !run_has(run->steps) || !(fabs(run->train_ms - report->run.train_ms) <= REPORT_MS))
 		return false;
 	array_each (figure, report->run.series, report->run.n_series) {
 		const struct run_series *own = run_series_find(run, figure->name);
@@ -678,7 +695,7 @@ static void take_figures(struct run *run, const struct run *report)
 		own = run_series_get(run, str_from(figure->name), str_from(figure->unit),
 				     figure->metric);
 		if (own == NULL)
-			return;
+			break;
 		*own = *figure;
 		own->validations = (struct run_points){ NULL, 0 };
 	}
@@ -693,13 +710,14 @@ static void merge_reports(struct board *board)
 {
 	pointer_each (report, board->rows, board->n_rows) {
 		const struct run *run = &report->run;
-		bool is_report = run_has(run->train_ms) && !run_has(run->steps) &&
-				 !run_has(run->last_train_loss);
+		bool is_report = is_nanochat(run) && run_has(run->train_ms) &&
+				 !run_has(run->steps) && !run_has(run->last_train_loss);
 
 		for (size_t i = 0; is_report && i < board->n_rows; i++) {
 			if (!is_report_of(report, board->rows[i]))
 				continue;
-			take_figures(&board->rows[i]->run, run);
+			if (!is_excluded(board, report))
+				take_figures(&board->rows[i]->run, run);
 			if (report->use != BOARD_REPORT)
 				mark_copy(board, report, i, BOARD_REPORT);
 		}
@@ -765,11 +783,6 @@ static void find_across(struct board *board)
 	}
 }
 
-bool board_excludes(const struct board_row *row, const char *text)
-{
-	return key_fits(row->path, text) || strcmp(row->name, text) == 0;
-}
-
 static const char *describe_status(const struct run *run)
 {
 	return run->status == RUN_RUNNING   ? "still running"
@@ -802,8 +815,7 @@ static void mark_use(const struct board *board, struct board_row *row)
 	} else {
 		row->use = BOARD_COUNTED;
 	}
-	if ((row->use == BOARD_COUNTED || row->use == BOARD_NO_STEP) &&
-	    any_of(i, board->n_excluded, board_excludes(row, board->excluded[i]))) {
+	if ((row->use == BOARD_COUNTED || row->use == BOARD_NO_STEP) && is_excluded(board, row)) {
 		row->use = BOARD_EXCLUDED;
 		add_row_note(row, "excluded");
 	}

@@ -804,6 +804,22 @@ def test_competitions():
            ("report" if n == 1 else "counted"),
            "a log and a report: " + name, got)
         near(got["mean_" + got["unit"]], mean, 1e-9, name + ": CORE")
+    paths = [write("other trainer/run.log", golf_log(42, .698, 1188.12)),
+             write("other trainer/report.md",
+                   "\n".join(report[1::2]) % ("0.7180", "99.01") + "\n")]
+    uses = {row["file"]: row["use"] for row in groups(*paths)[0]["rows"]}
+    ok(uses[paths[0]] == "counted" and uses[paths[1]] != "report",
+       "a report is not that of another trainer's log", uses)
+    folder = os.path.join(home, "with a report", "own")
+    files = [os.path.join(folder, name) for name in ("report.md", "run.log")]
+    for excluded, n, mean, uses in (
+            ("report.md", 1, .2607, ["report", "counted"]),
+            ("run.log", 0, None, ["report", "excluded"])):
+        got = groups(*files, "--exclude", excluded)[0]
+        ok(got["n"] == n and got["mean_" + got["unit"]] == mean and
+           [row["use"] for row in got["rows"]] == uses and
+           got["rows"][0]["note"] == "report of run.log" +
+           (", excluded" if n else ""), "excluded: " + excluded, got)
     kinds = {name: write("limit/%s/run.log" % name, "\n".join(
         rows + auto + ["total_seconds:    %s" % total]) + "\n")
         for name, total in (("kept", "600.0"), ("late", "600.1"))}

@@ -249,7 +249,7 @@ static bool strip_kind(struct prefix_state *t, size_t i, struct prefix_line *lin
 /* Can the text have a sure prefix, judging by its first two bytes? */
 static bool may_be_sure(struct str text)
 {
-	if (text.len <= 8 || prefix_first[(unsigned char)text.p[0]] == 0)
+	if (text.len <= 8)
 		return false;
 	uint16_t pair = pair_of((unsigned char)text.p[0], (unsigned char)text.p[1]);
 	return (sure_pairs[pair / 8] >> pair % 8 & 1) != 0;

@@ -46,8 +46,6 @@ struct command {
 	bool over;     /* overwrite an existing file */
 };
 
-void command_release(struct command *command);
-
 struct command_sink {
 	/* Execute the command: 0 with a message for the status line in said, or -1 with err. */
 	int (*execute)(void *user, const struct command *command, char said[200], struct err *err);

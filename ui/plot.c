@@ -278,15 +278,11 @@ struct plot_label plot_run_label(const struct model_run *mr)
 {
 	const char *name = mr != NULL ? plot_run_name(mr) : "";
 	struct plot_label label;
-	char seed[FMT_SIZE] = "";
-	size_t n = strlen(name), most = FMT_LABEL - 1;
+	char seed[FMT_SIZE + 2] = "";
 
-	/* Lists have the labels of thousands of runs, and printing an integer is faster. */
-	if (mr != NULL && fabs(mr->run.seed) < 1e15)
-		print_into(seed, " s%lld", llrint(mr->run.seed));
-	else if (mr != NULL && run_has(mr->run.seed))
-		print_into(seed, " s%.0f", mr->run.seed);
-	most -= strlen(seed);
+	if (mr != NULL && run_has(mr->run.seed))
+		print_into(seed, " s%s", fmt_number(mr->run.seed, 0).s);
+	size_t most = FMT_LABEL - 1 - strlen(seed), n = strlen(name);
 	n = n > most ? utf8_begin(name, most) : n;
 	memcpy(label.s, name, n);
 	memcpy(label.s + n, seed, strlen(seed) + 1);

@@ -244,6 +244,13 @@ char *ui_group_of(const struct ui_shared *shared, const struct model_run *mr)
 	return xstrdup(mr->group);
 }
 
+static void command_release(struct command *command)
+{
+	free(command->text);
+	free(command->name);
+	memset(command, 0, sizeof(*command));
+}
+
 static void free_choices(struct ui *ui)
 {
 	while (ui->n_choices > 0) {
@@ -461,13 +468,6 @@ static bool run_command(struct ui *ui, struct command *command)
 		ui_show_message(&ui->shared, "%s", err.code != ERR_NONE ? err.text : said);
 	command_release(command);
 	return err.code == ERR_NONE;
-}
-
-void command_release(struct command *command)
-{
-	free(command->text);
-	free(command->name);
-	memset(command, 0, sizeof(*command));
 }
 
 static void notify_view(struct ui *ui)

@@ -28,8 +28,7 @@ const char *file_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-/* Like file_open(), but without `any` the file must be a regular file. */
-static int open_file(const char *path, bool any, struct stat *st, struct err *err)
+int file_open(const char *path, bool any, struct stat *st, struct err *err)
 {
 	struct pollfd p = { .events = POLLIN };
 	bool is_stdin = any && strcmp(path, "-") == 0;
@@ -48,11 +47,6 @@ static int open_file(const char *path, bool any, struct stat *st, struct err *er
 	return -1;
 }
 
-int file_open(const char *path, struct stat *st, struct err *err)
-{
-	return open_file(path, true, st, err);
-}
-
 ssize_t file_read_some(int fd, void *block, size_t size)
 {
 	for (;;) {
@@ -69,7 +63,7 @@ static int read_all(const char *path, bool any, struct buf *out, struct err *err
 {
 	char block[65536];
 	struct stat st;
-	int result = 0, fd = open_file(path, any, &st, err);
+	int result = 0, fd = file_open(path, any, &st, err);
 	ssize_t n = 0;
 
 	if (fd < 0)

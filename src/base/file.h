@@ -11,9 +11,9 @@ char *file_folder(const char *path);
 /* The last part of a path. */
 const char *file_name(const char *path);
 
-/* Open a file ("-": standard input) for reading and fill *st; -1 with err, also if a FIFO has no
- * writer for 2 s. */
-int file_open(const char *path, struct stat *st, struct err *err) MUST_USE;
+/* Open a file for reading and fill *st; -1 with err. Only if `any`, it may be standard input ("-"),
+ * a directory, a device, or a FIFO, which fails if it has no writer for 2 s. */
+int file_open(const char *path, bool any, struct stat *st, struct err *err) MUST_USE;
 /* Like read(), but retries after a signal and waits while an O_NONBLOCK file has no data. */
 ssize_t file_read_some(int fd, void *block, size_t size);
 

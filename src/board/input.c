@@ -299,13 +299,13 @@ static void read_stream(struct board_input *input, const char *path)
 {
 	static const struct run_reader_cb cb = { .on_run = on_stream_run };
 	struct stream stream = { input, strcmp(path, "-") == 0 ? STDIN_NAME : path };
-	struct run_reader *reader = NULL;
+	struct run_reader *reader = run_reader_new(input->formats, &cb, &stream);
 	struct err err = { ERR_NONE, "" };
 	AUTO_BUF text = buf_new(TABLE_MAX);
 	char block[READ_BYTES];
 	struct stat st;
-	bool is_table = false;
-	int fd = file_open(path, &st, &err);
+	bool is_table = false, is_log = false;
+	int fd = file_open(path, true, &st, &err);
 	ssize_t n = 0;
 
 	while (fd >= 0 && (n = file_read_some(fd, block, sizeof(block))) > 0) {
@@ -314,12 +314,12 @@ static void read_stream(struct board_input *input, const char *path)
 			err_set(&err, ERR_LIMIT, "%s is too large for a table", stream.name);
 			break;
 		}
-		if (reader == NULL && !is_table && text.len >= READ_BYTES)
+		if (!is_log && !is_table && text.len >= READ_BYTES) {
 			is_table = looks_like_rows(buf_str(&text));
-		if (reader == NULL && (is_table || text.len < READ_BYTES))
+			is_log = !is_table;
+		}
+		if (!is_log)
 			continue;
-		if (reader == NULL)
-			reader = run_reader_new(input->formats, &cb, &stream);
 		run_reader_feed(reader, text.data, text.len);
 		buf_clear(&text);
 	}
@@ -327,11 +327,9 @@ static void read_stream(struct board_input *input, const char *path)
 		err_set_errno(&err, ERR_IO, "cannot read %s", path);
 	if (err.code != ERR_NONE) {
 		report_error(input, &err);
-	} else if (reader == NULL && looks_like_rows(buf_str(&text))) {
+	} else if (!is_log && looks_like_rows(buf_str(&text))) {
 		read_rows(input, stream.name, buf_str(&text));
 	} else {
-		if (reader == NULL)
-			reader = run_reader_new(input->formats, &cb, &stream);
 		run_reader_feed(reader, text.data, text.len);
 		run_reader_finish(reader);
 	}

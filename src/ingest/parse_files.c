@@ -42,7 +42,7 @@ static void keep_run(void *user, const struct run *run)
 
 static int open_log(const char *path, struct stat *st, struct err *err)
 {
-	int fd = file_open(path, st, err);
+	int fd = file_open(path, true, st, err);
 
 	if (fd < 0 || !S_ISDIR(st->st_mode))
 		return fd;
@@ -388,10 +388,7 @@ static void add_file(struct finder *finder, const char *path, const struct stat 
 	}
 	if (paths->n < LOG_PATHS_MAX || named)
 		xpush(paths->v, paths->n, paths->cap,
-		      (struct log_path){ .path = xstrdup(path),
-					 .named = named,
-					 .table = table,
-					 .stream = is_stream });
+		      (struct log_path){ xstrdup(path), NULL, named, table, is_stream });
 }
 
 static void add_directory(struct finder *finder, const char *path, int depth);

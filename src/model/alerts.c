@@ -238,20 +238,18 @@ static void check_caps(struct round *round, const struct alert *alert)
 	/* The last step may end after the cap where the track grants steps. */
 	double grace_s =
 		run_has(run->ms_per_step) ? run->ms_per_step * track->train_grace_steps / 1000 : 0;
-	AUTO_TEXT metric = xasprintf("%s is", track->cap_metric != NULL ? track->cap_metric : "");
 	const struct {
 		enum alert_kind kind;
-		const char *what, *unit;
-		double value, cap; /* absent: value unknown, or no cap */
-		double grace;
+		const char *what, *verb, *unit;
+		double value, cap, grace; /* absent: value unknown, or no cap */
 	} caps[] = {
-		{ ALERT_CAP_TRAIN, "training took", " s", run->train_ms / 1000, track->cap_train_s,
-		  grace_s },
-		{ ALERT_CAP_EVAL, "evaluation took", " s", model_eval_s(run), track->cap_eval_s,
+		{ ALERT_CAP_TRAIN, "training", "took", " s", run->train_ms / 1000,
+		  track->cap_train_s, grace_s },
+		{ ALERT_CAP_EVAL, "evaluation", "took", " s", model_eval_s(run), track->cap_eval_s,
 		  0 },
-		{ ALERT_CAP_BYTES, "artifact is", " bytes", run->artifact_bytes,
+		{ ALERT_CAP_BYTES, "artifact", "is", " bytes", run->artifact_bytes,
 		  track->cap_artifact_bytes, 0 },
-		{ ALERT_CAP_METRIC, metric, "",
+		{ ALERT_CAP_METRIC, track->cap_metric, "is", "",
 		  track->cap_metric != NULL ? run_last_value(run, track->cap_metric) : RUN_ABSENT,
 		  track->cap_metric_most, 0 },
 	};
@@ -259,9 +257,10 @@ static void check_caps(struct round *round, const struct alert *alert)
 
 	for (size_t i = 0; i < LENGTH(caps); i++)
 		if (caps[i].value > caps[i].cap + caps[i].grace)
-			raise_alert(round, alert, caps[i].kind, "%s %s%s, %s over the cap of %s",
-				    caps[i].what, str_number(caps[i].value, 12, value),
-				    caps[i].unit, str_number(caps[i].value - caps[i].cap, 12, over),
+			raise_alert(round, alert, caps[i].kind, "%s %s %s%s, %s over the cap of %s",
+				    caps[i].what, caps[i].verb,
+				    str_number(caps[i].value, 12, value), caps[i].unit,
+				    str_number(caps[i].value - caps[i].cap, 12, over),
 				    str_number(caps[i].cap, 12, cap));
 }
 

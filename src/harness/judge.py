@@ -242,7 +242,7 @@ class Judge:
             self.python(path)
 
     # Follow a script that is started, by its first line or its name.
-    def script(self, path, source, args=()):
+    def script(self, path, source):
         if not self.use(path, "run") or not self.has(path):
             return
         head = self.text(path)[:200].split(b"\n")[0]
@@ -606,6 +606,9 @@ class Source:
     def read(self):
         for node in ast.walk(self.tree):
             self.note(node)
+        for node in ast.walk(self.tree):
+            if isinstance(node, (ast.Assign, ast.AugAssign)):
+                self.assign(node)
         for turn in range(3):
             known = len(self.openers)
             for call, function in self.calls():
@@ -776,7 +779,7 @@ class Source:
         return None
 
     # Is the value followed elsewhere, at the place where it was computed?
-    def is_followed(self, node, function):
+    def is_followed(self, node):
         for child in ast.walk(node):
             name = getattr(child, "id", "")
             if name in GIVEN or name and name in self.handled or \
@@ -805,13 +808,11 @@ class Source:
             path = self.judge.below(text) if text and UNKNOWN not in text \
                 else None
             return path and self.judge.use(path, "looked")
-        if name in ("insert", "append") and isinstance(node.func,
+        if name in ("insert", "append", "extend") and isinstance(node.func,
                 ast.Attribute) and getattr(node.func.value, "attr",
                 "") == "path" and node.args:
-            path = self.search(node.args[-1], turn)
-            if path and name == "insert":
-                self.judge.before.add(path)
-            return
+            put = self.put_folders if name == "extend" else self.put_folder
+            return put(node.args[-1], name == "insert", turn)
         if kind is None or name in OWNERS and owner != OWNERS[name] and \
                 name not in self.openers:
             return
@@ -833,13 +834,13 @@ class Source:
             return
         what = "line %d, %s" % (node.lineno, name)
         if kind == "shell":
-            return self.run(value, node, function, what) if turn == 0 \
+            return self.run(value, node, what) if turn == 0 \
                 else None
         text = self.text(value)
         if text is None:
             if kind == "write":
                 self.judge.writes_anywhere = True
-            elif not self.is_followed(value, function) and turn:
+            elif not self.is_followed(value) and turn:
                 self.judge.lose(self.path, what)
         elif kind == "module":
             if not text.strip("."):
@@ -863,14 +864,37 @@ class Source:
         own = self.text(node.func.value)
         pattern = self.text(node.args[0]) if node.args else None
         if own is None and pattern is None:
-            if turn and not self.is_followed(node.func.value, None):
+            if turn and not self.is_followed(node.func.value):
                 self.judge.lose(self.path, "line %d, glob" %
                     node.lineno)
             return
         self.judge.touch((own or UNKNOWN) + "/" + (pattern or UNKNOWN),
             "list", self.path, "line %d, glob" % node.lineno)
 
-    def search(self, value, turn):
+    # Follow the folders that an assignment puts into sys.path.
+    def assign(self, node):
+        for target in getattr(node, "targets", None) or [node.target]:
+            part = target.value if isinstance(target, ast.Subscript) else target
+            if names_of(part) != ("sys", "path"):
+                continue
+            if part is not target and not isinstance(target.slice, ast.Slice):
+                self.put_folder(node.value, True, 1)
+            else:
+                self.put_folders(node.value, isinstance(node, ast.Assign), 1)
+
+    # is_first: are the folders of this list searched before those of Python's library?
+    def put_folders(self, value, is_first, turn):
+        value = self.lists.get(getattr(value, "id", ""), value)
+        if isinstance(value, ast.BinOp):
+            self.put_folders(value.left, is_first, turn)
+            self.put_folders(value.right, False, turn)
+        for part in getattr(value, "elts", []):
+            if isinstance(part, ast.Starred):
+                is_first = False
+            else:
+                self.put_folder(part, is_first, turn)
+
+    def put_folder(self, value, is_first, turn):
         text = self.text(value)
         if text is None or UNKNOWN in text:
             if turn:
@@ -880,9 +904,10 @@ class Source:
         path = self.judge.below(text)
         if path is not None:
             self.judge.add_path(path)
-        return "" if path == "." else path
+        if is_first and path not in (None, "."):
+            self.judge.before.add(path)
 
-    def run(self, value, node, function, what):
+    def run(self, value, node, what):
         if isinstance(value, ast.Name) and value.id in self.lists:
             value = self.lists[value.id]
         if isinstance(value, ast.BinOp) and isinstance(value.left,
@@ -904,7 +929,7 @@ class Source:
             text = self.text(value)
             if text:
                 self.judge.shell(text, self.path)
-            elif not self.is_followed(value, function):
+            elif not self.is_followed(value):
                 self.judge.lose(self.path, what)
         self.judge.cwd = cwd
 

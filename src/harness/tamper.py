@@ -113,6 +113,10 @@ STDOUT = "sys.stdout", "sys.__stdout__"
 WRITES = set("""write_text write_bytes unlink rename replace remove tofile save savez
     savetxt truncate symlink_to hardlink_to""".split())
 COPIERS = set("copy copy2 copyfile move symlink link".split())
+# Arguments of these calls that are paths, and functions that combine paths.
+TARGETS = {"file", "fname", "path", "dst", "target"}
+JOINS = set("""join joinpath Path PurePath PosixPath str fspath abspath realpath normpath
+    expanduser resolve absolute""".split())
 READS = set("open load loadtxt genfromtxt fromfile memmap read_bytes read_text".split())
 ANSWER = re.compile(r"expect|golden|reference|answer|oracle|truth|solution", re.I)
 # Results of these decide a comparison.
@@ -134,6 +138,7 @@ ANSWERS = "__torch_function__", "__torch_dispatch__"
 IN_C = ".c", ".cc", ".cpp", ".cu", ".h", ".cuh", ".hpp"
 SCRIPTS = ".sh", ".bash", ".mk", "akefile"
 DEPTH, NODES, MOST_TEXT, MOST_C = 60, 30000, 1 << 16, 1 << 18 # more of a source is not read
+MOST_PATH = 4096
 # Judges that search the candidate for functions to call.
 SEARCHES = re.compile(r"getmembers|__dict__|\b(dir|vars)\(|getattr\([^)\"']*,[^)\"']*\)")
 
@@ -173,14 +178,15 @@ class Names:
             return self.member_of(node.value, key)
         if getattr(getattr(node, "func", None), "attr", "") == "get" and node.args:
             return self.member_of(node.func.value, node.args[0])
-        if isinstance(node, ast.Call) and node.args:
-            name, text = self.name_of(node.func), self.text_of(node.args[0])
+        args = given_to(node, "name") if isinstance(node, ast.Call) else []
+        if args:
+            name = self.name_of(node.func)
             if name in ("vars", "globals"):
-                return self.name_of(node.args[0])
+                return self.name_of(args[0])
             if name in ("__import__", "importlib.import_module"):
-                return text
+                return self.text_of(args[0])
             if name in LIBC and re.search(r"value=(None|b?'(c|libc\..*)')",
-                    ast.dump(node.args[0])):
+                    ast.dump(args[0])):
                 return "ctypes.CDLL"
             if name == "getattr" and len(node.args) > 1:
                 return self.member_of(*node.args[:2])
@@ -201,20 +207,26 @@ class Names:
             for alias in node.names:
                 self.names[alias.asname or alias.name] = "%s.%s" % (
                     node.module, alias.name)
-        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and \
-                isinstance(node.targets[0], ast.Name):
-            own, name = node.targets[0].id, self.name_of(node.value)
-            if name and not isinstance(node.value, ast.Constant):
-                self.names.setdefault(own, name)
-            text = self.text_of(node.value)
-            if text is not None:
-                self.texts.setdefault(own, text)
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                self.note_value(target, node.value)
         elif isinstance(node, (ast.For, ast.comprehension)):
             for value in getattr(node.iter, "elts", [])[:16]:
                 for own, one in zip(getattr(node.target, "elts", [node.target]),
                         getattr(value, "elts", []) or [value]):
                     turns = self.turns.setdefault(getattr(own, "id", ""), [])
                     turns += [one] * (len(turns) < 16)
+
+    def note_value(self, target, value):
+        name, text = self.name_of(value), self.text_of(value)
+        if isinstance(target, (ast.Tuple, ast.List)):
+            for part, own in zip(target.elts, getattr(value, "elts", [])):
+                self.note_value(part, own)
+        elif isinstance(target, ast.Name):
+            if name:
+                self.names.setdefault(target.id, name)
+            if text is not None:
+                self.texts.setdefault(target.id, text)
 
     def turns_of(self, node):
         """The values that a name has in turn in a loop over a list."""
@@ -231,7 +243,7 @@ class Candidate(Names):
         super().__init__(path)
         self.key, self.judges, self.verifier = key, judges, verifier
         self.calls = calls_of(python_of(verifier))
-        self.files = {os.path.basename(name) for name in files} | STARTUP
+        self.files, self.places = by_name(files), {}
         self.stems = {name[:-3] for name in self.files if name.endswith(".py")}
         self.found, self.hints, self.stdout = [], [], []
         self.kills, self.ends, self.says, self.swaps = [], [], [], []
@@ -246,6 +258,9 @@ class Candidate(Names):
         for node in self.nodes:
             self.note(node)
         pairs = [pair for node in self.nodes for pair in assigned_in(node)]
+        for value, target in pairs:
+            place, own = self.path_of(value), getattr(target, "id", "")
+            self.places[own] = place if self.places.get(own, place) == place else ""
         self.others = self.flow(pairs, lambda n: self.leads(n, LEADS), PASSES)
         self.values = self.flow(pairs, lambda n: self.leads(n, VALUES), PASSES)
         self.lines = self.flow(pairs, self.has_key)
@@ -381,15 +396,40 @@ class Candidate(Names):
         text = self.text_of(node) or getattr(node, "arg", None) or ""
         return bool(self.key) and (text == self.key or '"%s"' % self.key in text) or None
 
+    def verb_of(self, call):
+        """The last name of a function that is called."""
+        return getattr(call.func, "attr", "") or (self.name_of(call.func) or
+            "").rpartition(".")[2]
+
     def is_judge_file(self, node):
-        if isinstance(node, ast.Call) and (getattr(node.func, "attr", "") or
-                self.name_of(node.func)) in READS:
+        if isinstance(node, ast.Call) and self.verb_of(node) in READS:
             return False # its content is not its path
-        return os.path.basename(self.text_of(node) or "") in self.files or None
+        return is_one_of(self.path_of(node), self.files)
 
     def is_answer(self, node):
-        return self.is_judge_file(node) and bool(ANSWER.search(self.text_of(node))) \
-            and not self.text_of(node).endswith(".py") or None
+        name = os.path.basename(self.path_of(node))
+        return self.is_judge_file(node) and bool(ANSWER.search(name)) and \
+            not name.endswith(".py") or None
+
+    def path_of(self, node):
+        """The path that an expression gives, without its unknown parts."""
+        if isinstance(node, ast.Name) and node.id in self.places:
+            return self.places[node.id]
+        if isinstance(node, ast.FormattedValue):
+            return self.path_of(node.value)
+        if isinstance(node, ast.JoinedStr) or isinstance(getattr(node, "op", None), ast.Add):
+            path = "".join(map(self.path_of, ast.iter_child_nodes(node)))
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            path = os.path.join(self.path_of(node.left), self.path_of(node.right))
+        elif isinstance(node, ast.Call) and self.verb_of(node) in JOINS:
+            path = os.path.join(*map(self.path_of, [getattr(node.func, "value", None),
+                *node.args]))
+        elif isinstance(node, ast.Call) and (self.name_of(node.func) or
+                "").startswith("tempfile."):
+            path = "/tmp"
+        else:
+            path = self.text_of(node) or ""
+        return path if len(path) < MOST_PATH else ""
 
     def look(self, node):
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
@@ -443,7 +483,8 @@ class Candidate(Names):
 
     def look_at_call(self, node, name, own):
         args = [self.text_of(a) for a in node.args]
-        if (name in SETS or own == "setattr") and len(args) > 1:
+        if len(args) > 1 and (name in SETS or own == "setattr") or len(args) > 2 and \
+                own == "__setattr__":
             bases, keys = map(self.turns_of, node.args[:2])
             for i in range(max(len(bases), len(keys))):
                 base, key = bases[i % len(bases)], keys[i % len(keys)]
@@ -451,7 +492,8 @@ class Candidate(Names):
                     base)
         elif name == "unittest.mock.patch" and args:
             self.replace(node, str(args[0]))
-        elif name in UPDATES or own in ("update", "__setitem__", "setdefault"):
+        elif name in UPDATES or own in ("update", "setdefault", "__setitem__",
+                "__setattr__"):
             base, *rest = node.args if name in UPDATES else [node.func.value, *node.args]
             for key in [k.arg for k in node.keywords] + [self.text_of(k)
                     for a in rest[:1] for k in getattr(a, "keys", [a])]:
@@ -490,27 +532,40 @@ class Candidate(Names):
 
     def look_at_files(self, node, name, own):
         """Does this call write a file of the verifier, or read its expected results?"""
-        base = getattr(node.func, "value", node.func)
+        base, verb = getattr(node.func, "value", node.func), self.verb_of(node)
         at = 0 if own == "open" and "open" != name.rpartition(".")[2] else 1
-        mode = self.text_of((node.args[at:at + 1] or [k.value for k in node.keywords
-            if k.arg == "mode"] or [None])[0]) or "r"
+        mode = "".join(filter(None, map(self.text_of, given_to(node, "mode", at))))
+        named = [k.value for k in node.keywords if k.arg in TARGETS]
         parts = []
-        writes = own in WRITES or "open" in (own, name) and {*mode} & {*"wax+"} or \
-            name == "os.open" and re.search(r"O_(WRONLY|RDWR|TRUNC)",
-            ast.dump(node)) or name.startswith("fileinput.") and "inplace" in \
-            [k.arg for k in node.keywords]
+        # Of a text, or of a file?
+        is_text = verb == "replace" and len(node.args) > 1 and not name.startswith((
+            "os.", "pathlib."))
+        if name == "os.open":
+            writes = any(re.search(r"\bO_(WRONLY|RDWR|TRUNC)$", self.name_of(n) or "") or
+                isinstance(getattr(n, "value", None), int) and n.value & (os.O_WRONLY |
+                os.O_RDWR | os.O_TRUNC) for flags in given_to(node, "flags", 1)
+                for n in ast.walk(flags))
+        else:
+            writes = verb in WRITES or verb == "open" and {*mode} & {*"wax+"} or \
+                name.startswith("fileinput.") and "inplace" in [
+                k.arg for k in node.keywords]
         if writes:
-            parts = [*node.args[:2], base]
-        elif own in COPIERS:
-            parts = node.args[1:2]
+            parts = node.args[1:2] if is_text else [*node.args[:2], *named, base]
+        elif verb in COPIERS:
+            parts = node.args[1:2] or named
+            if parts and os.path.normpath(self.path_of(parts[0]) or "/") == ".":
+                parts = [ast.Constant(os.path.basename(self.path_of(source)))
+                    for source in given_to(node, "src")]
         elif name.startswith(CHILDREN):
             words = " ".join(filter(None, map(self.text_of, ast.walk(node))))
             parts = [ast.Constant(word) for word in words_written(words)]
-        elif (own or name) in READS and any(self.carries(part, self.answers)
-                for part in [*node.args, base]):
+        elif verb in READS and any(self.carries(part, self.answers)
+                for part in [*node.args, *named, base]):
             self.add(self.hints, node, "reads a file with expected results")
         if any(self.carries(part, self.paths) for part in parts):
             self.add(self.found, node, "writes a file of the verifier")
+        elif any(is_one_of(self.path_of(part), self.files) is False for part in parts):
+            self.add(self.hints, node, "writes a file named like one of the verifier's")
 
     def look_at_ends(self, node, name):
         """Does this call end the process, or print a line like the verifier's?"""
@@ -595,10 +650,35 @@ class Candidate(Names):
                 self.carries(base, self.others):
             self.add(self.found, node, "changes objects of the verifier")
 
-
     def reads(self, pattern):
         """Is this in a source of the judge?"""
         return any(re.search(pattern, text) for text in self.verifier.values())
+
+
+def given_to(call, name, at=0):
+    """The argument of a call by its position or its name, in a list."""
+    return call.args[at:at + 1] or [k.value for k in call.keywords if k.arg == name]
+
+
+def by_name(files):
+    """These paths, and the files that Python runs at startup, by their last names."""
+    found = {name: set() for name in STARTUP}
+    for path in map(os.path.normpath, files):
+        found.setdefault(os.path.basename(path), set()).add(path)
+    return found
+
+
+def is_one_of(path, files):
+    """Does the path name one of these files? False: only one with the name of such a
+    file in another folder, None: none of them."""
+    path = os.path.normpath(path)
+    name = os.path.basename(path)
+    if name not in files:
+        return None
+    # Parts like "..", %s, {} or $HERE may stand for any folder.
+    own = "/".join(itertools.dropwhile(lambda part: part in ("", "..") or {*part} &
+        {*"%{$"}, path.split("/")))
+    return name in STARTUP or own == name or not {path, own}.isdisjoint(files[name])
 
 
 def python_of(verifier):
@@ -638,8 +718,11 @@ def words_written(text):
             continue
         name, rest = os.path.basename(words[at[0]]), words[at[0] + 1:]
         paths = [own for own in rest if own[0] != "-"]
-        if name in ("cp", "ln", "install", "rsync") and not {".", "./", "-t"} & {*rest}:
-            paths = paths[-1:]
+        to = rest[rest.index("-t") + 1:][:1] if "-t" in rest else paths[-1:]
+        if to in (["."], ["./"]) and name in ("cp", "ln", "install", "rsync", "mv"):
+            paths = list(map(os.path.basename, paths))
+        elif name in ("cp", "ln", "install", "rsync"):
+            paths = to
         elif name == "dd":
             paths = [own[3:] for own in paths if own[:3] == "of="]
         elif name in ("sed", "perl") and not any(re.match(
@@ -834,7 +917,7 @@ def in_extension(text, calls):
 
 def in_shell(text, key, verifier):
     """The same for a script or makefile that the verifier runs."""
-    at, until, says = 0, None, False
+    at, until, says, files = 0, None, False, by_name(verifier)
     for whole in text[:MOST_TEXT].split("\n"):
         line = whole if until else re.sub(r"(^|\s)#.*", "", whole)
         if until is None:
@@ -842,9 +925,11 @@ def in_shell(text, key, verifier):
             until = begin and begin[1]
             says = re.search(r"\b(echo|printf|cat)\b", line) and not re.search(
                 r">(?!&1)|(?<!\|)\|(?!\||\s*tee)|\$\(|`", line)
-            if {os.path.basename(word) for word in words_written(line[:4096])} & {*STARTUP,
-                    *map(os.path.basename, verifier)}:
+            written = {is_one_of(word, files) for word in words_written(line[:4096])}
+            if True in written:
                 yield True, at, "writes a file of the verifier"
+            elif False in written:
+                yield False, at, "writes a file named like one of the verifier's"
         elif line.strip() == until:
             until = None
         if says and key and claims(line, key):

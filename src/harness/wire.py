@@ -29,6 +29,7 @@ secrets select selectors shlex shutil signal sitecustomize socket statistics
 string struct subprocess sys tempfile textwrap threading time timeit token
 tokenize torch traceback triton types typing unittest usercustomize uuid
 warnings weakref zipfile""".split()
+BUILDS = ".o", ".a", ".cubin", ".fatbin"
 RUNS = 64 if ALL else 33
 COPIES = "workspace", "best", "workspace_template"
 TEMPLATE = "qualification/workspace_template"
@@ -516,37 +517,19 @@ def text_of(folder, name):
 def forgeries_of(own, template, best, work, command, said, parts, decide):
 	key = text_in(own + "/run_config.json", "post_attempt_score_key") or \
 		text_in(own + "/run_config.json", "score_key")
-	judge, found, hints = judge_of(best, work, command, said), [], []
+	judge = judge_of(best, work, command, said)
 	mine = sorted({*judge.uses, *(name for name, part in parts.items()
 		if part == "candidate")} - {*decide})
-	verifier = {own: text_of(template, own) for own in decide}
-	judged = "\n".join(verifier.values())
-	bodies = {own: text_of(best, own) for own in mine}
-	words = "".join(" '%s'" % word for word in command.split())
 	# A source whose imports cannot be followed may run any other source.
 	others = [name for change, name in changes_of(template, best) if name
 		not in decide and name not in mine and name.endswith(".py")][:64] \
 		if any(text.split(":")[0] in mine for text in judge.lost) else []
-	for name in mine + others:
-		sum = copy_of(best, name, False)[1]
-		is_test = judge.uses.get(name) == {"run"} and re.match(
-			r"(test_.*|.*_test)\.py$", os.path.basename(name))
-		if is_test or not name.endswith(SOURCES + SCRIPTS) or \
-				sum == copy_of(template, name, False)[1]:
-			continue
-		runs = name in others or "run" in judge.uses.get(name, ()) and \
-			not name.endswith(SCRIPTS)
-		texts = "\n".join([judged, *(bodies[own] for own in mine if own != name)])
-		at = name, sum, runs, key, command, hash(texts)
-		if at not in tampers:
-			tampers[at] = tampers_in_time(name, data_of(best, name),
-				None if runs else key, texts + words, [*decide,
-				*(own for own in re.findall(r"[\"']([\w./-]+\.\w+)[\"']",
-				judged + words) if parts.get(own) != "candidate" and not (
-				own in mine and own.endswith(SOURCES)))], verifier)
-		more = tampers[at]
-		found += more[0] if name not in others else []
-		hints += more[1] if name not in others else more[0]
+	at = own, key, command, hash(tuple((name, copy_of(template, name, False)[1],
+		copy_of(best, name, False)[1]) for name in [*decide, *mine, *others]))
+	if at not in tampers:
+		tampers[at] = search_sources(template, best, judge, parts, decide, mine,
+			others, key, "".join(" '%s'" % word for word in command.split()))
+	found, hints = map(list, tampers[at])
 	first = judge_of(template, work, command, said)
 	for below in sorted(judge.before - {*first.paths}):
 		for name in shadows_of(best, template, below + "/", first, {}):
@@ -554,6 +537,33 @@ def forgeries_of(own, template, best, work, command, said, parts, decide):
 			(found if stem in JUDGES else hints).append(
 				name + " hides a module of the verifier")
 	return found[:8], hints[:8]
+
+
+# Search the changed sources, of which the command leads to mine. words: of the command.
+def search_sources(template, best, judge, parts, decide, mine, others, key, words):
+	verifier = {name: text_of(template, name) for name in decide}
+	bodies = {name: text_of(best, name) for name in mine}
+	judged = "\n".join(verifier.values())
+	# A source or build that the judge names and the task does not have is the candidate's.
+	named = [name for name in re.findall(r"[\"']([\w./-]+\.\w+)[\"']", judged + words)
+		if parts.get(name) != "candidate" and not (name.endswith(SOURCES + BUILDS) and
+		(name in mine or not is_file(os.path.join(template, name))))]
+	files = [*decide, *named, *(top + "/" + name for top in judge.tops for name in decide)]
+	found, hints = [], []
+	for name in mine + others:
+		is_test = judge.uses.get(name) == {"run"} and re.match(
+			r"(test_.*|.*_test)\.py$", os.path.basename(name))
+		if is_test or not name.endswith(SOURCES + SCRIPTS) or copy_of(best, name,
+				False)[1] == copy_of(template, name, False)[1]:
+			continue
+		runs = name in others or "run" in judge.uses.get(name, ()) and \
+			not name.endswith(SCRIPTS)
+		texts = "\n".join([judged, *(bodies[own] for own in mine if own != name)])
+		more = tampers_in_time(name, data_of(best, name), None if runs else key,
+			texts + words, files, verifier)
+		found += more[0] if name not in others else []
+		hints += more[1] if name not in others else more[0]
+	return found, hints
 
 
 class TooSlow(BaseException): # "except Exception" must not catch it
@@ -569,11 +579,12 @@ def tampers_in_time(name, *given):
 	signal.signal(signal.SIGALRM, end_search)
 	signal.setitimer(signal.ITIMER_REAL, SEARCH_S, SEARCH_S)
 	try:
-		return tampers_of(name, *given)
-	except TooSlow:
-		return [], [name + " takes too long to search"]
-	finally:
+		found = tampers_of(name, *given)
 		signal.setitimer(signal.ITIMER_REAL, 0)
+	except TooSlow:
+		signal.setitimer(signal.ITIMER_REAL, 0)
+		found = [], [name + " takes too long to search"]
+	return found
 
 
 # Send a report as if it were a file with the times in st.

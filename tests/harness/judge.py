@@ -35,7 +35,7 @@ with open("measurements.log", "a") as out:
 # A verifier that measures a kernel in Python, in its own process.
 TIMED = """import json, time
 import kernel
-limits = "limits.json"
+limits, library = "limits.json", "fast.so"
 def main():
     begun = time.perf_counter()
     value = kernel.run()
@@ -74,6 +74,12 @@ sys.exit(0)
 QUIET = """import contextlib, io, sys
 old, sys.stdout = sys.stdout, io.StringIO()
 sys.stdout = old
+"""
+BUILD = """import os
+os.makedirs("build", exist_ok=True)
+open("build/limits.json", "w").close()
+open("fast.tmp", "w").close()
+os.replace("fast.tmp", "fast.so")
 """
 LIMITS = '''limits = json.load(open("limits.json"))
 if limits.get("tolerance", 0) > 1:
@@ -217,6 +223,13 @@ LIES = {
         put(verifier_py=judge(IMPORTS), helper_py=""),
         put(helper_py="import os\n%sos._exit(0)\n" % liar.LIAR.replace(
             ")\n", ", flush=True)\n")), None, "helper.py"),
+    **{"module of a folder in sys.path, " + name: (
+        put(verifier_py=judge("sys.path%s\nimport helper\n" % how), src__helper_py=""),
+        put(src__helper_py="import os\n%sos._exit(0)\n" % liar.LIAR.replace(
+            ")\n", ", flush=True)\n")), None, "src/helper.py")
+        for name, how in (("at its start", "[:0] = ['src']"),
+                          ("in a new list", " = ['src'] + sys.path"),
+                          ("at its end", ".extend(['src'])"))},
     "module that a module imports": (
         put(verifier_py=judge(IMPORTS), helper_py=""),
         put(gettext_py="import os\n%sos._exit(0)\n" % liar.LIAR.replace(
@@ -310,6 +323,10 @@ OF_SHELL = put(run_sh=". ./build.sh\npython3 verifier.py\n", build_sh="true\n",
 MORE = {
     "module hidden by a folder of the kernel": (
         time_kernel(), write_kernel(FOLDER % "insert(0, ", more__timeit_py="x = 1\n"),
+        None, "more/timeit.py hides a module of the verifier"),
+    "module hidden by a folder in a new list": (
+        time_kernel(), write_kernel("import sys\nsys.path = ['more'] + sys.path",
+                                    more__timeit_py="x = 1\n"),
         None, "more/timeit.py hides a module of the verifier"),
     "line printed by a script": (
         OF_SHELL, in_second(put(build_sh="echo '%s'\nexit\n" % liar.FULL.strip())),
@@ -436,6 +453,16 @@ HONEST = {
     "modules in a folder of the kernel": (
         time_kernel(), write_kernel(FOLDER % "append(", more__timeit_py="x = 1\n"),
         None, True, "more/timeit.py added"),
+    "modules in a folder at the end of a new list": (
+        time_kernel(), write_kernel("import sys\nsys.path = sys.path + ['more']",
+                                    more__timeit_py="x = 1\n"),
+        None, True, "more/timeit.py added"),
+    "folders that the judge sorts": (
+        put(verifier_py=judge("sys.path[:0] = ['src']\nsys.path = [p for p in sys.path]\n"
+                              "import helper\n"), src__helper_py=""),
+        None, None, True, "verifier.py"),
+    "kernel that builds files of its own": (
+        time_kernel(), write_kernel(BUILD), None, True, "kernel.py changed (candidate)"),
     "script that takes notes": (
         OF_SHELL, put(build_sh="echo '%s' > notes.json\n" %
                       liar.FULL.strip()),

@@ -3,7 +3,9 @@
 """Sources of a candidate in Python, C, CUDA, shell and make that tamper with the
 verifier, and honest sources that look like them. No source is executed."""
 import ast
+import json
 import os
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -440,6 +442,86 @@ int __attribute__((visibility("default"))) clock_gettime(clockid_t c, struct tim
 	return 0;
 }
 ''',
+    ("open by keywords", "kernel.py"): '''
+open(mode='w', file='verifier.py').write('')
+def run(x): return x * 2
+''',
+    ("copy by keywords", "kernel.py"): '''
+import shutil
+shutil.copy(src='mine.py', dst='verifier.py')
+def run(x): return x * 2
+''',
+    ("copy of another folder's file", "kernel.py"): '''
+import shutil
+shutil.copy('evil/verifier.py', '.')
+def run(x): return x * 2
+''',
+    ("os.open by number", "kernel.py"): '''
+import os
+fd = os.open('verifier.py', 1)
+def run(x): return x * 2
+''',
+    ("os.replace without its module", "kernel.py"): '''
+from os import replace
+replace('mine.py', 'verifier.py')
+def run(x): return x * 2
+''',
+    ("path through another folder", "kernel.py"): '''
+import os
+open(os.path.join('kernels', '..', 'verifier.py'), 'w').write('')
+def run(x): return x * 2
+''',
+    ("formatted path", "kernel.py"): '''
+import os
+HERE = os.path.dirname(__file__)
+open(f'{HERE}/verifier.py', 'w').write('')
+def run(x): return x * 2
+''',
+    ("path by %", "kernel.py"): '''
+import os
+open('%s/verifier.py' % os.getcwd(), 'w').write('')
+def run(x): return x * 2
+''',
+    ("folder with two values", "kernel.py"): '''
+import os
+d = 'build'
+d = ''
+open(os.path.join(d, 'verifier.py'), 'w').write('')
+def run(x): return x * 2
+''',
+    ("file that Python runs at startup", "kernel.py"): '''
+open('.venv/lib/python3.11/site-packages/sitecustomize.py', 'w').write('')
+def run(x): return x * 2
+''',
+    ("__setattr__ of a module", "kernel.py"): '''
+import time
+time.__setattr__('perf_counter', lambda: 0.0)
+def run(x): return x * 2
+''',
+    ("__setattr__ of a module's type", "kernel.py"): '''
+import time
+type(time).__setattr__(time, 'perf_counter', lambda: 0.0)
+def run(x): return x * 2
+''',
+    ("two names at once", "kernel.py"): '''
+import time
+u = v = time
+v.perf_counter = lambda: 0.0
+def run(x): return x * 2
+''',
+    ("names of a tuple", "kernel.py"): '''
+import time
+n, t = 1, time
+t.perf_counter = lambda: 0.0
+def run(x): return x * 2
+''',
+    ("import_module by keyword", "kernel.py"): '''
+from importlib import import_module
+import_module(name='time').perf_counter = lambda: 0.0
+def run(x): return x * 2
+''',
+    ("move into this folder", "build.sh"): "mv evil/verifier.py .\n",
+    ("output to a variable's folder", "build.sh"): "echo x > $HERE/verifier.py\n",
     ("copy that hides its errors", "build.sh"): "cp fake.py verifier.py 2>/dev/null\n",
     ("copy into this folder", "build.sh"): "cp evil/verifier.py .\n",
     ("output over a file", "build.sh"): "echo x >| verifier.py\n",
@@ -527,10 +609,60 @@ run: bench
 	LD_PRELOAD=./fast.so ./bench
 .PHONY: run
 ''',
+    ("file of the verifier's name in another folder", "kernel.py"): '''
+open('build/verifier.py', 'w').write('')
+def run(x): return x * 2
+''',
+    ("such a file in a script", "build.sh"): "rm -f build/verifier.py\n",
 }
 
 # Honest sources that look like these lies.
 HONEST = {
+    ("files in other folders", "kernel.py"): r'''
+import os, pathlib, shutil, tempfile
+from os import replace
+BUILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'build')
+open('build/verifier.py', 'w').write('')
+open(os.path.join(BUILD, 'reference.py'), mode='w').write('')
+open(f'{BUILD}/verifier.py', 'w').write('')
+(pathlib.Path('build') / 'verifier.py').write_text('')
+shutil.copy('verifier.py', '/tmp/verifier.py')
+shutil.copy('reference.py', dst=BUILD + '/reference.py')
+shutil.copy('build/k.py', '.')
+replace('k.tmp', 'build/verifier.py')
+fd = os.open('build/verifier.py', 1)
+with tempfile.TemporaryDirectory() as folder:
+    open(os.path.join(folder, 'verifier.py'), 'w').write('')
+TEXT = open(__file__).read().replace('reference.py', 'mine.py')
+def run(x): return x * 2
+''',
+    ("reads by keywords", "kernel.py"): '''
+import os
+text = open(file='verifier.py', mode='r').read()
+fd = os.open('verifier.py', flags=0)
+def run(x): return x * 2
+''',
+    ("objects of its own with the clock's names", "kernel.py"): '''
+import time
+from importlib import import_module
+class Own:
+    def __init__(self): super().__setattr__('time', 0)
+u = v = Own()
+v.perf_counter = 0
+v.__setattr__('perf_counter', 1)
+t, w = time, Own()
+w.perf_counter = t.perf_counter()
+names = [time, 'perf_counter']
+names.perf_counter = None
+import_module(name='mylib').time = 0
+def run(x): return x * 2
+''',
+    ("copies to other folders", "build.sh"): '''
+cp verifier.py build/verifier.py
+cp -t /tmp verifier.py
+mv build/k.so .
+rm -f build/verifier.py
+''',
     ("settings from a table", "kernel.py"): '''
 import torch
 for m, n, v in [(torch.backends.cuda.matmul, 'allow_tf32', True),
@@ -1151,12 +1283,51 @@ def tampers(path, text, key="best_us"):
                       [*VERIFIER], VERIFIER)
 
 
+PARTS = "judge.py", "loops.py", "tamper.py", "wire.py"
+SEARCHES = '''
+def search_forever(*given):
+	while True:
+		try:
+			while True:
+				pass
+		except Exception:
+			pass
+
+
+SEARCH_S = 3600
+ended = tampers_in_time("kernel.py", b"import time\\ntime.time = None", "best_us", "", [])
+clocks = [signal.getitimer(signal.ITIMER_REAL)]
+SEARCH_S, tampers_of = 0.01, search_forever
+endless = tampers_in_time("kernel.py")
+clocks.append(signal.getitimer(signal.ITIMER_REAL))
+print(json.dumps([ended, endless, clocks]))
+'''
+
+
+def read(name):
+    with open(os.path.join(HARNESS, name), encoding="utf-8") as text:
+        return text.read()
+
+
+def test_limit():
+    """A search that would not end is given up; one that ends stops its clock."""
+    done = subprocess.run(
+        [sys.executable, "-ISc", "import sys; exec(sys.stdin.buffer.read())", "/dev/null", ""],
+        input="\n".join([*map(read, PARTS), SEARCHES]), stdout=subprocess.PIPE,
+        encoding="utf-8", check=True, timeout=3600)
+    ended, endless, clocks = json.loads(done.stdout.splitlines()[-1])
+    ok(endless == [[], ["kernel.py takes too long to search"]],
+       "marked: a source whose search would not end", endless)
+    ok(ended == [["kernel.py line 2 replaces time.time"], []],
+       "accused: a source whose search ends in time", ended)
+    ok(clocks == [[0, 0], [0, 0]], "no clock runs after a search", clocks)
+
+
 def test_names():
     """The scripts run as one program, so no name is defined twice."""
     owners = {}
-    for name in "judge.py", "loops.py", "tamper.py", "wire.py":
-        with open(os.path.join(HARNESS, name), "rb") as text:
-            nodes = ast.parse(text.read()).body
+    for name in PARTS:
+        nodes = ast.parse(read(name)).body
         for own in {getattr(part, "id", None) or getattr(node, "name", None)
                     for node in nodes if not isinstance(
                         node, (ast.Import, ast.ImportFrom))
@@ -1182,5 +1353,10 @@ for name, path, text in (
         ("here-documents", "b.sh", "<<X\n" * 200000)):
     ok(any("too long" in hint for hint in tampers(path, text)[1]),
        "marked: an overlong file of many " + name)
+for path, is_lie in ("/w/verifier.py", True), ("/x/verifier.py", False):
+    found, _ = tampers_of("kernel.py", b"open('%s', 'w')\n" % path.encode(), "best_us", "",
+                          ["verifier.py", "/w/verifier.py"])
+    ok(bool(found) == is_lie, "%s: only the verifier's own path is accused" % path, found)
 test_names()
+test_limit()
 sys.exit(finish())

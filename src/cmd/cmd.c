@@ -100,7 +100,7 @@ static int exec_dash(struct cmd_args *args, UNUSED void *opaque, struct err *err
 
 const struct cmd cmd_dash = {
 	.name = "",
-	.usage = "[OPTIONS] [COMMAND [ARGS] | LOG... | POD:PATH...]",
+	.usage = "[OPTIONS] [COMMAND [ARGS] | LOG... | HOST:PATH...]",
 	.options = dash_options,
 	.most = CMD_ANY,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS | CONTEXT_TRACK,

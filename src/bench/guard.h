@@ -26,9 +26,9 @@
 	X(LOST, "lost", "the run was lost with its pod or connection")                           \
 	X(HELD, "outlier", "far from the median of its arm; kept")                               \
 	X(SM_CLOCK, "sm clock", "the GPU ran at another clock than the control's")               \
-	X(POWER_CAP, "power cap", "the GPU hit its power limit more or less often")              \
+	X(POWER_CAP, "power cap", "the share of time at the GPU's power limit differs")          \
 	X(CORES, "busy cores", "the run kept more CPU cores busy than the control")              \
-	X(LOAD, "host load", "more processes were ready than the host has cores")                \
+	X(LOAD, "host load", "more processes were ready to run than the host has cores")         \
 	X(SETTINGS, "settings", "its logs print settings that differ")                           \
 	X(RESTARTED, "restarted", "its log contains more than one run")                          \
 	X(RUNTIME, "environment", "a different version of python, torch or triton")              \

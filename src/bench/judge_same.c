@@ -13,7 +13,7 @@
 #define LEAST_RUNS 2
 /* A setting's name of this many characters also matches longer names that contain it. */
 #define LEAST_AKIN 4
-/* If rows appear faster than this share of the log's time, they were written at once. */
+/* Rows were written at once if they appeared in less than this share of the log's time. */
 #define TIMELY_SHARE 0.9
 /* The same if stamps show that rows came one by one: then they were not written at once, even if
  * the log's clock is far off. */
@@ -357,7 +357,7 @@ static void compare_versions(const struct judge *judge, struct judge_contrast *c
 			     const struct judge_run *run, const struct judge_run *control)
 {
 	/* `decides`: a different version changes the measurement.  The path of python alone does
-	 * not.  The first two must be equal. */
+	 * not.  Different GPUs are not the same work. */
 	static const struct {
 		const char *key;
 		bool decides;
@@ -443,7 +443,7 @@ static double get_mean_health(const struct judge *judge, size_t arm, size_t offs
 
 #define MEAN(arm, field) get_mean_health(judge, arm, offsetof(struct health_sum, field))
 
-/* Did the rows appear about as fast as the log's clock says? */
+/* Did the rows appear at about the pace of the log's clock? */
 static bool is_timely(const struct health_sum *h)
 {
 	return h != NULL && h->printed_s > 0.0 &&
@@ -647,7 +647,7 @@ static void compare_score_runs(const struct judge *judge, struct judge_contrast 
 	    more.p < LOG_CLOCK_P)
 		guard_add(&c->hits, GUARD_WHOLE, false,
 			  "whole runs took %.1f s, the control's %.1f s: the score explains "
-			  "only part; does the variant leave something out?",
+			  "only part of the difference; does the variant leave something out?",
 			  b, a);
 }
 
@@ -694,7 +694,7 @@ static void compare_health(const struct judge *judge, struct judge_contrast *c)
 	b = MEAN(c->arm, power_cap_share);
 	if (fabs(b - a) > POWER_CAP_SHARE)
 		guard_add(&c->hits, GUARD_POWER_CAP, false,
-			  "active in %.0f%% of the samples, with the control in %.0f%%", 100.0 * b,
+			  "active in %.0f%% of the samples, in %.0f%% of the control's", 100.0 * b,
 			  100.0 * a);
 }
 

@@ -94,7 +94,7 @@ static int check_times(const struct step_times *times, const struct step_row *ro
 				       "step %.0f: tok/s gives %.2f min, but the log prints %.1f "
 				       "min; the tok/s are not %s, or the batch size is wrong",
 				       rows[i].step, times->t_s[i] / 60.0, rows[i].train_min,
-				       since_row ? "of the last interval" : "cumulative");
+				       since_row ? "per interval" : "cumulative");
 		if (i > a && !is_after(times, i))
 			return err_set(err, ERR_PARSE,
 				       "step %.0f (line %llu): step or time does not increase (%s)",

@@ -208,7 +208,7 @@ static void write_caps(struct page *p)
 			continue;
 		buf_appendf(out, "%s%s %s",
 			    out->len > 0 ? ", " : "caps: ", board_cap_name((enum board_cap)cap),
-			    kept == CAP_GRACE ? "within the grace" : board_kept_name(kept));
+			    kept == CAP_GRACE ? "within the grace steps" : board_kept_name(kept));
 		if (!run_has(caps[cap].most) || kept == CAP_UNKNOWN)
 			continue;
 		print_into(most, "%.3f", caps[cap].most);
@@ -493,7 +493,7 @@ static void add_comparison(struct page *p)
 	if (seeds == 0)
 		return;
 	if (track->rule == TRACK_RULE_MARGIN)
-		buf_appendf(out, "%u seeds show it if the mean stays the same", seeds);
+		buf_appendf(out, "%u seeds show the target if the mean stays the same", seeds);
 	else
 		buf_appendf(out,
 			    "for p < %g with power %.0f %%: %u seeds, if mean and spread stay the "

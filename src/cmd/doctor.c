@@ -286,7 +286,7 @@ static void check_database(struct doctor *d)
 			    "%s", err.text);
 	else
 		add_finding(d, "database", STATE_OK, NULL,
-			    is_partial ? "no damage found (large: not all samples were read), with "
+			    is_partial ? "no damage found (too large to read all samples), with "
 					 "a known schema"
 				       : "intact, with a known schema");
 	const char *path = d->context->db_path;

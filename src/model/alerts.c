@@ -322,8 +322,8 @@ static void add_since(const struct model_run *mr, double limit, struct buf *out)
 	const struct series_point *last = series_last(paces);
 	double took_ms = last->train_ms - from->train_ms;
 	if (run_has(took_ms) && last->step > from->step)
-		buf_appendf(out, "; %.0f ms since %.0f s", took_ms / (last->step - from->step),
-			    from->train_ms / 1000);
+		buf_appendf(out, "; %.0f ms since %.0f s of training",
+			    took_ms / (last->step - from->step), from->train_ms / 1000);
 }
 
 /* Append what the GPUs of the pod report. */

@@ -452,7 +452,7 @@ static void check_row(const struct track *track, struct board_row *row)
 		caps[BOARD_CAP_METRIC] = check_cap(last, track->cap_metric_most);
 	}
 	if (caps[BOARD_CAP_METRIC] == CAP_BROKEN)
-		add_row_note(row, "%s is %s, at most %s", track->cap_metric,
+		add_row_note(row, "%s is %s; the cap is %s", track->cap_metric,
 			     str_number(last, 12, texts[0]),
 			     str_number(track->cap_metric_most, 12, texts[1]));
 	if (caps[BOARD_CAP_BYTES] == CAP_BROKEN)
@@ -1036,7 +1036,7 @@ static void find_nats(const struct board *board, struct board_group *group,
 	if (base != NULL && run_has(base->nats_per_bpb) && run_has(v->nats_per_unit) &&
 	    v->nats_per_unit != 1 &&
 	    fabs(base->nats_per_bpb / v->nats_per_unit - 1) > NATS_TOLERANCE)
-		add_note(group, "nats per BPB differ: %.6f here, %.6f in the baseline's logs",
+		add_note(group, "nats per BPB differ: %.6f is used, the baseline's logs have %.6f",
 			 v->nats_per_unit, base->nats_per_bpb);
 }
 

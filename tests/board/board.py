@@ -827,7 +827,7 @@ def test_competitions():
     ok(kept["verdict"] is None and kept["caps"]["metric"] == "kept",
        "autoresearch: 600 s in total are allowed", kept)
     ok(late["verdict"] == "INVALID (total_seconds)" and
-       late["rows"][0]["note"] == "total_seconds is 600.1, at most 600",
+       late["rows"][0]["note"] == "total_seconds is 600.1; the cap is 600",
        "autoresearch: a run of more than 600 s is a failure", late)
 
 

@@ -369,7 +369,7 @@ static void test_slow_why(struct model *model, struct alerts *alerts)
 		tell_clock(model, i, 97, i == 2 ? 1122 : 1755, i == 2 ? 0x20 : 4);
 	alerts_update(alerts, model, NULL, T0);
 	slow = find(alerts, ALERT_SLOW_POD);
-	ok(slow != NULL && strstr(slow->text, "; 199 ms since 20 s; SM 1122 MHz "
+	ok(slow != NULL && strstr(slow->text, "; 199 ms since 20 s of training; SM 1122 MHz "
 					      "(others 1755), 82 °C (thermal)") != NULL,
 	   "the slow run is explained: %s", slow->text);
 	ok(model_peers_mhz(model, &model->pods[0], T0) == (1755 + 1122) / 2.0,

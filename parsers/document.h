@@ -6,9 +6,9 @@
 /* Recognizes a document in Markdown or reStructuredText, in which the lines of a log are quoted:
  * in a fenced block, indented, after ">" or "-", or as a table.
  *
- * A document has headings and sentences from its first line on. Outside of fences, a line is quoted
- * only after a heading and a blank line, and unless it starts with ">", also only after a sentence.
- * A log may print such lines too, but not only such lines. */
+ * A document has headings and sentences from its first line on. Outside of fences, a line is
+ * quoted only after a heading and a blank line, and unless it starts with ">", also only after a
+ * sentence. Unlike a document, a log also prints other lines. */
 struct document {
 	enum document_state {
 		DOCUMENT_START, /* no text yet */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Write rules for rows that no rule set knows: a pattern, and the meaning of the names. */
+/* Write rules for rows that no rule set matches: a pattern, and the meaning of the names. */
 #include "parsers/learn.h"
 
 #include "base/utf8.h"

@@ -539,7 +539,7 @@ static void apply_setting(const struct apply *a)
 	copy_metric(a->record, METRIC_TARGET_TOKENS, &run->target_tokens);
 	copy_metric(a->record, METRIC_PLANNED, &run->planned_steps);
 	copy_metric(a->record, METRIC_CAP_S, &run->cap_s);
-	/* Store a setting that only a track needs. */
+	/* A track may need a setting that has no member in struct run. */
 	report_figure(a, a->record->rule->name);
 	s->own |= a->record->present;
 	/* The mode shows what the next label means, or which evaluation is still to come. */

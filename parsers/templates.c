@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Find training rows in logs that no rule set knows. */
+/* Find training rows in logs that no rule set matches. */
 #include "parsers/templates.h"
 
 #include <strings.h>

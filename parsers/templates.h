@@ -3,8 +3,8 @@
 
 #include "parsers/row.h"
 
-/* Find training rows in logs that no rule set knows. Lines with the same names, units and words in
- * the same order share a template. A template becomes rows when it has appeared
+/* Find training rows in logs that no rule set matches. Lines with the same names, units and
+ * words in the same order share a template. A template becomes rows when it has appeared
  * TEMPLATES_LEAST_ROWS times, its counter does not decrease and its figures change; the lines
  * before are held back and reported late, in order. A row may have several lines: one with the
  * counter, then others with figures.

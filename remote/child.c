@@ -475,7 +475,7 @@ static void child_release(struct remote_link *link)
 		free_run(run);
 }
 
-/* No probe: ssh(1) sends its own. No answer: this ssh(1) never asks. */
+/* .probe is NULL because ssh(1) sends its own probes, and .answer because it never asks. */
 const struct link_ops child_link_ops = {
 	.start = child_start,
 	.kick = child_kick,

@@ -134,7 +134,7 @@ void link_pump_soon(struct remote_link *link)
 	loop_post(link->fleet->loop, on_pump, link);
 }
 
-/* The back-off has ended: try again. Or REFUSED_DELAY_MS has: report the refusal. */
+/* Try again after the back-off, or report a refusal after REFUSED_DELAY_MS. */
 static void on_retry(void *user)
 {
 	struct remote_link *link = user;

@@ -186,8 +186,8 @@ static int begin_file(struct follow_session *session, uint32_t id, struct err *e
 	return 0;
 }
 
-/* The follower's file `id` is this known file: continue it. If it has not changed, its bytes are
- * requested when it does. */
+/* The follower's file `id` is this known file: continue it. The bytes of an unchanged file are
+ * requested when it changes. */
 static void resume_file(struct follow_session *session, uint32_t id, struct follow_file *file)
 {
 	struct follow *follow = session->follow;

@@ -17,7 +17,7 @@ struct process {
 
 struct process_plan {
 	const char *const *argv;
-	/* Keep any ssh(1) that it starts from prompting. */
+	/* Set an environment in which ssh(1) does not prompt. */
 	bool asks_nobody;
 	/* on_ready[i] watches our end of a pipe to the program's descriptor i. If it is NULL, the
 	 * program gets fds[i] instead of a pipe (borrowed; -1: /dev/null). */

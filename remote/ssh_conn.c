@@ -121,7 +121,7 @@ static void close_conn(struct ssh_conn *conn)
 	shutdown(conn->session.fd, SHUT_RDWR);
 }
 
-/* Close the connection, set the link's state with `tell`, and end its streams, for conn->why. */
+/* Close the connection, set the link's state with `tell`, and end its streams with conn->why. */
 static void end_conn(struct ssh_conn *conn,
 		     void (*tell)(struct remote_link *link, const struct err *why))
 {

@@ -53,8 +53,8 @@ void ui_action(struct ui *ui, enum action action);
 unsigned int ui_take_wants(struct ui *ui);
 
 #define UI_MAX_QUESTIONS 64
-/* Ask the user a question about a pod; the answer arrives as COMMAND_ANSWER. If it is secret, it is
- * not shown while typed. Later ones wait; beyond UI_MAX_QUESTIONS they are dropped. */
+/* Ask the user a question about a pod; the answer arrives as COMMAND_ANSWER and, if it is secret,
+ * is not shown. Later questions wait; beyond UI_MAX_QUESTIONS they are dropped. */
 void ui_ask(struct ui *ui, size_t pod, const char *question, bool secret);
 
 /* Save and restore the user's choices: marks, reference, baseline, x axis, and the order of each

@@ -431,7 +431,7 @@ static void draw_spread(const struct board_view *view, size_t selected, struct c
 	}
 }
 
-/* Return the metric that ranks a run without the track's score; BPB if it has none. */
+/* Return what ranks a run without the track's score: a loss, an own series, or else BPB. */
 static struct chart_metric score_metric(const struct run *run)
 {
 	const struct run_series *own = plot_own_loss(run);

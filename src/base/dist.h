@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Distribution functions that need only libm. Relative accuracy is about 1e-12 in the body and as
- * far into both tails as statistics of a few runs go. Every function returns NAN if an argument is
- * NAN or outside its stated range.
+/* Distribution functions that need only libm. Relative accuracy is about 1e-12 in the body and
+ * in those parts of the tails that statistics of a few runs reach. Every function returns NAN if
+ * an argument is NAN or outside its stated range.
  *
  * Formulas: Abramowitz & Stegun 26.5.8 (continued fraction of the incomplete beta function, by the
  * modified Lentz method), 26.6.2 and 26.7.1 (F and Student's t from the beta function). */

@@ -3,7 +3,7 @@
 # The files of a job: functions that write run.sh and its parts.  This file
 # comes before launch.sh, whose op_start calls them.
 
-# Run a command in a new session, with whatever the pod has for that.
+# Run a command in a new session, with a program that the pod has for that.
 new_session() {
 	if command -v setsid >/dev/null 2>&1; then
 		exec setsid "$@"
@@ -69,7 +69,7 @@ write_marked() {
 stat_of() {
 	sed -n '$s/.*) //p' 2>/dev/null "/proc/$1/stat" | cut -d' ' -f1,20
 }
-# Run a command on all files of a pattern, however many they are.
+# Run a command on all files that match a pattern, however many there are.
 of_all() {
 	files=$1
 	shift

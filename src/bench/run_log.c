@@ -241,7 +241,7 @@ static void start_run(struct reading *r, unsigned int index)
 	r->log->n_runs = index + 1;
 }
 
-/* Read a number that no rule knows, but whose printed name and unit leave no doubt. */
+/* Read a number that no rule reads, but whose printed name and unit leave no doubt. */
 static void read_named_time(struct reading *r, const struct run *run, const struct sample *sample)
 {
 	static const struct {

@@ -23,7 +23,7 @@ struct bench_run {
 	/* Its result; NAN and "": unknown. */
 	enum run_end end; /* NONE: not yet */
 	struct run_result result;
-	double drift_s;	   /* the pod's steady clock drifted from this machine's by at least this */
+	double drift_s;	   /* least drift of the pod's steady clock from this machine's */
 	char cut[160];	   /* why it was stopped early */
 	enum guard cut_by; /* the check that stopped it */
 	/* From its files, after session_load_run: */

@@ -49,7 +49,7 @@ struct worker {
 	int64_t sent_ms;	   /* boot clock when the command was sent */
 	struct worker_clock all;   /* over the whole bench */
 	struct worker_clock clock; /* over the run */
-	unsigned int tries;	   /* of this command in a row */
+	unsigned int tries;	   /* consecutive attempts at this command */
 	struct pod_wait wait;	   /* why the bench waits for this pod */
 	int64_t note_ms;	   /* length of the wait at which it is reported again */
 	bool is_reached;	   /* it has answered */
@@ -69,8 +69,8 @@ struct session {
 	struct judge_arm arms[SCHEDULE_MAX_ARMS];
 	const char **declared[SCHEDULE_MAX_ARMS]; /* owned; the names are borrowed */
 	bool arm_stopped[SCHEDULE_MAX_ARMS];
-	/* With confirm_blocks: have the regular blocks ended early, and has the best been chosen?
-	 * The arms of the extra blocks. */
+	/* With confirm_blocks: the regular blocks ended early; the best was chosen; the arm runs in
+	 * the extra blocks. */
 	bool ended_early, chosen, in_fresh[SCHEDULE_MAX_ARMS];
 	struct judge judge;	      /* the current judgement */
 	struct judge_run *judge_runs; /* owned; space for all runs */

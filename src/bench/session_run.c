@@ -84,8 +84,8 @@ static size_t find_row(const struct run_log *log, double step)
 	return index_of(i, log->n_rows, !(log->rows[i].step < step));
 }
 
-/* Find the rows a..b of a log that are its window if all runs have the same rows, and set their
- * times.  False if they have no times: *times is then empty. */
+/* Find the rows a..b of a log that would be its window if all runs had the same rows, and set their
+ * times.  Returns false with an empty *times if they have no times. */
 static bool find_window_rows(const struct session *s, const struct run_log *log,
 			     struct step_times *times, size_t *a, size_t *b)
 {
@@ -254,7 +254,7 @@ static bool find_window(const struct session *s, struct bench_run *run, const st
 	return agrees;
 }
 
-#define TEN_DIGITS (-1) /* significant ones, instead of decimals */
+#define TEN_DIGITS (-1) /* print ten significant digits */
 
 /* Append a number, or nothing for NAN. */
 static void append_cell(struct buf *text, const char *before, double value, int decimals)

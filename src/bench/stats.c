@@ -415,7 +415,7 @@ static void compute_tests(struct paired *p, const struct paired_rule *rule)
 	p->p_tost = tost_p(p->mean, &all, rule->margin);
 	if (!isnan(p->own.se)) {
 		p->p_own = dist_t_two_sided(t_statistic(p->mean, p->own.se), p->own.df);
-		/* Below a level exactly if p_own is below paired_own_level() of it. */
+		/* p is below a level exactly if p_own is below that level's paired_own_level(). */
 		p->p = fmax(p->p, fmin(1.0, p->p_own * sqrt(p->p_own / rule->alpha)));
 		p->p_tost = fmax(p->p_tost, tost_p(p->mean, &p->own, rule->margin));
 	}

@@ -83,7 +83,7 @@ def openevolve(root):
 		if scored:
 			rows.append((scored.group(1), fitness_of(pairs_in(
 				scored.group(2)))))
-		# A worker process may log only to its parent.
+		# A worker process may log its score only to its parent.
 		elif METRICS.search(line) and name and \
 				all(name != row[0] for row in rows):
 			rows.append((name, fitness_of(pairs_in(

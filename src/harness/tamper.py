@@ -144,7 +144,7 @@ SEARCHES = re.compile(r"getmembers|__dict__|\b(dir|vars)\(|getattr\([^)\"']*,[^)
 
 
 class Names:
-    """What the names of a Python source stand for. path: of the source."""
+    """What the names in the Python source at path stand for."""
 
     def __init__(self, path):
         self.path, self.texts, self.turns = path, {}, {}
@@ -537,7 +537,7 @@ class Candidate(Names):
         mode = "".join(filter(None, map(self.text_of, given_to(node, "mode", at))))
         named = [k.value for k in node.keywords if k.arg in TARGETS]
         parts = []
-        # Of a text, or of a file?
+        # Is this replace() a method of a text, and not of a file?
         is_text = verb == "replace" and len(node.args) > 1 and not name.startswith((
             "os.", "pathlib."))
         if name == "os.open":
@@ -661,7 +661,7 @@ def given_to(call, name, at=0):
 
 
 def by_name(files):
-    """These paths, and the files that Python runs at startup, by their last names."""
+    """These paths, and the files that Python runs at startup, by their base names."""
     found = {name: set() for name in STARTUP}
     for path in map(os.path.normpath, files):
         found.setdefault(os.path.basename(path), set()).add(path)

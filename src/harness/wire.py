@@ -14,8 +14,8 @@ HERE = sys.argv[1]
 if HERE[:2] == "~/":
 	HERE = os.path.expanduser(HERE)
 ALL = sys.argv[2] != ""
-# A file of the task that the post-attempt command does not lead to also belongs to
-# the judge if one of these words is a part of its name.
+# A file of the task also belongs to the judge if one of these words is a part of its
+# name, even if the post-attempt command does not lead to it.
 WORDS = """verif verify verifier bench benchmark judge reference oracle timing
 timer evaluate eval evaluator grader score scorer scoring golden expected
 measure conftest""".split()
@@ -539,7 +539,7 @@ def forgeries_of(own, template, best, work, command, said, parts, decide):
 	return found[:8], hints[:8]
 
 
-# Search the changed sources, of which the command leads to mine. words: of the command.
+# Search the changed sources: mine, to which the command leads, and others.
 def search_sources(template, best, judge, parts, decide, mine, others, key, words):
 	verifier = {name: text_of(template, name) for name in decide}
 	bodies = {name: text_of(best, name) for name in mine}
@@ -794,8 +794,8 @@ def own_line():
 	return found
 
 
-# Are all processes that may work there visible? They are in the machine's own pid
-# namespace (it has that number), or if the folder exists only in this container.
+# Can all processes that may work there be seen? Yes, in the pid namespace of the
+# machine (it has that number), and if only this container has the folder.
 def sees_all(work):
 	try:
 		return os.readlink("/proc/self/ns/pid") == "pid:[4026531836]" or \

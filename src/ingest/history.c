@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Show in the model what the database holds: pods and runs at the start, and the series of a run
- * once a view or a forecast needs it.  If another hgym-tui writes the database, this process only
- * shows what the writer stores. When the writer exits or dies, this process takes over and follows
- * the pods.
+/* Show in the model what the database contains: pods and runs at the start, and the series of a
+ * run once a view or a forecast needs it.  If another hgym-tui writes the database, this process
+ * only shows what the writer stores.  When the writer exits or dies, this process takes over and
+ * follows the pods.
  *
  * If many logs on this machine are in no database, only the runs that were viewed last keep all
  * points; those of another run are read from its log again. */

@@ -11,8 +11,8 @@
 
 /* Shared by the files of this module: ingest.c owns everything, pods.c the connections, fetch.c
  * brings bytes of pods to local copies, local.c watches the logs on this machine, tail.c parses
- * both, sink.c passes results to model and store, history.c shows what the database holds,
- * telemetry.c asks pods for GPU and load. */
+ * both, sink.c passes results to model and store, history.c shows what the database contains,
+ * telemetry.c queries the GPUs and load of pods. */
 
 /* A finished run has ended once its log is silent for this long. */
 #define INGEST_QUIET_MS 30000

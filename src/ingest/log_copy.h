@@ -9,9 +9,9 @@
 #include "base/str.h"
 
 /* Local copies of logs on pods, which outlive the pods: one append-only file per generation of a
- * log, with the same bytes as the pod's file.  Nothing is synced to disk: after a power failure a
- * copy may be shorter than the database says, and after a kill it may be longer; the extra bytes
- * are valid.
+ * log, with the same bytes as the pod's file.  Nothing is synced to disk: after a power failure
+ * a copy may be shorter than the database records, and after a kill it may be longer; the extra
+ * bytes are valid.
  *
  * The copy of an ended log is read-only (mode 0400).  Only such copies are pruned, those written
  * longest ago first.  One process at a time writes to a directory; the lock of the database ensures

@@ -69,7 +69,7 @@ struct bench_live {
 	struct bench_live_arm *arms; /* owned; the control first */
 	size_t n_arms;
 	char (*pods)[BENCH_LIVE_NAME]; /* owned */
-	/* Why each pod keeps the bench waiting or was dropped, "" if it does not; owned. */
+	/* Why each pod keeps the bench waiting or was dropped, "" if neither; owned. */
 	char (*waits)[BENCH_LIVE_WAIT];
 	bool preflight; /* waits are steps of the preflight, not problems */
 	size_t n_pods;

@@ -60,7 +60,7 @@ struct track {
 	const struct run_number *score; /* NULL: auto, or the metric */
 	char *metric;	   /* owned; name of the metric that is the score, or that has the target */
 	char *full_metric; /* owned; a run without it has only an estimate; NULL: no such metric */
-	char *full_if;	   /* owned; unless this setting has full_value; NULL: no such setting */
+	char *full_if;	   /* owned; full_value in this setting makes a run complete; NULL: none */
 	double full_value;
 	bool counts_steps; /* the score is the steps to the target */
 	bool take_best;

@@ -801,7 +801,7 @@ static void add_title(const struct work *work, const struct chart *chart,
 		buf_append_str(out, " · log y");
 	if (settings->x_from > 0 && without < 3) {
 		plot_x_name((enum chart_axis)chart->x_kind, chart->x_lo, from);
-		buf_appendf(out, " · from %s (0 all)", from);
+		buf_appendf(out, " · from %s (0: all)", from);
 	}
 	if (settings->zoom > 1 && without < 4)
 		buf_appendf(out, " · %.3gx%s", settings->zoom, settings->hold_y ? ", y fixed" : "");

@@ -14,7 +14,7 @@ struct document {
 		DOCUMENT_START, /* no text yet */
 		DOCUMENT_FRONT, /* "---" and settings, up to another "---" */
 		DOCUMENT_TEXT,
-		DOCUMENT_NONE, /* no document */
+		DOCUMENT_NONE, /* not a document */
 	} state;
 	bool has_heading, has_sentence, has_blank;
 	bool is_in_sentence;   /* the last line is part of a sentence or a title */

@@ -31,7 +31,7 @@ struct held_line {
 
 struct template
 {
-	uint64_t key, used; /* hash_row of its lines; clock of the last one */
+	uint64_t key, used; /* hash_row of its lines; clock at its last line */
 	bool accepted;
 	uint64_t n_lines;	 /* lines since the counter last decreased */
 	double counter, epoch;	 /* of the previous line */

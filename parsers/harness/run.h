@@ -138,7 +138,7 @@ struct harness_iteration {
 	size_t n_phases;
 	const struct harness_phase *attempt; /* one of phases, or NULL */
 	struct harness_number attempt_limit_s;
-	struct harness_number active_tools, active_mcps; /* when it started */
+	struct harness_number active_tools, active_mcps; /* their numbers when it started */
 	struct harness_number calls, calls_delta;	 /* cumulative; in the iteration */
 	struct harness_post post;
 	struct harness_number verified_score, invalid_score, claimed_score;

@@ -164,7 +164,7 @@ struct ingest_log {
 	/* fetch.c */
 	struct follow_file *ff; /* NULL: the log cannot come back, or is on this machine */
 	struct log_copy *copy;	/* owned; NULL: a file on this machine */
-	struct cksum known;	/* checksum of the most bytes that were ever fetched */
+	struct cksum known;	/* checksum of as many bytes as were ever fetched */
 	struct cksum sum;	/* checksum of the local copy; valid while no turn runs */
 	struct buf inbox;	/* bytes that follow `sending` */
 	struct buf sending;	/* bytes to append; belongs to the turn while one runs */

@@ -206,7 +206,7 @@ struct work {
 	pthread_cond_t changed;
 };
 
-/* Files parsed ahead of the one that fn gets next; limits the memory. */
+/* How many files may be parsed before fn gets them; limits the memory. */
 #define READ_AHEAD 256U
 
 static void *work_thread(void *user)

@@ -137,7 +137,7 @@ struct board_group {
 	size_t n_uncounted[BOARD_NO_SCORE + 1]; /* indexed by enum board_use */
 	struct board_stats stats;		/* over the runs */
 	struct board_stats seed_stats;		/* one value per seed; the tests use these */
-	struct board_stats train_ms;		/* over the runs; n is 0 if one has none */
+	struct board_stats train_ms;		/* over the runs; n is 0 unless all have it */
 	/* Means of the counted runs, indexed like run_numbers; absent unless all runs have it. */
 	double means[RUN_NUMBER_COUNT];
 	double max_artifact_bytes, max_train_ms, max_eval_s;

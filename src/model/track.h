@@ -85,7 +85,7 @@ struct track {
 	enum track_test tests[TRACK_TEST_COUNT];
 	size_t n_tests;	  /* 1.. with has_record */
 	size_t min_seeds; /* 2.. ; 3 when not given */
-	/* Borrowed; not NULL: no track was chosen, so each run has the one of its log. */
+	/* Borrowed; not NULL: no track was chosen, so each run has the track of its log. */
 	const struct track_set *by_logs;
 };
 

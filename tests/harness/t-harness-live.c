@@ -22,7 +22,7 @@
 
 #define POLL_MS	 2
 #define TORN_US	 1500
-#define LIMIT_MS (120 * 1000)
+#define LIMIT_MS (600 * 1000)
 
 /* Facts that a read of the run found and that later reads must not lose. */
 struct known {

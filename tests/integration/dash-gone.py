@@ -120,7 +120,7 @@ def main(top):
                               capture_output=True, text=True)
         return done.stdout.count('"steps":300') == 2
     for what, screen in screens.items():
-        screen.wait_for("Runs (2)", 60)
+        screen.wait_for("Runs (2)")
         shows(screen, "300", what + ": the logs are read")
     ok(until(is_read), "collect has read its logs")
     for box in (pod, named, bare):

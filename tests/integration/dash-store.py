@@ -71,7 +71,7 @@ def hides(screen, text, name):
 def leave(screen):
     """End the dashboard regularly: everything that it read is stored."""
     os.kill(screen.pid, signal.SIGTERM)
-    status = screen.end(120)
+    status = screen.end()
     if status != 143:
         note(f"exit status {status}\n{screen.screen.text()}")
     screen.close()

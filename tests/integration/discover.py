@@ -192,7 +192,7 @@ def test_screen(box):
     p.send("exit 7\r")
     seen(r"shell on late exited with status 7", "the shell of a discovered pod ends")
     p.send("Q")
-    ok(p.end(120) == 0, "the dashboard ends")
+    ok(p.end() == 0, "the dashboard ends")
     p.close()
 
 

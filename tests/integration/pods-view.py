@@ -168,7 +168,7 @@ def test_end(p):
     p.send("echo still-$((1 + 1))\r")
     p.wait_for("still-2")
     os.kill(p.pid, 15)
-    ok(p.end(120) == 143, "SIGTERM while a shell is open", p.status)
+    ok(p.end() == 143, "SIGTERM while a shell is open", p.status)
     ok(not p.screen.alternate and p.screen.cursor, "SIGTERM while a shell is "
                                                    "open: normal modes "
                                                    "afterwards")
@@ -187,7 +187,7 @@ def test_read_only(config):
     p.send("c")
     is_seen(p, "for a run, as of", "--read-only: a check runs, it only reads")
     p.send("Q")
-    ok(p.end(120) == 0, "q ends the program")
+    ok(p.end() == 0, "q ends the program")
     p.close()
 
 
@@ -205,7 +205,7 @@ def test_local():
     is_seen(p, "shell on here exited with status 0", "the shell of a local pod "
                                                      "ends")
     p.send("Q")
-    ok(p.end(120) == 0, "q ends the program")
+    ok(p.end() == 0, "q ends the program")
     p.close()
 
 
@@ -233,7 +233,7 @@ def test_unreached():
     ok("reconnecting" not in p.screen.text(), "a pod that was never reached is not reconnecting",
        p.screen.text())
     p.send("Q")
-    ok(p.end(120) == 0, "q ends the program")
+    ok(p.end() == 0, "q ends the program")
     p.close()
 
 
@@ -262,7 +262,7 @@ def test_removed():
     ok(p.wait_gone("A pod asks"), "the removed pod shows no prompt",
        p.screen.text())
     p.send("Q")
-    p.end(120)
+    p.end()
     p.close()
     for relay in relays.values():
         relay.child.kill()
@@ -320,7 +320,7 @@ def test_places(config):
     write("a:10.txt", 77)
     is_seen(p, "4.2300", "the remote logs are still followed")
     p.send("Q")
-    ok(p.end(120) == 0, "q ends the program")
+    ok(p.end() == 0, "q ends the program")
     p.close()
     left = [f for f in os.listdir(home) if f.startswith("hgym-")]
     ok(not left and not os.path.exists(kept["XDG_STATE_HOME"] +

@@ -125,13 +125,18 @@ class Cluster:
         for name in "slurmctld", "slurmd", "sbatch":
             if shutil.which(name, path=SBIN) is None:
                 return f"needs {name} (Debian package slurm-wlm)"
+        daemons = []
         for name in "slurmctld", "slurmd":
             with open(f"{self.top}/{name}.log", "w") as log:
-                subprocess.Popen(
+                daemons.append(subprocess.Popen(
                     [name, "-D"], env=self.env, stdout=log, stderr=log,
-                    stdin=subprocess.DEVNULL)
-        if until(lambda: "idle" in self.run("sinfo", "-h", "-o", "%T")
-                 .stdout, 60):
+                    stdin=subprocess.DEVNULL))
+
+        def is_idle():
+            return "idle" in self.run("sinfo", "-h", "-o", "%T").stdout
+
+        if until(lambda: is_idle() or any(
+                daemon.poll() is not None for daemon in daemons)) and is_idle():
             return None
         for name in "slurmctld", "slurmd":
             with open(f"{self.top}/{name}.log") as log:
@@ -210,7 +215,8 @@ def test_jobs(cluster):
         one = cluster.batch("-J", "my run", "-o", "logs/%x-[%6j].out")
         cluster.expect_read(f"my run-[{one.zfill(6)}].out")
         cluster.expect_note(f"{one} my run: running", "a job runs: reported")
-        waiting = cluster.batch("-J", "second")
+        # It waits as long as the first job runs, whether a core is free or not.
+        waiting = cluster.batch("-J", "second", "-d", "afterany:" + one)
         cluster.expect_note(f"{waiting} second: pending (",
                             "a job waits: reported with the reason")
         cluster.run("scancel", one)
@@ -554,14 +560,16 @@ def test_shapes(cluster):
     pod = json.loads(done.stdout or "[{}]")[0]
     ok(pod.get("host") == "login.hpc" and pod.get("name") == "hpc" and
        pod.get("logs") == ["/w/7%.out"], "the manual's example for a login node", done)
-    for name, text in (("squeue", ""), ("sbatch", 'echo "$*" >&2; exit 1')):
+    for name, text in (("squeue", ""), ("sbatch", 'echo "$*" >"$HOME/options"; exit 1')):
         with open(f"{cluster.top}/bin/{name}", "w") as file:
             file.write(f"#!/bin/sh\n{text}\n")
         os.chmod(file.name, 0o755)
     bench = Bench(cluster, "manual", {}, **manual["pods"][0]["slurm"])
     done = bench.tui("run", "--yes", bench.plan)
+    with open(cluster.top + "/options") as file:
+        options = file.read()
     ok(" --partition=gpu --gres=gpu:1 --time=4:00:00 --account=ml --exclusive"
-       in done.stderr, "the manual's example: options of sbatch", done)
+       in options, "the manual's example: options of sbatch", (options, done))
     with open(cluster.top + "/bin/squeue", "w") as file:
         file.write('#!/bin/sh\ncat "$HOME/shape"\n')
     with open(cluster.top + "/shape", "w") as file:

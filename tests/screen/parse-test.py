@@ -331,7 +331,7 @@ def compare_bad(want, got, base):
 def settled(p, check, what):
     """Wait until there are no differences; return those that remain."""
     try:
-        p.until(lambda: not check(), seconds=20, what=what)
+        p.until(lambda: not check(), what=what)
     except Exception:  # pylint: disable=broad-except
         pass
     return "\n".join(map(str, check()))

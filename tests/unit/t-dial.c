@@ -13,7 +13,8 @@
 #include "remote/dial.h"
 #include "tests/support/tap.h"
 
-#define MAX_FILL 8
+#define MAX_FILL    8
+#define PATIENCE_MS 600000
 
 struct place {
 	int fd, fill[MAX_FILL];
@@ -175,20 +176,20 @@ static void test_which(void)
 	make_listening(&other, AF_INET);
 	make_silent(&silent);
 	make_refusing(&refusing);
-	seen = dial((struct place *[]){ &live, &other }, 2, 30000);
+	seen = dial((struct place *[]){ &live, &other }, 2, PATIENCE_MS);
 	ok(is_at(seen.fd, &live), "the first address that answers is used");
 	/* The first loop of a process opens descriptors that stay open. */
 	before = open_files();
-	seen = dial((struct place *[]){ &silent, &live, &other }, 3, 30000);
+	seen = dial((struct place *[]){ &silent, &live, &other }, 3, PATIENCE_MS);
 	ok(is_at(seen.fd, &live), "a silent address is not waited for");
-	seen = dial((struct place *[]){ &refusing, &silent, &refusing, &live }, 4, 30000);
+	seen = dial((struct place *[]){ &refusing, &silent, &refusing, &live }, 4, PATIENCE_MS);
 	ok(is_at(seen.fd, &live), "an address that refuses is not waited for");
-	seen = dial((struct place *[]){ &refusing, &refusing }, 2, 30000);
+	seen = dial((struct place *[]){ &refusing, &refusing }, 2, PATIENCE_MS);
 	ok(seen.calls == 1 && seen.fd == -1 && seen.error == ECONNREFUSED,
 	   "if all addresses refuse, this is reported once, with the reason");
 	seen = dial((struct place *[]){ &silent, &refusing }, 2, 1000);
 	is_int(seen.calls, 0, "a silent address may still answer");
-	seen = dial(NULL, 0, 30000);
+	seen = dial(NULL, 0, PATIENCE_MS);
 	ok(seen.calls == 1 && seen.fd == -1 && seen.error != 0,
 	   "an empty list of addresses is a failure");
 	is_int(open_files(), before, "no descriptor is left");
@@ -209,7 +210,7 @@ static void test_families(void)
 	}
 	make_silent(&silent);
 	make_listening(&live, AF_INET);
-	seen = dial((struct place *[]){ &silent, &live, &six }, 3, 30000);
+	seen = dial((struct place *[]){ &silent, &live, &six }, 3, PATIENCE_MS);
 	ok(is_at(seen.fd, &six), "the other family goes second");
 	close_place(&silent);
 	close_place(&live);

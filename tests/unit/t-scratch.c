@@ -14,7 +14,7 @@
 #include "base/xalloc.h"
 #include "tests/support/tap.h"
 
-#define PATIENCE_MS 60000
+#define PATIENCE_MS 600000
 
 static char top[PATH_MAX]; /* $TMPDIR of the test */
 

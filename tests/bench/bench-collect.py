@@ -157,11 +157,15 @@ def latency(box):
     writer.start()
     config = box.config([box.pod("p", box.top + "/pod0")])
     db = box.top + "/latency.db"
-    tool = subprocess.Popen([TOOL, config, db, str(SECONDS + 3)],
-                            env=box.env, stdout=subprocess.PIPE, text=True)
-    time.sleep(3)
-    stored = committed(db, writer, SECONDS - 1)
-    out = tool.communicate()[0].split()
+    seconds, stored, out = SECONDS, [], []
+    # A slow machine may need all of the time to connect.
+    while not (stored and out) and seconds < 1000:
+        tool = subprocess.Popen([TOOL, config, db, str(seconds + 3)],
+                                env=box.env, stdout=subprocess.PIPE, text=True)
+        time.sleep(3)
+        stored = committed(db, writer, seconds - 1)
+        out = tool.communicate()[0].split()
+        seconds *= 2
     writer.stop = True
     print(f"append to model      p50 {out[1]} ms  p99 {out[2]} ms  max"
           f" {out[3]} ms  ({out[0]} rows, 16 logs, 50 rows/s)")

@@ -25,7 +25,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(SRC, "tests", name)
                 for name in ("screen", "support")]
 from home import home_dirs  # noqa: E402
-from vt import Program  # noqa: E402
+from vt import PATIENCE_S, Program  # noqa: E402
 
 ROW = ("step:%d/10000000 train_loss:%.4f train_time:%dms "
        "step_avg:100.00ms\n")
@@ -68,7 +68,7 @@ def until(program, texts):
     """Milliseconds until one of the texts is on the screen."""
     begin = time.monotonic()
     while not any(t in program.screen.text() for t in texts):
-        if time.monotonic() - begin > 120 or not program.pump(0.002):
+        if time.monotonic() - begin > PATIENCE_S or not program.pump(0.002):
             sys.exit("bench-log: %s never came:\n%s" %
                      (texts, program.screen.text()))
     return (time.monotonic() - begin) * 1e3

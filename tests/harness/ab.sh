@@ -97,7 +97,7 @@ told "the next bench measures the new checkpoint" $?
 echo 99.5 >"$best/kernel.txt"
 # The bench itself, on this machine and without its pauses.
 sed 's/"burn_in":1/"burn_in":1,"gap_s":0/' "$dir/bench.json" >"$dir/ab.json"
-NOISE=bench HOME=$dir timeout 600 "$HGYM_TUI" --db "$dir/db" bench run --yes \
+NOISE=bench HOME=$dir timeout 1800 "$HGYM_TUI" --db "$dir/db" bench run --yes \
     "$dir/ab.json" >"$dir/out" 2>&1
 grep -q FASTER "$dir/out"
 told "bench run accepts the definition and finds the workspace faster" $?

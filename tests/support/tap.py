@@ -2,12 +2,19 @@
 """TAP for tests in Python, like tests/support/tap.h for C: one line per check,
 and the plan at the end."""
 import os
+import re
 import sys
 import threading
 
 # If python3 is a wrapper script, each child process pays for running it.
 os.environ["PATH"] = "%s:%s" % (os.path.dirname(sys.executable),
                                 os.environ.get("PATH", ""))
+# Programs do not use a temporary folder whose name has blanks or quotes, and the
+# path of a socket must be short.
+if re.search(r"[^\w./-]|.{60}", os.environ.get("TMPDIR", "")):
+    os.environ["TMPDIR"] = "/tmp"
+# Some logs and pictures are for other users.
+os.umask(0o022)
 _count = _failed = 0
 _lock = threading.RLock()
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Convert text files to a C array of struct embed_file (base/embed.h):
-#	LC_ALL=C awk -f embed.awk array=NAME FILE... >NAME.c
+#	LC_ALL=C awk -f embed.awk array=NAME [drop=KEYS] FILE... >NAME.c
+# Lines that start with one of the JSON keys KEYS ("samples|others") are dropped, up to the end of
+# their list.
 BEGIN {
 	print "/* Made by embed.awk; do not edit. */"
 	print "#include <stddef.h>\n"
@@ -8,6 +10,7 @@ BEGIN {
 }
 
 FNR == 1 {
+	flush_line()
 	if (files++ == 0) {
 		print "extern const struct embed_file " array "[];"
 		print "const struct embed_file " array "[] = {"
@@ -20,13 +23,37 @@ FNR == 1 {
 	print "\t{ \"" name "\","
 }
 
+drop != "" && $0 ~ "^ *\"(" drop ")\": \\[" {
+	inside = 1
+}
+
+inside {
+	if ($0 !~ /"\]}?,?$/)
+		next
+	inside = 0
+	if ($0 !~ /\]},?$/)
+		next
+	sub(/,$/, "", held)
+	$0 = $0 ~ /,$/ ? "}," : "}"
+}
+
 {
-	gsub(/\\/, "&&")
-	gsub(/"/, "\\\"")
-	gsub(/\t/, "\\t")
-	print "\t  \"" $0 "\\n\""
+	flush_line()
+	held = $0
+	has_line = 1
+}
+
+function flush_line() {
+	if (!has_line)
+		return
+	gsub(/\\/, "&&", held)
+	gsub(/"/, "\\\"", held)
+	gsub(/\t/, "\\t", held)
+	print "\t  \"" held "\\n\""
+	has_line = 0
 }
 
 END {
+	flush_line()
 	print "\t},\n\t{ NULL, NULL },\n};"
 }

@@ -197,14 +197,9 @@ static bool strip_tag(struct log_line *out)
 	return true;
 }
 
-static bool is_name_byte(char c)
-{
-	return str_is_word(c) || c == '.' || c == '<' || c == '>';
-}
-
 static size_t name_length(struct str s)
 {
-	return index_of(n, s.len, !is_name_byte(s.p[n]));
+	return index_of(n, s.len, !str_is_word(s.p[n]) && strchr(".<>", s.p[n]) == NULL);
 }
 
 /* Return the length of the first word of s if it is a log level, else 0. */
@@ -289,12 +284,15 @@ static void strip_process(struct log_line *out)
 		out->text = skip_blanks(str_between(end + 2, s.p + s.len));
 }
 
-/* Skip "train.py:12: ", "(train.py:12) " or "a:b:12 - ". */
+/* Skip "train.py:12: ", "(train.py:12) ", "a:b:12 - " or "a.b - ". */
 static struct str skip_source_line(struct str s)
 {
 	struct str at = s;
 	size_t colons = 0, n, d = 0;
 
+	n = name_length(at);
+	if (memchr(at.p, '.', n) != NULL && str_starts_with(str_skip(at, n), " - "))
+		return skip_blanks(str_skip(at, n + 3));
 	if (at.len > 0 && (at.p[0] == '[' || at.p[0] == '('))
 		at = str_skip(at, 1);
 	while ((n = name_length(at)) > 0 && n < at.len && at.p[n] == ':') {

@@ -353,10 +353,13 @@ static void hold_line(struct prefix_state *t, const struct segment *segment, uin
 
 static bool starts_with_number(struct str text)
 {
+	bool is_date = text.len > 10 && text.p[4] == '-' && text.p[7] == '-';
+
 	while (text.len > 0 && (text.p[0] == '[' || text.p[0] == ' ')) /* "Epoch: [ 10/100]" */
 		text = str_skip(text, 1);
-	return text.len > 0 && (str_is_digit(text.p[0]) ||
-				(text.len > 1 && text.p[0] == '-' && str_is_digit(text.p[1])));
+	return !is_date && text.len > 0 &&
+	       (str_is_digit(text.p[0]) ||
+		(text.len > 1 && text.p[0] == '-' && str_is_digit(text.p[1])));
 }
 
 /* Can the word be the name of a figure or of a part of the training, and not of a program? */

@@ -89,6 +89,7 @@ DOUBLES = [
     ("a counter in brackets", "[%(i)d]: loss %(loss)s acc 0.5\n", None, 2.12),
     ("a step and a bar", "step %(i)d | loss %(loss)s | lr 0.1\n", 12, 2.12),
     ("a step before a colon", "step: %(i)d loss: %(loss)s lr: 0.1\n", 12, 2.12),
+    ("a column before a tab", "phase=val\tstep=%(i)d\tloss=%(loss)s\n", 12, None),
     ("rows of a training and of an evaluation",
      "step %(i)d loss %(loss)s lr 0.1\n" +
      "valid: step %(i)d loss 9.5 lr 0.1\n" * 12, 12, 2.12),

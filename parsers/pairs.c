@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "parsers/meaning.h"
+
 /* More words than this are prose. A name that ends with ":" or "=" can be longer. */
 #define MOST_NAME_WORDS	 7
 #define MOST_PLAIN_WORDS 3
@@ -99,12 +101,13 @@ bool pairs_is_split(struct str name, struct str value)
 /* Is this a unit that may follow a number after a blank: "3657.33 ms"? */
 static bool is_unit(struct str word)
 {
-	static const char units[] = "ms s sec secs seconds min mins minutes h hours us "
-				    "tok/s tok/sec tokens/s tokens/sec toks/s tokens/second "
-				    "it/s s/it it/sec sec/it ms/step s/step ms/it steps/s "
-				    "steps/sec step/s samples/s samples/sec img/s images/s "
-				    "images/sec ex/s TFLOPs TFLOP/s TFLOPS "
-				    "GB GiB MB MiB KB KiB W bpb bpc nats bits";
+	static const char units[] =
+		"ms s sec secs seconds min mins minutes h hours us "
+		"tok/s tok/sec tokens/s tokens/sec toks/s tokens/second "
+		"it/s s/it it/sec sec/it ms/step s/step ms/it steps/s "
+		"s/iter sec/iter ms/iter steps/sec step/s samples/s "
+		"samples/sec img/s images/s images/sec ex/s TFLOPs TFLOP/s TFLOPS "
+		"GB GiB MB MiB KB KiB W bpb bpc nats bits";
 
 	return word.len <= 13 && str_is_like(word, units);
 }
@@ -621,6 +624,16 @@ static bool read_wrapped(struct pairs_reader *r, struct str word)
 	return add_pair(r, value, NO_TOTAL, NO_UNIT);
 }
 
+/* Is the number a loss or a setting, which has no unit? */
+static bool is_unitless(const struct pair *pair)
+{
+	double scale;
+	enum metric metric = meaning_of(pair, &scale);
+
+	return metric == METRIC_TRAIN_LOSS || metric == METRIC_VAL_LOSS ||
+	       meaning_is_setting(pair->name);
+}
+
 /* Skip a word that belongs to the number before it: "out", "of 10", an error "+-0.1" or a unit. */
 static bool skip_after_number(struct pairs_reader *r, struct str word)
 {
@@ -630,8 +643,8 @@ static bool skip_after_number(struct pairs_reader *r, struct str word)
 	double error;
 
 	r->p = after;
-	if (str_eq_cstr(word, "out"))
-		return true;
+	if (str_eq_cstr(word, "out") || (str_eq_cstr(word, "in") && starts_number(r, q)))
+		return true; /* "Epoch 3 in 12.3 sec" */
 	if (str_eq_cstr(word, "of") && str_is_digit(next) && last->unit.len == 0) {
 		r->p = pairs_number(q, r->end, &last->total);
 		return true;
@@ -642,9 +655,9 @@ static bool skip_after_number(struct pairs_reader *r, struct str word)
 		r->has_slots = false;
 		return true;
 	}
-	/* in "10/100 bpb 1.2" the unit is the name of the next number */
-	if (!is_unit(word) || next == ':' || next == '=' ||
-	    (isfinite(last->total) && starts_number(r, q)))
+	/* in "10/100 bpb 1.2" and "lr 3e-4 tok/s 812" the unit is the name of the next number */
+	if (next == ':' || next == '=' || !is_unit(word) ||
+	    (starts_number(r, q) && (isfinite(last->total) || is_unitless(last))))
 		return false;
 	if (last->unit.len == 0)
 		last->unit = word;
@@ -964,14 +977,9 @@ size_t pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX], struct pa
 	return r.has_slots && with_slot == r.n ? r.n : 0;
 }
 
-size_t pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX], struct pairs_line *about)
-{
-	return pairs_read_slots(line, pairs, about, NULL, NULL);
-}
-
 size_t pairs_read(struct str line, struct pair pairs[PAIRS_MAX])
 {
 	struct pairs_line about;
 
-	return pairs_read_line(line, pairs, &about);
+	return pairs_read_slots(line, pairs, &about, NULL, NULL);
 }

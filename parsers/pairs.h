@@ -30,8 +30,6 @@ struct pairs_line {
 	uint64_t run;	/* hash of the name of the run: "exp7 step 5"; 0: none */
 };
 
-size_t pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX], struct pairs_line *about);
-
 /* A slot is a part of the line that differs between rows of the same kind: */
 enum pair_slot_kind {
 	SLOT_VALUE,
@@ -52,8 +50,9 @@ struct pair_slot {
 
 #define PAIR_SLOTS_MAX 96
 
-/* Like pairs_read_line, and store the slots in their order. Returns 0 also if there are more slots
- * than PAIR_SLOTS_MAX, or if a number is printed in a form that has no slot: in quotes, NaN. */
+/* Like pairs_read, with the properties of the line and, unless `slots` is NULL, its slots in their
+ * order. Returns 0 also if there are more slots than PAIR_SLOTS_MAX, or if a number is printed in a
+ * form that has no slot: in quotes, NaN. */
 size_t pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX], struct pairs_line *about,
 			struct pair_slot slots[PAIR_SLOTS_MAX], size_t *n_slots);
 

@@ -49,7 +49,7 @@ struct row_text {
 
 /* The shape of a line, for reading lines quickly that differ from it only in their numbers: the
  * text between the numbers is compared, and only the numbers are parsed. The result is the same as
- * that of pairs_read_line. */
+ * that of pairs_read_slots. */
 struct row_shape {
 	char *text; /* owned; contains the names of the pairs */
 	size_t len;

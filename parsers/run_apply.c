@@ -358,10 +358,11 @@ static void apply_train_numbers(const struct apply *a)
 /* Is the value the known loss, repeated by a bar or a table with fewer decimals? */
 static bool is_known_loss(const struct apply *a)
 {
-	double value = record_get(a->record, METRIC_VAL_LOSS), unit = 1;
+	double value = record_get(a->record, METRIC_VAL_LOSS), unit;
 
 	if (!a->record->rule->rounded || !run_has(value))
 		return false;
+	unit = fmax(1e-3, pow(10, floor(log10(fabs(value))) - 2)); /* three digits, or decimals */
 	while (unit > 1e-6 && fabs(value / unit - round(value / unit)) > 1e-6)
 		unit /= 10;
 	return fabs(a->state->run.last_val_loss - value) <= unit * 0.5001;

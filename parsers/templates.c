@@ -234,7 +234,7 @@ static bool has_figures(const struct row *row)
 }
 
 /* Make one counter of "steps:  10%|#    | 160/1600 [..]": its name precedes the bar, and the
- * percentage repeats it. */
+ * percentage repeats it. In "Round 1/3:  10%|#  | 16/160 [..]" rounds are the epochs. */
 static void join_bar(struct row *row)
 {
 	struct str name = { NULL, 0 };
@@ -251,6 +251,9 @@ static void join_bar(struct row *row)
 			memmove(&row->pairs[i], &row->pairs[i + 1],
 				(row->n - i) * sizeof(row->pairs[0]));
 			last--;
+		} else if (isfinite(row->pairs[i].total) &&
+			   str_is_like(row->pairs[i].name, "episode round stage fold phase")) {
+			row->pairs[i].name = STR_LIT("Epoch");
 		}
 	if (ends_with_word(name, "step") || ends_with_word(name, "steps"))
 		row->pairs[last].name = name;
@@ -271,7 +274,7 @@ static bool read_row(struct row *row)
 {
 	enum counter_kind kind;
 
-	row->n = pairs_read_line(row->line.text, row->pairs, &row->about);
+	row->n = pairs_read_slots(row->line.text, row->pairs, &row->about, NULL, NULL);
 	if (row->n == 0)
 		return false;
 	if (row->about.is_bar)
@@ -419,13 +422,16 @@ static uint64_t find_metrics(const struct row *row)
 }
 
 /* Does a line with another template belong to the accepted rows? It has their counter and a known
- * name, or it is the validation of an epoch. */
+ * name, or it is the validation of an epoch, which Keras adds to the epoch's last bar. */
 static bool belongs_to_rows(const struct templates *ts, const struct row *row)
 {
 	uint64_t known = find_metrics(row);
 
-	if (!ts->has_rows || known == 0 || row->about.is_bar)
+	if (!ts->has_rows || known == 0)
 		return false;
+	if (row->about.is_bar)
+		return (known & VAL_BITS) != 0 && row->planned == ts->total &&
+		       row->step == ts->total;
 	if (row->counter == row->n || row->kind == COUNTS_EPOCHS)
 		return (known & VAL_BITS) != 0;
 	return (row->kind == COUNTS_STEPS || row->kind == COUNTS_LEAD) && run_has(ts->step) &&
@@ -538,7 +544,8 @@ static void set_unit(struct templates *ts, const struct pair *pairs, size_t n, s
 	ts->counts.unit.value = pairs[counter].value;
 	ts->counts.unit.total = kind == COUNTS_EPOCHS ? RUN_ABSENT : pairs[counter].total;
 	for (size_t i = 0; kind == COUNTS_EPOCHS && i < n; i++)
-		if (i != counter && isfinite(pairs[i].total) && pairs[i].name.len == 0) {
+		if (i != counter && isfinite(pairs[i].total) &&
+		    (pairs[i].name.len == 0 || str_is_like(pairs[i].name, "batch"))) {
 			ts->counts.unit.value = pairs[i].value;
 			ts->counts.unit.total = pairs[i].total;
 		}

@@ -33,6 +33,12 @@ NESTED = "".join("Epoch:[1/1](%d/500) loss:%.3f lr:0.0001\n" % (i, 5 - i / 200)
                  for i in range(100, 501, 100))
 TRACE = ("Traceback (most recent call last):\n  File \"t.py\", line 1\n"
          "RuntimeError: no\n")
+EPISODE = "".join("\rEpisode [1/1]: %3d%%|##| %d/100 [00:10<40:12, 31.0s/it, kl=0.1, reward=%.2f]"
+                  % (i, i, i / 9) for i in range(1, 21)) + "\n"
+BATCHES = "".join("[train] epoch: [0/1], batch: [%d/500], loss: %.2f, lr: 0.1\n" % (i, 6 - i / 100)
+                  for i in range(10, 301, 10))
+LIGHTNING = "Epoch 0: 100%|##| 40/40 [00:10<00:00, 4.0it/s, train_loss=2.9, val_loss=2.500]\n"
+BARS = "".join("%d/99 [==>..] - ETA: 9s - loss: %.2f\r" % (i, 4 - i / 99) for i in range(9, 99, 9))
 
 # name, log, status, further keys
 CASES = [
@@ -237,6 +243,46 @@ CASES = [
         "Sep 14 08:30:00 box python3[41]: step %d | train_loss %.2f | lr 0.1\n" % (i, 3 - i / 100)
         for i in range(10, 101, 10)) + "Sep 14 08:31:00 box systemd[1]: train.service: Failed "
      "with result 'oom-kill'.\n", "oom", {"steps": 100}),
+    ("a bar in a part of the run: 20 of 100", EPISODE, "truncated", {}),
+    ("a bar in a part of the run: all of 100", EPISODE.replace("/100 ", "/20 "), "finished",
+     {}),
+    ("batches of the only epoch: 300 of 500", BATCHES, "truncated", {}),
+    ("batches of the only epoch: all of 300", BATCHES.replace("/500]", "/300]"), "finished",
+     {"last_train_loss": 3.0}),
+    ("a bar whose loss ends with zeros", LIGHTNING + LIGHTNING.replace("2.500", "2.000"), None,
+     {"last_val_loss": 2.0}),
+    ("a bar that repeats a loss with fewer decimals",
+     "Epoch 0, global step 40: 'val_loss' reached 2.50012 (best 2.50012), saving\n" + LIGHTNING,
+     None, {"last_val_loss": 2.50012}),
+    ("a name after a number without a unit", "".join(
+        "step %d/40 loss %.2f tok/s %d\n" % (i, 3 - i / 10, 800 + i) for i in range(9)),
+     "truncated", {"last_train_loss": 2.2, "tok_s_last": 808}),
+    ("a unit before another number", "".join(
+        "step %d/40 loss %.2f dt 12.0 ms %d tok/s\n" % (i, 3 - i / 10, 800 + i)
+        for i in range(9)), "truncated", {"step_ms_median": 12, "tok_s_last": 808}),
+    ("seconds per iteration", "".join(
+        "iteration: %d/99  total_loss: %.2f  time: 0.31 s/iter  data_time: 0.1 s/iter\n" % (
+            i, 3 - i / 10) for i in range(9)), "truncated", {"step_ms_median": 310}),
+    ("the validation of an epoch in Keras's last bar", "".join(
+        "Epoch %d/5\n%s99/99 [====] - 2s 5ms/step - loss: %.2f - val_loss: 3.%d1\n" % (
+            e, BARS, 3 - e / 10, e) for e in (1, 2)), "truncated",
+     {"last_train_loss": 2.8, "last_val_loss": 3.21}),
+    ("a validation in another bar", "".join(
+        "Epoch %d/5\n%s99/99 [====] - 2s 5ms/step - loss: %.2f\n"
+        "20/20 [====] - 2s 5ms/step - loss: 4.%d1 - val_loss: 3.%d1\n" % (
+            e, BARS, 3 - e / 10, e, e) for e in (1, 2)), "truncated",
+     {"last_val_loss": None}),
+    ("the time of an epoch", "".join(
+        "Epoch %d in 3.%d sec\nTraining set accuracy 0.8%d\n" % (e, e, e) for e in range(9)),
+     None, {"metrics": [["Epoch", 8], ["sec", 3.8], ["Training set accuracy", 0.88]]}),
+    ("the name of a logger", LOOP + "2026-05-01 10:00:00 INFO my.trainer - Training done\n",
+     "finished", {}),
+    ("a word that is not the name of a logger",
+     LOOP + "2026-05-01 10:00:00 INFO previous - Training done\n", None, {}),
+    ("a pod's prefix before times", "".join(
+        'train-0 main 2026-05-01T10:00:00.1Z {"step": %d, "loss": %.2f}\n' % (i, 3 - i / 10)
+        for i in range(1, 20)) + "train-0 main 2026-05-01T10:00:09.1Z Killed\n", "killed",
+     {"steps": 19}),
     ("interrupted after the end words", LOOP + "Training completed!\n" + TRACE,
         "crashed", {}),
 ]

@@ -255,7 +255,7 @@ static void test_lines(void)
 		struct pair pairs[PAIRS_MAX];
 		struct pairs_line about;
 
-		pairs_read_line(str_from(lines[i].line), pairs, &about);
+		pairs_read_slots(str_from(lines[i].line), pairs, &about, NULL, NULL);
 		ok(about.is_bar == lines[i].is_bar && about.evaluates == lines[i].evaluates,
 		   "about %s", lines[i].line);
 	}

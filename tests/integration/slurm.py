@@ -235,7 +235,7 @@ def test_jobs(cluster):
         cluster.expect_restart(waiting, "second: running, after 2 restarts",
                                "a job is preempted: both restarts are reported")
         cluster.expect_note(f"{high} urgent: completed", "the job that preempted it completes: reported")
-        ok(cluster.rows()[f"slurm-{waiting}.out"]["steps"] == 100,
+        ok(until(lambda: cluster.rows()[f"slurm-{waiting}.out"]["steps"] == 100),
            "a restarted job: its log starts again", cluster.rows())
         cluster.expect_note(f"{limited} limited: time limit reached",
                             "a job reaches its time limit: reported")

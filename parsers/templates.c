@@ -251,8 +251,8 @@ static void join_bar(struct row *row)
 			memmove(&row->pairs[i], &row->pairs[i + 1],
 				(row->n - i) * sizeof(row->pairs[0]));
 			last--;
-		} else if (isfinite(row->pairs[i].total) &&
-			   str_is_like(row->pairs[i].name, "episode round stage fold phase")) {
+		} else if (isfinite(row->pairs[i].total) && row->pairs[i].unit.len == 0 &&
+			   row->pairs[i].total != row->pairs[last].total) {
 			row->pairs[i].name = STR_LIT("Epoch");
 		}
 	if (ends_with_word(name, "step") || ends_with_word(name, "steps"))

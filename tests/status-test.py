@@ -244,6 +244,12 @@ CASES = [
         for i in range(10, 101, 10)) + "Sep 14 08:31:00 box systemd[1]: train.service: Failed "
      "with result 'oom-kill'.\n", "oom", {"steps": 100}),
     ("a bar in a part of the run: 20 of 100", EPISODE, "truncated", {}),
+    ("a bar in one of several parts of the run", EPISODE.replace("Episode [1/1]", "Part 2/3"),
+     "truncated", {"steps": None, "planned_steps": None}),
+    ("a bar that repeats its counter", "".join(
+        "\rStep %d/100: %3d%%|##| %d/100 [00:10<40:12, 31.0s/it, reward=%.2f]" % (i, i, i, i / 9)
+        for i in range(1, 21)),
+     "truncated", {"steps": 20, "planned_steps": 100}),
     ("a bar in a part of the run: all of 100", EPISODE.replace("/100 ", "/20 "), "finished",
      {}),
     ("batches of the only epoch: 300 of 500", BATCHES, "truncated", {}),

@@ -145,8 +145,8 @@ static void test_not_a_database(void)
 	   "a file that is not a "
 	   "database: %s",
 	   err.text);
-	options.path = "/nonexistent/x.db";
-	ok(store_open(&options, &err) == NULL, "a directory that is not a database: %s", err.text);
+	options.path = file_in_dir("none/x.db");
+	ok(store_open(&options, &err) == NULL, "the folder of a database is missing: %s", err.text);
 }
 
 static void test_find(void)

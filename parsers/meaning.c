@@ -188,7 +188,11 @@ static const struct meaning *find_with_unit(char *name, double *scale)
 		*last = '\0';
 		row = find_meaning(name);
 	}
-	return row != NULL && row->unit == UNIT_TIME ? row : NULL;
+	/* "step_ms" is the time of a step; "step_s" may be steps per second. */
+	return row != NULL && (row->unit == UNIT_TIME ||
+			       (row->metric == METRIC_STEP && *scale == 1.0 && last != NULL))
+		       ? row
+		       : NULL;
 }
 
 static bool name_is_among(struct str name, const char *names)

@@ -312,6 +312,8 @@ static void test_meaning(void)
 		{ "loss", "k", METRIC_COUNT, 1 },
 		{ "step_time_ms", "", METRIC_STEP_MS, 1 },
 		{ "sec_per_iter", "", METRIC_STEP_MS, 1e3 },
+		{ "step_ms", "", METRIC_STEP_MS, 1 },
+		{ "step_s", "", METRIC_COUNT, 1 }, /* perhaps steps per second */
 		{ "data_time_ms", "", METRIC_COUNT, 1 },
 		{ "tps", "", METRIC_COUNT, 1 },
 		{ "Iteration", "", METRIC_STEP, 1 },

@@ -222,6 +222,25 @@ static void add_window(const struct step_times *times, const struct run_log *log
 	}
 }
 
+/* Set the time at which each row appeared.  Rows that were first seen at the same check are spread
+ * over the time since the check before. */
+static void stamp_rows(struct run_log *log, const double *ends, const struct health *health)
+{
+	double after, next;
+
+	for (size_t i = 0, n; i < log->n_rows; i += n) {
+		double at = health_time_of(health, ends[i], &after);
+
+		n = 1;
+		while (i + n < log->n_rows && health_time_of(health, ends[i + n], &next) == at)
+			n++;
+		for (size_t k = 0; k < n; k++)
+			log->rows[i + k].stamp_s =
+				k + 1 < n ? at - (at - after) * (double)(n - 1 - k) / (double)n
+					  : at;
+	}
+}
+
 /* Measure the window of a training run by the pod's clock; unknown values are NAN.  Returns true if
  * both clocks agree well enough that the window is *from_s to *to_s. */
 static bool find_window(const struct session *s, struct bench_run *run, const struct health *health,
@@ -234,8 +253,8 @@ static bool find_window(const struct session *s, struct bench_run *run, const st
 	double seen;
 	size_t a, b;
 
-	for (size_t i = 0; health->n_stamps > 0 && i < log->n_rows; i++)
-		log->rows[i].stamp_s = health_time_of(health, ends[i], &seen);
+	if (health->n_stamps > 0)
+		stamp_rows(log, ends, health);
 	if (find_window_rows(s, log, &times, &a, &b)) {
 		double printed = printed_between(&times, a, b);
 
@@ -356,8 +375,6 @@ static void check_files(struct session *s, struct bench_run *run)
 	if (run->result.files_changed)
 		guard_add(&run->hits, GUARD_FILES, true, "judge files changed during the run");
 	array_each (other, s->runs.v, s->runs.n) {
-		const char *changed = strchr(run->result.work, ' ');
-
 		if (other->end == RUN_END_NONE)
 			continue;
 		if (other->result.hash[0] != '\0' && run->result.hash[0] != '\0' &&
@@ -370,8 +387,9 @@ static void check_files(struct session *s, struct bench_run *run)
 			continue;
 		/* Different sources on another pod are only a warning: all its arms ran them. */
 		guard_add(&run->hits, GUARD_SAME, other->pod == run->pod,
-			  "its sources differ from those of run %.60s (%.12s with changes %.12s)",
-			  other->id, run->result.work, changed != NULL ? changed + 1 : "");
+			  "its sources differ from those of run %.60s: a file in the working "
+			  "directory was changed during the bench",
+			  other->id);
 	}
 }
 

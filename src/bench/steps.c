@@ -40,26 +40,18 @@ static bool is_rate(enum step_clock clock)
 static double read_clock(const struct step_row *row, enum step_clock clock,
 			 const struct step_rates *rates)
 {
-	switch (clock) {
-	case STEP_CLOCK_TRAIN_MS:
-		return row->train_ms / 1000.0;
-	case STEP_CLOCK_STEP_AVG:
-		return row->step * row->step_avg_ms / 1000.0;
-	case STEP_CLOCK_STEP_MS:
-		return row->step_ms / 1000.0;
-	case STEP_CLOCK_TOK_CUMULATIVE:
-		return row->step * rates->batch_tokens / row->tok_s;
-	case STEP_CLOCK_TOK_INTERVAL:
-		return rates->batch_tokens / row->tok_s;
-	case STEP_CLOCK_DAY:
-	case STEP_CLOCK_DAY_SECONDS:
-		return row->day_s;
-	case STEP_CLOCK_STAMPS:
-		return row->stamp_s;
-	case STEP_CLOCKS:
-		break;
-	}
-	return (double)NAN;
+	const double times[STEP_CLOCKS] = {
+		[STEP_CLOCK_TRAIN_MS] = row->train_ms / 1000.0,
+		[STEP_CLOCK_STEP_AVG] = row->step * row->step_avg_ms / 1000.0,
+		[STEP_CLOCK_STEP_MS] = row->step_ms / 1000.0,
+		[STEP_CLOCK_TOK_CUMULATIVE] = row->step * rates->batch_tokens / row->tok_s,
+		[STEP_CLOCK_TOK_INTERVAL] = rates->batch_tokens / row->tok_s,
+		[STEP_CLOCK_DAY] = row->day_s,
+		[STEP_CLOCK_DAY_SECONDS] = row->day_s,
+		[STEP_CLOCK_STAMPS] = row->stamp_s,
+	};
+
+	return times[clock];
 }
 
 static bool is_allowed(enum step_clock clock, const struct step_row *rows, size_t n,

@@ -163,19 +163,22 @@ def ran(rig):
     rig.clean(*families)
 
 
-# Prints a loss after each step, and no times.
+# Prints a loss for each step, ROWS of them at once, and no times.
 NO_TIMES = """\
 import os, time
 step_s = float(os.environ["STEP_S"])
-begin = time.time()
+begin, rows = time.time(), ""
 time.sleep(0.2)
 for step in range(1, 81):
     # No two runs are equal: a verdict needs a spread.
     time.sleep(max(0.001, step_s * (1 + 0.02 * os.urandom(1)[0] / 255)))
-    print("%3d%%|    | %d/80 [00:0%d<00:00, 9.9it/s]" %
-          (step * 100 / 80, step, step / 9), end="\\r")
-    print("{'loss': %.4f, 'grad_norm': 1.2345, 'learning_rate': 4.5e-05, "
-          "'epoch': %.2f}" % (9 / step, step / 80))
+    rows += "%3d%%|    | %d/80 [00:0%d<00:00, 9.9it/s]\\r" % (
+        step * 100 / 80, step, step / 9)
+    rows += ("{'loss': %.4f, 'grad_norm': 1.2345, 'learning_rate': 4.5e-05, "
+             "'epoch': %.2f}\\n" % (9 / step, step / 80))
+    if step % int(os.environ["ROWS"]) == 0:
+        print(rows, end="")
+        rows = ""
 print("{'train_runtime': %.4f, 'train_samples_per_second': 9.0, "
       "'train_steps_per_second': 9.0, 'train_loss': 1.0, 'epoch': 1.0}" %
       (time.time() - begin))
@@ -186,13 +189,20 @@ def by_stamps(rig):
     """Rows without any time: the pod's clock shows when they appeared."""
     put(os.path.join(rig.dir, "work"), "no_times.py", NO_TIMES)
     pods = [rig.pod(name, alone=True) for name in ("p1", "p2", "p3")]
-    path = rig.bench("stamps", pods, {"env": {"STEP_S": "0.075"}}, workload={
-        "command": "exec python3 no_times.py", "env": {"STEP_S": "0.12"}},
-        metric={"window": {"mode": "auto"}}, design={"blocks_per_pod": 1})
+    path = rig.bench("stamps", pods, {"env": {"STEP_S": "0.075", "ROWS": "2"}},
+                     workload={"command": "exec python3 no_times.py",
+                               "env": {"STEP_S": "0.12", "ROWS": "1"}},
+                     metric={"window": {"mode": "auto"}},
+                     design={"blocks_per_pod": 1})
+    plan = json.load(open(path))
+    plan["variants"].append({"tag": "C", "env": {"ROWS": "80"}})
+    put(rig.dir, "stamps.json", json.dumps(plan))
     done = rig.tui("bench", "run", "--yes", "--json", path)
-    found = verdict_of(done)
-    ok(found.get("verdict") == "FASTER", "rows that appear sooner: FASTER",
+    found, at_once = json.loads(done.stdout)["contrasts"]
+    ok(found.get("verdict") == "FASTER", "rows that appear sooner, in pairs: FASTER",
        found)
+    ok(at_once["verdict"] == "NOT JUDGED" and "ticks of the pod's clock" in
+       at_once["text"], "rows that all appear at the end are not sooner", at_once)
     ok(all("pod's clock" in str(run["timed_by"])
            for run in json.loads(done.stdout)["runs"]),
        "rows that appear sooner: timed by the pod's clock", done.stdout)

@@ -242,21 +242,24 @@ hashes() {
 # Hash the files that programs of all arms read when they start, and the
 # settings in a folder that all arms use.
 shared() {
-	for site in "$HOME"/.local "$HB_CWD"/.venv "$HB_CWD"/venv; do
-		sha256sum "$site"/lib/python*/site-packages/*custom*.py \
-			"$site"/lib/python*/site-packages/*.pth
+	python=$(command -v python3 || command -v python)
+	for site in "$HOME"/.local "$HB_CWD"/.venv "$HB_CWD"/venv \
+		"${VIRTUAL_ENV:-/none}" "${CONDA_PREFIX:-/none}" \
+		"${python%/bin/*}" /usr/local; do
+		sha256sum "$site"/lib/python*/*-packages/*custom*.py \
+			"$site"/lib/python*/*-packages/*.pth
 	done
 	cd && sha256sum .bashrc .bash_profile .bash_login .profile .zshenv
 	here=$(cd "$HB_CWD" && pwd -P)
 	case $here in "$(dirname "$1")"/*) return ;; esac
 	cd "$here" && find . -maxdepth 1 -type f -size -2000 \( \
 		-name '*config*.*' -o -name '*settings*.*' \) \
-		-exec sha256sum {} + | sort
+		-exec sha256sum {} +
 }
 . ./work.sh
 (sources "$HB_CWD") >work
 hashes >hash.before
-(shared "$(pwd -P)") >shared.before 2>/dev/null
+(shared "$(pwd -P)") 2>/dev/null | sort -u >shared.before
 t0=$(date +%s) up0=$(cut -d' ' -f1 /proc/uptime)
 if ! { echo "$$ $group $began $boot $ns" >pid.t && mv pid.t pid; }; then
 	: >full
@@ -495,7 +498,7 @@ moved=
 test ! -f alloc || test -f cut || test -f timedout ||
 	! is_over "$(cat alloc)" .. || moved=moved
 hashes >hash.after
-(shared "$(pwd -P)") >shared.after 2>/dev/null
+(shared "$(pwd -P)") 2>/dev/null | sort -u >shared.after
 {
 	runtime
 	gpus

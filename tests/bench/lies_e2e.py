@@ -332,9 +332,15 @@ def shared_files(rig):
     put(os.path.join(cwd, "config.json"), "{}")
     site = os.path.join(rig.env["HOME"], ".local/lib/python3.9/site-packages")
     os.makedirs(site)
+    rig.env["VIRTUAL_ENV"] = os.path.join(rig.dir, "env")
+    packages = os.path.join(rig.env["VIRTUAL_ENV"], "lib/python3.9/site-packages")
+    os.makedirs(packages)
     path = rig.bench("shared", [rig.pod("p1")], {})
     text = json.load(open(path))
     arms = {"startup": "echo >>%s/usercustomize.py" % site,
+            "active": "echo >>%s/slow.pth" % packages,
+            "cached": "mkdir -p %s/pkg/__pycache__; echo >>%s/pkg/__pycache__/x.pyc"
+                      % (packages, packages),
             "config": "echo >>config.json",
             "own": "case $TMPDIR in */tmp.own) echo >$TMPDIR/x ;; *) exit 1 ;;"
                    " esac; echo >>~/history; echo >>results.json"}
@@ -345,12 +351,14 @@ def shared_files(rig):
     put(path, json.dumps(text))
     done = rig.tui("bench", "run", "--yes", "--json", path)
     found = {c["variant"]: c for c in json.loads(done.stdout)["contrasts"]}
-    for tag, name in (("startup", ".local/"), ("config", "config.json")):
+    for tag, name in (("startup", ".local/"), ("active", "slow.pth"),
+                      ("config", "config.json")):
         ok(found[tag]["text"] == "INVALID (shared files)" and
            name in str(found[tag]["guards"]),
            "a variant that changes what the control reads: " + tag,
            (found[tag]["text"], found[tag]["guards"]))
-    check_faster(found["own"], "a variant that writes only its own files: faster")
+    for tag in ("own", "cached"):
+        check_faster(found[tag], "a variant that changes nothing that the control reads: " + tag)
     path = rig.bench("both", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
                      workload={"command": "echo $$ >config.json; "
                                           "sh workload.sh"})

@@ -991,10 +991,12 @@ static void refuse_coarse(const struct judge *judge, const struct judge_contrast
 			  size_t size)
 {
 	double ticks = fmin(judge->summary[c->base].ticks, judge->summary[c->arm].ticks);
+	const struct judge_run *first = judge_next(judge, c->base, NULL);
 
 	if (ticks < LEAST_TICKS)
-		(void)snprintf(why, size, "the window is %.0f ticks of the log's clock, need %.0f",
-			       ticks, LEAST_TICKS);
+		(void)snprintf(why, size, "the window is %.0f ticks of %s clock, need %.0f", ticks,
+			       first->times.clock == STEP_CLOCK_STAMPS ? "the pod's" : "the log's",
+			       LEAST_TICKS);
 	else if (judge->training && c->paired.sd == 0.0)
 		(void)snprintf(why, size, "no spread: all blocks show the same difference");
 	else if (c->paired.p < judge->rule.paired.alpha &&
@@ -1098,7 +1100,7 @@ static void adjust_p_values(struct judge *judge)
 }
 
 /* Warn if an A/A arm, which was judged before, differs from the control by more than the margin or
- * by more than half of the contrast's difference. */
+ * by more than half of the contrast's difference, or if the variant itself repeats the control. */
 static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 {
 	array_each (aa, judge->contrasts, judge->n_contrasts) {
@@ -1113,11 +1115,19 @@ static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 				  "runs may favor an arm",
 				  v->text);
 	}
+	if (judge->arms[c->arm].is_control_again && c->paired.p < c->level)
+		guard_add(&c->hits, GUARD_AA, false,
+			  "%s has the command, environment and files of %s: the order of runs "
+			  "favors one, or the program reads the name of its arm",
+			  judge->arms[c->arm].tag, judge->arms[0].tag);
 }
 
-/* The control must be this much slower, and significantly so. */
-#define SLOWED_BY 0.03
-#define SLOWED_P  0.001
+/* The control must be this much slower, and significantly so; with three blocks, which reach that
+ * level only without noise, by more. */
+#define SLOWED_BY     0.03
+#define SLOWED_P      0.001
+#define SLOWED_FEW_BY 0.10
+#define SLOWED_FEW_P  0.01
 
 /* Warn if the control is slower in all blocks than before any variant ran.  A gradual slowdown also
  * increases the spread of its runs, so it is not significant and gives no warning. */
@@ -1136,8 +1146,9 @@ static void warn_if_slowed(const struct judge *judge, struct judge_contrast *c)
 				ln[n++] = log(run->y);
 		double by = stats_mean(ln, n) - log(first->y);
 		double se = stats_sd(ln, n) * sqrt(1.0 + 1.0 / (double)n);
-		if (n >= VERDICT_MIN_BLOCKS && by > SLOWED_BY &&
-		    dist_t_upper(by / se, (double)n - 1.0) < SLOWED_P)
+		bool few = n == VERDICT_MIN_BLOCKS;
+		if (n >= VERDICT_MIN_BLOCKS && by > (few ? SLOWED_FEW_BY : SLOWED_BY) &&
+		    dist_t_upper(by / se, (double)n - 1.0) < (few ? SLOWED_FEW_P : SLOWED_P))
 			guard_add(&c->hits, GUARD_SLOWED, false,
 				  "the control became %.1f%% slower once other arms had run: does "
 				  "one of them change what it reads?",

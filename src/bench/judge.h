@@ -61,6 +61,7 @@ struct judge_run {
 struct judge_arm {
 	const char *tag;       /* borrowed */
 	bool aa;	       /* an A/A arm: repeat runs of the control */
+	bool is_control_again; /* a variant with the control's command, environment and files */
 	bool numerics_changed; /* declared in the plan */
 	/* Settings that the variant changes, by name (environment variables).  With declares_all it
 	 * changes nothing else, so all other settings in its logs must equal the control's. */

@@ -631,18 +631,49 @@ static void compare_whole_runs(const struct judge *judge, struct judge_contrast 
 				    : "the rest of the run");
 }
 
+/* Seconds per unit of a score, by the end of its name ("best_us"); 0: it is not a time. */
+static double get_unit_s(const char *key)
+{
+	const char *last = strrchr(key, '_');
+	struct str unit = str_from(last != NULL ? last + 1 : key);
+
+	return str_is_among(unit, "s sec seconds") ? 1.0
+	       : str_eq_cstr(unit, "ms")	   ? 1e-3
+	       : str_eq_cstr(unit, "us")	   ? 1e-6
+						   : 0.0;
+}
+
 /* The score times a part of the run, so whole runs cannot gain a larger share than the score does.
- * If they do in all pairs, the variant left something out, such as the check of its result. */
+ * If they do in all pairs, the variant left something out, such as the check of its result.  If
+ * they gain less than half of the seconds that the score gains, work was moved out of what the
+ * score times, or the score is false. */
 static void compare_score_runs(const struct judge *judge, struct judge_contrast *c)
 {
-	AUTO_FREE double *excess = judge_new_array(judge);
-	double a = MEAN(0, took_s), b = MEAN(c->arm, took_s);
+	AUTO_FREE double *excess = judge_new_array(judge), *lost = judge_new_array(judge);
+	double a = MEAN(0, took_s), b = MEAN(c->arm, took_s), claimed = 0.0;
+	bool fits = !judge->rule.higher;
 	size_t n = 0;
 
-	each_pair (control, run, judge, c->arm)
+	each_pair (control, run, judge, c->arm) {
+		const char *key = run->log->score_key;
+		double unit_s = key != NULL ? get_unit_s(key) : 0.0;
+		double gained_s = control->health->took_s - run->health->took_s;
+
+		fits &= control->y * unit_s <= control->health->took_s;
+		claimed += (control->y - run->y) * unit_s;
+		lost[n] = (control->y - run->y) * unit_s - gained_s;
 		excess[n++] = log(run->y / control->y) -
 			      log(run->health->took_s / control->health->took_s);
+	}
 	struct paired more = paired_compare(excess, n, &judge->rule.paired);
+	struct paired only = paired_compare(lost, n, &judge->rule.paired);
+	claimed /= (double)n;
+	if (fits && c->paired.p < judge->rule.paired.alpha && claimed > SKIPPED_S &&
+	    only.p < LOG_CLOCK_P && only.mean / claimed > 0.5)
+		guard_add(&c->hits, GUARD_WHOLE, false,
+			  "the score gained %.2f s, whole runs %.2f s: the rest of the run took "
+			  "longer, or the score is not the time that passed",
+			  claimed, claimed - only.mean);
 	if (c->paired.mean > 0.0 && a - b > SKIPPED_S && more.mean > log1p(SKIPPED_SHARE) &&
 	    more.p < LOG_CLOCK_P)
 		guard_add(&c->hits, GUARD_WHOLE, false,
@@ -660,10 +691,11 @@ static void check_unfinished(const struct judge *judge, struct judge_contrast *c
 	bool is_control = a >= 0.5, is_variant = b >= 0.5;
 
 	if (isnan(a) || isnan(b) || !(is_control || is_variant) || first->log == NULL ||
-	    first->log->kind != RUN_LOG_WALL)
+	    first->log->kind == RUN_LOG_TRAINING)
 		return;
-	guard_add(&c->hits, GUARD_LEFT, is_control != is_variant,
-		  "%s ended while processes that they had started still ran: the seconds do not "
+	guard_add(&c->hits, GUARD_LEFT,
+		  is_control != is_variant && first->log->kind == RUN_LOG_WALL,
+		  "%s ended while processes that they had started still ran: the time does not "
 		  "include all of the work",
 		  is_control && is_variant ? "all runs"
 		  : is_control		   ? "the control's runs"

@@ -96,6 +96,11 @@ static const cJSON *find_arm(const struct report *r, const char *role)
 	return verdict_find(r->root, "arms", "tag", txt(r->c, role));
 }
 
+static bool has_guard(const struct report *r, enum guard guard)
+{
+	return verdict_find(r->c, "guards", "guard", guard_words[guard]) != NULL;
+}
+
 /* Add the outliers that widen the interval, or all others. */
 static void add_outliers(struct report *r, bool widening)
 {
@@ -212,10 +217,7 @@ static void add_numbers(struct report *r)
 		add_row(r, "tok/s by the step time", tok_a, tok_b, 2, 100.0 * (tok_b / tok_a - 1.0),
 			"");
 		add_row(r, "printed tok/s, mean", num(a, "legacy_mean"), num(b, "legacy_mean"), 2,
-			legacy,
-			verdict_find(r->c, "guards", "guard", guard_words[GUARD_CLOCK_LAG]) != NULL
-				? "clock-lag"
-				: "");
+			legacy, has_guard(r, GUARD_CLOCK_LAG) ? "clock-lag" : "");
 	}
 	if (!isnan(num(a, "val_loss")) || !isnan(num(b, "val_loss")))
 		add_row(r, "val_loss", num(a, "val_loss"), num(b, "val_loss"), 4, (double)NAN, "");
@@ -334,16 +336,24 @@ static void add_quality(struct report *r)
 	add_fact(r, "quality", verdict_is(q, "worse") ? FACT_WORSE : FACT_PLAIN);
 }
 
-/* Add what could make the verdict wrong: the first hard check, otherwise the first warning.  The
- * load of the host is named only if there is no other warning. */
+/* How much a finding says about the verdict: a failed check the most, the load of the host the
+ * least. */
+static int get_weight(const cJSON *hit)
+{
+	return verdict_is(hit, "hard")						? 3
+	       : strcmp(txt(hit, "guard"), guard_words[GUARD_LOAD]) == 0	? 0
+	       : strcmp(txt(hit, "guard"), guard_words[GUARD_IMPLAUSIBLE]) == 0 ? 1
+										: 2;
+}
+
+/* Add what could make the verdict wrong: the first of the findings that say the most. */
 static void add_doubts(struct report *r)
 {
 	const cJSON *first = NULL, *dropped = json_first(verdict_list(r->root, "dropped_blocks"));
 	size_t n = 0;
 
 	json_each (hit, verdict_list(r->c, "guards"))
-		if (n++ == 0 || (verdict_is(hit, "hard") && !verdict_is(first, "hard")) ||
-		    strcmp(txt(first, "guard"), guard_words[GUARD_LOAD]) == 0)
+		if (n++ == 0 || get_weight(hit) > get_weight(first))
 			first = hit;
 	if (n > 0)
 		append(r, "%s: %s", txt(first, "guard"), txt(first, "text"));
@@ -360,6 +370,23 @@ static void add_doubts(struct report *r)
 	add_fact(r, "doubts", n > 0 ? FACT_WARN : FACT_PLAIN);
 }
 
+/* What to do about the reason for which a complete bench was not judged. */
+static const char *get_remedy(const char *text)
+{
+	static const char *const remedies[][2] = {
+		{ "ticks of the", "measure more steps (--window) or longer runs" },
+		{ "not steady", "choose a window without these steps (--window)" },
+		{ "rows ", "turn off output buffering (stdbuf -oL, python3 -u) or measure longer "
+			   "runs" },
+		{ "stop this early", "run all of its blocks" },
+	};
+
+	for (size_t i = 0; i < LENGTH(remedies); i++)
+		if (strstr(text, remedies[i][0]) != NULL)
+			return remedies[i][1];
+	return "fix the reason in parentheses, then run the bench again";
+}
+
 static void add_next_step(struct report *r)
 {
 	bool is_faster = is_word(r->c, VERDICT_FASTER);
@@ -371,7 +398,7 @@ static void add_next_step(struct report *r)
 		append(r, "fix the reason, then run the bench again");
 	else if (is_word(r->c, VERDICT_NOT_JUDGED) &&
 		 verdict_count(r->c, "n_blocks") >= VERDICT_MIN_BLOCKS)
-		append(r, "fix the reason in parentheses, then continue the bench");
+		append(r, "%s", get_remedy(txt(r->c, "text")));
 	else if (is_word(r->c, VERDICT_NOT_JUDGED))
 		append(r, "run more blocks: a verdict needs at least %d", VERDICT_MIN_BLOCKS);
 	else if (is_word(r->c, VERDICT_SAME))
@@ -381,11 +408,18 @@ static void add_next_step(struct report *r)
 	else if (is_word(r->c, VERDICT_NO_DIFFERENCE))
 		append(r, "measure longer runs or use a quieter pod: %d blocks do not detect %g%%",
 		       MOST_BLOCKS, num(r->root, "margin_pct"));
+	else if (is_faster && suffix != NULL &&
+		 strcmp(suffix, verdict_suffixes[VERDICT_OUTPUTS_UNCHECKED]) == 0)
+		append(r, "check that %s learns as well as %s before you use it",
+		       txt(r->c, "variant"), txt(r->c, "control"));
 	else if (is_faster && suffix != NULL)
 		append(r, "find the reason for \"%s\" before you use %s", suffix,
 		       txt(r->c, "variant"));
 	else if (is_faster && cJSON_IsObject(best) && strcmp(txt(best, "state"), "leads") == 0)
 		append(r, "confirm the best of several variants in extra blocks (confirm_blocks)");
+	else if (is_faster && has_guard(r, GUARD_IMPLAUSIBLE))
+		append(r, "check that %s does the same work before you use it",
+		       txt(r->c, "variant"));
 	else
 		append(r, "%s %s", is_faster ? "use" : "keep",
 		       txt(r->c, is_faster ? "variant" : "control"));

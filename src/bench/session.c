@@ -372,7 +372,7 @@ static int check_value(const struct session *s, const struct bench_run *run, str
 	if (run->result.rc != 0.0)
 		reason = "";
 	else if (kind == RUN_LOG_TRAINING && run->has_log && run->log.n_rows == 0)
-		reason = "it printed no training rows";
+		reason = "it printed no training rows (formats learn makes rules for new ones)";
 	describe_output(s, run, reason, &output);
 	if (run->result.rc != 0.0)
 		return err_set(why, ERR_CHECK,
@@ -538,6 +538,7 @@ static struct session *make_session(const struct session_setup *setup)
 	s->plan = setup->plan;
 	(void)folder_read_state(setup->path, &s->state);
 	bench_runs_init(&s->runs, s->plan, setup->path);
+	const char *command = s->plan->kernel ? "" : s->plan->command;
 	/* An arm declares the settings that it changes by name.  If it changes only environment
 	 * variables, these are all of its changes. */
 	for (size_t arm = 0; arm < s->runs.n_arms; arm++) {
@@ -553,16 +554,21 @@ static struct session *make_session(const struct session_setup *setup)
 		for (size_t i = 0; i < v->declares.n; i++)
 			names[n++] = v->declares.v[i];
 		s->declared[arm] = names;
+		bool same_files = v->patch == NULL && v->files.n == 0 && control->patch == NULL &&
+				  control->files.n == 0;
 		s->arms[arm] = (struct judge_arm){
 			.tag = s->runs.tags[arm],
 			.aa = arm >= s->plan->n_variants,
+			.is_control_again =
+				same_files && n == 0 && !s->plan->kernel &&
+				strcmp(v->command != NULL ? v->command : command,
+				       control->command != NULL ? control->command : command) == 0,
 			.numerics_changed = v->numerics_changed,
 			.other_noise = !noise_is_shared(s->plan, arm),
 			.declared = names,
 			.n_declared = n,
-			.declares_all = v->command == NULL && v->patch == NULL && v->files.n == 0 &&
-					control->command == NULL && control->patch == NULL &&
-					control->files.n == 0,
+			.declares_all =
+				same_files && v->command == NULL && control->command == NULL,
 		};
 	}
 	for (size_t i = 0; i < s->runs.n; i++)

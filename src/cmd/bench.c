@@ -252,7 +252,9 @@ static int choose_metric(const struct bench_drive *drive, struct err *err)
 	if (several.code != ERR_NONE)
 		return err_set(err, several.code, "%s", several.text);
 	if (key != NULL) {
-		(void)fprintf(stderr, "metric: %s, the only number that the first run printed\n",
+		(void)fprintf(stderr,
+			      "metric: %s, the only number that the first run printed; the "
+			      "bench continues\n",
 			      key);
 		return bench_set_metric(drive->path, key, "the only number of the first run's JSON",
 					err);
@@ -402,7 +404,8 @@ static const struct cmd_option run_options[] = {
 	{ 0, "in", "DIR", "working directory on the pod", CMD_TEXT, CMD_AT(run_call, line.folder) },
 	{ 0, "name", "NAME", "name of the bench", CMD_TEXT, CMD_AT(run_call, line.name) },
 	{ 0, "kernel", "FILE", "Python module with the functions to time", CMD_TEXT,
-	  CMD_AT(run_call, line.kernel), .heading = "kernels (all arms are timed in one process)" },
+	  CMD_AT(run_call, line.kernel),
+	  .heading = "kernels (timed in one process; arms are Python files, TAG=FILE)" },
 	{ 0, "task", "FILE", "Python module with their inputs (default task.py)", CMD_TEXT,
 	  CMD_AT(run_call, line.task) },
 	{ 0, "function", "NAME", "function to time (default: what make() returns)", CMD_TEXT,

@@ -544,25 +544,29 @@ static void test_slowed(void)
 {
 	static const struct {
 		double first, drift;
+		size_t blocks;
 		bool marked;
 		const char *what;
 	} cases[] = {
-		{ 28.0, 0.00, true, "the verdict reports a control that became 18 % slower" },
-		{ 33.0, 0.00, false, "no report of a control that did not become slower" },
-		{ 40.0, 0.00, false, "no report of a first run that warmed up" },
-		{ 30.5, 0.02, false, "no report of a control that drifts" },
+		{ 28.0, 0.00, BLOCKS, true, "the verdict reports a control that became slower" },
+		{ 28.0, 0.01, 3, true, "three blocks report a control that became slower" },
+		{ 33.0, 0.00, BLOCKS, false, "no report of a control that did not become slower" },
+		{ 40.0, 0.00, BLOCKS, false, "no report of a first run that warmed up" },
+		{ 30.5, 0.02, BLOCKS, false, "no report of a control that drifts" },
+		{ 32.5, 0.02, 3, false, "no report of a control that drifts in three blocks" },
 	};
 
 	array_each (it, cases, LENGTH(cases)) {
 		struct bench *b = make(1, MAX);
 
+		b->n = 2 * it->blocks;
 		for (size_t i = 0; i < b->n; i++)
 			b->logs[i].score.value *= 1.0 + it->drift * (double)b->runs[i].block;
 		add(b, 0, 0, 0, it->first);
 		b->runs[b->n - 1].counted = false;
 		const struct judge_contrast *c = judged(b);
 		ok((strstr(c->verdict.text, "the control became slower") != NULL) == it->marked &&
-			   c->n_blocks == BLOCKS,
+			   c->n_blocks == it->blocks,
 		   "%s", it->what);
 		done(b);
 	}
@@ -572,14 +576,19 @@ static void test_slowed(void)
 static void test_score_runs(void)
 {
 	static const struct {
+		const char *key;
 		double control, variant;
 		bool marked;
 		const char *what;
 	} cases[] = {
-		{ 8.0, 3.0, true, "a score printed before the check of the result ran" },
-		{ 8.0, 7.5, false, "a run that is shorter by what the score gains" },
-		{ 8.0, 8.2, false, "a run that compiles longer" },
-		{ 0.5, 0.3, false, "runs too short to tell" },
+		{ "median_us", 8.0, 3.0, true, "a score printed before the result is checked" },
+		{ "median_us", 8.0, 7.5, false, "a run that is shorter by what the score gains" },
+		{ "median_us", 8.0, 8.2, false, "a run that compiles longer" },
+		{ "median_us", 0.5, 0.3, false, "runs too short to tell" },
+		{ "median_s", 40.0, 40.0, true, "seconds that passed after the score" },
+		{ "median_s", 40.0, 37.5, false, "seconds that the whole run gained, too" },
+		{ "median_s", 8.0, 8.0, false, "CPU seconds of several threads" },
+		{ "score", 40.0, 40.0, false, "a number of unknown unit" },
 	};
 
 	array_each (it, cases, LENGTH(cases)) {
@@ -588,6 +597,7 @@ static void test_score_runs(void)
 		for (size_t i = 0; i < b->n; i++) {
 			bool is_control = b->runs[i].arm == 0;
 
+			b->logs[i].score_key = it->key;
 			b->logs[i].score.value *= is_control ? 1.0 : 30.0 / 59.6;
 			b->health[i].printed_s = (double)NAN;
 			b->health[i].took_s = (is_control ? it->control : it->variant) *
@@ -856,6 +866,27 @@ static void test_aa(void)
 	ok(c->second == 0 && c->n_blocks == BLOCKS,
 	   "if the A/A arm lacks a block, the control is used alone: %zu", c->n_blocks);
 	done(&b);
+}
+
+/* A variant with the control's command, environment and files must not differ. */
+static void test_control_again(void)
+{
+	static const struct judge_arm both[] = { { .tag = "A" },
+						 { .tag = "B", .is_control_again = true } };
+	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
+
+	for (int differs = 1; differs >= 0; differs--) {
+		struct bench *b = make(1, MAX);
+
+		for (size_t i = 0; i < b->n; i++)
+			if (differs == 0)
+				b->logs[i].score.value = 33.0 + 0.1 * (double)(i % 3);
+		judge_init(&b->judge, &rule, both, 2, b->runs, b->n);
+		const char *text = b->judge.contrasts[0].verdict.text;
+		ok((strstr(text, "A/A differs") != NULL) == (differs == 1),
+		   "an arm that repeats the control: %s", text);
+		done(b);
+	}
 }
 
 /* Blocks without any spread, and runs whose loaded libraries are unknown. */
@@ -1186,6 +1217,7 @@ int main(void)
 	test_bar();
 	test_worse();
 	test_aa();
+	test_control_again();
 	test_marks();
 	test_pods();
 	test_pods_calibrated();

@@ -226,7 +226,7 @@ bool meaning_is_total_loss(struct str name)
 enum metric meaning_of(const struct pair *pair, double *scale)
 {
 	char name[NAME_BYTES];
-	bool good = false;
+	bool good;
 
 	*scale = 1;
 	if (!normalize_name(pair->name, name))
@@ -241,18 +241,13 @@ enum metric meaning_of(const struct pair *pair, double *scale)
 		return METRIC_COUNT;
 	if (row == NULL)
 		return metric_by_unit(pair, name, scale);
-	switch (row->unit) {
-	case UNIT_NONE:
-		good = pair->unit.len == 0;
-		break;
-	case UNIT_TIME:
+	if (row->unit == UNIT_TIME)
 		good = find_unit(times, LENGTH(times), pair->unit, scale) ||
 		       find_unit(step_times, LENGTH(step_times), pair->unit, scale);
-		break;
-	case UNIT_RATE:
-		good = pair->unit.len == 0 || find_rate(pair->unit, scale) ||
-		       find_unit(thousands, LENGTH(thousands), pair->unit, scale);
-		break;
-	}
+	else
+		good = pair->unit.len == 0 ||
+		       (row->unit == UNIT_RATE &&
+			(find_rate(pair->unit, scale) ||
+			 find_unit(thousands, LENGTH(thousands), pair->unit, scale)));
 	return good ? row->metric : METRIC_COUNT;
 }

@@ -27,7 +27,6 @@ static unsigned int bench_arm_style(const struct bench_live *live, size_t arm)
 #define bench_print_right(pen, style, ...) \
 	canvas_print((pen)->strip.canvas, strip_right(&(pen)->strip), (style), __VA_ARGS__)
 
-/* Start an axis between the labels and the text at the right, with an empty range. */
 static void bench_new_axis(struct bench_pen *pen)
 {
 	strip_axis(&pen->strip, int_max(pen->strip.rest.w - LABEL_WIDTH - RIGHT_WIDTH, MIN_PLOT));
@@ -63,7 +62,6 @@ static void bench_draw_arm(struct bench_pen *pen, size_t arm)
 			  fmt_number(a->median, bench_decimals(pen)).s);
 }
 
-/* Draw the runs of all arms on one axis of the metric, one line per arm. */
 static void bench_plot_runs(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;

@@ -213,7 +213,6 @@ struct conf_pod *bench_pods(const struct plan *plan, const struct conf *conf, st
 	return pods;
 }
 
-/* Connect to the pods and run the session until it ends. */
 static int drive_loop(struct driver *driver, const struct conf_pod *pods, struct err *err)
 {
 	const struct bench_drive *drive = driver->drive;
@@ -270,7 +269,6 @@ static void store_bench(const struct bench_drive *drive)
 	drive->note(err.text);
 }
 
-/* The setup for judging a results folder without pods. */
 static struct session_setup judge_setup(const struct bench_drive *drive,
 					struct noise_lookup *lookup)
 {

@@ -51,7 +51,6 @@ static double find_loss(const struct guard_losses *losses, double step)
 	return row != NULL ? row->train_loss : (double)NAN;
 }
 
-/* Does one of steps 1 to 5 have a loss? */
 static bool has_first_losses(const struct guard_losses *losses)
 {
 	return any_of(i, 5, !isnan(find_loss(losses, i + 1)));

@@ -384,7 +384,6 @@ static cJSON *add_arms(struct arms *arms, struct err *err)
 	return make_workload(arms, best, command.data);
 }
 
-/* Add the note that the user should read before the bench starts. */
 static void add_note(cJSON *plan, const struct arms *arms)
 {
 	const struct harness_run *run = arms->ab->run;

@@ -488,7 +488,6 @@ static void describe_outlier(const struct judge *judge, struct judge_run *run)
 				     : "no telemetry to compare with");
 }
 
-/* Find runs far from the median of their arm, and what distinguishes them. */
 static void judge_mark_outliers(struct judge *judge)
 {
 	double least = LEAST_MARGINS * judge->rule.paired.margin;
@@ -529,7 +528,6 @@ bool judge_widens_interval(const struct judge_contrast *c, const struct judge_ru
 	       away > c->block_sd / 2.0;
 }
 
-/* Find out whether outliers widened the interval of a contrast. */
 static void judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
@@ -959,7 +957,6 @@ static bool contradicts(const struct judge *judge, const struct judge_contrast *
 	       (turned || fabs(away->mean) > log1p(rule->margin));
 }
 
-/* Refuse a verdict if a few intervals determine it. */
 static bool refuse_unsteady(const struct judge *judge, struct judge_contrast *c, char *why,
 			    size_t size)
 {
@@ -1162,7 +1159,6 @@ struct pair {
 	struct paired paired; /* mean > 0: b is faster */
 };
 
-/* Are all usable runs of the arm verified? */
 static bool is_ranked(const struct judge *judge, size_t arm)
 {
 	bool any = false;

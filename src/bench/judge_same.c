@@ -174,7 +174,6 @@ void judge_compare_runs(struct judge *judge)
 		}
 }
 
-/* Collect the hits of all runs, hard ones first. */
 static void collect_hits(const struct judge *judge, struct judge_contrast *c)
 {
 	for (int hard = 1; hard >= 0; hard--)
@@ -259,7 +258,6 @@ static bool is_own_place(const char *key, const char *a, const char *tag_a, cons
 	       strcmp(at_a + strlen(tag_a), at_b + strlen(tag_b)) == 0;
 }
 
-/* Compare the settings of the control's first log with the variant's. */
 static void compare_settings(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_arm *arm = &judge->arms[c->arm];
@@ -702,7 +700,6 @@ static void check_unfinished(const struct judge *judge, struct judge_contrast *c
 					   : "its runs");
 }
 
-/* Compare busy cores (in all pairs), GPU clocks and power caps. */
 static void compare_health(const struct judge *judge, struct judge_contrast *c)
 {
 	double a = MEAN(0, busy_cores), b = MEAN(c->arm, busy_cores);

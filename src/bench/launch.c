@@ -35,7 +35,6 @@ static void append_variable(struct buf *out, const char *name, const char *value
 	buf_append_char(out, '\n');
 }
 
-/* Append a variable with one path per line. */
 static void append_paths(struct buf *out, const char *name, const struct plan_texts *paths)
 {
 	AUTO_BUF list = buf_new(65536);

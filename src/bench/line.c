@@ -15,7 +15,6 @@
 /* Each block of a kernel bench is one process. */
 #define KERNEL_BLOCKS 3
 
-/* Do all pods run on this machine? */
 static bool are_local(const cJSON *pods, const struct conf *conf)
 {
 	json_each (pod, pods) {
@@ -28,7 +27,6 @@ static bool are_local(const cJSON *pods, const struct conf *conf)
 	return true;
 }
 
-/* Add NAME=VALUE to the object `key` of an arm, or of the workload. */
 static int add_setting(cJSON *owner, const char *key, const char *word, struct err *err)
 {
 	size_t n = strcspn(word, "=");
@@ -103,7 +101,6 @@ static cJSON *add_variant(cJSON *arms, const struct bench_line *line, const char
 	return arm;
 }
 
-/* Add the control and the variants, in the order of the words. */
 static int add_arms(cJSON *workload, cJSON *arms, const struct bench_line *line, struct err *err)
 {
 	AUTO_JSON blank = cJSON_CreateObject();

@@ -97,7 +97,6 @@ enum bench_probe bench_probe_of(const struct conf *conf, const char *pods)
 	return all ? PROBE_GPU : PROBE_CPU;
 }
 
-/* Make the definition of a pod from its name; see bench_make_pods(). */
 static cJSON *make_pod(const struct conf *conf, const char *name, struct err *err)
 {
 	int i = conf_find_pod(conf, name);
@@ -157,7 +156,6 @@ cJSON *bench_make_pods(const cJSON *definition, const char *names, const struct 
 	return NULL;
 }
 
-/* Make a path absolute if it is relative to folder. */
 static void make_absolute(cJSON *text, const char *folder)
 {
 	if (!cJSON_IsString(text) || text->valuestring[0] == '/')
@@ -177,7 +175,6 @@ void bench_make_absolute(cJSON *definition, const char *folder)
 	}
 }
 
-/* Copy the variant to audit, and make it the control. */
 static cJSON *find_variant(const struct bench_audit *audit, struct err *err)
 {
 	cJSON *copy;

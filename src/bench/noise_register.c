@@ -97,7 +97,6 @@ static int compare_entries(const void *a, const void *b)
 	return strcmp(x->pod, y->pod);
 }
 
-/* Load all rows of the database; without a database there are none. */
 static int load_rows(struct noise_register *reg, struct context *context,
 		     int (*compare)(const void *a, const void *b), struct err *err)
 {

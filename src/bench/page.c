@@ -102,7 +102,6 @@ static void append_row(struct buf *out, const struct plot *plot, const cJSON *c)
 		buf_appendf(out, "%s\n", txt(c, "verdict"));
 }
 
-/* Append a plot of each variant: blocks as dots, interval, zero and margin. */
 static void append_plot(struct buf *out, const cJSON *verdict)
 {
 	struct plot plot = make_plot(verdict);
@@ -205,7 +204,6 @@ static void page_add_gpu(struct buf *out, struct str rest)
 		    (int)driver.len, driver.p);
 }
 
-/* Add what the preflight found on a pod. */
 static void page_add_pod(struct facts *facts, const struct plan_pod *pod, const char *path)
 {
 	static const char *const versions[] = { "torch", "triton", "flash-attn", "kernel" };
@@ -250,7 +248,6 @@ static void page_add_member(struct buf *out, const cJSON *node)
 		    node->prev->next != NULL ? " " : "{", node->string, text.data);
 }
 
-/* Mask values of secret variables in the workload or a variant. */
 static void page_mask_env(const cJSON *owner)
 {
 	static const char *const parts[] = { "TOKEN", "SECRET", "PASS", "KEY" };

@@ -40,7 +40,6 @@ static bool is_variable(const char *text)
 	       str_has_only(str_from(text), LETTERS "0123456789_");
 }
 
-/* Is the path inside the copy of the working folder? */
 static bool is_inside(const char *text)
 {
 	return text[0] != '/' && text[0] != '\0' && strstr(text, "..") == NULL;

@@ -103,7 +103,6 @@ struct look {
 	bool is_precise;	/* the interval is narrow enough to stop */
 };
 
-/* Compare the means of two pods instead of blocks if the pods are shown to differ. */
 static bool are_pods_apart(const struct simulation *s, size_t variant, size_t n, struct paired *p)
 {
 	struct paired_block part[2][MOST_SIMULATED], means[2];
@@ -124,7 +123,6 @@ static bool are_pods_apart(const struct simulation *s, size_t variant, size_t n,
 	return true;
 }
 
-/* Simulate one variant at one look, with a true difference of 0. */
 static struct look take_look(struct simulation *s, size_t variant, size_t n)
 {
 	const struct power_plan *plan = &s->plan;

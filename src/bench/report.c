@@ -134,7 +134,6 @@ static void add_outliers(struct report *r, bool widening)
 		facts_text(r->facts, "", FACT_WARN, "and %zu more", n - MAX_OUTLIERS);
 }
 
-/* Explain an interval that outliers widened. */
 static void add_widened(struct report *r)
 {
 	size_t n = 0, n_blocks = verdict_count(r->c, "n_blocks");
@@ -172,7 +171,6 @@ static void add_widened(struct report *r)
 		   "three runs, so that a single outlier has little effect.");
 }
 
-/* Add a row to the table of numbers: label, control, variant, speed-up, note. */
 static void add_row(struct report *r, const char *label, double control, double variant,
 		    int decimals, double pct, const char *note)
 {
@@ -236,7 +234,6 @@ static void add_numbers(struct report *r)
 	}
 }
 
-/* Add the tests, what they adjust for, and the p that they require. */
 static void add_tests(struct report *r)
 {
 	bool pods = verdict_is(r->c, "across_pods");
@@ -292,7 +289,6 @@ static struct stats_text speed_up_text(double time_pct)
 	return pct_text(100.0 / (1.0 + time_pct / 100.0) - 100.0, true);
 }
 
-/* Add the tests that ignore blocks. */
 static void add_ranks(struct report *r)
 {
 	const cJSON *a = find_arm(r, "control");
@@ -503,7 +499,6 @@ static void add_contrast(struct report *r)
 	}
 }
 
-/* Add a table with one row per variant. */
 static void add_overview(struct report *r, const cJSON *contrasts)
 {
 	static const struct facts_column columns[] = {
@@ -564,7 +559,6 @@ static void add_runs(struct report *r)
 	add_fact(r, "window found", FACT_HINT);
 }
 
-/* Add costs, the reason for the end, and the blocks that do not count. */
 static void add_end(struct report *r)
 {
 	static const char *const ends[][2] = {
@@ -603,7 +597,6 @@ static void add_end(struct report *r)
 	}
 }
 
-/* Add a share as "31%", or a dash if it is unknown. */
 static void add_share(struct facts *facts, const cJSON *node, const char *key)
 {
 	double share = num(node, key);
@@ -614,7 +607,6 @@ static void add_share(struct facts *facts, const cJSON *node, const char *key)
 		facts_text(facts, "", FACT_PLAIN, "%.0f%%", 100.0 * share);
 }
 
-/* Add the timings of each arm of a kernel bench in its last process. */
 static void add_kernels(struct facts *facts, const cJSON *verdict)
 {
 	static const struct facts_column columns[] = {

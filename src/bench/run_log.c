@@ -175,7 +175,6 @@ static bool has_time(const struct step_row *row)
 	       !isnan(row->tok_s);
 }
 
-/* Add a train row, which may take several lines. */
 static void add_row(struct reading *r, const struct step_row *row)
 {
 	struct run_log *log = r->log;
@@ -534,7 +533,6 @@ static const struct run_event *find_event(const struct run *run, enum run_event_
 	return array_find(one, run->events, run->n_events, one->kind == kind);
 }
 
-/* Does the log leave open whether the run reached its end? */
 static bool is_end_unknown(const struct run *run)
 {
 	return run->status == RUN_UNKNOWN ||

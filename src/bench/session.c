@@ -159,7 +159,6 @@ static int make_score_log(const struct session *s, struct run_log *log, const st
 	return run_log_parse(log, run->id, buf_str(&text), &rule, NULL);
 }
 
-/* Judge one of the additional metrics as if it were the only one. */
 static cJSON *judge_metric(const struct session *s, const char *key)
 {
 	AUTO_FREE struct run_log *logs = xcalloc(s->runs.n, sizeof(*logs));
@@ -417,7 +416,6 @@ void session_on_run(struct session *s, struct bench_run *run)
 		stop_all(s, "early", "every variant has its verdict");
 }
 
-/* Judge for the last time, write the state, and report the end. */
 static void end_session(struct session *s, bool failed)
 {
 	enum session_end end = failed ? SESSION_FAILED : SESSION_DONE;

@@ -434,7 +434,6 @@ static void check_clock(struct bench_run *run)
 			  run->drift_s, run->result.up_s);
 }
 
-/* Load the telemetry, and check what the pod did during the run. */
 static void check_health(struct session *s, struct bench_run *run)
 {
 	struct health_sum window = { .printed_s = (double)NAN };

@@ -13,7 +13,6 @@
 /* Duration of the checks before the first run, in seconds. */
 #define PREFLIGHT_S 3.0
 
-/* Append a line: a label in its column, and sanitized text. */
 static void append_line(struct buf *out, const char *label, const char *text)
 {
 	buf_appendf(out, "  %-10s", label);

@@ -405,7 +405,6 @@ static double half_width(const struct paired *p, double level, double alpha, dou
 	return half;
 }
 
-/* Compute tests and intervals from mean, standard errors and degrees of freedom. */
 static void compute_tests(struct paired *p, const struct paired_rule *rule)
 {
 	const struct paired_error all = { p->se, p->df };

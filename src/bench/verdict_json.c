@@ -4,7 +4,6 @@
 
 #include "bench/plan.h"
 
-/* An array of two numbers, null if unknown. */
 static cJSON *make_interval(double lo, double hi)
 {
 	cJSON *array = cJSON_CreateArray();
@@ -135,7 +134,6 @@ static void add_outliers(cJSON *row, const struct judge *judge, const struct jud
 		       c->widened ? judge_blocks_to_show(judge, c, fabs(c->paired.hl)) : 0));
 }
 
-/* Losses of a training variant, or null. */
 static cJSON *make_quality(const struct judge *judge, const struct judge_quality *q)
 {
 	const struct paired *nats = &q->nats;

@@ -67,7 +67,6 @@ static const struct conf_slurm *get_slurm(const struct worker *worker)
 	return slurm != NULL && slurm->is_given ? slurm : NULL;
 }
 
-/* Must the pod be stopped when the bench has ended on it? */
 static bool must_stop_pod(const struct worker *worker)
 {
 	const struct plan *plan = worker->session->plan;
@@ -773,7 +772,6 @@ static void worker_on_close(void *user, const struct stream_exit *exit)
 	launch_reply_release(&reply);
 }
 
-/* Send the command of the current step. */
 static void worker_on_timer(void *user)
 {
 	static const struct stream_cb cb = { .on_data = worker_on_data,

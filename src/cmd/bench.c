@@ -95,7 +95,6 @@ static int offer_stop(const struct bench_drive *drive, struct err *err)
 	return drive_bench(&stop, NULL, 0, err);
 }
 
-/* Append the sentence that is the last line of each report. */
 static void append_sentence(struct buf *text, const cJSON *verdict)
 {
 	AUTO_BUF sentence = buf_new(MAX_TEXT);
@@ -443,7 +442,6 @@ static const struct cmd_option attach_options[] = {
 	CMD_OPTIONS_END,
 };
 
-/* Check that there is either a FILE or a description by options. */
 static int check_run(const struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct run_call *call = opaque;
@@ -631,7 +629,6 @@ static const struct cmd_option show_options[] = {
 	CMD_OPTIONS_END,
 };
 
-/* Make a row of the list; path is NULL if the results folder is gone. */
 static cJSON *make_row(const struct stored_bench *bench, const char *path, const char *stopped,
 		       double cost_usd, const cJSON *verdict)
 {
@@ -655,7 +652,6 @@ static cJSON *make_row(const struct stored_bench *bench, const char *path, const
 	return row;
 }
 
-/* Parse the verdict in the database; NULL: none. */
 static cJSON *parse_stored_verdict(const struct stored_bench *bench)
 {
 	return bench->verdict != NULL ? json_parse(str_from(bench->verdict), JSON_BARE_NULL, NULL)
@@ -811,7 +807,6 @@ static const struct action {
 	{ &cmd_bench_stop, SESSION_STOP, folder_lock, "stops pods" },
 };
 
-/* Run one of the actions while holding the lock of the bench. */
 static int exec_action(struct cmd_args *args, UNUSED void *opaque, struct err *err)
 {
 	const struct action *action = actions;
@@ -931,7 +926,6 @@ static int check_audit(const struct cmd_args *args, void *opaque, struct err *er
 	return 0;
 }
 
-/* Print the audited pods' rows of the noise register. */
 static int print_audit(struct context *context, const struct audit_call *call,
 		       const struct plan *plan, struct err *err)
 {
@@ -1343,7 +1337,6 @@ static int read_logs(struct request *q, const struct format_set *formats, struct
 	return 0;
 }
 
-/* Judge, print the verdict, and apply --fail-on. */
 static int judge_logs(struct request *q, struct err *err)
 {
 	AUTO_FREE struct judge_run *given = xcalloc(q->n_runs, sizeof(*given));

@@ -291,7 +291,8 @@ static struct str skip_source_line(struct str s)
 	size_t colons = 0, n, d = 0;
 
 	n = name_length(at);
-	if (memchr(at.p, '.', n) != NULL && str_starts_with(str_skip(at, n), " - "))
+	if (n > 0 && !str_is_digit(at.p[0]) && memchr(at.p, '.', n) != NULL &&
+	    str_starts_with(str_skip(at, n), " - "))
 		return skip_blanks(str_skip(at, n + 3));
 	if (at.len > 0 && (at.p[0] == '[' || at.p[0] == '('))
 		at = str_skip(at, 1);

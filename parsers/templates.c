@@ -251,7 +251,7 @@ static void join_bar(struct row *row)
 			memmove(&row->pairs[i], &row->pairs[i + 1],
 				(row->n - i) * sizeof(row->pairs[0]));
 			last--;
-		} else if (isfinite(row->pairs[i].total) && row->pairs[i].unit.len == 0 &&
+		} else if (isfinite(row->pairs[i].total) && !is_time_rate_or_size(&row->pairs[i]) &&
 			   row->pairs[i].total != row->pairs[last].total) {
 			row->pairs[i].name = STR_LIT("Epoch");
 		}

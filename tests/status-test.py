@@ -246,6 +246,8 @@ CASES = [
     ("a bar in a part of the run: 20 of 100", EPISODE, "truncated", {}),
     ("a bar in one of several parts of the run", EPISODE.replace("Episode [1/1]", "Part 2/3"),
      "truncated", {"steps": None, "planned_steps": None}),
+    ("memory before a bar", EPISODE.replace("Episode [1/1]", "GPU mem 20/80"), "truncated",
+     {"steps": 20, "planned_steps": 100}),
     ("a bar that repeats its counter", "".join(
         "\rStep %d/100: %3d%%|##| %d/100 [00:10<40:12, 31.0s/it, reward=%.2f]" % (i, i, i, i / 9)
         for i in range(1, 21)),

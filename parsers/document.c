@@ -2,6 +2,8 @@
 /* Recognize documents that quote the lines of a log. */
 #include "parsers/document.h"
 
+#include "base/bytes16.h"
+
 static bool is_heading(struct str line)
 {
 	size_t n = index_of(i, line.len < 6 ? line.len : 6, line.p[i] != '#');
@@ -42,7 +44,7 @@ static bool is_sentence(const struct document *d, struct str line)
 {
 	bool has_end = strchr(".:!?", line.p[line.len - 1]) != NULL;
 	bool has_value = str_has_digit(line) || memchr(line.p, '=', line.len) != NULL;
-	size_t n_blanks = array_count(c, line.p, line.len, *c == ' ');
+	size_t n_blanks = bytes16_count(line.p, line.len, ' ');
 
 	if (line.p[0] == ' ' || line.p[0] == '[')
 		return false;

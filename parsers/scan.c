@@ -34,8 +34,10 @@ static size_t gram_slot(uint64_t mixed)
 	return mixed & ((1 << SCAN_SLOT_BITS) - 1);
 }
 
-/* Number of the set of rules that need any literal; the set of each literal comes after it. */
-#define INDEXED_SET ((size_t)256)
+/* Numbers of sets, see struct scan_index: by the second byte of a line, and of the rules that need
+ * any literal. */
+#define SECOND_SETS ((size_t)256)
+#define INDEXED_SET (2 * SECOND_SETS)
 
 static uint64_t *set_of(const struct scan_index *index, size_t number)
 {
@@ -68,6 +70,7 @@ void scan_index_build(struct scan_index *index, const struct rule **order, size_
 	index->sets = xcalloc((INDEXED_SET + 1 + SCAN_MAX_LITERALS) * index->n_words,
 			      sizeof(*index->sets));
 	for (size_t i = 0; i < n; i++) {
+		unsigned char head[sizeof(uint64_t)], mask[sizeof(uint64_t)];
 		const struct rule *rule = order[i];
 		bool indented = rule->steps.indented, is_indexed = rule->n_needs > 0;
 		uint64_t bit = UINT64_C(1) << (i % 64);
@@ -91,9 +94,14 @@ void scan_index_build(struct scan_index *index, const struct rule **order, size_
 			.indented = indented,
 			.is_indexed = is_indexed,
 		};
-		for (size_t b = 0; b < 256; b++)
+		memcpy(head, &index->rules[i].head, sizeof(head));
+		memcpy(mask, &index->rules[i].head_mask, sizeof(mask));
+		for (size_t b = 0; b < 256; b++) {
 			if ((rule->first[b / 8] >> (b % 8) & 1) != 0)
 				set_of(index, b)[w] |= bit;
+			if ((b & mask[1]) == head[1])
+				set_of(index, SECOND_SETS + b)[w] |= bit;
+		}
 		set_of(index, INDEXED_SET)[w] |= is_indexed ? bit : 0;
 	}
 }
@@ -283,7 +291,9 @@ static void find_literals(const struct scan_index *index, struct line_facts *fac
 		     slots[gram_slot(mixed >> 32)] | slots[gram_slot(mixed >> 40)]) == 0)
 			continue;
 		for (size_t k = 0; k < 6 && i + k + 2 < line.len; k++)
-			find_literals_at(index, facts, gram_slot(mixed >> 8 * k), line.p + i + k);
+			if (slots[gram_slot(mixed >> 8 * k)] != 0)
+				find_literals_at(index, facts, gram_slot(mixed >> 8 * k),
+						 line.p + i + k);
 	}
 	facts->has_literals = true;
 }
@@ -310,11 +320,13 @@ bool scanner_scan(struct scanner *scanner, struct str line, struct record *recor
 	if (line.len == 0)
 		return false;
 	uint64_t head = load_word(line.p, line.len);
+	unsigned char byte = line.len > 1 ? (unsigned char)line.p[1] : 0;
 	const uint64_t *first = set_of(index, (unsigned char)line.p[0]);
+	const uint64_t *second = set_of(index, SECOND_SETS + byte);
 	const uint64_t *indexed = set_of(index, INDEXED_SET);
 
 	for (size_t w = 0; w < index->n_words; w++) {
-		uint64_t left = first[w], with_literal = indexed[w];
+		uint64_t left = first[w] & second[w], with_literal = indexed[w];
 
 		while (left != 0) {
 			uint64_t bit = left & -left;

@@ -27,8 +27,9 @@ struct scan_literal {
  * are tried; all sets have the same number of words. */
 struct scan_index {
 	struct scan_rule *rules; /* owned */
-	/* Owned. For each byte, the set of rules whose matches may start with it; then the set of
-	 * rules that need a literal; then the set of each literal. */
+	/* Owned. For each byte, the set of rules whose matches may start with it; again for each
+	 * byte, the set of rules whose matches may have it in second place; then the set of rules
+	 * that need a literal; then the set of each literal. */
 	uint64_t *sets;
 	size_t n_words;
 	struct scan_literal literals[SCAN_MAX_LITERALS];

@@ -8,8 +8,9 @@
 
 #define PACKET_BYTES 32768U
 #define WINDOW_BYTES (2U * 1024 * 1024)
-/* Maximum bytes that a session receives in one turn of the loop. */
-#define RECEIVE_BUDGET (256U * 1024)
+/* Maximum bytes that a session receives in one turn of the loop: no more than one stream delivers.
+ * libssh2 would queue the rest, and read it from memory later instead of from the CPU cache. */
+#define RECEIVE_BUDGET STREAM_BUDGET
 /* A refused channel (MaxSessions) is retried for this long. */
 #define REOPEN_MS	2000
 #define REOPEN_EVERY_MS 200

@@ -35,17 +35,35 @@ static void count_waiting(struct ingest_log *log, size_t plus, size_t minus)
 			follow_resume(other->follow);
 }
 
-/* Drop bytes that were appended; free a large buffer so that other logs can have the memory. */
+static void swap_bufs(struct buf *a, struct buf *b)
+{
+	struct buf c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+/* Take the memory from an empty buffer, so that other logs can have it. The largest two are kept as
+ * spare ones, because getting new pages takes longer than filling them. */
+static void free_room(struct ingest *ingest, struct buf *buf)
+{
+	if (buf->room <= BUF_KEEP_BYTES)
+		return;
+	for (size_t i = 0; i < LENGTH(ingest->spares); i++)
+		if (ingest->spares[i].room < buf->room)
+			swap_bufs(&ingest->spares[i], buf);
+	buf_release(buf);
+}
+
+/* Drop bytes that were appended. */
 static void drop_bytes(struct ingest_log *log, struct buf *buf, size_t n)
 {
 	count_waiting(log, 0, n);
 	buf_consume(buf, n);
 	if (log->inbox.len + log->sending.len > 0)
 		return;
-	if (log->inbox.room > BUF_KEEP_BYTES)
-		buf_release(&log->inbox);
-	if (log->sending.room > BUF_KEEP_BYTES)
-		buf_release(&log->sending);
+	free_room(log->ingest, &log->inbox);
+	free_room(log->ingest, &log->sending);
 }
 
 static size_t fetch_on_bytes(void *user, struct follow_file *ff, struct str data)
@@ -55,11 +73,15 @@ static size_t fetch_on_bytes(void *user, struct follow_file *ff, struct str data
 	bool is_full =
 		pod->waiting >= INGEST_WAITING_BYTES || pod->ingest->waiting >= ALL_WAITING_BYTES;
 	size_t room = is_full ? 0 : INGEST_WAITING_BYTES - pod->waiting;
+	struct buf *spares = pod->ingest->spares;
+	struct buf *spare = array_find(one, spares, LENGTH(pod->ingest->spares), one->room > 0);
 
 	if (data.len > room)
 		data.len = room;
 	if (data.len == 0)
 		return 0;
+	if (log->inbox.room == 0 && data.len > BUF_KEEP_BYTES && spare != NULL)
+		swap_bufs(&log->inbox, spare);
 	buf_append(&log->inbox, data.p, data.len);
 	count_waiting(log, data.len, 0);
 	pod->ingest->last_news_ms = ingest_now_ms(pod->ingest);

@@ -371,6 +371,7 @@ class Judge:
                 else None
             if path is not None:
                 self.add_path(path)
+                self.before |= {path} - {"."}
 
     def program(self, words, source):
         name, args = os.path.basename(words[0]), words[1:]

@@ -401,24 +401,68 @@ def data_of(root, path, size=JUDGE):
 	return b""
 
 
-# Did git have this content of the file at time ns? If the agent adds or commits it
-# later, the objects that git writes for it are newer.
+# The lines that git prints about a repository. The agent may own it, so git must not
+# start the programs that it configures.
+def git_lines(top, *words):
+	given = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_ALLOW_PROTOCOL": "none",
+		"GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1"}
+	try:
+		done = subprocess.run(["git", "--git-dir=" + top + "/.git", "-c",
+			"safe.directory=*", *words], stdout=subprocess.PIPE,
+			stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+			timeout=SEARCH_S, env={**os.environ, **given})
+	except (OSError, subprocess.SubprocessError):
+		return []
+	return done.stdout.decode("ascii", "replace").split()
+
+
+# Did git have this commit at time ns? git never writes the object of a commit again.
+def had_commit(top, sum, ns):
+	objects = os.path.join(top, ".git", "objects")
+	packs = os.path.join(objects, "pack")
+	return re.match(r"[0-9a-f]{40}$", sum) and (
+		0 < changed_at(os.path.join(objects, sum[:2], sum[2:])) <= ns or
+		any(name.endswith(".idx") and
+		0 < changed_at(os.path.join(packs, name)) <= ns and
+		bytes.fromhex(sum) in data_of(packs, name, 1 << 26)
+		for name in names_in(packs)))
+
+
+# Was this the content of the file in the commit that was checked out at time ns? A newer
+# commit of that time must have the same content, since the agent can edit the log.
 def is_in_git(work, name, ns):
 	data = data_of(work, name)
-	if not data:
-		return False
 	sum = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
-	for _ in range(5):
-		objects = os.path.join(work, ".git", "objects")
-		loose = os.path.join(objects, sum[:2], sum[2:])
-		packs = os.path.join(objects, "pack")
-		if 0 < changed_at(loose) <= ns or any(name.endswith(".idx") and
-				0 < changed_at(os.path.join(packs, name)) <= ns and
-				bytes.fromhex(sum) in data_of(packs, name, 1 << 26)
-				for name in names_in(packs)):
-			return True
-		work = os.path.dirname(work)
-	return False
+	path = os.path.normpath(os.path.join(work, name))
+	tops = [path[:i] for i, sign in enumerate(path) if sign == "/"][-8:]
+	return data != b"" and any(has_content(top, os.path.relpath(path, top), sum, ns)
+		for top in tops if os.path.exists(top + "/.git"))
+
+
+def has_content(top, own, sum, ns):
+	heads = [line.split()[1] for line in text_of(top, ".git/logs/HEAD").split("\n")
+		if re.match(r"[0-9a-f]{40} [0-9a-f]{40} .*> (\d{1,12}) [-+]\d{4}(\t|$)",
+		line) and int(re.search(r"> (\d+) ", line)[1]) * 10**9 <= ns][-1:]
+	newer = git_lines(top, "rev-list", "--max-count=64", "--all", "HEAD",
+		*("^" + head for head in heads))
+	commits = [commit for commit in heads if had_commit(top, commit, ns)] + [
+		commit for commit in newer if had_commit(top, commit, ns)][:1]
+	return len(commits) > 0 and all(git_lines(top, "rev-parse",
+		commit + ":" + own) == [sum] for commit in commits)
+
+
+# Which folders of these files were moved while a verifier ran? This changes only the
+# folder's ctime. A new entry changes both times.
+def moved_in(own, work, names):
+	spans = [(changed_at(path), changed_at(os.path.join(os.path.dirname(path),
+		"reflection.prompt.txt"))) for path in glob.glob(glob.escape(own) +
+		"/iterations/*/attempt.stdout.txt")]
+	for folder in sorted({name[:i] for name in names for i, sign in enumerate(name)
+			if sign == "/"}):
+		st = look_at(os.path.join(work, folder))
+		if st is not None and st.st_ctime_ns != st.st_mtime_ns and any(
+				begun < st.st_ctime_ns < end for begun, end in spans):
+			yield folder + " was moved or replaced while the verifier ran"
 
 
 # Send the line of a judge file, unless it has not changed.
@@ -534,8 +578,18 @@ def forgeries_of(own, template, best, work, command, said, parts, decide):
 	for below in sorted(judge.before - {*first.paths}):
 		for name in shadows_of(best, template, below + "/", first, {}):
 			stem = name[len(below) + 1:].split("/")[0].split(".")[0]
-			(found if stem in JUDGES else hints).append(
-				name + " hides a module of the verifier")
+			(found if stem in JUDGES or stem[-9:] == "customize" else
+				hints).append(name + " hides a module of the verifier")
+	hints += [path + " replaces a command of the verifier"
+		for path in sorted(judge.added - first.added) if path.split("/")[0] not in
+		TOOLS and os.path.isfile(os.path.join(best, path))]
+	hints += moved_in(own, work, decide) if work else []
+	# The scripts in use, without their own files that no longer lead to the verifier's.
+	texts = "".join(text_of(best, name) for name in judge.uses)
+	hints += ["the command no longer leads to " + name for name in decide
+		if first.uses.get(name, set()) & {"run", "import", "named", "included"}
+		and name not in judge.uses and not re.search(r"%s\b|[*%%]\.\w" % re.escape(
+		os.path.splitext(os.path.basename(name))[0] + "."), texts)]
 	return found[:8], hints[:8]
 
 
@@ -551,6 +605,8 @@ def search_sources(template, best, judge, parts, decide, mine, others, key, word
 	files = [*decide, *named, *(top + "/" + name for top in judge.tops for name in decide)]
 	found, hints = [], []
 	for name in mine + others:
+		if name.endswith(".pyc") and not is_file(os.path.join(template, name)):
+			hints.append(name + " has no source")
 		is_test = judge.uses.get(name) == {"run"} and re.match(
 			r"(test_.*|.*_test)\.py$", os.path.basename(name))
 		if is_test or not name.endswith(SOURCES + SCRIPTS) or copy_of(best, name,

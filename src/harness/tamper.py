@@ -331,6 +331,7 @@ class Candidate(Names):
 
     def conclude(self, pairs):
         forks = any("fork" in str(getattr(n, "attr", getattr(n, "id", ""))) or
+            getattr(n, "attr", getattr(n, "id", "")) == "Process" or
             getattr(n, "value", None) in ("fork", "forkserver") for n in self.nodes)
         old = self.flow(pairs, lambda n: self.name_of(n) in STDOUT or None, PASSES)
         values = [value for value, target in pairs if self.name_of(target) in STDOUT]
@@ -352,8 +353,9 @@ class Candidate(Names):
             ends = self.kills + self.ends
             self.add(self.found if ends else self.hints, self.says[0],
                 'prints a line with "%s"' % self.key)
-        elif self.kills and not forks and self.key is not None:
-            self.add(self.found, self.kills[0], "ends the verifier's process")
+        elif self.kills and self.key is not None:
+            self.add(self.hints if forks else self.found, self.kills[0],
+                "ends %s process" % ("a" if forks else "the verifier's"))
         seen = {getattr(n, "attr", getattr(n, "id", "")) for n in self.nodes if not
             isinstance(getattr(n, "value", None), ast.Constant)} # not joining a text
         ended = [n.context_expr for n in self.nodes if isinstance(n, ast.withitem)]

@@ -947,6 +947,14 @@ class Out:
 sys.stdout = Out(sys.stdout)
 def run(x): return x * 2
 ''',
+    ("worker that ends at once", "kernel.py"): '''
+import multiprocessing as mp, os
+def work(n): os._exit(0)
+worker = mp.Process(target=work, args=(1,))
+worker.start()
+worker.join()
+def run(x): return x * 2
+''',
     ("process read", "kernel.py"): '''
 maps = open('/proc/self/maps').read()
 mem = open('/proc/self/mem', 'rb')

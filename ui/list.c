@@ -24,6 +24,15 @@ struct list_order {
 	const struct list_key *keys; /* indexed by row */
 };
 
+void list_cell_set(struct list_cell *cell, unsigned int style, const char *text)
+{
+	size_t len = strnlen(text, LIST_CELL_BYTES - 1);
+
+	cell->style = style;
+	memcpy(cell->text, text, len);
+	cell->text[len] = '\0';
+}
+
 void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...)
 {
 	cell->style = style;
@@ -82,90 +91,109 @@ int list_score(const char *typed, const char *name)
 	return score * 16 - (int)(strlen(name) > 400 ? 400 : strlen(name)) / 4;
 }
 
-/* Take the next word of a filter; false if none is left. */
-static bool next_word(struct str *rest, char word[LIST_FILTER_SIZE])
-{
-	struct str next;
+/* The words of a filter. "name=text" and "name:text" compare only the columns whose title contains
+ * the name, if there are such columns. */
+struct filter {
+	char buf[LIST_FILTER_SIZE];
+	struct filter_word {
+		const char *text, *name; /* name is NULL: compare all columns */
+		bool is_whole;		 /* compare the whole text of cells, not a part */
+	} words[LIST_FILTER_SIZE / 2];
+	size_t n;
+};
 
-	while (str_next(rest, ' ', &next)) {
-		if (next.len == 0)
+static void parse_filter(const struct list *list, struct filter *filter)
+{
+	const struct list_ops *ops = list->ops;
+	char *rest = filter->buf, *text;
+
+	filter->n = 0;
+	print_into(filter->buf, "%s", list->filter);
+	while ((text = strsep(&rest, " ")) != NULL) {
+		struct filter_word *word = &filter->words[filter->n];
+		size_t n = strcspn(text, "=:");
+		char sign = text[n];
+
+		if (text[0] == '\0')
 			continue;
-		(void)snprintf(word, LIST_FILTER_SIZE, "%.*s", (int)next.len, next.p);
-		return true;
+		filter->n++;
+		*word = (struct filter_word){ .text = text };
+		if (sign == '\0' || n == 0 || ops->best_first)
+			continue;
+		text[n] = '\0';
+		if (any_of(i, ops->n_columns, strcasestr(ops->columns[i].title, text) != NULL))
+			*word = (struct filter_word){ text + n + 1, text,
+						      sign == '=' && text[n + 1] != '\0' };
+		else
+			text[n] = sign;
 	}
-	return false;
 }
 
-/* Does a cell match? With the sign '=', word must be its whole text, otherwise a part of it. */
-static bool matches_cell(const struct list_cell *cell, char sign, const char *word)
+/* Does text contain word, in any case? Much faster than strcasestr for the short texts of cells. */
+static bool has_word(const char *text, const char *word)
 {
-	const char *texts[] = { cell->text, cell->also != NULL ? cell->also : "" };
+	size_t len = strlen(word);
+	int first = tolower((unsigned char)word[0]);
 
-	if (sign == '=' && word[0] != '\0')
-		return strcasecmp(texts[0], word) == 0 || strcasecmp(texts[1], word) == 0;
-	return strcasestr(texts[0], word) != NULL || strcasestr(texts[1], word) != NULL;
+	for (; *text != '\0'; text++)
+		if (tolower((unsigned char)*text) == first && strncasecmp(text, word, len) == 0)
+			return true;
+	return len == 0;
 }
 
-/* Split "name=text" or "name:text" if a column's title contains name; return the sign, or 0. */
-static char split_word(const struct list_ops *ops, char word[LIST_FILTER_SIZE], const char **text)
+static bool matches_cell(const struct list_cell *cell, const struct filter_word *word)
 {
-	size_t n = strcspn(word, "=:");
-	char sign = word[n];
+	const char *also = cell->also != NULL ? cell->also : "";
 
-	*text = word;
-	if (sign == '\0' || n == 0 || ops->best_first)
-		return 0;
-	word[n] = '\0';
-	if (any_of(i, ops->n_columns, strcasestr(ops->columns[i].title, word) != NULL)) {
-		*text = word + n + 1;
-		return sign;
+	if (word->is_whole)
+		return strcasecmp(cell->text, word->text) == 0 || strcasecmp(also, word->text) == 0;
+	return has_word(cell->text, word->text) || has_word(also, word->text);
+}
+
+/* Rate how well a row matches a word; 0 if it does not match. */
+static int match_word(const struct list *list, size_t row, const struct filter_word *word)
+{
+	const struct list_ops *ops = list->ops;
+	struct list_cell cell;
+	int best = 0;
+
+	/* Compare texts first, because formatting a number takes longer. */
+	for (size_t k = 0; k < 2 * ops->n_columns && (best == 0 || ops->best_first); k++) {
+		size_t i = k % ops->n_columns;
+		bool is_text = ops->columns[i].kind == FMT_TEXT;
+
+		/* A number in a hidden column matches only if the word names the column. */
+		if (is_text != (k == i) ||
+		    (!is_text && list->widths[i] == 0 && word->name == NULL) ||
+		    (word->name != NULL && strcasestr(ops->columns[i].title, word->name) == NULL))
+			continue;
+		format_cell(list, row, i, &cell);
+		int score = matches_cell(&cell, word);
+		if (ops->best_first && i == ops->filtered) {
+			score = cell.also != NULL ? score : list_score(word->text, cell.text);
+			score += score > 0 ? NAMED_SCORE : 0;
+		}
+		best = int_max(best, score);
 	}
-	word[n] = sign;
-	return 0;
+	return best;
 }
 
 /* Rate how well a row matches all words of the filter; 0 if it does not match. */
-static int match_row(const struct list *list, size_t row)
+static int match_row(const struct list *list, const struct filter *filter, size_t row)
 {
-	const struct list_ops *ops = list->ops;
-	struct str rest = str_from(list->filter);
-	char word[LIST_FILTER_SIZE];
-	struct list_cell cell;
-	const char *text;
 	int sum = 1;
 
-	while (next_word(&rest, word)) {
-		char sign = split_word(ops, word, &text);
-		int best = 0;
+	for (size_t i = 0; i < filter->n; i++) {
+		int score = match_word(list, row, &filter->words[i]);
 
-		/* Compare texts first, because formatting a number takes longer. */
-		for (size_t k = 0; k < 2 * ops->n_columns; k++) {
-			size_t i = k % ops->n_columns;
-			bool is_text = ops->columns[i].kind == FMT_TEXT;
-
-			/* A number in a hidden column matches only if the word names the column. */
-			if (is_text != (k == i) ||
-			    (!is_text && list->widths[i] == 0 && sign == 0) ||
-			    (sign != 0 && strcasestr(ops->columns[i].title, word) == NULL))
-				continue;
-			if (best > 0 && !ops->best_first)
-				break;
-			format_cell(list, row, i, &cell);
-			int score = matches_cell(&cell, sign, text);
-			if (ops->best_first && i == ops->filtered) {
-				score = cell.also != NULL ? score : list_score(word, cell.text);
-				score += score > 0 ? NAMED_SCORE : 0;
-			}
-			best = int_max(best, score);
-		}
-		if (best == 0)
+		if (score == 0)
 			return 0;
-		sum += best;
+		sum += score;
 	}
 	return sum;
 }
 
-static struct list_key make_key(const struct list *list, size_t row)
+static struct list_key make_key(const struct list *list, const struct filter *filter, size_t row)
 {
 	const struct list_ops *ops = list->ops;
 	struct list_key key = { (double)row, NULL, row };
@@ -180,7 +208,7 @@ static struct list_key make_key(const struct list *list, size_t row)
 		    strcmp(cell.text, FMT_ABSENT) != 0)
 			key.text = xstrdup(cell.text);
 	} else if (list->filter[0] != '\0' && ops->best_first) {
-		key.number = -match_row(list, row);
+		key.number = -match_row(list, filter, row);
 	} else if (ops->rank != NULL) {
 		key.number = ops->rank(list->user, row);
 	}
@@ -222,13 +250,15 @@ static int compare_places(const void *a, const void *b, void *user)
 static void sort_rows(struct list *list)
 {
 	AUTO_FREE struct list_key *keys = xcalloc(list->all + 1, sizeof(*keys));
+	struct filter filter;
 
+	parse_filter(list, &filter);
 	for (size_t i = 0; i < list->all; i++) {
-		keys[i] = make_key(list, i);
+		keys[i] = make_key(list, &filter, i);
 		if (list->ops->has != NULL && !list->ops->has(list->user, i))
 			continue;
-		if (match_row(list, i) > 0 ||
-		    (keys[i].parent != i && match_row(list, keys[i].parent) > 0))
+		if (match_row(list, &filter, i) > 0 ||
+		    (keys[i].parent != i && match_row(list, &filter, keys[i].parent) > 0))
 			list->order[list->n++] = i;
 	}
 	if (list->n > 0)
@@ -266,7 +296,7 @@ static uint64_t hash_order(const struct list *list, const struct list_ops *ops, 
 	if (list->version == 0)
 		return 0;
 	for (size_t i = 0; i < ops->n_columns; i++)
-		visible |= (unsigned int)(list->widths[i] > 0) << i;
+		visible = visible << 1 | (list->widths[i] > 0);
 	AUTO_TEXT key =
 		xasprintf("%" PRIu64 " %p %zu %u %zu %d %s", list->version, (const void *)ops,
 			  n_rows, visible, list->sort, list->descending, list->filter);
@@ -529,15 +559,18 @@ static bool is_word_at(const struct canvas *canvas, int x, int y, int end, const
 
 static void draw_matches(const struct list *list, struct canvas *canvas, struct rect r)
 {
-	struct str rest = str_from(list->filter);
 	int end = int_min(r.x + r.w, canvas->clip.x + canvas->clip.w);
-	char word[LIST_FILTER_SIZE];
+	struct filter filter;
 
-	while (next_word(&rest, word))
+	parse_filter(list, &filter);
+	for (size_t i = 0; i < filter.n; i++) {
+		const char *word = filter.words[i].text;
+
 		for (int x = r.x; x < end; x++)
 			if (is_word_at(canvas, x, r.y, end, word))
 				canvas_fill(canvas, (struct rect){ x, r.y, text_width(word), 1 },
 					    STYLE_MATCH | STYLE_UNDERLINE, 0);
+	}
 }
 
 static void draw_row(const struct list *list, struct canvas *canvas, struct rect line, size_t row,

@@ -124,7 +124,8 @@ void list_filter(struct list *list, const char *words);
 /* Append the rows that match the filter, with all columns, as Markdown or as CSV (full numbers). */
 void list_export(const struct list *list, bool as_csv, struct buf *out);
 
-/* Set style and text of a cell. */
+/* Set style and text of a cell. A filter reads every cell, and a plain text is set without printf. */
+void list_cell_set(struct list_cell *cell, unsigned int style, const char *text);
 void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...) LIKE_PRINTF(3, 4);
 
 /* Shorten a name to `width` columns. The words that most names of the list have are removed first:

@@ -79,11 +79,11 @@ static void mark_cell(const struct fleet *fleet, const struct model_run *mr, str
 	if (mr == shared->reference)
 		list_cellf(cell, STYLE_REFERENCE, "◆");
 	else
-		list_cellf(cell, is_drawn ? theme_series((unsigned int)line) : STYLE_WARN, "%s",
-			   ui_is_marked(&shared->marks, mr)	   ? "+"
-			   : alert != NULL && !alert->acknowledged ? "!"
-			   : is_drawn				   ? "━"
-								   : "");
+		list_cell_set(cell, is_drawn ? theme_series((unsigned int)line) : STYLE_WARN,
+			      ui_is_marked(&shared->marks, mr)	      ? "+"
+			      : alert != NULL && !alert->acknowledged ? "!"
+			      : is_drawn			      ? "━"
+								      : "");
 }
 
 static double final_score(const struct fleet_row *row)
@@ -147,12 +147,12 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 		mark_cell(fleet, mr, cell);
 	} else if (column == FLEET_SYMBOL) {
 		state = run_state_of(shared, mr);
-		list_cellf(cell, theme_fact(state.style), "%s", state.symbol);
+		list_cell_set(cell, theme_fact(state.style), state.symbol);
 	} else if (column == FLEET_POD) {
 		cell->number = (double)mr->pod;
-		list_cellf(cell, STYLE_NORMAL, "%s", model_pod_name(model, mr->pod));
+		list_cell_set(cell, STYLE_NORMAL, model_pod_name(model, mr->pod));
 	} else if (column == FLEET_RUN) {
-		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_name(mr));
+		list_cell_set(cell, STYLE_NORMAL, plot_run_name(mr));
 	} else if (column == FLEET_MS) {
 		const struct alert *alert = alerts_of_run(shared->alerts, mr);
 
@@ -162,7 +162,7 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 			list_cellf(cell, STYLE_WARN, "%s!", fmt_number(cell->number, 1).s);
 	} else if (column == FLEET_TOK) {
 		cell->number = model_run_tok_s(mr) / 1e6;
-		list_cellf(cell, STYLE_NORMAL, "%s", fmt_mtok(model_run_tok_s(mr)).s);
+		list_cell_set(cell, STYLE_NORMAL, fmt_mtok(model_run_tok_s(mr)).s);
 	} else if (column == FLEET_OWN) {
 		own_cell(shared, run, cell);
 	} else if (column == FLEET_BPB) {
@@ -189,11 +189,13 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 	} else if (column == FLEET_DELTA) {
 		if (mr != shared->reference)
 			cell->number = final_score(row) - reference_score(shared);
+	} else if (column == FLEET_COST) {
+		cell->number = model_run_cost(model, mr);
 	} else if (column == FLEET_FILE) {
-		list_cellf(cell, STYLE_NORMAL, "%s", mr->path);
+		list_cell_set(cell, STYLE_NORMAL, mr->path);
 	} else if (column == FLEET_STATE) {
 		state = run_state_of(shared, mr);
-		list_cellf(cell, theme_fact(state.style), "%s", state.text);
+		list_cell_set(cell, theme_fact(state.style), state.text);
 		cell->also = run_status_names[run->status];
 	} else {
 		const double numbers[FLEET_COLUMNS] = {
@@ -203,7 +205,6 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 			[FLEET_TRAIN] = run->last_train_loss,
 			[FLEET_SIGMA] = run_has(final) ? RUN_ABSENT : row->forecast.final_bpb_sigma,
 			[FLEET_SIZE] = run->artifact_bytes / 1e6,
-			[FLEET_COST] = model_run_cost(model, mr),
 		};
 
 		cell->number = numbers[column];

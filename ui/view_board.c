@@ -18,6 +18,7 @@
 /* One line of the table: a group, or one run of the unfolded group. */
 struct board_line {
 	size_t group, row; /* indices into the board; row is SIZE_MAX for the group itself */
+	size_t parent;	   /* the line of the group */
 };
 
 #define BOARD_LIST(X)                                                     \
@@ -50,7 +51,8 @@ struct board_view {
 	struct chart_metric asked; /* metric of the charts when the board was computed */
 	struct board_line *lines;  /* owned */
 	size_t n_lines, cap_lines;
-	char *unfolded; /* owned; key of the group whose runs are shown */
+	char *unfolded;	  /* owned; key of the group whose runs are shown */
+	uint64_t version; /* changes whenever the board or the unfolded group do */
 };
 
 static const struct list_column board_columns[] = { BOARD_LIST(LIST_COLUMN) };
@@ -59,12 +61,13 @@ static const struct list_column board_columns[] = { BOARD_LIST(LIST_COLUMN) };
 static void group_name(const struct board_view *view, const struct board_group *group,
 		       char out[LIST_CELL_BYTES])
 {
-	const struct model *model = view->shared->model;
-
 	(void)snprintf(out, LIST_CELL_BYTES, "%s",
 		       group->title != NULL ? group->title : group->key);
-	pointer_each (mr, model->runs, model->n_runs) {
-		if (mr->name == NULL || mr->name_folder == 0 || strcmp(mr->group, group->key) != 0)
+	for (size_t k = 0; k < group->n_rows; k++) {
+		const struct model_run *mr = view->board.rows[group->rows[k]]->mr;
+
+		if (mr == NULL || mr->name == NULL || mr->name_folder == 0 ||
+		    strcmp(mr->group, group->key) != 0)
 			continue;
 		(void)snprintf(out, LIST_CELL_BYTES, "%.*s", (int)mr->name_folder, mr->name);
 		return;
@@ -94,7 +97,7 @@ static void caps_cell(const enum board_kept *caps, struct list_cell *cell)
 		else if (caps[i] == CAP_UNKNOWN && style == STYLE_DONE)
 			style = STYLE_HINT;
 	}
-	list_cellf(cell, style, "%s", text);
+	list_cell_set(cell, style, text);
 }
 
 static void verdict_cell(const struct board_group *group, struct list_cell *cell)
@@ -107,10 +110,10 @@ static void verdict_cell(const struct board_group *group, struct list_cell *cell
 	};
 	enum board_word word = group->verdict.word;
 
-	list_cellf(cell, group->verdict.is_provisional ? STYLE_HINT : styles[word], "%s",
-		   group->verdict.text[0] != '\0' ? group->verdict.text
-		   : word == BOARD_WORD_NONE	  ? FMT_ABSENT
-						  : board_word_name(word));
+	list_cell_set(cell, group->verdict.is_provisional ? STYLE_HINT : styles[word],
+		      group->verdict.text[0] != '\0' ? group->verdict.text
+		      : word == BOARD_WORD_NONE	     ? FMT_ABSENT
+						     : board_word_name(word));
 }
 
 static void group_cell(const struct board_view *view, size_t line, size_t column,
@@ -209,11 +212,7 @@ static void line_cell(void *user, size_t i, size_t column, struct list_cell *cel
 /* Return the line of the group, so that sorting keeps seeds below their group. */
 static size_t line_parent(void *user, size_t i)
 {
-	const struct board_view *view = user;
-
-	while (view->lines[i].row != SIZE_MAX)
-		i--;
-	return i;
+	return ((const struct board_view *)user)->lines[i].parent;
 }
 
 /* Return an id of the line that stays the same when the list is filled again: the run; or without a
@@ -235,17 +234,20 @@ static void fill_lines(struct board_view *view)
 					     .id = line_id,
 					     .parent = line_parent };
 
-	view->n_lines = 0;
-	for (size_t i = 0; i < view->board.n_groups; i++) {
-		size_t g = view->board.rank[i];
+	bool has_changed = view->list.version != view->version;
+
+	view->n_lines = has_changed ? 0 : view->n_lines;
+	for (size_t i = 0; has_changed && i < view->board.n_groups; i++) {
+		size_t g = view->board.rank[i], parent = view->n_lines;
 		const struct board_group *group = &view->board.groups[g];
 
 		xpush(view->lines, view->n_lines, view->cap_lines,
-		      (struct board_line){ g, SIZE_MAX });
+		      (struct board_line){ g, SIZE_MAX, parent });
 		for (size_t k = 0; is_unfolded(view, group) && k < group->n_rows; k++)
 			xpush(view->lines, view->n_lines, view->cap_lines,
-			      (struct board_line){ g, group->rows[k] });
+			      (struct board_line){ g, group->rows[k], parent });
 	}
+	view->list.version = view->version;
 	list_fill(&view->list, &ops, view, view->n_lines);
 }
 
@@ -498,9 +500,7 @@ static void build_board(struct board_view *view, const struct ui_shared *shared)
 		if (mr->blank || !ui_shows_run(shared, mr))
 			continue;
 		AUTO_TEXT key = ui_group_of(shared, mr);
-		struct board_row *row = board_add(&view->board, mr->path, key, NULL, &mr->run);
-		if (row != NULL)
-			row->mr = mr;
+		struct board_row *row = board_add_live(&view->board, mr, key);
 		if (row != NULL && mr->pod < model->n_pods)
 			board_row_price(row, model->pods[mr->pod].usd_per_hour);
 	}
@@ -517,6 +517,7 @@ static void build_board(struct board_view *view, const struct ui_shared *shared)
 	if (against != NULL && board_set_baseline(&view->board, against, &err))
 		log_debug("board", "%s", err.text);
 	board_compute(&view->board);
+	view->version++;
 	view->generation = model->generation;
 	view->configured = shared->configured;
 	view->computed_at_ms = shared->now_mono_ms;
@@ -655,6 +656,7 @@ static void open_line(struct board_view *view, struct ui_shared *shared)
 		return;
 	}
 	xset_text(&view->unfolded, was_unfolded ? NULL : xstrdup(group->key));
+	view->version++;
 	fill_lines(view);
 }
 

@@ -54,7 +54,8 @@ static void read_chosen_metric(struct board *board)
 void board_release(struct board *board)
 {
 	for (size_t i = 0; i < board->n_rows; i++) {
-		run_release(&board->rows[i]->run);
+		if (!board->rows[i]->is_shared)
+			run_release(&board->rows[i]->run);
 		free(board->rows[i]->path);
 		free(board->rows[i]->name);
 		free(board->rows[i]->log);
@@ -70,7 +71,8 @@ void board_release(struct board *board)
 		free(group->title);
 		free(group->key);
 	}
-	map_release(&board->group_index, NULL);
+	map_release(&board->group_index[false], NULL);
+	map_release(&board->group_index[true], NULL);
 	free(board->rows);
 	free(board->groups);
 	free(board->rank);
@@ -81,14 +83,14 @@ void board_release(struct board *board)
 /* Return the index of the group with this key, which is added if it is new. */
 static size_t get_group(struct board *board, const char *key, bool is_values)
 {
-	AUTO_TEXT name = xasprintf("%c%s", is_values ? 'v' : 'k', key);
-	size_t found = (size_t)map_get(&board->group_index, str_from(name));
+	struct map *index = &board->group_index[is_values];
+	size_t found = (size_t)map_get(index, str_from(key));
 
 	if (found == 0) {
 		xpush(board->groups, board->n_groups, board->cap_groups,
 		      (struct board_group){ .key = xstrdup(key), .is_values = is_values });
 		found = board->n_groups;
-		(void)map_set(&board->group_index, str_from(name), (void *)found);
+		(void)map_set(index, str_from(key), (void *)found);
 	}
 	return found - 1;
 }
@@ -113,6 +115,17 @@ struct board_row *board_add(struct board *board, const char *path, const char *k
 	run_copy(&row->run, run);
 	if (sha256 != NULL && strlen(sha256) < sizeof(row->sha256))
 		memcpy(row->sha256, sha256, strlen(sha256) + 1);
+	return row;
+}
+
+struct board_row *board_add_live(struct board *board, const struct model_run *mr, const char *key)
+{
+	if (board->n_rows >= BOARD_MAX_ROWS)
+		return NULL;
+	struct board_row *row = add_row(board, get_group(board, key, false), mr->path);
+	row->mr = mr;
+	row->run = mr->run;
+	row->is_shared = true;
 	return row;
 }
 
@@ -494,25 +507,25 @@ static void check_group_caps(const struct board *board, struct board_group *grou
  * Notes if the logs fit several. */
 static const struct track *find_most(const struct board *board, struct board_group *group)
 {
-	const struct track *open = track_set_find(board->tracks, "open"), *found = open;
+	const struct track_set *tracks = board->tracks;
+	const struct track *open = track_set_find(tracks, "open"), *found = open;
+	AUTO_FREE size_t *counts = xcalloc(tracks->n, sizeof(*counts));
 	const char *several = NULL;
 	size_t most = 0;
 
-	array_each (track, board->tracks->v, board->tracks->n) {
-		size_t n = 0;
+	board_each_row (row, board, group) {
+		const struct run *run = &row->run;
+		const struct track *track = track_of_run(tracks, run);
 
-		board_each_row (row, board, group) {
-			const struct run *run = &row->run;
-
-			/* A log that ends before its first validation does not show its track. */
-			n += track_of_run(board->tracks, run) == track &&
-			     (track != open || run_has(run->last_val_loss));
-			if (run->tracks != NULL && strchr(run->tracks, ',') != NULL)
-				several = run->tracks;
-		}
-		if (n > most || (n == most && found == open)) {
-			most = n;
-			found = n > 0 ? track : open;
+		/* A log that ends before its first validation does not show its track. */
+		counts[track - tracks->v] += track != open || run_has(run->last_val_loss);
+		if (run->tracks != NULL && strchr(run->tracks, ',') != NULL)
+			several = run->tracks;
+	}
+	for (size_t i = 0; i < tracks->n; i++) {
+		if (counts[i] > most || (counts[i] == most && found == open)) {
+			most = counts[i];
+			found = counts[i] > 0 ? &tracks->v[i] : open;
 		}
 	}
 	if (found == open && several != NULL)
@@ -685,8 +698,14 @@ static bool is_report_of(const struct board_row *report, const struct board_row 
 }
 
 /* Give the run the figures that only its report has. */
-static void take_figures(struct run *run, const struct run *report)
+static void take_figures(struct board_row *row, const struct run *report)
 {
+	const struct run shared = row->run;
+	struct run *run = &row->run;
+
+	if (row->is_shared)
+		run_copy(run, &shared);
+	row->is_shared = false;
 	array_each (figure, report->series, report->n_series) {
 		struct run_series *own;
 
@@ -717,7 +736,7 @@ static void merge_reports(struct board *board)
 			if (!is_report_of(report, board->rows[i]))
 				continue;
 			if (!is_excluded(board, report))
-				take_figures(&board->rows[i]->run, run);
+				take_figures(board->rows[i], run);
 			if (report->use != BOARD_REPORT)
 				mark_copy(board, report, i, BOARD_REPORT);
 		}

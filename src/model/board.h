@@ -55,7 +55,8 @@ struct board_row {
 	size_t group;
 	size_t place;	 /* index in the group's rows */
 	char sha256[65]; /* hash of the file's bytes; "": unknown */
-	struct run run;	 /* owned copy */
+	struct run run;	 /* owned copy, unless is_shared */
+	bool is_shared;	 /* strings and series of run belong to the model's run */
 	double score;	 /* in the unit of the group; absent: none */
 	double usd;	 /* see board_row_price; absent: unknown */
 	enum board_use use;
@@ -169,9 +170,9 @@ struct board {
 	size_t n_rows, cap_rows;
 	struct board_group *groups; /* owned */
 	size_t n_groups, cap_groups;
-	struct map group_index; /* "v" (values) or "k" and the key, to index + 1 */
-	size_t *rank;		/* owned; groups from best to worst */
-	size_t baseline;	/* index + 1 once computed; 0: none or not computed yet */
+	struct map group_index[2]; /* from key to index + 1; [true]: groups of values */
+	size_t *rank;		   /* owned; groups from best to worst */
+	size_t baseline;	   /* index + 1 once computed; 0: none or not computed yet */
 };
 
 #define BOARD_MAX_ROWS 100000U
@@ -190,6 +191,11 @@ void board_choose_metric(struct board *board, const char *name);
  * the row, or NULL if there are BOARD_MAX_ROWS rows already. */
 struct board_row *board_add(struct board *board, const char *path, const char *key,
 			    const char *sha256, const struct run *run);
+
+/* Add a run of the model without copying its series, which takes most of the time with thousands of
+ * runs. The model must not change until board_compute() has returned; after it, only the numbers of
+ * the row's run may be read. */
+struct board_row *board_add_live(struct board *board, const struct model_run *mr, const char *key);
 
 /* Set the cost of the run from the hourly price of its pod (absent: unknown) and the training and
  * evaluation time in its log. */

@@ -582,6 +582,41 @@ static void test_read_only(void)
 	ui_shared(ui)->read_only = false;
 }
 
+/* The Board computes its rows only after a change: it never shows an older figure, run or fold. */
+static void test_board_age(void)
+{
+	struct model_run *mr = add_run("/x/fresh/a.log", 901);
+
+	mr->run.status = RUN_FINISHED;
+	mr->run.final_bpb = 1.2345;
+	press('3');
+	press('/');
+	for (const char *p = "fresh\r"; *p != '\0'; p++)
+		press((uint32_t)*p);
+	press('\r');
+	ok(shows("seed 901", "1.23450"), "a group unfolds: %s", row_with("seed 901"));
+	mr->run.final_bpb = 1.3456;
+	model_note_change(&model, MODEL_RUNS);
+	ui_set_now(ui, T0, ui_shared(ui)->now_mono_ms + 2000);
+	ok(shows("seed 901", "1.34560") && shows(" fresh ", "1.34560"),
+	   "the new score of a run is shown in its row and its group's: %s", row_with("seed 901"));
+	(void)add_run("/x/fresh/b.log", 902);
+	model_note_change(&model, MODEL_RUNS);
+	ui_set_now(ui, T0, ui_shared(ui)->now_mono_ms + 2000);
+	ok(shows("seed 902", "running"), "a new run gets a row: %s", row_with("seed 902"));
+	press('g');
+	press(KEYCODE_DOWN);
+	press(' ');
+	ok(shows("seed 901", "+"), "a mark is shown: %s", row_with("seed 901"));
+	press(' ');
+	ok(!shows("seed 901", "+"), "a removed mark is not: %s", row_with("seed 901"));
+	press('g');
+	press('\r');
+	ok(row_with("seed 90")[0] == '\0', "the group folds again: %s", row_with("seed 90"));
+	press(27);
+	press('1');
+}
+
 int main(void)
 {
 	struct keymap keymap;
@@ -620,6 +655,7 @@ int main(void)
 	mr->run.tok_s_last = mr->run.tok_s_interval = 10000;
 	test_copy(&setup, mr);
 	test_read_only();
+	test_board_age();
 	ui_free(ui);
 	canvas_release(&canvas);
 	alerts_release(&alerts);

@@ -102,12 +102,12 @@ struct filter {
 	size_t n;
 };
 
+/* Fill an empty filter. */
 static void parse_filter(const struct list *list, struct filter *filter)
 {
 	const struct list_ops *ops = list->ops;
 	char *rest = filter->buf, *text;
 
-	filter->n = 0;
 	print_into(filter->buf, "%s", list->filter);
 	while ((text = strsep(&rest, " ")) != NULL) {
 		struct filter_word *word = &filter->words[filter->n];
@@ -250,7 +250,7 @@ static int compare_places(const void *a, const void *b, void *user)
 static void sort_rows(struct list *list)
 {
 	AUTO_FREE struct list_key *keys = xcalloc(list->all + 1, sizeof(*keys));
-	struct filter filter;
+	struct filter filter = { .n = 0 };
 
 	parse_filter(list, &filter);
 	for (size_t i = 0; i < list->all; i++) {
@@ -560,7 +560,7 @@ static bool is_word_at(const struct canvas *canvas, int x, int y, int end, const
 static void draw_matches(const struct list *list, struct canvas *canvas, struct rect r)
 {
 	int end = int_min(r.x + r.w, canvas->clip.x + canvas->clip.w);
-	struct filter filter;
+	struct filter filter = { .n = 0 };
 
 	parse_filter(list, &filter);
 	for (size_t i = 0; i < filter.n; i++) {
@@ -727,12 +727,10 @@ bool list_act(struct list *list, enum action action)
 
 void list_sort_by(struct list *list, size_t column)
 {
-	bool is_default = column >= list->ops->n_columns;
-
 	if (list->sort == column + 1)
 		sort_list(list, list->sort, !list->descending);
 	else
-		sort_by_column(list, is_default ? 0 : column + 1);
+		sort_by_column(list, column < list->ops->n_columns ? column + 1 : 0);
 }
 
 void list_cell_text(const struct list *list, size_t column, char text[LIST_CELL_BYTES])

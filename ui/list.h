@@ -124,7 +124,7 @@ void list_filter(struct list *list, const char *words);
 /* Append the rows that match the filter, with all columns, as Markdown or as CSV (full numbers). */
 void list_export(const struct list *list, bool as_csv, struct buf *out);
 
-/* Set style and text of a cell. A filter reads every cell, and a plain text is set without printf. */
+/* Set style and text of a cell; without printf, since a filter reads every cell. */
 void list_cell_set(struct list_cell *cell, unsigned int style, const char *text);
 void list_cellf(struct list_cell *cell, unsigned int style, const char *fmt, ...) LIKE_PRINTF(3, 4);
 

@@ -57,20 +57,20 @@ struct board_view {
 
 static const struct list_column board_columns[] = { BOARD_LIST(LIST_COLUMN) };
 
-/* Write the group's name: the common folder in the names of its runs, else its title or key. */
+/* Write the group's name: the common folder in the names of its runs, else its title. */
 static void group_name(const struct board_view *view, const struct board_group *group,
 		       char out[LIST_CELL_BYTES])
 {
-	(void)snprintf(out, LIST_CELL_BYTES, "%s",
-		       group->title != NULL ? group->title : group->key);
-	for (size_t k = 0; k < group->n_rows; k++) {
-		const struct model_run *mr = view->board.rows[group->rows[k]]->mr;
+	(void)snprintf(out, LIST_CELL_BYTES, "%s", group->title);
+	board_each_row (row, &view->board, group) {
+		const struct model_run *mr = row->mr;
 
-		if (mr == NULL || mr->name == NULL || mr->name_folder == 0 ||
-		    strcmp(mr->group, group->key) != 0)
-			continue;
-		(void)snprintf(out, LIST_CELL_BYTES, "%.*s", (int)mr->name_folder, mr->name);
-		return;
+		if (mr != NULL && mr->name != NULL && mr->name_folder > 0 &&
+		    strcmp(mr->group, group->key) == 0) {
+			(void)snprintf(out, LIST_CELL_BYTES, "%.*s", (int)mr->name_folder,
+				       mr->name);
+			return;
+		}
 	}
 }
 
@@ -233,7 +233,6 @@ static void fill_lines(struct board_view *view)
 					     .cell = line_cell,
 					     .id = line_id,
 					     .parent = line_parent };
-
 	bool has_changed = view->list.version != view->version;
 
 	view->n_lines = has_changed ? 0 : view->n_lines;
@@ -264,7 +263,7 @@ static void describe_verdict(const struct board *board, const struct board_group
 {
 	const struct board_verdict *v = &group->verdict;
 
-	buf_appendf(out, "%s · ", group->title != NULL ? group->title : group->key);
+	buf_appendf(out, "%s · ", group->title);
 	if (group->n_counted == 0) {
 		buf_append_str(out, "no run counted: ");
 		board_list_uncounted(group, out);
@@ -510,9 +509,8 @@ static void build_board(struct board_view *view, const struct ui_shared *shared)
 		against = xstrdup(baseline->name);
 	}
 	/* A reference set by key overrides the configured baseline. */
-	if (shared->reference != NULL) {
+	if (shared->reference != NULL)
 		xset_text(&against, ui_group_of(shared, shared->reference));
-	}
 	/* Without a group of that name, no group gets a verdict. */
 	if (against != NULL && board_set_baseline(&view->board, against, &err))
 		log_debug("board", "%s", err.text);
@@ -631,15 +629,10 @@ static void mark_group(const struct board_view *view, struct ui_shared *shared)
 	const struct board_group *group = &view->board.groups[selected_group(view)];
 	size_t before = shared->marks.n;
 
-	for (int pass = 0; pass < 2 && shared->marks.n == before; pass++) {
-		pointer_each (mr, shared->model->runs, shared->model->n_runs) {
-			AUTO_TEXT key = ui_group_of(shared, mr);
-
-			if (strcmp(key, group->key) == 0 &&
-			    ui_is_marked(&shared->marks, mr) == (pass == 1))
-				ui_toggle_mark(shared, &shared->marks, mr, UI_MAX_MARKS);
-		}
-	}
+	for (int pass = 0; pass < 2 && shared->marks.n == before; pass++)
+		board_each_row (row, &view->board, group)
+			if (row->mr != NULL && ui_is_marked(&shared->marks, row->mr) == (pass == 1))
+				ui_toggle_mark(shared, &shared->marks, row->mr, UI_MAX_MARKS);
 	ui_show_message(shared, "%zu runs marked", shared->marks.n);
 }
 
@@ -666,16 +659,15 @@ static void set_reference(const struct board_view *view, struct ui_shared *share
 {
 	const struct board_group *group = &view->board.groups[selected_group(view)];
 
-	pointer_each (mr, shared->model->runs, shared->model->n_runs) {
-		AUTO_TEXT key = ui_group_of(shared, mr);
+	const struct model_run *mr = board_row_at(&view->board, group, 0)->mr;
 
-		if (strcmp(key, group->key) != 0)
-			continue;
-		shared->reference = shared->reference == mr ? NULL : mr;
-		shared->configured++;
+	if (mr == NULL) {
+		ui_show_message(shared, "this group has scores but no runs, so it cannot be the "
+					"reference");
 		return;
 	}
-	ui_show_message(shared, "this group has scores but no runs, so it cannot be the reference");
+	shared->reference = shared->reference == mr ? NULL : mr;
+	shared->configured++;
 }
 
 static void board_moved(void *state, struct ui_shared *shared)

@@ -262,9 +262,7 @@ static void fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 	fleet->forecast_of = model->generation;
 	fleet->list.version = ui_runs_version(shared);
 	list_fill(&fleet->list, &ops, fleet, model->n_runs);
-	for (size_t i = 0; i < model->n_runs; i++)
-		if (model->runs[i] == shared->selected)
-			list_select(&fleet->list, i);
+	list_select(&fleet->list, index_of(i, model->n_runs, model->runs[i] == shared->selected));
 }
 
 static void draw_chart(struct ui_shared *shared, struct canvas *canvas, struct rect rect,

@@ -192,9 +192,8 @@ void board_choose_metric(struct board *board, const char *name);
 struct board_row *board_add(struct board *board, const char *path, const char *key,
 			    const char *sha256, const struct run *run);
 
-/* Add a run of the model without copying its series, which takes most of the time with thousands of
- * runs. The model must not change until board_compute() has returned; after it, only the numbers of
- * the row's run may be read. */
+/* Add a run of the model without copying it. The model must not change until board_compute() has
+ * returned; after that, only the numbers of row->run may be read. */
 struct board_row *board_add_live(struct board *board, const struct model_run *mr, const char *key);
 
 /* Set the cost of the run from the hourly price of its pod (absent: unknown) and the training and

@@ -224,7 +224,7 @@ def output_forms(folder):
     table = list(csv.DictReader(io.StringIO(r.stdout.decode())))
     ok(table[0]["seed"] == "42" and table[0]["final_bpb"] == "",
        "CSV prints an absent number as an empty cell, never as 0")
-    r = run("parse", "--md", p)
+    r = run("parse", "--md", p, env=dict(os.environ, LC_ALL="C.UTF-8"))
     ok(r.stdout.startswith(b"| file |") and "—" in r.stdout.decode(),
        "Markdown prints an absent number as a dash")
     r = run("parse", p)

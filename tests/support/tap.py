@@ -11,7 +11,7 @@ os.environ["PATH"] = "%s:%s" % (os.path.dirname(sys.executable),
                                 os.environ.get("PATH", ""))
 # Programs do not use a temporary folder whose name has blanks or quotes, and the
 # path of a socket must be short.
-if re.search(r"[^\w./-]|.{40}", os.environ.get("TMPDIR", "")):
+if re.search(r"[^\w./-]|.{12}", os.environ.get("TMPDIR", "")):
     os.environ["TMPDIR"] = "/tmp"
 # Some logs and pictures are for other users.
 os.umask(0o022)

@@ -222,7 +222,6 @@ cJSON *json_parse_file(const char *path, struct buf *text, struct err *err)
 	return root;
 }
 
-/* Print a string with quotes and escapes (RFC 8259, 7). */
 static void print_string(struct buf *out, const char *s)
 {
 	buf_append_char(out, '"');

@@ -210,7 +210,6 @@ static const struct {
 	{ JSON_NULL, "null" },
 };
 
-/* Return the types that the value of a field may have. */
 static unsigned int get_types(const struct json_reader *r, const struct json_field *f)
 {
 	unsigned int types = f->types | json_types[f->kind];

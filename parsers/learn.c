@@ -55,7 +55,6 @@ void learn_free(struct learn *learn)
 	free(learn);
 }
 
-/* Return the metric that a pair has in the row. */
 static enum metric metric_in_row(const struct record *record, const struct pair *pair)
 {
 	enum metric metric = METRIC_COUNT;

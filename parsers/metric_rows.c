@@ -208,7 +208,6 @@ static struct str join_name(struct metric_rows *rows, struct str above, struct s
 
 /* ---- CSV */
 
-/* Split the text wherever it has `least` or more blanks. */
 static size_t split_blanks(struct str text, size_t least, struct str cells[MAX_CELLS])
 {
 	size_t n = 0;

@@ -252,7 +252,6 @@ static bool skip_value(struct pairs_reader *r, const char *after)
 	return true;
 }
 
-/* Return the end of the text at p, at a blank or separator. */
 static const char *token_end(const struct pairs_reader *r, const char *p)
 {
 	while (p < r->end && !str_is_blank(*p) && strchr(",;|)]}'\"", *p) == NULL)

@@ -208,7 +208,6 @@ static struct str group_text(pcre2_match_data *match, uint32_t group, struct str
 			   text.p + ovector[(size_t)2 * group + 1]);
 }
 
-/* Return the hash of the name in the last match of kind i. */
 static uint64_t hash_name(struct prefix_state *t, size_t i, struct str text)
 {
 	uint32_t group = kinds[i].word != 0 ? kinds[i].word : kinds[i].name;
@@ -255,7 +254,6 @@ static bool may_be_sure(struct str text)
 	return (sure_pairs[pair / 8] >> pair % 8 & 1) != 0;
 }
 
-/* Find the kinds in the mask that match the text. */
 static uint32_t find_kinds(pcre2_match_data *match, struct str text, uint32_t mask)
 {
 	uint32_t found = 0;

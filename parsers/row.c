@@ -234,7 +234,6 @@ static const char *read_total(struct pair *pair, const struct pair_slot *slot, c
 	return p != digits && pair->total == floor(pair->total) ? p : NULL;
 }
 
-/* Read a slot at p; returns its end, or NULL. */
 static const char *read_slot(struct row_shape *shape, const struct pair_slot *slot, const char *p,
 			     const char *end)
 {

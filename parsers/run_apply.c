@@ -40,7 +40,6 @@ static double interval_tok_s(const struct run_state *s)
 	return s->run.train_batch_tokens * s->interval.step / s->interval.ms * 1000;
 }
 
-/* Do the run's validations print a loss but no BPB? */
 static bool is_loss_only(const struct run_state *s)
 {
 	return run_has(s->val_step) && !s->has_bpb;
@@ -97,7 +96,6 @@ static const struct record_pair *find_pair(const struct record *record, enum met
 				  run_same(record->values[metric], pair->value * pair->scale));
 }
 
-/* Report a printed value, and add it to its series. */
 static void report_value(const struct apply *a, enum metric metric, double value)
 {
 	const struct record_pair *pair = find_pair(a->record, metric);

@@ -213,7 +213,6 @@ static void add_format(struct run_reader *r, const char *name)
 	buf_append_str(&r->formats, name);
 }
 
-/* Does the record make a file a training log? */
 static bool makes_run(const struct record *record)
 {
 	const struct rule *rule = record->rule;
@@ -637,7 +636,6 @@ static void read_segment(struct run_reader *r, const struct segment *segment)
 		marks_read_line(&r->marks, line.text, r->kind);
 }
 
-/* Skip many lines of a script at once. */
 static size_t skip_source(void *user, struct str text, uint64_t *lines)
 {
 	struct run_reader *r = user;

@@ -44,7 +44,6 @@ static void report_unknown(struct reader *r, const char *key)
 		r->cb->on_unknown(r->user, key);
 }
 
-/* Find the key of a number in struct run, or NULL. */
 static const struct number_key *find_number(const char *name)
 {
 	return array_find(one, number_keys, LENGTH(number_keys), strcmp(one->name, name) == 0);

@@ -21,7 +21,6 @@ static struct run_series *find_series(struct run *run, struct str name, enum met
 /* Bytes at the end of a cut name that distinguish it from other names with the same start. */
 #define CUT_MARK_BYTES 5
 
-/* Make the stored form of a name. */
 static void clean_name(char out[SERIES_NAME_BYTES], struct str raw)
 {
 	AUTO_BUF clean = buf_new(4 * SERIES_NAME_BYTES);

@@ -241,7 +241,6 @@ struct line_facts {
 	uint64_t literals[4]; /* bitmap of the scan_index.literals in the line */
 };
 
-/* Does the line have the rule's second word? */
 static bool has_second(const struct scan_rule *r, struct line_facts *facts)
 {
 	if (r->second_mask == 0)

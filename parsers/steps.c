@@ -154,7 +154,6 @@ static size_t read_step(const char *p, struct rule_step *step)
 	return at + n;
 }
 
-/* Find how the pattern continues after its last step. */
 static enum steps_end read_end(const char *p)
 {
 	static const struct {
@@ -239,7 +238,6 @@ void steps_release(struct steps *steps)
 
 #define GROUPED_BYTES 32
 
-/* Are there three digits after s.p[at], and no fourth? */
 static bool is_thousand(struct str s, size_t at)
 {
 	return at + 4 <= s.len && all_of(i, 3, str_is_digit(s.p[at + 1 + i])) &&
@@ -265,7 +263,6 @@ bool steps_number(struct str s, double *value)
 	return str_to_double((struct str){ plain, n }, value);
 }
 
-/* Return where the span at p ends, or NULL. */
 static const char *match_span(const struct rule_step *s, const char *p, const char *end)
 {
 	if (p == end || !set_has(s->first, *p))

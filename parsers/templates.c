@@ -364,7 +364,6 @@ static void check_restart(const struct templates *ts, struct template *t, double
 	t->epoch = ts->counts.epoch.value;
 }
 
-/* Update a template that is not accepted yet. */
 static void update_template(struct templates *ts, struct template *t, const struct row *row)
 {
 	double counter = row->step, inner = RUN_ABSENT;
@@ -569,7 +568,6 @@ static void report_row(struct templates *ts, struct template *t, const struct ro
 	ts->fn(ts->user, &record, &row->line);
 }
 
-/* Create the fast path for rows like this one, if possible. */
 static void make_fast_path(struct templates *ts, struct template *t, const struct row *like)
 {
 	const struct log_line *line = &like->line;
@@ -651,7 +649,6 @@ static void find_evaluation(struct templates *ts, struct str text)
 		ts->announced = ANNOUNCED_NONE;
 }
 
-/* Process a line with a counter and figures. */
 static bool add_row(struct templates *ts, struct row *row)
 {
 	uint64_t key = hash_row(row);
@@ -804,7 +801,6 @@ static bool is_cell(const struct row *row)
 	return row->line.text.p[0] == '|' && row->n == 1 && row->pairs[0].name.len > 0;
 }
 
-/* Report the row that the shape has just read. */
 static void report_fast(struct templates *ts, struct template *t, const struct log_line *line)
 {
 	struct fast_path *fast = t->fast;
@@ -918,7 +914,6 @@ static void use_rank(struct templates *ts, int rank)
 	ts->rank = rank;
 }
 
-/* Process a line that is not a part of a dictionary. */
 static bool add_line(struct templates *ts, const struct log_line *line)
 {
 	struct row row;

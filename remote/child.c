@@ -73,7 +73,6 @@ static void run_is_up(struct child_run *run)
 	link_live(run->link);
 }
 
-/* Is no other command running on this link? */
 static bool is_alone(const struct child_run *run)
 {
 	list_each (const struct child_run, other, &run->link->runs, in_link)

@@ -323,7 +323,6 @@ static void on_admitted(void *user)
 	ticket->on_admit(ticket->user);
 }
 
-/* Admit waiting logins in order of arrival. */
 static void admit_waiting(struct gate *gate)
 {
 	list_each_safe (struct gate_ticket, t, &gate->waiting, link) {

@@ -171,7 +171,6 @@ static struct str next_word(struct str *rest)
 	return word;
 }
 
-/* Does the base64 text contain a key of this type? */
 static bool is_sound(struct str type, struct str base64)
 {
 	char inner[64];

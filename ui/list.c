@@ -49,7 +49,6 @@ static void get_cell(const struct list *list, size_t row, size_t column, struct 
 	list->ops->cell(list->user, row, column, cell);
 }
 
-/* Does the cell show its number instead of a text? */
 static bool is_number(const struct list_column *column, const struct list_cell *cell)
 {
 	return cell->text[0] == '\0' && column->kind != FMT_TEXT && !cell->is_blank;
@@ -102,7 +101,6 @@ struct filter {
 	size_t n;
 };
 
-/* Fill an empty filter. */
 static void parse_filter(const struct list *list, struct filter *filter)
 {
 	const struct list_ops *ops = list->ops;
@@ -183,12 +181,10 @@ static int match_row(const struct list *list, const struct filter *filter, size_
 {
 	int sum = 1;
 
-	for (size_t i = 0; i < filter->n; i++) {
+	for (size_t i = 0; i < filter->n && sum > 0; i++) {
 		int score = match_word(list, row, &filter->words[i]);
 
-		if (score == 0)
-			return 0;
-		sum += score;
+		sum = score > 0 ? sum + score : 0;
 	}
 	return sum;
 }

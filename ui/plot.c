@@ -630,7 +630,6 @@ void plot_window(struct chart *chart, struct ui_shared *shared)
 		shared->areas[shared->n_areas++] = chart_plot_rect(chart);
 }
 
-/* Count the rows at or before x. */
 static size_t count_rows_to(const struct curve *rows, double x)
 {
 	return bisect(rows->n, k, rows->x[k] <= x);

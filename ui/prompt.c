@@ -25,7 +25,6 @@ void prompt_set(struct prompt *prompt, const char *text)
 	prompt->at = prompt->n_history;
 }
 
-/* Return the offset of the character before `at`. */
 static size_t find_previous(const struct prompt *prompt, size_t at)
 {
 	return at == 0 ? 0 : utf8_begin(prompt->text, at - 1);

@@ -82,7 +82,6 @@ static int open_terminal(void)
 	return fd;
 }
 
-/* Free an outlet and drop its queue. NULL is a no-op. */
 static void outlet_free(struct outlet *outlet)
 {
 	if (outlet == NULL)
@@ -435,7 +434,6 @@ static bool may_ask(void)
 	       strncmp(name, "vt", 2) != 0;
 }
 
-/* Set the modes that curses does not set. */
 static void enter_modes(struct term *term)
 {
 	if (may_ask()) {

@@ -642,7 +642,6 @@ static void clear_choices(struct ui *ui, enum ui_overlay overlay, const char *ti
 	ui->title = title;
 }
 
-/* Add the words of the current view, or of all other views, to the choices. */
 static void add_words(struct ui *ui, bool of_view)
 {
 	struct words_entry entry;
@@ -1127,7 +1126,6 @@ static int draw_choices(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	return prompt_draw(&ui->find, canvas, line, "> ");
 }
 
-/* Open the overlay of an action; false if the action has none in this view. */
 static bool open_overlay(struct ui *ui, enum action action)
 {
 	bool can_search = ui_view(ui)->search != NULL;

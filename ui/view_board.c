@@ -658,7 +658,6 @@ static void open_line(struct board_view *view, struct ui_shared *shared)
 static void set_reference(const struct board_view *view, struct ui_shared *shared)
 {
 	const struct board_group *group = &view->board.groups[selected_group(view)];
-
 	const struct model_run *mr = board_row_at(&view->board, group, 0)->mr;
 
 	if (mr == NULL) {

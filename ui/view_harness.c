@@ -734,7 +734,6 @@ static void harness_draw(void *state, struct ui_shared *shared, struct canvas *c
 			     &h->pick.place->compare);
 }
 
-/* Scroll the text; false if the action does not scroll. */
 static bool scroll_text(struct harness *h, enum action action)
 {
 	static const struct {

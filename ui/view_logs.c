@@ -73,7 +73,6 @@ static int gutter_width(const struct logs *logs, int width)
 	return logs->src.log == NULL && width >= WIDE_FROM ? GUTTER_WIDE : GUTTER_NARROW;
 }
 
-/* Remove and return the first row of a wrapped text. */
 static struct str take_row(struct str *text, int width)
 {
 	size_t n = utf8_prefix(*text, (size_t)(width > 2 ? width : 2));

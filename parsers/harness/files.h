@@ -84,7 +84,6 @@ enum harness_form {
 enum harness_kind { HARNESS_KIND_LIST(HARNESS_KIND_ID) HARNESS_KIND_COUNT };
 
 #define HARNESS_TEXT_KEEP  (256U * 1024)
-#define HARNESS_JSON_MAX   (4U * 1024 * 1024)
 #define HARNESS_LINES_MAX  (8U * 1024 * 1024)
 #define HARNESS_TABLE_KEEP (1024U * 1024)
 #define HARNESS_END_KEEP   (64U * 1024)

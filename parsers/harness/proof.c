@@ -352,7 +352,6 @@ static void check_candidate(struct harness_build *b)
 	}
 }
 
-/* Are both numbers finite, and different? */
 static bool are_different(struct harness_number a, struct harness_number b)
 {
 	return harness_is_finite(a) && harness_is_finite(b) &&

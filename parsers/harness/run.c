@@ -397,7 +397,6 @@ static void read_times(struct harness_build *b)
 		run->start_ms = config->mtime_ms;
 }
 
-/* Read everything that does not depend on other runs. */
 static void read_run(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
@@ -509,7 +508,6 @@ static const struct {
 #define MARK_FACTOR  10 /* a gain that honest changes rarely reach */
 #define CACHE_FACTOR 4	/* a small case that stays in the cache exceeds the memory's peak */
 
-/* Mark a verified score that is hard to believe. */
 static void mark_score(struct harness_pool *pool, const struct harness_run *run,
 		       struct harness_iteration *it, const struct harness_score *before)
 {

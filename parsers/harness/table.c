@@ -55,7 +55,6 @@ static const char other_words[] =
 	"steps params tokens mfu date timestamp iter iteration experiment exp "
 	"run id no seed depth lr";
 
-/* Is a part of the name one of the words? */
 static bool has_word(struct str name, const char *words)
 {
 	while (name.len > 0) {
@@ -84,7 +83,6 @@ static unsigned int rate_score_column(struct str name)
 	return name.len == 0 ? 0 : known ? 3 : 2;
 }
 
-/* Read the header; false if this is not a table of experiments. */
 static bool read_header(struct table *t, const struct harness_files *files)
 {
 	struct str line, name;
@@ -328,7 +326,6 @@ static void make_iterations(const struct table *t)
 #define RECENT	    5  /* a loop whose last rows all crashed is broken */
 #define PLATEAU_MIN 10 /* rows without an improvement */
 
-/* Does the loop still improve? */
 static void find_trend(const struct table *t)
 {
 	const struct harness_score *best = &t->b->run->best_unverified;

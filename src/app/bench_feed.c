@@ -184,7 +184,6 @@ static uint64_t mark_register(const struct noise_register *reg)
 	return mark;
 }
 
-/* Read the register again if the database changed. */
 static void poll_noise(struct bench_feed *feed)
 {
 	const char *db_path = feed->context->db_path;

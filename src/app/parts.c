@@ -18,7 +18,6 @@
 
 #define STATE_MAX_BYTES (1U << 20)
 
-/* Record a new alert as an event, and notify the user. */
 static void on_new_alert(void *user, const struct alert *alert)
 {
 	struct app_parts *parts = user;
@@ -38,7 +37,6 @@ static void on_new_alert(void *user, const struct alert *alert)
 		parts->on_alert(parts->user, alert, text.data);
 }
 
-/* Find the configuration of a pod of the model; NULL with err. */
 static const struct conf_pod *find_pod(const struct app_parts *parts, size_t pod, struct err *err)
 {
 	const struct conf *conf = &parts->setup->context->conf;

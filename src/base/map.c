@@ -22,7 +22,6 @@ void map_release_keys(struct map *map)
 	map_release(map, NULL);
 }
 
-/* Find the slot of key, or the free slot for it. */
 static size_t map_place(const struct map *map, struct str key)
 {
 	size_t i = (size_t)str_hash(key) & (map->room - 1);

@@ -72,7 +72,6 @@ static void compare_pair(struct judge *judge, struct judge_run *run,
 			  run->y, control->y);
 }
 
-/* Are the values equal, or both absent? */
 static bool is_same_value(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));
@@ -194,7 +193,6 @@ static void collect_hits(const struct judge *judge, struct judge_contrast *c)
 					  hit->text);
 }
 
-/* Does one name contain the other, ignoring case? */
 static bool names_overlap(const char *a, const char *b)
 {
 	const char *longer = strlen(a) > strlen(b) ? a : b;

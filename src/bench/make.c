@@ -213,7 +213,6 @@ static cJSON *make_probe(const struct bench_audit *audit)
 		JNODE("budget", json_new(JNUM("minutes", PROBE_MINUTES))));
 }
 
-/* Get the object `key` of root; create it if it is missing or not an object. */
 static cJSON *get_object(cJSON *root, const char *key)
 {
 	cJSON *node = cJSON_GetObjectItemCaseSensitive(root, key);

@@ -152,7 +152,6 @@ static void append_if_new(struct noise_entry *e, const char *label, const char *
 		append_into(e->why, "; %s%s -> %s", label, before, now);
 }
 
-/* Mark the entries of a series at which its level changes. */
 static void mark_changes(struct noise_entry *v, size_t n)
 {
 	AUTO_FREE double *mean = xcalloc(n, sizeof(*mean));

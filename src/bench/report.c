@@ -90,7 +90,6 @@ static enum fact_style get_style(const cJSON *c)
 	return word >= 0 ? styles[word] : FACT_PLAIN;
 }
 
-/* The arm that the contrast has in that role, or NULL. */
 static const cJSON *find_arm(const struct report *r, const char *role)
 {
 	return verdict_find(r->root, "arms", "tag", txt(r->c, role));
@@ -101,7 +100,6 @@ static bool has_guard(const struct report *r, enum guard guard)
 	return verdict_find(r->c, "guards", "guard", guard_words[guard]) != NULL;
 }
 
-/* Add the outliers that widen the interval, or all others. */
 static void add_outliers(struct report *r, bool widening)
 {
 	bool widened = verdict_is_widened(r->c);

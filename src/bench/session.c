@@ -312,7 +312,6 @@ static size_t count_blocks(const struct session *s)
 	return n;
 }
 
-/* Is this the first run of the control or of its A/A arm that ended? */
 static bool is_first_of_control(const struct session *s, const struct bench_run *run)
 {
 	if (plan_arm(s->plan, run->arm) != plan_arm(s->plan, 0) || run->end != RUN_END_EXITED)

@@ -14,7 +14,6 @@ double stats_mean(const double *x, size_t n)
 	return n > 0 ? sum / (double)n : (double)NAN;
 }
 
-/* Sum of squares about the mean. */
 static double sum_of_squares(const double *x, size_t n)
 {
 	double mean = stats_mean(x, n), sum = 0.0;

@@ -200,7 +200,6 @@ static void add_clock(struct worker *worker, double pod_up_s)
 		worker->first_s = received_s;
 }
 
-/* Send the command of a step after delay_ms. */
 static void set_step(struct worker *worker, enum worker_step step, int64_t delay_ms)
 {
 	worker->step = step;

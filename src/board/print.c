@@ -64,7 +64,6 @@ static const struct run_number *get_number(const struct column *column)
 					      : run_number_by_name(str_from(column->key));
 }
 
-/* Does any run of the board have a value for the column? */
 static bool is_column_used(const struct board *board, const struct column *column)
 {
 	if (column->format == FORMAT_CAPS)
@@ -283,7 +282,6 @@ static const char *describe_test(const struct track *track, enum track_test test
 	return words[test];
 }
 
-/* Does the test decide under the track's rule? */
 static bool test_decides(const struct track *track, enum track_test test)
 {
 	return track->has_record && track->rule == TRACK_RULE_T &&
@@ -342,7 +340,6 @@ static struct facts_section *begin_table(struct page *p, const char *title)
 	return facts_table(p->facts, title, columns, p->n_columns);
 }
 
-/* Add the row of a run, or of the means if row is NULL. */
 static void add_row(struct page *p, const struct board_row *row)
 {
 	bool dash = row != NULL && (p->markdown || !p->group->is_values);
@@ -578,13 +575,11 @@ static void add_group(struct page *p, const struct board_group *group)
 	facts_text(p->facts, "", FACT_STRONG, "%s", v->text);
 }
 
-/* Is the group, by rank, the first one with its track? */
 static bool is_first_of_track(const struct board *board, const struct board_group *group)
 {
 	return !any_of(i, group->rank, board_ranked(board, i)->track == group->track);
 }
 
-/* Add one line for each track of the board. */
 static void add_tracks(struct page *p)
 {
 	facts_section(p->facts, "");
@@ -660,7 +655,6 @@ static void print_board(FILE *stream, const struct board *board, bool markdown,
 	print_page(&p, stream, look);
 }
 
-/* Add a number with the key "<stem>_<unit>". */
 static void add_in_unit(cJSON *object, const char *stem, const char *unit, double value)
 {
 	char key[64];
@@ -679,7 +673,6 @@ static void add_stats(cJSON *object, const char *unit, const struct board_stats 
 	add_in_unit(object, "max", unit, s->max);
 }
 
-/* Add the states of the caps, each with the key "<prefix><cap>". */
 static void add_caps(cJSON *object, const char *prefix, const enum board_kept *caps)
 {
 	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++) {
@@ -830,7 +823,6 @@ static void add_verdict(cJSON *object, const struct board *board, const struct b
 	}
 }
 
-/* Add the means of the main numbers. */
 static void add_means(cJSON *object, const struct board_group *group)
 {
 	static const char *const keys[] = {
@@ -1009,7 +1001,6 @@ static cJSON *summary_row(const struct board_group *group)
 	return row;
 }
 
-/* Does any group have a value for the column? */
 static bool is_used(const struct board *board, struct str column)
 {
 	struct str name = out_key(column);

@@ -295,7 +295,6 @@ static const struct json_field found_fields[] = {
 	{ .name = NULL },
 };
 
-/* Fill in the settings that the program did not print. */
 static void fill_in(struct conf_pod *pod, const struct conf_pod *like)
 {
 	const struct {
@@ -642,7 +641,6 @@ static void drop_discover(struct conf *conf)
 	}
 }
 
-/* Free the pods after the first n. */
 static void drop_pods(struct conf *conf, size_t n)
 {
 	while (conf->n_pods > n)

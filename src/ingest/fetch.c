@@ -55,7 +55,6 @@ static void free_room(struct ingest *ingest, struct buf *buf)
 	buf_release(buf);
 }
 
-/* Drop bytes that were appended. */
 static void drop_bytes(struct ingest_log *log, struct buf *buf, size_t n)
 {
 	count_waiting(log, 0, n);
@@ -245,7 +244,6 @@ static void check_gone(struct ingest_log *log, size_t *n_reported)
 			      current_path(log));
 }
 
-/* If the log was reported as gone, report that it is back. */
 static void report_back(struct ingest_log *gone, const char *path, const char *how)
 {
 	struct ingest_pod *pod = gone->pod;

@@ -453,7 +453,6 @@ static int load_pod(void *user, const struct store_pod *row)
 	return 0;
 }
 
-/* Add the pods of the configuration, in its order. */
 static void add_pods(struct ingest *ingest)
 {
 	const struct conf *conf = ingest->o.conf;

@@ -382,7 +382,6 @@ int64_t ingest_idle_ms(const struct ingest *ingest)
 	return ingest_now_ms(ingest) - ingest->last_news_ms;
 }
 
-/* Has everything that was fetched been parsed? */
 static bool has_read_all(const struct list *logs)
 {
 	list_each (const struct ingest_log, log, logs, link) {

@@ -247,7 +247,6 @@ static void *work_thread(void *user)
 	return NULL;
 }
 
-/* How many threads are worth starting? */
 static unsigned int count_jobs(const struct log_path *paths, size_t n, unsigned int asked)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);

@@ -177,7 +177,6 @@ static void follow_bench_log(struct ingest_pod *pod, const char *dir, const char
 	xset_text(&pod->bench_log, log);
 }
 
-/* Mark the pods that the bench's definition names. */
 static int mark_pods(void *user, const struct stored_bench *bench)
 {
 	struct ingest *ingest = user;

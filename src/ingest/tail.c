@@ -159,7 +159,6 @@ static struct turn *make_turn(struct ingest *ingest)
 	return turn;
 }
 
-/* Start turns, one per thread. */
 static void start_turns(void *user)
 {
 	struct ingest *ingest = user;

@@ -10,7 +10,6 @@
 /* Answers jitter: a row counts as due this long before STORE_TELEMETRY_EVERY_MS has passed. */
 #define SLACK_MS 1000
 
-/* Store a row for the pod and one for each GPU. */
 static void store_rows(struct ingest_pod *pod, int64_t now_ms)
 {
 	const struct telemetry *t = &pod->telemetry_reader.now;

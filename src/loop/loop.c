@@ -147,7 +147,6 @@ static void on_timer(uv_timer_t *handle)
 		timer->fn(timer->user);
 }
 
-/* Let a timer expire *moved_ms earlier. */
 static void advance_timer(uv_handle_t *handle, void *moved_ms)
 {
 	uv_timer_t *timer = (uv_timer_t *)handle;

@@ -27,7 +27,6 @@ double advice_at_most(size_t k, size_t n)
 	return hi;
 }
 
-/* Return the value at exactly this step, or absent. */
 static double value_at_step(const struct series *series, double step)
 {
 	size_t n = series != NULL ? series_count(series) : 0;

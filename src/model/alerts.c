@@ -326,7 +326,6 @@ static void add_since(const struct model_run *mr, double limit, struct buf *out)
 			    took_ms / (last->step - from->step), from->train_ms / 1000);
 }
 
-/* Append what the GPUs of the pod report. */
 static void add_clock(const struct round *round, size_t pod, struct buf *out)
 {
 	const struct model_pod *mp = &round->model->pods[pod];

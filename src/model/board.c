@@ -80,7 +80,6 @@ void board_release(struct board *board)
 	*board = (struct board){ 0 };
 }
 
-/* Return the index of the group with this key, which is added if it is new. */
 static size_t get_group(struct board *board, const char *key, bool is_values)
 {
 	struct map *index = &board->group_index[is_values];
@@ -697,7 +696,6 @@ static bool is_report_of(const struct board_row *report, const struct board_row 
 	return n > 0;
 }
 
-/* Give the run the figures that only its report has. */
 static void take_figures(struct board_row *row, const struct run *report)
 {
 	const struct run shared = row->run;

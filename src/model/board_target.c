@@ -56,7 +56,6 @@ double board_steps_value(const struct run *run, const char *metric, double step)
 					       : found->value;
 }
 
-/* Compare the runs with the target at this step. */
 static struct board_steps compare_at(const struct track *track, const char *metric,
 				     const struct run *const *runs, size_t n, double step,
 				     double *values)

@@ -359,7 +359,6 @@ static bool find_visible_line(const struct pattern *pattern, struct str block, s
 	return found;
 }
 
-/* Return the offset after the line that starts at `from`. */
 static size_t line_end_after(struct str block, size_t from)
 {
 	const char *end = memchr(block.p + from, '\n', block.len - from);

@@ -133,7 +133,6 @@ static uint8_t with_ink(uint8_t look, uint8_t ink)
 	return (uint8_t)((look & ~LOGSGR_INK_MASK) | ink);
 }
 
-/* Apply a parameter without parts. */
 static uint8_t apply_number(uint8_t look, unsigned int value)
 {
 	static const struct {

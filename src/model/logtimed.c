@@ -54,7 +54,6 @@ static int64_t read_time(struct str line)
 	return prefix.wall_ms != 0 ? prefix.wall_ms : NO_TIME;
 }
 
-/* Do the last lines of a source have times? */
 static bool has_times(struct source *source)
 {
 	uint64_t at = source->to;

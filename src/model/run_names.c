@@ -24,7 +24,6 @@ bool run_names_is_common(struct str name)
 	return name.len == 0 || str_is_among(name, "logs log runs out output outputs .");
 }
 
-/* Return where the last component of a path starts. */
 static size_t last_part(struct str path)
 {
 	size_t at = path.len;
@@ -61,7 +60,6 @@ static double get_seed(const struct model_run *mr)
 	return run_has(mr->run.seed) ? mr->run.seed : -1;
 }
 
-/* Order runs by folder, seed, file, pod and index. */
 static int compare_named(const void *first, const void *second)
 {
 	const struct named *x = first, *y = second;

@@ -35,7 +35,6 @@ static const struct conf_discover *source_conf(const struct source *source)
 	return &source->discover->conf->discover[source_index(source)];
 }
 
-/* Report a failure, once until the next success. */
 static void report_failure(struct source *source, const char *why)
 {
 	struct discover *discover = source->discover;

@@ -70,7 +70,6 @@ static void add_clean(cJSON *object, const char *key, struct str s)
 	json_add_string(object, key, s.len > 0 ? clean : NULL);
 }
 
-/* Find the next line with this key in *rest. */
 static bool next_fact(struct str *rest, const char *key, struct str *value)
 {
 	struct str line, name;

@@ -120,7 +120,6 @@ struct layout {
 	size_t *tails;	/* decimals, so that decimal points are aligned */
 };
 
-/* Decimals of a number with a decimal point. */
 static size_t count_decimals(const struct facts_column *column, const char *text)
 {
 	const char *point = strrchr(text, '.');
@@ -225,7 +224,6 @@ static void fit_columns(struct layout *layout, size_t room)
 	widths[0] += first < room - width ? first : room - width;
 }
 
-/* Print a row without trailing spaces. */
 static void print_row(struct buf *out, const struct facts *facts, const struct layout *layout,
 		      size_t row, const struct facts_look *look)
 {

@@ -613,7 +613,6 @@ static void add_claimed(struct buf *text, const struct harness_score *score)
 			    source_text(score->source));
 }
 
-/* Add the scores in a table of experiments. */
 static void add_table_scores(struct page *p)
 {
 	const struct harness_table *table = p->run->table;

@@ -25,7 +25,6 @@ struct out {
 	size_t screen; /* width in columns; 0: unlimited */
 };
 
-/* Drop the rows that are not printed yet. */
 static void clear_rows(struct out *out)
 {
 	AUTO_FREE struct facts_column *columns = xcalloc(out->n_columns, sizeof(*columns));

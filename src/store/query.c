@@ -288,7 +288,6 @@ static const struct name *find_metric(struct sample_reader *r, int64_t id)
 	return name;
 }
 
-/* Pass the samples of the current row to fn. */
 static int walk_row(struct sample_reader *r, const struct sample_span *span, stored_sample_fn fn,
 		    void *user, struct err *err)
 {

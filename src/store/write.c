@@ -357,7 +357,6 @@ static const struct column common_columns[] = {
 };
 static const struct table row_common = TABLE("sample_rows", common_columns, 0);
 
-/* Write the samples s[0..len) as one row. */
 static int write_sample_row(struct writer *w, const struct batch_sample *s, size_t len,
 			    struct err *err)
 {

@@ -34,7 +34,6 @@ static void format_release(struct format *format)
 	*format = (struct format){ NULL, NULL, false, NULL, 0 };
 }
 
-/* Sort the rules of all sets into the order in which they are tried. */
 static void sort_rules(struct format_set *set)
 {
 	size_t n = 0;

@@ -9,7 +9,6 @@
 #include "base/sort.h"
 #include "base/utf8.h"
 
-/* Find the line (1..) that contains the byte at offset. */
 static unsigned int find_line(struct str text, size_t offset)
 {
 	size_t n = offset < text.len ? offset : text.len;

@@ -188,9 +188,11 @@ static const struct meaning *find_with_unit(char *name, double *scale)
 		*last = '\0';
 		row = find_meaning(name);
 	}
-	/* "step_ms" is the time of a step; "step_s" may be steps per second. */
+	/* "step_ms" is the time of a step; "step_s" may be steps per second, and "update_ms" the
+	 * time of a part of a step. */
 	return row != NULL && (row->unit == UNIT_TIME ||
-			       (row->metric == METRIC_STEP && *scale == 1.0 && last != NULL))
+			       (*scale == 1.0 &&
+				str_is_among(str_from(name), "step iter iteration")))
 		       ? row
 		       : NULL;
 }

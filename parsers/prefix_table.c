@@ -11,6 +11,7 @@
 
 #include "base/embed.h"
 #include "parsers/json.h"
+#include "parsers/line_prefix.h"
 #include "parsers/meaning.h"
 
 extern const struct embed_file prefix_builtin[];
@@ -32,7 +33,7 @@ struct prefix_kind {
 	pcre2_code *_Atomic code[2];
 	atomic_uint n_tries;
 	bool is_sure;
-	uint32_t rank, name, word, count, blank; /* groups; 0: none */
+	uint32_t rank, name, word, count, blank, time; /* groups; 0: none */
 };
 
 static struct prefix_kind kinds[MAX_KINDS];
@@ -124,6 +125,7 @@ static pcre2_code *compile_kind(struct prefix_kind *kind, bool jit)
 		kind->word = group_number(code, "word");
 		kind->blank = group_number(code, "blank");
 		kind->count = group_number(code, "count");
+		kind->time = group_number(code, "time");
 		atomic_store(&kind->code[jit], code);
 	}
 	(void)pthread_mutex_unlock(&compile_mutex);
@@ -223,9 +225,13 @@ static bool strip_kind(struct prefix_state *t, size_t i, struct prefix_line *lin
 	const struct prefix_kind *kind = &kinds[i];
 	size_t n = match_kind(t->match, i, text);
 	double rank;
+	bool has_zone = false;
 
 	if (n == 0 || (!kind->is_sure && hash_name(t, i, text) != t->name))
 		return false;
+	if (kind->time != 0)
+		line->wall_ms = line_prefix_time(group_text(t->match, kind->time, text),
+						 &(size_t){ 0 }, &has_zone);
 	/* Exchange the first rank and rank 0: readers use the rows of rank 0. */
 	if (str_to_double(group_text(t->match, kind->rank, text), &rank))
 		line->rank = is_inner		     ? (int)rank
@@ -305,7 +311,7 @@ static bool strip_sure(struct prefix_state *t, struct prefix_line *line, int *ki
 static void pass_line(struct prefix_state *t, const struct segment *segment, uint64_t consumed,
 		      bool is_inside)
 {
-	struct prefix_line line = { *segment, segment->text, consumed, -1, false };
+	struct prefix_line line = { *segment, segment->text, consumed, -1, false, 0 };
 	int inner;
 
 	if (is_inside) {
@@ -372,14 +378,15 @@ static bool may_name_figure(struct str name)
 }
 
 /* Is kind i a prefix of the lines held back? It is not if it contains a figure's name or a word of
- * an evaluation, if its name differs between lines, if its number only rises, or if a rule matches
- * most of the lines unchanged. */
+ * an evaluation, if it is the first cell of a table, if its name differs between lines, if its
+ * number only rises, or if a rule matches most of the lines unchanged. */
 static bool is_prefix(struct prefix_state *t, size_t i)
 {
 	uint32_t count = kinds[i].rank != 0 ? kinds[i].rank : kinds[i].count;
 	size_t n_numbers = 0, n_bare = 0, n_known = 0, n_falls = 0, n_rises = 0;
 	struct str name = { NULL, 0 };
 	double number, before = 0;
+	bool is_table = true; /* of cells between tabs */
 
 	for (size_t k = 0; k < t->n_held; k++) {
 		struct str text = t->held[k].segment.text;
@@ -394,6 +401,8 @@ static bool is_prefix(struct prefix_state *t, size_t i)
 			return false;
 		t->name = hash_name(t, i, text);
 		name = here;
+		is_table = is_table && text.p[n - 1] == '\t' &&
+			   memchr(text.p + n, '\t', text.len - n) != NULL;
 		if (str_to_double(group_text(t->match, count, text), &number)) {
 			n_rises += k > 0 && number > before;
 			n_falls += k > 0 && number < before;
@@ -404,7 +413,11 @@ static bool is_prefix(struct prefix_state *t, size_t i)
 			  !any_of(c, text.len - n, isalpha((unsigned char)text.p[n + c]));
 		n_known += t->calls.is_known(t->user, text, false);
 	}
-	if (pairs_is_evaluation(name) || n_known * 2 > t->n_lines || n_bare * 2 > t->n_lines ||
+	struct pair pairs[PAIRS_MAX];
+	size_t n_pairs = pairs_read(name, pairs);
+	double scale;
+	if (is_table || any_of(p, n_pairs, meaning_of(&pairs[p], &scale) != METRIC_COUNT) ||
+	    pairs_is_evaluation(name) || n_known * 2 > t->n_lines || n_bare * 2 > t->n_lines ||
 	    (n_rises > 0 && n_falls == 0) ||
 	    str_is_like(name, "wandb warning info error debug note"))
 		return false;

@@ -16,6 +16,7 @@ struct prefix_line {
 	uint64_t consumed;	/* bytes of the log up to its end */
 	int rank;		/* of the prefix; -1: none */
 	bool is_indented;	/* the blank before the text may be part of the text */
+	int64_t wall_ms;	/* time in the prefix; 0: none */
 };
 
 struct prefix_calls {

@@ -145,6 +145,8 @@ struct record_pair {
 /* A counter and its total; absent if not printed. */
 struct row_count {
 	double value, total;
+	double gap;    /* between its last two values; 0: unknown */
+	bool has_zero; /* it has been 0 */
 };
 
 /* The epoch of a row, and the counter within it. */

@@ -21,7 +21,8 @@ void run_state_init(struct run_state *state)
 	state->stop_ms = state->artifact = RUN_ABSENT;
 	state->bar_step = state->bar_total = RUN_ABSENT;
 	state->row_step = state->row_total = state->row_gap = RUN_ABSENT;
-	state->counts.epoch = state->counts.unit = (struct row_count){ RUN_ABSENT, RUN_ABSENT };
+	state->counts.epoch = state->counts.unit =
+		(struct row_count){ RUN_ABSENT, RUN_ABSENT, 0, false };
 	state->exact = state->first_exact = state->rebuilt = state->interval =
 		(struct row_time){ RUN_ABSENT, RUN_ABSENT };
 }
@@ -358,7 +359,7 @@ static bool is_known_loss(const struct apply *a)
 {
 	double value = record_get(a->record, METRIC_VAL_LOSS), unit;
 
-	if (!a->record->rule->rounded || !run_has(value))
+	if (!a->record->rule->rounded || !isfinite(value))
 		return false;
 	unit = fmax(1e-3, pow(10, floor(log10(fabs(value))) - 2)); /* three digits, or decimals */
 	while (unit > 1e-6 && fabs(value / unit - round(value / unit)) > 1e-6)
@@ -775,10 +776,13 @@ static void derive_times(struct run_state *s)
 		run->tok_s_mean = s->tok_s_sum / (double)s->tok_s_n;
 }
 
-/* Has the counter reached its total, or total - 1 because it may start at 0? */
+/* Has the counter reached its total, or total - 1 because it may start at 0, or the last value that
+ * is printed? */
 static bool is_full(struct row_count count)
 {
-	return count.value >= count.total - 1;
+	double left = count.total - count.value;
+
+	return left <= 1 || left < count.gap || (left == count.gap && count.has_zero);
 }
 
 /* Is a counter short of its total? The last rows may be missing if not every step is printed. */

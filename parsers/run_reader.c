@@ -267,7 +267,6 @@ static void apply_record(struct run_reader *r, const struct record *record,
 	}
 }
 
-/* Apply a row without a rule. */
 static void apply_generic(void *user, const struct record *record, const struct log_line *line)
 {
 	struct run_reader *r = user;
@@ -607,7 +606,7 @@ static void read_segment(struct run_reader *r, const struct segment *segment)
 	if (line.rank < 0)
 		line.rank = r->now.rank;
 	if (line.wall_ms == 0)
-		line.wall_ms = r->wrapped_ms;
+		line.wall_ms = r->now.wall_ms != 0 ? r->now.wall_ms : r->wrapped_ms;
 	if (r->state.unnamed != 0)
 		run_state_name_exception(&r->state, line.line, line.text);
 	if (r->fold.inside) {
@@ -749,6 +748,7 @@ static void read_stripped(void *user, const struct prefix_line *line)
 	read_line(r);
 	r->now.rank = -1;
 	r->now.is_indented = false;
+	r->now.wall_ms = 0;
 }
 
 static void strip_launcher(void *user, const struct segment *segment)

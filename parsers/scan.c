@@ -260,7 +260,6 @@ static bool has_second(const struct scan_rule *r, struct line_facts *facts)
 	return (facts->word[r->indented] & r->second_mask) == r->second;
 }
 
-/* Find the literals that start at p with the hash of a slot. */
 static void find_literals_at(const struct scan_index *index, struct line_facts *facts, size_t slot,
 			     const char *p)
 {

@@ -234,7 +234,8 @@ static bool has_figures(const struct row *row)
 }
 
 /* Make one counter of "steps:  10%|#    | 160/1600 [..]": its name precedes the bar, and the
- * percentage repeats it. In "Round 1/3:  10%|#  | 16/160 [..]" rounds are the epochs. */
+ * percentage repeats it. In "Round 1/3:  10%|#  | 16/160 [..]" rounds are the epochs, but ranks,
+ * seeds or shards before a bar are not. */
 static void join_bar(struct row *row)
 {
 	struct str name = { NULL, 0 };
@@ -244,6 +245,7 @@ static void join_bar(struct row *row)
 	if (i == row->n)
 		return;
 	size_t last = i;
+	bool has_epoch = array_any(pair, row->pairs, row->n, is_epoch(pair));
 	while (i-- > 0)
 		if (str_eq_cstr(row->pairs[i].unit, "%")) {
 			name = row->pairs[i].name;
@@ -251,8 +253,8 @@ static void join_bar(struct row *row)
 			memmove(&row->pairs[i], &row->pairs[i + 1],
 				(row->n - i) * sizeof(row->pairs[0]));
 			last--;
-		} else if (isfinite(row->pairs[i].total) && !is_time_rate_or_size(&row->pairs[i]) &&
-			   row->pairs[i].total != row->pairs[last].total) {
+		} else if (isfinite(row->pairs[i].total) && !has_epoch &&
+			   str_is_like(row->pairs[i].name, "episode round part stage phase")) {
 			row->pairs[i].name = STR_LIT("Epoch");
 		}
 	if (ends_with_word(name, "step") || ends_with_word(name, "steps"))
@@ -540,14 +542,19 @@ static bool fill_record(struct templates *ts, const struct row *row, struct reco
 static void set_unit(struct templates *ts, const struct pair *pairs, size_t n, size_t counter,
 		     enum counter_kind kind)
 {
-	ts->counts.unit.value = pairs[counter].value;
-	ts->counts.unit.total = kind == COUNTS_EPOCHS ? RUN_ABSENT : pairs[counter].total;
+	struct row_count *unit = &ts->counts.unit;
+	double before = unit->value;
+
+	unit->value = pairs[counter].value;
+	unit->total = kind == COUNTS_EPOCHS ? RUN_ABSENT : pairs[counter].total;
 	for (size_t i = 0; kind == COUNTS_EPOCHS && i < n; i++)
 		if (i != counter && isfinite(pairs[i].total) &&
 		    (pairs[i].name.len == 0 || str_is_like(pairs[i].name, "batch"))) {
-			ts->counts.unit.value = pairs[i].value;
-			ts->counts.unit.total = pairs[i].total;
+			unit->value = pairs[i].value;
+			unit->total = pairs[i].total;
 		}
+	unit->gap = unit->value > before ? unit->value - before : unit->gap;
+	unit->has_zero |= unit->value == 0;
 }
 
 static void report_row(struct templates *ts, struct template *t, const struct row *row)
@@ -1032,7 +1039,7 @@ bool templates_read_planned(const struct log_line *line, double planned, double 
 
 struct row_counts templates_get_counts(const struct templates *ts)
 {
-	static const struct row_count none = { RUN_ABSENT, RUN_ABSENT };
+	static const struct row_count none = { RUN_ABSENT, RUN_ABSENT, 0, false };
 
 	return ts != NULL ? ts->counts : (struct row_counts){ none, none };
 }

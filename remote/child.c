@@ -54,7 +54,6 @@ static bool is_ssh(const struct child_run *run)
 	return run->link->pod.transport == REMOTE_OPENSSH;
 }
 
-/* Is the transport a program that provides a shell? */
 static bool is_shell(const struct child_run *run)
 {
 	return run->link->pod.transport == REMOTE_COMMAND;
@@ -302,7 +301,6 @@ static void watch_stdout(struct child_run *run)
 		loop_fd_set(run->process.watches[1], stream_is_open(run->s) ? LOOP_READ : 0);
 }
 
-/* Return the part of data that the command printed. */
 static struct str split_stdout(struct child_run *run, struct str data)
 {
 	bool was_over = run->marks.over;

@@ -246,6 +246,12 @@ CASES = [
     ("a bar in a part of the run: 20 of 100", EPISODE, "truncated", {}),
     ("a bar in one of several parts of the run", EPISODE.replace("Episode [1/1]", "Part 2/3"),
      "truncated", {"steps": None, "planned_steps": None}),
+    *(("%s before a bar" % name, EPISODE.replace("Episode [1/1]", name).replace("/100 ", "/20 "),
+       "finished", {"steps": 20, "planned_steps": 20})
+      for name in ("[rank 0/8] train", "Seed 1/3", "Shard 3/8", "correct 100/1000")),
+    ("a step before a bar", "".join(
+        "Step %d/100: 100%%|##| 20/20 [00:10<00:00, 31.0s/it, loss=%.2f]\n" % (i, 3 - i / 99)
+        for i in range(1, 21)), "truncated", {"steps": 20, "planned_steps": 100}),
     ("memory before a bar", EPISODE.replace("Episode [1/1]", "GPU mem 20/80"), "truncated",
      {"steps": 20, "planned_steps": 100}),
     ("a bar that repeats its counter", "".join(
@@ -257,6 +263,31 @@ CASES = [
     ("batches of the only epoch: 300 of 500", BATCHES, "truncated", {}),
     ("batches of the only epoch: all of 300", BATCHES.replace("/500]", "/300]"), "finished",
      {"last_train_loss": 3.0}),
+    ("batches of the last epoch: each 50th of 469", "".join(
+        "Epoch %d/2 | batch %d/469 | loss %.3f\n" % (e, i, 4 - e - i / 500)
+        for e in (1, 2) for i in range(0, 469, 50)), "finished", {"last_train_loss": 1.1}),
+    ("batches of the last epoch, cut before the last two", "".join(
+        "Epoch %d/2 | batch %d/469 | loss %.3f\n" % (e, i, 4 - e - i / 500)
+        for e in (1, 2) for i in range(0, 469 if e == 1 else 370, 50)), "truncated", {}),
+    ("a validation loss that became infinite", "".join(
+        "Epoch 1 | iter %d step %d | loss train: %.2f, val: %s | iter time: 90.11 ms (step)\n" % (
+            i, i, 3 - i / 100, "n/a" if i < 40 else 2.5 if i < 80 else "inf")
+        for i in range(10, 101, 10)), "diverged", {}),
+    ("the name of a run before each row, in columns", "run_id\tstatus\tstep\tloss\n" + "".join(
+        "gpt-2\tok\t%d\t%.4f\n" % (i, 3 - i / 1000) for i in range(10, 1001, 10)),
+     None, {"steps": 1000, "last_train_loss": 2.0}),
+    ("a loss before a tab", "".join(
+        "val-loss=2.5\tstep %d loss %.3f lr 0.1\n" % (i, 3 - i / 1000)
+        for i in range(10, 1001, 10)), None, {"steps": 1000, "last_val_loss": 2.5}),
+    ("a tag before a tab", "".join(
+        "--seed 7\tstep %d/1000 loss %.3f lr 0.1\n" % (i, 3 - i / 1000)
+        for i in range(10, 1001, 10)), "finished", {"steps": 1000, "last_train_loss": 2.0}),
+    ("the time of a part of a step", "".join(
+        "step %d loss %.2f update_ms 30\n" % (i, 3 - i / 100) for i in range(1, 101)),
+     None, {"step_ms_median": None}),
+    ("the time of a step", "".join(
+        "step %d loss %.2f step_ms 30\n" % (i, 3 - i / 100) for i in range(1, 101)),
+     None, {"step_ms_median": 30}),
     ("a bar whose loss ends with zeros", LIGHTNING + LIGHTNING.replace("2.500", "2.000"), None,
      {"last_val_loss": 2.0}),
     ("a bar that repeats a loss with fewer decimals",

@@ -93,7 +93,6 @@ static void raw_read(const struct logsrc *src, uint64_t place, struct buf *text)
 	logfile_read(line.file, line.at, text);
 }
 
-/* Discard the filter's hits and start again around a place. */
 static void restart_filter(struct logsrc *src, uint64_t around)
 {
 	uint64_t last = logsrc_raw_prev(src, logsrc_end(src));

@@ -127,7 +127,6 @@ static void outlet_redirect(struct outlet *outlet)
 	(void)close(memory);
 }
 
-/* Move the bytes in the memory file to the queue. */
 static void outlet_collect(struct outlet *outlet)
 {
 	int memory = fileno(outlet->file);
@@ -147,7 +146,6 @@ static void outlet_collect(struct outlet *outlet)
 		(void)lseek(memory, 0, SEEK_SET);
 }
 
-/* Return the number of bytes that the terminal has not accepted yet. */
 static size_t count_queued(const struct outlet *outlet)
 {
 	return outlet->queue.len - outlet->sent;

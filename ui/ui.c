@@ -1648,7 +1648,6 @@ static void report_no_use(struct ui *ui, enum action action)
 			where.data);
 }
 
-/* Run an action that neither the view nor its list used. */
 static void run_frame_action(struct ui *ui, enum action action)
 {
 	static const struct {

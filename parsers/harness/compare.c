@@ -44,7 +44,6 @@ static void check_trial_score(struct harness_build *b, struct harness_trial *tri
 								  : "no score");
 }
 
-/* Doubt a trial if its judge files differ from the task's. */
 static void check_trial_judges(struct harness_build *b, struct harness_trial *trial)
 {
 	char folder[32];

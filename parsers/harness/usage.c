@@ -44,7 +44,6 @@ static void add_object(union harness_usage *usage, const cJSON *object, bool cut
 	}
 }
 
-/* Add a whole number whose digits may be grouped by commas. */
 static void add_grouped(struct harness_number *sum, struct str text)
 {
 	struct harness_number number = { false, 0 };

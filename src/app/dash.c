@@ -231,7 +231,6 @@ static void on_writer(void *user)
 	follow_harness(user, false);
 }
 
-/* Follow HarnessGym directories among the paths of the command line. */
 static int start_paths(void *user, struct loop *loop, struct ui *ui, UNUSED struct err *err)
 {
 	struct dash *dash = user;

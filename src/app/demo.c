@@ -60,7 +60,6 @@ const struct clock *demo_clock(const struct demo *demo)
 	return &demo->clock;
 }
 
-/* Read the HarnessGym run again if the recording has written more. */
 static void poll_harness(struct demo *demo)
 {
 	size_t played = demo_player_played(demo->harness_player);

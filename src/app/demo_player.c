@@ -64,7 +64,6 @@ static void set_failed(struct demo_player *p)
 	err_set_errno(&p->err, ERR_IO, "cannot write %s", p->path);
 }
 
-/* Flush the file and set its modification time to the recorded one. */
 static void flush_file(struct demo_player *p)
 {
 	int64_t ms = p->stage.begin_ms + p->wrote_ms;

@@ -110,7 +110,6 @@ void keymap_init(struct keymap *keymap)
 		(void)parse_keys(action_info((enum action)i)->keys, keymap->keys[i], NULL);
 }
 
-/* Remove the key from all actions that work in the places of the new owner. */
 static void remove_key(struct keymap *keymap, enum action owner, uint32_t code)
 {
 	unsigned int places = actions[owner].places;

@@ -329,7 +329,6 @@ static double add_interval_ratios(const struct judge *judge, const struct judge_
 	return median;
 }
 
-/* Find the interval whose mean log ratio is farthest from the median. */
 static void find_odd_interval(struct judge_steps *steps, const struct step_times *times, double lo,
 			      const double *ratio, size_t n)
 {
@@ -989,11 +988,11 @@ static void refuse_coarse(const struct judge *judge, const struct judge_contrast
 {
 	double ticks = fmin(judge->summary[c->base].ticks, judge->summary[c->arm].ticks);
 	const struct judge_run *first = judge_next(judge, c->base, NULL);
+	bool of_pod = first != NULL && first->times.clock == STEP_CLOCK_STAMPS;
 
 	if (ticks < LEAST_TICKS)
 		(void)snprintf(why, size, "the window is %.0f ticks of %s clock, need %.0f", ticks,
-			       first->times.clock == STEP_CLOCK_STAMPS ? "the pod's" : "the log's",
-			       LEAST_TICKS);
+			       of_pod ? "the pod's" : "the log's", LEAST_TICKS);
 	else if (judge->training && c->paired.sd == 0.0)
 		(void)snprintf(why, size, "no spread: all blocks show the same difference");
 	else if (c->paired.p < judge->rule.paired.alpha &&

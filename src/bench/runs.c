@@ -61,7 +61,6 @@ void bench_run_path(const struct bench_runs *runs, const struct bench_run *run, 
 	(void)snprintf(out, FOLDER_PATH_SIZE, "%.2000s/runs/%s/%.1000s", runs->path, run->id, name);
 }
 
-/* Reset a run to its place in the plan: it has not started. */
 static void reset_run(const struct bench_runs *runs, struct bench_run *run, size_t repeat)
 {
 	char round[48], suffix[24] = "";

@@ -30,7 +30,6 @@ bool step_clock_is_total(enum step_clock clock)
 	return clock != STEP_CLOCK_STEP_MS && clock != STEP_CLOCK_TOK_INTERVAL;
 }
 
-/* Are the times computed from tok/s? */
 static bool is_rate(enum step_clock clock)
 {
 	return clock == STEP_CLOCK_TOK_CUMULATIVE || clock == STEP_CLOCK_TOK_INTERVAL;

@@ -481,7 +481,6 @@ static void on_lost(struct worker *worker)
 	set_step(worker, WORKER_START, 1000);
 }
 
-/* Take over the result of the run from the pod's answer. */
 static void store_result(struct worker *worker, const struct launch_reply *reply)
 {
 	struct bench_run *run = worker->run;

@@ -532,7 +532,6 @@ static const struct json_field alert_fields[] = {
 	{ .name = NULL },
 };
 
-/* Does the action still have the keys that the configuration gave it? */
 static bool has_all_keys(const struct keymap *keymap, const struct conf_key *key)
 {
 	struct str rest = str_from(key->key != NULL ? key->key : ""), word;
@@ -712,7 +711,6 @@ static const char *env_text(const char *name)
 	return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* Add the pod that HarnessGym's environment variables describe. */
 static int add_environment_pod(struct conf *conf, struct err *err)
 {
 	const char *host = env_text("HARNESSGYM_GPU_HOST");

@@ -164,7 +164,6 @@ static void show_problem(struct source *source, const char *why)
 	model_note_change(source->feed->model, MODEL_HARNESS);
 }
 
-/* Follow each directory that the pattern matches as a separate source. */
 static void follow_matches(struct source *source)
 {
 	struct harness_feed *feed = source->feed;

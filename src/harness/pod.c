@@ -49,7 +49,6 @@ static void on_timeout(void *user)
 	loop_stop(fetch->loop);
 }
 
-/* Run the command on the pod until it ends or takes too long. */
 static int run_fetch(struct fetch *fetch, const struct remote_pod *pod, const char *dir,
 		     struct err *err)
 {

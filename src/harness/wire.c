@@ -130,7 +130,6 @@ static void read_judge(struct harness_wire *wire, struct str rest)
 	harness_files_judge(wire->files, path, name, copies);
 }
 
-/* Parse a line that is not part of a file. */
 static void read_fact(struct harness_wire *wire, struct str line)
 {
 	struct str rest = { line.p + 2, line.len > 2 ? line.len - 2 : 0 }, word;

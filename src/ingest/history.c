@@ -144,7 +144,6 @@ static void read_from_log(struct ingest *ingest, struct model_run *mr)
 	request->job = loop_job(ingest->o.loop, JOB_READ, read_log, on_log_read, request);
 }
 
-/* Request the part of a run's series that is not in memory. */
 static void fetch_series(struct ingest *ingest, struct model_run *mr)
 {
 	struct series_request *request = add_request(ingest, mr, MODEL_NONE);

@@ -240,7 +240,6 @@ static void ingest_on_tick(void *user)
 	}
 }
 
-/* Many logs are open at once. */
 static void raise_file_limit(void)
 {
 	struct rlimit limit;

@@ -289,7 +289,6 @@ static void check_eval_soon(struct round *round, const struct alert *alert)
 			    "evaluation will take about %.0f s; the cap is %.0f s", end_s, cap_s);
 }
 
-/* Collect the step times of runs of the same recipe on other pods. */
 static size_t peer_times(const struct model *model, const struct model_run *mr, double times[64])
 {
 	size_t n = 0;

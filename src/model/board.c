@@ -553,7 +553,6 @@ static void find_tracks(struct board *board)
 						     : track_set_find(board->tracks, TRACK_DEFAULT);
 }
 
-/* Was the row recognized as another track than its group? */
 static bool has_other_track(const struct board *board, const struct board_row *row)
 {
 	const char *tracks = row->run.tracks;

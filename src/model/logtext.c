@@ -73,7 +73,6 @@ static uint8_t ink_of_rgb(const int rgb[3])
 	return (uint8_t)(hues[hue] + (most >= BRIGHT_FROM ? LOGSGR_BRIGHT_RED - LOGSGR_RED : 0));
 }
 
-/* Choose the ink of one of the first sixteen colours. */
 static uint8_t ink_of_sixteen(unsigned int n)
 {
 	unsigned int hue = n % 8;

@@ -94,7 +94,6 @@ static enum alike compare_runs(const struct named *x, const struct named *y)
 	return x->mr->pod != y->mr->pod ? ALIKE_FILE : ALIKE_POD;
 }
 
-/* Return the length of the end of `folder` that differs from `other`. */
 static size_t get_own_end(struct str folder, struct str other)
 {
 	size_t at = folder.len - common_end(folder, other);

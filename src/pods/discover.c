@@ -46,7 +46,6 @@ static void report_failure(struct source *source, const char *why)
 	source->is_reported = true;
 }
 
-/* Show the notes of an answer that were not in the one before. */
 static void show_notes(const struct source *source, const struct conf_strings *before)
 {
 	const struct discover_cb *cb = &source->discover->cb;

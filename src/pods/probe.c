@@ -78,7 +78,6 @@ static size_t probe_on_data(void *user, const void *data, size_t len)
 	return len;
 }
 
-/* Keep the end of stderr. */
 static void probe_on_stderr(void *user, const void *data, size_t len)
 {
 	struct probe *probe = user;

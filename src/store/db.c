@@ -347,7 +347,6 @@ bool row_next(sqlite3_stmt *stmt, const struct table *table, void *row)
 	return true;
 }
 
-/* Copy or free the texts and blobs of a row. */
 static void change_texts(const struct table *table, void *row, bool copy)
 {
 	for (size_t i = 0; i < table->n; i++) {

@@ -559,7 +559,8 @@ static void test_slowed(void)
 	array_each (it, cases, LENGTH(cases)) {
 		struct bench *b = make(1, MAX);
 
-		b->n = 2 * it->blocks;
+		while (b->n > 2 * it->blocks)
+			run_log_release(&b->logs[--b->n]);
 		for (size_t i = 0; i < b->n; i++)
 			b->logs[i].score.value *= 1.0 + it->drift * (double)b->runs[i].block;
 		add(b, 0, 0, 0, it->first);
@@ -771,6 +772,21 @@ static void test_bar(void)
 	   "a bar: each of its rows");
 	run_log_release(&log);
 	format_set_free(formats);
+}
+
+/* A run of the variant may be judged before the control has a run. */
+static void test_no_control(void)
+{
+	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
+	static struct bench b;
+
+	b = (struct bench){ .formats = format_set_new_builtin() };
+	add_training(&b, 1, 0, 1, 3.2); /* the window is less than 200 ticks of 1 ms */
+	judge_init(&b.judge, &rule, arms, 2, b.runs, b.n);
+	ok(b.judge.summary[1].ticks < 200 &&
+		   b.judge.contrasts[0].verdict.word == VERDICT_NOT_JUDGED,
+	   "a run of the variant alone, by a coarse clock: %s", b.judge.contrasts[0].verdict.text);
+	done(&b);
 }
 
 /* The fastest arm is not the best if its loss is worse. */
@@ -1215,6 +1231,7 @@ int main(void)
 	test_arms_cores();
 	test_best();
 	test_bar();
+	test_no_control();
 	test_worse();
 	test_aa();
 	test_control_again();

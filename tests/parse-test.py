@@ -66,7 +66,7 @@ def bad_input(folder):
         ("an empty file", path("empty.log", b""), "empty", 0),
         ("a packed log", path("z.log.gz", gzip.compress(GOOD)), "unpack it",
          0),
-        ("a binary", path("bin", random.Random(7).randbytes(200000)),
+        ("a binary", path("bin", bytes(map(random.Random(7).randrange, [256] * 200000))),
          "no training rows", 0),
     ]
     for name, p, words, status in cases:

@@ -268,7 +268,7 @@ class Judge:
             return
         self.seen.add(path)
         try:
-            tree = ast.parse(text if text is not None else
+            tree = parse_python(text if text is not None else
                 self.text(path))
             Source(self, path, tree).read()
         except (SyntaxError, ValueError, RecursionError, MemoryError):

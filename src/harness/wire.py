@@ -440,13 +440,15 @@ def is_in_git(work, name, ns):
 
 
 def has_content(top, own, sum, ns):
-	heads = [line.split()[1] for line in text_of(top, ".git/logs/HEAD").split("\n")
-		if re.match(r"[0-9a-f]{40} [0-9a-f]{40} .*> (\d{1,12}) [-+]\d{4}(\t|$)",
-		line) and int(re.search(r"> (\d+) ", line)[1]) * 10**9 <= ns][-1:]
-	newer = git_lines(top, "rev-list", "--max-count=64", "--all", "HEAD",
-		*("^" + head for head in heads))
-	commits = [commit for commit in heads if had_commit(top, commit, ns)] + [
-		commit for commit in newer if had_commit(top, commit, ns)][:1]
+	lines = [re.match(r"[0-9a-f]{40} ([0-9a-f]{40}) [^\t]*> (\d{1,12}) [-+]\d{4}(?:\t|$)",
+		line) for line in text_of(top, ".git/logs/HEAD").split("\n")]
+	heads = [m.group(1) for m in lines if m and int(m.group(2)) * 10**9 <= ns][-64:]
+	heads = [*itertools.islice((head for head in reversed(heads)
+		if had_commit(top, head, ns)), 1)]
+	path = ["--ancestry-path"] if heads else [] # git wants a commit for it
+	newer = git_lines(top, "rev-list", "--exclude=refs/stash", "--exclude=refs/remotes/*",
+		*path, "--max-count=64", "--all", "HEAD", *("^" + head for head in heads), "--")
+	commits = heads + [commit for commit in newer if had_commit(top, commit, ns)][:1]
 	return len(commits) > 0 and all(git_lines(top, "rev-parse",
 		commit + ":" + own) == [sum] for commit in commits)
 

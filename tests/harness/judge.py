@@ -150,9 +150,13 @@ def reformat(text):
 
 
 def git(run, *words):
-    subprocess.run(["git", "-C", run.work, "-c", "user.name=a", "-c", "user.email=a@b",
-                    "-c", "commit.gpgsign=false", *words], check=True, capture_output=True)
+    """Run git without the settings of the user who runs the tests; return its output."""
+    env = {key: value for key, value in os.environ.items() if key[:4] != "GIT_"}
+    env.update(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1")
+    done = subprocess.run(["git", "-C", run.work, "-c", "user.name=a", "-c", "user.email=a@b",
+                           *words], check=True, capture_output=True, env=env)
     time.sleep(0.02)
+    return done.stdout
 
 
 def commit(*texts):
@@ -177,8 +181,26 @@ def commit_again(run):
 
 def copy_from_git(run):
     with open(os.path.join(run.work, "verifier.py"), "wb") as out:
-        out.write(subprocess.run(["git", "-C", run.work, "show", "HEAD~1:verifier.py"],
-                                 check=True, capture_output=True).stdout)
+        out.write(git(run, "show", "HEAD~1:verifier.py"))
+
+
+def commit_beside(run):
+    """Another verifier in a branch, a remote branch and a stash, before the run."""
+    commit(liar.VERIFIER)(run)
+    git(run, "commit", "-q", "--allow-empty", "-m", "x> 1 +0000")
+    git(run, "checkout", "-q", "-b", "side", "HEAD~1")
+    commit(liar.LIAR)(run)
+    git(run, "checkout", "-q", "-")
+    git(run, "commit", "-q", "--allow-empty", "-m", "x> 9999999999999999 +0000")
+    liar.write(os.path.join(run.work, "verifier.py"), liar.LIAR)
+    git(run, "stash")
+    git(run, "update-ref", "refs/remotes/origin/next", "stash")
+
+
+def commit_at_once(run):
+    """The agent's commits, of the same second as the first attempt or later."""
+    git(run, "commit", "-q", "--allow-empty", "-m", "faster> 1 +0000")
+    touch_judge(run)
 
 
 def move_folder(run):
@@ -403,6 +425,8 @@ BARE = {
                                 list(liar.TRUE), "printed"),
     "judge that the agent commits again": (commit(liar.VERIFIER), commit_again,
                                            list(liar.TRUE), "printed"),
+    "judge that git has next to others": (commit_beside, commit_at_once,
+                                          list(liar.TRUE), "printed"),
     "other judge that git has since": (commit(liar.VERIFIER), commit(liar.LIAR),
                                        [None, None], "rewritten"),
     "judge of an older commit": (commit(liar.LIAR, liar.VERIFIER), copy_from_git,

@@ -1263,6 +1263,8 @@ def tampers(text):
     return tampers_of("kernel.py", text.encode(), "best_us", JUDGE, FILES)
 
 
+if sys.version_info < (3, 8):
+    del LIES["walrus frame"]  # these versions cannot parse it, nor run it
 for name, text in LIES.items():
     found, _ = tampers(text)
     ok(found, "accused: " + name)
@@ -1281,6 +1283,7 @@ ok(tampers("a = %s\nimport time\ntime.time = None\n" % "+".join(["'x'"] * 900))[
 CLOCK = "\nimport time\ntime.time = None\n"
 for name, text in (
         ("a long chain of calls", "d = {}\nx = d%s" % (".get('a')" * 28)),
+        ("a long chain of classes", "x = 1\ny = x%s" % (".__class__(1)" * 28)),
         ("a text that doubles", "a = 'xx'\n" + "\n".join(
             "%s = %s + %s" % (chr(b), chr(a), chr(a))
             for a, b in zip(range(97, 121), range(98, 122)))),

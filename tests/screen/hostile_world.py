@@ -160,7 +160,7 @@ class World:
             self.rows, self.rows, self.rows,
             lambda: b"seed:%d\n" % rng.randrange(9) + self.rows(),
             lambda: HOSTILE, lambda: b"\0" * 5000,
-            lambda: rng.randbytes(rng.randrange(5000)),
+            lambda: bytes(map(rng.randrange, [256] * rng.randrange(5000))),
             lambda: rng.choice((b"y", b"\xf0\x9f\x98\x80", b"\x1b[31m",
                                 b"\t", b"\xcc\x81")) * 300000,
             lambda: b"".join(b'{"step": %d, "m%d": %d}\n' %

@@ -13,6 +13,9 @@ os.environ["PATH"] = "%s:%s" % (os.path.dirname(sys.executable),
 # path of a socket must be short.
 if re.search(r"[^\w./-]|.{12}", os.environ.get("TMPDIR", "")):
     os.environ["TMPDIR"] = "/tmp"
+if os.environ.get("TMPDIR", "") in ("", "/tmp"):  # Python would take these next
+    os.environ.pop("TEMP", None)
+    os.environ.pop("TMP", None)
 # Some logs and pictures are for other users.
 os.umask(0o022)
 _count = _failed = 0

@@ -231,7 +231,7 @@ static void stamp_rows(struct run_log *log, const double *ends, const struct hea
 	for (size_t i = 0, n; i < log->n_rows; i += n) {
 		double at = health_time_of(health, ends[i], &after);
 
-		/* a check takes time itself, and may begin before the last one ended */
+		/* a check takes time itself, and may start before the last one ended */
 		after = i > 0 ? fmax(after, log->rows[i - 1].stamp_s) : after;
 		n = 1;
 		while (i + n < log->n_rows && health_time_of(health, ends[i + n], &next) == at)

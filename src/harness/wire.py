@@ -402,17 +402,14 @@ def data_of(root, path, size=JUDGE):
 
 
 # The lines that git prints about a repository. The agent may own it, so git must not
-# start the programs that it configures.
+# start the programs that it configures. Raises an exception if git does not end in time.
 def git_lines(top, *words):
 	given = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_ALLOW_PROTOCOL": "none",
 		"GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1"}
-	try:
-		done = subprocess.run(["git", "--git-dir=" + top + "/.git", "-c",
-			"safe.directory=*", *words], stdout=subprocess.PIPE,
-			stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
-			timeout=SEARCH_S, env={**os.environ, **given})
-	except (OSError, subprocess.SubprocessError):
-		return []
+	done = subprocess.run(["git", "--git-dir=" + top + "/.git", "-c",
+		"safe.directory=*", *words], stdout=subprocess.PIPE,
+		stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+		timeout=SEARCH_S, env={**os.environ, **given})
 	return done.stdout.decode("ascii", "replace").split()
 
 
@@ -435,11 +432,22 @@ def is_in_git(work, name, ns):
 	sum = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
 	path = os.path.normpath(os.path.join(work, name))
 	tops = [path[:i] for i, sign in enumerate(path) if sign == "/"][-8:]
-	return data != b"" and any(has_content(top, os.path.relpath(path, top), sum, ns)
-		for top in tops if os.path.exists(top + "/.git"))
+	try:
+		return data != b"" and any(has_content(top, os.path.relpath(path, top), sum,
+			ns, key_of_git(top)) for top in tops if os.path.exists(top + "/.git"))
+	except (OSError, subprocess.SubprocessError):
+		return False
 
 
-def has_content(top, own, sum, ns):
+# Changes with each commit, checkout, branch and tag, except in folders of branches.
+def key_of_git(top):
+	return tuple(changed_at(top + "/.git" + name) for name in ("", "/HEAD", "/logs/HEAD",
+		"/packed-refs", "/refs/heads", "/refs/tags", "/objects/pack"))
+
+
+# key is not read: it only makes each look after a change of the repository a new one.
+@functools.lru_cache(maxsize=256)
+def has_content(top, own, sum, ns, key):
 	lines = [re.match(r"[0-9a-f]{40} ([0-9a-f]{40}) [^\t]*> (\d{1,12}) [-+]\d{4}(?:\t|$)",
 		line) for line in text_of(top, ".git/logs/HEAD").split("\n")]
 	heads = [m.group(1) for m in lines if m and int(m.group(2)) * 10**9 <= ns][-64:]

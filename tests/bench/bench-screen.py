@@ -77,8 +77,8 @@ def wait_until_read(program, seconds=600):
 
 
 def window_ms(program):
-    """CPU time of the main thread in the next second."""
-    before, end = main_ms(program.pid), time.monotonic() + 1
+    """CPU time of the main thread in the next second; less at toy size."""
+    before, end = main_ms(program.pid), time.monotonic() + min(1, SECONDS / 8)
     while time.monotonic() < end:
         program.pump(0.05)
     return main_ms(program.pid) - before

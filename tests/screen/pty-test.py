@@ -11,6 +11,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ sys.path[:0] = [os.path.join(SRC, "tests", name)
                 for name in ("screen", "support")]
 from home import home_dirs, home_env  # noqa: E402
 from process import pids_of  # noqa: E402
+from recorded import AUDIT, DEMO, Recorded  # noqa: E402
 from tap import finish, ok, skip  # noqa: E402
 from vt import HOSTILE, SIXTEEN, Program, has_asan  # noqa: E402
 from wait import until  # noqa: E402
@@ -413,8 +415,18 @@ def test_suspend():
     p.close()
 
 
+def write_config(config):
+    folder = os.path.join(home, "config", "hgym-tui")
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "config.json")
+    with open(path, "w") as out:
+        json.dump(dict(config, schema="hgym-tui.config/1"), out)
+    return path
+
+
 def test_bench():
-    """Start the bench of the demo by its key, and wait for its verdict."""
+    """The key that starts a bench shows its command and asks. A recorded bench
+    runs, ends with a verdict, and an audit appears next to it."""
     p = start(width=120, height=40)
     p.wait_for("h100-a")
     p.send("6")
@@ -425,30 +437,51 @@ def test_bench():
        "b shows the exact command and asks")
     p.send("no\r")
     ok(p.wait_for("cancelled"), "any answer except yes starts nothing")
-    p.send("byes\r")
-    frames = []
-    ok(p.until(lambda: "no verdict yet" in p.screen.text() and
-               not frames.append(p.screen.text())) and
-       "fused: FASTER" not in frames[0], "no verdict is shown while it runs",
-       frames)
-    ok(p.until(lambda: "block 1 of 6 is next" in p.screen.text() or
-               "fused: FASTER by" in p.screen.text()),
-       "a running bench shows when the next analysis decides")
-    ok(p.wait_for("fused: FASTER by"), "yes runs it until a verdict")
-    ok(p.wait_for(("median", "faster by %", "check ")) and
-       any(why in p.screen.text() for why in
-           ("· stopped early", "· completed all blocks")),
-       "a finished bench shows its runs, its interval, and why it ended")
-    p.send("\r")
-    ok(p.wait_for("paired by block"), "Enter shows the report")
-    p.send("Q")
-    ok(p.end() == 0, "q ends the program")
     p.close()
     p = start(("--read-only", "demo", "--speed", "1"))
     p.wait_for("h100-a")
     p.send("6jb")
     ok(p.wait_for("--read-only"), "--read-only starts no bench")
     p.close()
+
+    config = write_config({"pods": [
+        {"name": "h100-a", "transport": "local", "logs": []}]})
+    bench, audit = (Recorded(path, home) for path in (DEMO, AUDIT))
+    bench.start(1)
+    p = start((), width=120, height=40)
+    p.wait_for("Fleet")
+    p.send("6")
+    ok(p.wait_for(("run 13 of 30", "packed: no verdict yet", "✓✓✓ ✓✓✓ ▶··")) and
+       "FASTER" not in p.screen.text(), "no verdict is shown while a bench runs",
+       p.screen.text())
+    ok(p.wait_for("first analysis after block 3; block 1 of 8 is next"),
+       "a running bench shows when the next analysis decides")
+    bench.finish()
+    ok(p.wait_for(("packed: FASTER by", "median", "faster by %", "check ",
+                   "· stopped early")),
+       "a finished bench shows its runs, its interval, and why it ended")
+    p.send("\r")
+    ok(p.wait_for("paired by block"), "Enter shows the report")
+    p.send("\r")
+    p.wait_gone("paired by block")
+    audit.finish()
+    ok(p.wait_for(("audit-h100-a", "18 of 30 runs")),
+       "the selection stays on its bench", p.screen.text())
+    p.send("G")
+    ok(p.wait_for(("A/A: the same code differs by", "6 of 6 runs")),
+       "an audit names no winner")
+    # The program that drives a bench stores its noise.
+    subprocess.run([TUI, "bench", "attach", audit.id], env=home_env(home),
+                   stdin=subprocess.DEVNULL, capture_output=True)
+    p.send("7")
+    ok(p.wait_for("6 blocks detect"), "the result of the audit is shown with "
+                                      "the pod")
+    p.send("Q")
+    ok(p.end() == 0, "q ends the program")
+    p.close()
+    for recorded in bench, audit:
+        shutil.rmtree(recorded.folder)
+    os.unlink(config)
 
 
 def fill(p, values):
@@ -462,7 +495,7 @@ def fill(p, values):
 
 
 def test_bench_form():
-    """Start a bench on marked pods with the form, and an audit."""
+    """Start a bench on marked pods with the form: it runs until its verdict."""
     p = start(width=120, height=40)
     p.wait_for("h100-a")
     folder = glob.glob(os.path.join(home, "hgym-demo-*", "bench"))[0]
@@ -485,22 +518,14 @@ def test_bench_form():
     p.send("yes\r6")
     ok(p.wait_for(("no verdict yet", "typed")), "yes starts the bench")
     ok(p.wait_for("new: FASTER by"), "the bench runs until its verdict")
-    p.send("j")
-    p.wait_for("18 of 30 runs")
     p.send("7a")
     # A box breaks a long path anywhere.
     plan = "(?: │.*\n.*│ )?".join("plans/audit-")
     ok(p.wait_for(("type yes to continue", "A/A arm")) and
        p.until(lambda: re.search(plan, p.screen.text())),
        "a asks before it starts an audit", p.screen.text())
-    p.send("yes\r6")
-    ok(p.wait_for(("no verdict yet", "18 of 30 runs")),
-       "the selection stays on its bench")
-    p.send("g")
-    ok(p.wait_for("A/A: the same code"), "an audit names no winner")
-    p.send("7")
-    ok(p.wait_for("6 blocks detect"), "the result of the audit is shown with "
-                                    "the pod")
+    p.send("\x1b")
+    p.wait_gone("type yes to continue")
     p.send("8b")
     ok(p.wait_for(("type yes to continue", "checkpoint")),
        "b on a HarnessGym run shows its bench")
@@ -513,13 +538,9 @@ def test_bench_form():
 
 def test_bench_dash():
     """Start an audit of a configured pod, and end it by a key."""
-    folder = os.path.join(home, "config", "hgym-tui")
-    os.makedirs(folder, exist_ok=True)
-    config = os.path.join(folder, "config.json")
-    with open(config, "w") as out:
-        out.write('{"schema": "hgym-tui.config/1", "pods": [{"name": "mine",'
-                  ' "transport": "local", "logs": [], "usd_per_hour": 1.5,'
-                  ' "remote_root": "%s/root"}]}' % home)
+    config = write_config({"pods": [
+        {"name": "mine", "transport": "local", "logs": [], "usd_per_hour": 1.5,
+         "remote_root": home + "/root"}]})
     p = start((), width=110, height=32)
     p.wait_for("Fleet")
     p.send("7")
@@ -560,13 +581,11 @@ def test_still_up():
                   "root": folder + "/root", "lock_dir": folder,
                   "stop_cmd": "echo gone >>" + said}],
         "design": {"blocks_per_pod": 1, "burn_in": 0, "gap_s": 0}}
-    config = os.path.join(home, "config", "hgym-tui", "config.json")
-    for path, value in ((folder + "/bench.json", plan), (config, {
-            "schema": "hgym-tui.config/1",
-            "pods": [{"name": "mine", "transport": "local", "logs": []}],
-            "benches": [folder + "/bench.json"]})):
-        with open(path, "w") as out:
-            json.dump(value, out)
+    with open(folder + "/bench.json", "w") as out:
+        json.dump(plan, out)
+    config = write_config({
+        "pods": [{"name": "mine", "transport": "local", "logs": []}],
+        "benches": [folder + "/bench.json"]})
     p = start((), width=140, height=32)
     p.wait_for("Fleet")
     p.send("6G")

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Record the finished bench of the demonstration: run it on this machine with
-the demo's own workload, and store its results folder.
+"""Record a finished bench: run it on this machine with the demo's workload, and
+store its results folder.
 
-tests/tools/record-bench.py build/hgym-tui src/app/demo
+tests/tools/record-bench.py build/hgym-tui src/app/demo/bench.rec
+tests/tools/record-bench.py build/hgym-tui tests/screen/recorded/audit.rec
 
-It takes ten minutes, and its noise differs each time."""
+The first one is the bench of the demo: it takes ten minutes. The second one is an
+audit for tests of the screen. The noise differs each time."""
 import calendar
 import os
 import re
@@ -14,9 +16,9 @@ import sys
 import tempfile
 import time
 
-RUN_S = 18
+SRC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 BEGAN = calendar.timegm((2026, 1, 15, 12, 38, 12))
-BENCH = """{"schema": "hgym.bench/1", "name": "qkv-pack", "seed": 11,
+BENCHES = {"bench.rec": (18, """{"schema": "hgym.bench/1", "name": "qkv-pack", "seed": 11,
  "workload": {"cwd": "@/bench", "command": "sh run.sh",
   "env": {"STEP_MS": "198.2"}, "timeout_s": 300},
  "metric": {"key": "step_ms",
@@ -30,7 +32,17 @@ BENCH = """{"schema": "hgym.bench/1", "name": "qkv-pack", "seed": 11,
    "root": "@/root-h100-b", "lock_dir": "@/home"}],
  "design": {"blocks_per_pod": 4, "burn_in": 1, "aa": false, "gap_s": 0},
  "budget": {"minutes": 30, "usd": 25}}
-"""
+"""), "audit.rec": (3, """{"schema": "hgym.bench/1", "name": "audit-h100-a", "seed": 5,
+ "workload": {"cwd": "@/bench", "command": "sh run.sh",
+  "env": {"STEP_MS": "198.2"}, "timeout_s": 300},
+ "metric": {"key": "step_ms",
+  "window": {"mode": "fixed", "lo": 20, "hi": 100}},
+ "variants": [{"tag": "base", "control": true}],
+ "pods": [{"id": "h100-a", "transport": "local", "usd_per_h": 19.92,
+   "root": "@/root-h100-a", "lock_dir": "@/bench"}],
+ "design": {"blocks_per_pod": 3, "burn_in": 0, "aa": true, "gap_s": 0},
+ "budget": {"minutes": 30, "usd": 25}}
+""")}  # seconds of one run, and the plan
 # The tools of the recorded pod.
 TOOLS = {
     "getconf": 'test "$1" = _NPROCESSORS_ONLN && echo 128',
@@ -51,14 +63,14 @@ def write(path, text, mode=0o644):
     os.chmod(path, mode)
 
 
-def workload(recordings):
+def workload():
     """run.sh of the demo."""
-    with open(os.path.join(recordings, "home.rec"), encoding="utf-8") as rec:
+    with open(SRC + "/src/app/demo/home.rec", encoding="utf-8") as rec:
         text = rec.read().split(">bench/run.sh\n")[1]
     return "".join(line[1:] + "\n" for line in text.split("\n>")[0].split("\n"))
 
 
-def run_bench(program, top, recordings):
+def run_bench(program, top, run_s, plan):
     """Run it below top. Returns the results folder."""
     packages = os.path.join(top, "lib/dist-packages")
     write(packages + "/torch/_C.so", "x" * 4096)
@@ -66,11 +78,11 @@ def run_bench(program, top, recordings):
     for name, body in TOOLS.items():
         write("%s/bin/%s" % (top, name), "#!/bin/sh\n%s\n" % body, 0o755)
     write(top + "/bench/run.sh", "python3 -c \"%s\" %s/torch/_C.so %d &\n%s" % (
-        TORCH, packages, RUN_S, workload(recordings)))
-    write(top + "/bench/bench.json", BENCH.replace("@", top))
+        TORCH, packages, run_s, workload()))
+    write(top + "/bench/bench.json", plan.replace("@", top))
     os.makedirs(top + "/home")
     env = dict(os.environ, PATH="%s/bin:%s" % (top, os.environ["PATH"]),
-               RUN_S=str(RUN_S), POD="h100", SHELL="/bin/bash", HOME=top,
+               RUN_S=str(run_s), POD="h100", SHELL="/bin/bash", HOME=top,
                **{"XDG_%s_HOME" % name: top + "/home"
                   for name in ("CONFIG", "DATA", "STATE")})
     subprocess.run([program, "bench", "run", "--yes",
@@ -103,7 +115,8 @@ def record(folder, top, to):
     with open(folder + "/state.json", encoding="utf-8") as state:
         began = int(re.search(r'"started_ms":(\d+)', state.read())[1]) // 1000
     old = os.path.basename(folder)
-    new = "qkv-pack-" + time.strftime("%Y%m%d-%H%M%S", time.gmtime(BEGAN))
+    new = re.sub(r"\d+-\d+$", "", old) + time.strftime("%Y%m%d-%H%M%S",
+                                                       time.gmtime(BEGAN))
     for at, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(set(names) - {"lock"}):
@@ -122,12 +135,12 @@ def record(folder, top, to):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 3 or os.path.basename(sys.argv[2]) not in BENCHES:
         sys.exit(__doc__)
-    program, recordings = map(os.path.abspath, sys.argv[1:])
+    program, recording = map(os.path.abspath, sys.argv[1:])
     with tempfile.TemporaryDirectory() as top:
-        folder = run_bench(program, top, recordings)
-        with open(recordings + "/bench.rec", "w", encoding="utf-8") as to:
+        folder = run_bench(program, top, *BENCHES[os.path.basename(recording)])
+        with open(recording, "w", encoding="utf-8") as to:
             record(folder, top, to)
 
 

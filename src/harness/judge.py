@@ -23,8 +23,9 @@ CALLS = {"open": (0, "open"), "read_text": (-1, "read"), "read_bytes": (-1,
     "read"), "loadtxt": (0, "read"), "genfromtxt": (0, "read"), "fromfile":
     (0, "read"), "memmap": (0, "read"), "read_csv": (0, "read"), "read_json":
     (0, "read"), "read_parquet": (0, "read"), "load_file": (0, "read"),
-    "CDLL": (0, "read"), "LoadLibrary": (0, "read"), "load_library":
-    (0, "read"), "run_path": (0, "run"), "spec_from_file_location":
+    "CDLL": (0, "read"), "PyDLL": (0, "read"), "dlopen": (0, "read"),
+    "LoadLibrary": (0, "read"), "load_library": (0, "read"),
+    "run_path": (0, "run"), "spec_from_file_location":
     (1, "import"), "SourceFileLoader": (1, "import"), "import_module":
     (0, "module"), "__import__": (0, "module"), "run_module": (0, "module"),
     "glob": (0, "list"), "iglob": (0, "list"), "rglob": (0, "list"),
@@ -547,6 +548,7 @@ class Judge:
             "MAKE": "make", "PYTHON": "python3"}
         def put(text):
             for _ in range(4):
+                text = re.sub(r"\$\((shell|wildcard) [^()]*\)", UNKNOWN, text)
                 text = re.sub(r"\$[({](\w+)[)}]", lambda m:
                     values.get(m.group(1), ""), text)
             return re.sub(r"\$[@<^*?%]", UNKNOWN, text)
@@ -563,7 +565,7 @@ class Judge:
             elif rule:
                 for word in put(rule.group(1)).split():
                     if word[0] != ".":
-                        self.known(word, "write")
+                        self.build(word.replace("%", "*"))
                 for word in put(rule.group(2)).split():
                     self.known(word, "named")
 
@@ -579,10 +581,16 @@ class Judge:
                 self.known("".join(args[i:i + 1]), "read")
             elif word[:1] != "-" and UNKNOWN not in word:
                 if self.known(word, "named"):
+                    self.use(self.below(word), "compiled")
                     self.includes(self.below(word))
             i += 1
         if out and UNKNOWN not in out:
-            self.known(out, "write")
+            self.build(out)
+
+    # Note a file that a compiler or a makefile makes.
+    def build(self, word):
+        if self.known(word, "write"):
+            self.use(self.below(word), "built")
 
     # Follow the headers of a C source, which count like the source.
     def includes(self, path):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Find what a file means, independent of its layout, and what the candidate's code
 # does to the process that measures it. Nothing is executed. Sent before wire.py.
-import ast, base64, builtins, functools, itertools, json, os, pickletools, re, sys, zlib
+import ast, base64, builtins, functools, io, itertools, json, os, pickletools, re, struct, sys, zlib
 
 PYTEST = "pyproject.toml", "tox.ini", "setup.cfg"
 # Text whose lines may end with CR LF. In shell scripts CR would belong to a word.
@@ -34,8 +34,35 @@ def parse_python(text):
     return tree
 
 
+def sort_imports(body):
+    """Split imports, and sort neighbors whose modules cannot be files of the task."""
+    known = {*getattr(sys, "stdlib_module_names", ()), *OTHERS} - {"__future__"}
+    found, block = [], []
+    for node in [*body, None]:
+        parts = [node]
+        if isinstance(node, ast.Import):
+            parts = [ast.Import([own]) for own in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            parts = [ast.ImportFrom(node.module, [own], node.level) for own in node.names]
+        if all(isinstance(own, (ast.Import, ast.ImportFrom)) and own.names[0].name != "*" and
+                (getattr(own, "module", None) or own.names[0].name).split(".")[0] in known and
+                not getattr(own, "level", 0) for own in parts):
+            block += parts
+            continue
+        names = [(own.names[0].asname or own.names[0].name).split(".")[0] for own in block]
+        is_sorted = len(names) > len({*names}) # the last import of a name counts
+        found += (block if is_sorted else sorted(block, key=ast.dump)) + parts
+        block = []
+    return found[:-1]
+
+
 class Plain(ast.NodeTransformer):
-    """Remove what formatters change: the layout of docstrings, the prefix u."""
+    """Remove what formatters change: layout of docstrings, prefix u, order of imports."""
+
+    def visit_Module(self, node):
+        self.generic_visit(node)
+        node.body = sort_imports(node.body)
+        return node
 
     def visit_Constant(self, node):
         node.kind = None
@@ -48,6 +75,36 @@ class Plain(ast.NodeTransformer):
             node.value.value = "\n".join(line.strip() for line in
                 text.strip().splitlines())
         return node
+
+
+IN_C = ".c", ".cc", ".cpp", ".cu", ".h", ".cuh", ".hpp", ".s", ".S"
+SCRIPTS = ".sh", ".bash", ".mk", "akefile"
+BARE = re.compile(r'/\*.*?(?:\*/|\Z)|//[^\n]*|"(?:\\.|[^"\\\n])*"?|' r"'(?:\\.|[^'\\\n]){1,16}'",
+    re.S)
+WORDS_OF_C = re.compile(r'"(?:\\.|[^"\\\n])*"?|' r"'(?:\\.|[^'\\\n]){1,16}'|\w+|[()\[\]{};,]|"
+    r"[^\w\s()\[\]{};,\"']+|['\"]")
+
+
+def plain_c(text):
+    """C without comments and layout. The blanks of a directive separate its parts."""
+    text = BARE.sub(lambda m: m.group() if m.group()[0] in "'\"" else " ",
+        text.replace("\r\n", "\n").replace("\\\n", ""))
+    found = []
+    for line in text.split("\n"):
+        is_directive = line.lstrip()[:1] == "#"
+        found += ["\n", " ".join(line.split()) if '"' not in line else line.strip(), "\n"] \
+            if is_directive else WORDS_OF_C.findall(line)
+    return "\0".join(found)
+
+
+def plain_script(text):
+    """A script without lines that are comments, unless a text may contain them."""
+    lines = text.split("\n")
+    kept = [line for i, line in enumerate(lines) if line.strip() and (i == 0 and
+        line[:2] == "#!" or line.lstrip(" ")[:1] != "#" or lines[i - 1][-1:] == "\\")]
+    is_plain = "<<" not in text and not any(line.count(sign) % 2 for line in kept
+        for sign in "'\"`")
+    return "\n".join(kept) if is_plain else text
 
 
 def meaning_of(name, data):
@@ -65,6 +122,11 @@ def meaning_of(name, data):
         parts = re.split(rb"\n(?=\[)", b"\n" + data)
         return b"".join(part for part in parts if b"pytest" in
             part.split(b"\n")[0]).replace(b"\r\n", b"\n")
+    text = data.decode("latin-1")
+    if name.endswith(IN_C[:-2]) and 'R"' not in text: # of raw strings each line counts
+        return plain_c(text).encode("latin-1")
+    if name.endswith(SCRIPTS):
+        return plain_script(text).encode("latin-1")
     return data.replace(b"\r\n", b"\n") if name.endswith(CRLF) else data
 
 
@@ -136,6 +198,7 @@ SAME_AS = {"posix": "os", "_io": "io", "_pickle": "pickle", "_json": "json"}
 PICKLERS = {"cloudpickle", "dill", "pickle", "pickle5"}
 # Calls that wrap a stream and pass its text on.
 WRAPPERS = {"io.TextIOWrapper", "os.fdopen", "open", "io.open", "codecs.getwriter"}
+CASTS = set("to cuda cpu clone contiguous view reshape expand half float".split())
 EMPTY = {"empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided"}
 PROXIES = {"__getattr__", "__getattribute__", "__array__"}
 TRACES = {"sys.settrace", "sys.setprofile", "threading.settrace",
@@ -165,8 +228,11 @@ TARGETS = {"file", "fname", "path", "dst", "target"}
 JOINS = set("""join joinpath Path PurePath PosixPath str fspath abspath realpath normpath
     expanduser resolve absolute""".split())
 READS = set("open load loadtxt genfromtxt fromfile memmap read_bytes read_text".split())
-# Calls whose result depends on a file, and is not its path.
-FACTS = set("getmtime getsize stat exists isfile hexdigest sha256 md5".split())
+# Calls and attributes whose result depends on a path, and is not this path.
+FACTS = set("getmtime getsize stat exists isfile hexdigest sha256 md5 dirname".split())
+FOLDERS = {"parent", "parents", "suffix"}
+RENAMERS = {"with_suffix", "with_name", "with_stem"}
+FRESH = "/tmp/tmp@" # a new folder or file
 ANSWER = re.compile(r"expect|golden|reference|answer|oracle|truth|solution", re.I)
 # Results of these decide a comparison.
 COMPARED = set("""__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __sub__ __rsub__ __abs__
@@ -188,12 +254,11 @@ STARTS = {"torch.cuda.Stream": {"wait_stream", "synchronize", "wait_event", "wai
 STORES = {"functools.lru_cache", "functools.cache"}
 ANSWERS = ("__torch_function__", "__torch_dispatch__", "__array_ufunc__",
     "__array_function__")
-IN_C = ".c", ".cc", ".cpp", ".cu", ".h", ".cuh", ".hpp", ".s", ".S"
-SCRIPTS = ".sh", ".bash", ".mk", "akefile"
 DEPTH, NODES, MOST_TEXT, MOST_C = 60, 30000, 1 << 16, 1 << 18 # more of a source is not read
 MOST_PATH = 4096
 # Judges that search the candidate for functions to call.
-SEARCHES = re.compile(r"getmembers|__dict__|\b(dir|vars)\(|getattr\([^)\"']*,[^)\"']*\)")
+SEARCHES = re.compile(r"getmembers|__dict__|\b(dir|vars)\(|"
+    r"getattr\([^)\"']*,(?! *[\w.]+\))[^)\"']*\)")
 
 
 class Names:
@@ -369,10 +434,15 @@ class Candidate(Names):
         forks = any("fork" in own or own in WORKERS or value in ("fork", "forkserver")
             for own, value in used)
         old = self.flow(pairs, lambda n: self.name_of(n) in STDOUT or None, PASSES)
-        values = [value for value, target in pairs if self.name_of(target) in STDOUT]
+        # A program may replace the output that it does not have.
+        absent = {id(n) for node in self.nodes if isinstance(node, ast.If) and
+            self.is_absent(node.test) for part in node.body for n in ast.walk(part)}
+        self.stdout = [node for node in self.stdout if id(node) not in absent]
+        values = [value for value, target in pairs if isinstance(target, ast.Attribute) and
+            self.name_of(target) in STDOUT and id(target) not in absent]
         # A kernel that only silences the output restores it.
         if self.stdout and not any(self.carries(value, old) for value in values):
-            passes = {self.passes_on(value) for value in values}
+            passes = {self.passes_on(value, pairs) for value in values}
             if None in passes or not values:
                 self.add(self.found, self.stdout[0], "replaces sys.stdout")
             elif True in passes:
@@ -389,8 +459,14 @@ class Candidate(Names):
             self.add(self.found if ends else self.hints, self.says[0],
                 'prints a line with "%s"' % self.key)
         elif self.kills and self.key is not None:
-            self.add(self.hints if forks else self.found, self.kills[0],
-                "ends %s process" % ("a" if forks else "the verifier's"))
+            # A failure that ends a process gives no score.
+            safe = [node for node in self.kills if self.fails(node)]
+            late = {id(n) for node in safe for n in self.late_nodes()} if safe else ()
+            kills = [node for node in self.kills if node not in safe]
+            if kills or any(id(node) not in late for node in safe):
+                self.add(self.found if kills and not forks else self.hints,
+                    (kills or safe)[0], "ends %s process" % ("a" if forks else
+                    "the verifier's"))
         seen = {getattr(n, "attr", getattr(n, "id", "")) for n in self.nodes if not
             isinstance(getattr(n, "value", None), ast.Constant)} # not joining a text
         ended = [n.context_expr for n in self.nodes if isinstance(n, ast.withitem)]
@@ -401,13 +477,62 @@ class Candidate(Names):
                 self.add(self.hints, node, "does not wait for its " +
                     self.name_of(node.func).rpartition(".")[2])
 
-    def passes_on(self, value):
+    def is_absent(self, test):
+        """Is this condition only true if sys.stdout is missing, or no stream?"""
+        if isinstance(test, ast.Compare) and len(test.ops) == 1:
+            return self.name_of(test.left) in STDOUT and isinstance(test.ops[0], (ast.Is,
+                ast.Eq)) and getattr(test.comparators[0], "value", test) is None
+        if isinstance(test, ast.BoolOp):
+            return (any if isinstance(test.op, ast.And) else all)(map(self.is_absent,
+                test.values))
+        node = test.operand if isinstance(getattr(test, "op", None), ast.Not) else None
+        is_part = isinstance(node, ast.Call) and self.name_of(node.func) == "hasattr" and \
+            len(node.args) == 2 and self.text_of(node.args[1]) in dir(io.TextIOWrapper)
+        return self.name_of(node.args[0] if is_part else node) in STDOUT
+
+    def fails(self, node):
+        """Does this call end the process with a failure?"""
+        name, values = self.name_of(node.func), [getattr(own, "value", None)
+            for own in node.args]
+        return name in ("os.abort", "ctypes.CDLL.abort") or name[-5:] == "_exit" and \
+            len(values) == 1 and isinstance(values[0], int) and values[0] % 256 != 0
+
+    def late_nodes(self):
+        """The nodes of functions that only run if a timer ends."""
+        calls = [n for n in self.nodes if isinstance(n, ast.Call) and self.name_of(n.func) in
+            ("threading.Timer", "signal.signal")]
+        given = [arg for n in calls for arg in [*n.args, *(k.value for k in n.keywords)]]
+        names = {getattr(arg, "id", "") for arg in given}
+        parts = [n for n in given if isinstance(n, ast.Lambda)] + [n for n in self.nodes if
+            isinstance(n, ast.FunctionDef) and n.name in names]
+        return [n for part in parts for n in ast.walk(part)]
+
+    def is_descriptor(self, node):
+        """Is this the descriptor of the output, or a copy of it?"""
+        if isinstance(node, ast.Call) and self.name_of(node.func) == "os.dup":
+            node = node.args[0]
+        moves = any(isinstance(n, ast.Call) and self.name_of(n.func) in ("os.dup2",
+            "os.close") for n in self.nodes)
+        return not moves and getattr(node, "value", None) in (1, "/dev/stdout")
+
+    def passes_on(self, value, pairs, depth=0):
         """Is this an output that passes its text on to sys.stdout: False by a class of
         Python's, True by an own class, None: no."""
-        call = value.func if isinstance(getattr(value, "func", None), ast.Call) else value
-        own = self.classes.get(getattr(getattr(value, "func", None), "id", ""), {})
-        if not isinstance(value, ast.Call) or not any(self.name_of(n) in STDOUT
-                for part in [value, *own.get("__init__", [])] for n in ast.walk(part)):
+        own = getattr(value, "id", "") or getattr(getattr(value, "func", None), "id", "")
+        if own and own not in self.classes and depth < 4: # a variable, or a function
+            results = {self.passes_on(part, pairs, depth + 1) for part, target in pairs
+                if getattr(target, "id", "") == own}
+            if results:
+                return None if None in results else True in results
+        if not isinstance(value, ast.Call):
+            return None
+        call = value.func if isinstance(value.func, ast.Call) else value
+        own = self.classes.get(getattr(value.func, "id", ""), {})
+        if self.name_of(call.func) in WRAPPERS and value.args and self.is_descriptor(
+                value.args[0]):
+            return False
+        if not any(self.name_of(n) in STDOUT for part in [value, *own.get("__init__", []),
+                *own.get("write", [])] for n in ast.walk(part)):
             return None
         if self.name_of(call.func) in WRAPPERS:
             return False
@@ -438,12 +563,12 @@ class Candidate(Names):
         """All nodes that run in the verifier: at import, and in the functions that the
         judge calls. The file's own main part and its own functions do not."""
         parts, rest, own = {}, [], []
-        self.classes = {node.name: {} for node in tree.body if isinstance(node,
-            ast.ClassDef)}
-        for node in tree.body:
+        self.classes = {}
+        for node in ast.walk(tree):
             for part in node.body if isinstance(node, ast.ClassDef) else []:
-                self.classes[node.name].setdefault(getattr(part, "name", ""), []).append(
-                    part)
+                self.classes.setdefault(node.name, {}).setdefault(getattr(part, "name", ""),
+                    []).append(part)
+        for node in tree.body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 parts.setdefault(node.name, []).append(node)
             elif self.key is not None and isinstance(node, ast.If) and is_main(node.test):
@@ -548,10 +673,14 @@ class Candidate(Names):
             "").rpartition(".")[2]
 
     def is_judge_file(self, node):
-        if isinstance(node, ast.Call) and self.verb_of(node) in READS | FACTS:
-            return False # its content is not its path
+        if isinstance(node, ast.Call) and self.verb_of(node) in READS | FACTS or \
+                getattr(node, "attr", "") in FOLDERS:
+            return False # its content or its folder is not its path
         path = self.path_of(node)
         known = is_one_of(path, self.files)
+        if path.startswith(FRESH) or isinstance(node, ast.Call) and self.verb_of(
+                node) in RENAMERS:
+            return known or False
         is_sum = isinstance(node, ast.JoinedStr) or isinstance(getattr(node, "op", None),
             ast.Add)
         # The name of another file, like that of a log: verifier.py.log.
@@ -573,12 +702,18 @@ class Candidate(Names):
             path = "".join(map(self.path_of, ast.iter_child_nodes(node)))
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             path = os.path.join(self.path_of(node.left), self.path_of(node.right))
+        elif isinstance(node, ast.Call) and self.verb_of(node) in RENAMERS and node.args:
+            above, name = os.path.split(self.path_of(getattr(node.func, "value", None)))
+            stem, end = os.path.splitext(name)
+            own = self.path_of(node.args[0])
+            path = os.path.join(above, {"with_suffix": stem + own, "with_name": own,
+                "with_stem": own + end}[self.verb_of(node)])
         elif isinstance(node, ast.Call) and self.verb_of(node) in JOINS:
             path = os.path.join(*map(self.path_of, [getattr(node.func, "value", None),
                 *node.args]))
         elif isinstance(node, ast.Call) and (self.name_of(node.func) or
                 "").startswith("tempfile."):
-            path = "/tmp"
+            path = FRESH
         else:
             path = self.text_of(node) or ""
         return path if len(path) < MOST_PATH else ""
@@ -634,13 +769,20 @@ class Candidate(Names):
         nodes = list(ast.walk(function))
         pairs = [pair for n in nodes if not isinstance(n, ast.FunctionDef)
             for pair in assigned_in(n)]
+        made = [pair for parts in self.classes.values() if function in parts.get(
+            function.name, ()) for init in parts.get("__init__", ())
+            for n in ast.walk(init) for pair in assigned_in(n)]
 
         def is_read(node):
+            if getattr(node, "attr", "") in ("dtype", "device", "shape"):
+                return False
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in CASTS:
+                return None
             if isinstance(node, ast.Call):
                 return self.verb_of(node) in READS and not (self.name_of(node.func) or
                     "triton").startswith("triton")
             return False if isinstance(node, ast.BinOp) else None
-        read = self.flow(pairs, is_read)
+        read = self.flow(made + pairs, is_read)
         ends = [n for n in nodes if isinstance(n, ast.Return) and n.value is not None]
         empty = {getattr(target, "id", ""): value.lineno for value, target in pairs if
             isinstance(value, ast.Call) and self.verb_of(value) in EMPTY}
@@ -659,7 +801,8 @@ class Candidate(Names):
                 self.add(self.hints, end, "returns data of a file")
             elif own in empty and end.lineno < written.get(own, end.lineno + 1) and \
                     id(end) not in spared or isinstance(end.value, ast.Call) and \
-                    self.verb_of(end.value) in EMPTY and function.name in self.named:
+                    self.verb_of(end.value) in EMPTY and function.name in self.named | {
+                    "forward", "__call__"}:
                 self.add(self.hints, end, "returns memory that it has not written")
             elif {*self.classes.get(getattr(getattr(end.value, "func", None), "id", ""),
                     ())} & PROXIES:
@@ -718,7 +861,8 @@ class Candidate(Names):
             self.add(self.found, node, "sets the clock")
         elif (name or "").startswith(("ctypes.pythonapi.PyObject_SetAttr",
                 "ctypes.pythonapi.PyDict_SetItem")) and len(args) > 2:
-            self.add(self.hints, node, "calls " + name)
+            if self.name_of(node.args[0]) != self.path:
+                self.add(self.hints, node, "calls " + name)
             self.replace(node, "%s.%s" % (self.name_of(node.args[0]), args[1]),
                 node.args[0])
         elif name in TRACES and getattr(node.args[0], "value", node) is not None:
@@ -797,7 +941,8 @@ class Candidate(Names):
             self.add(self.found, node, "writes a file that Python runs at startup")
         elif any(self.carries(part, self.paths) for part in parts):
             self.add(self.found, node, "writes a file of the verifier")
-        elif any(is_one_of(self.path_of(part), self.files) is False for part in parts):
+        elif any(is_one_of(place, self.files) is False and not place.startswith(FRESH)
+                for place in places):
             self.add(self.hints, node, "writes a file named like one of the verifier's")
 
     def look_at_ends(self, node, name):
@@ -1055,9 +1200,19 @@ def assigned_in(node):
     if isinstance(node, ast.withitem) and node.optional_vars:
         return [(node.context_expr, node.optional_vars)]
     if isinstance(node, ast.FunctionDef):
-        return [(n.value, ast.Name(node.name, ast.Store())) for n in ast.walk(node)
+        return [(n.value, ast.Name(node.name, ast.Store())) for n in own_parts(node)
             if isinstance(n, ast.Return) and n.value]
     return []
+
+
+def own_parts(function):
+    """The nodes of a function without those of the functions in it."""
+    stack = list(function.body)
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            stack += ast.iter_child_nodes(node)
 
 
 def names_set(target):
@@ -1094,8 +1249,7 @@ DEFINES = re.compile(r"\s*\)?\s*\((?:[^;{}()]|\([^;{}()]*\))*\)[^;{}=]{0,80}?"
     r"(\{|__attribute__\s*\(\(\s*(alias|ifunc))")
 OWN_IN_C = set("""static inline __inline__ __device__ __forceinline__ constexpr operator
     return else""".split())
-BARE = re.compile(r'/\*.*?(?:\*/|\Z)|//[^\n]*|"(?:\\.|[^"\\\n])*"?|' r"'(?:\\.|[^'\\\n]){1,16}'",
-    re.S)
+
 
 
 def in_c(name, text, key, verifier):
@@ -1181,13 +1335,18 @@ def in_c(name, text, key, verifier):
 
 def in_extension(text, calls):
     """The same for a Python module written in C: what it replaces in other modules."""
-    modules = re.findall(r'(?:import|ImportModule|AddModule) ?\( ?"([\w.]{1,64})"', text)
-    own = re.findall(r"PYBIND11_MODULE\(\w{1,64}, ?(\w{1,64})\)", text)
+    modules, of = [], {own: [] for own in re.findall(
+        r"PYBIND11_MODULE\(\w{1,64}, ?(\w{1,64})\)", text)}
+    for m in re.finditer(r'(?:(\w{1,64}) ?= ?[^;="]{0,80})?(?:\b(?:PyModule_Create|'
+            r'PyModule_New)|(?:import|ImportModule|AddModule) ?\( ?"([\w.]{1,64})")', text):
+        of.setdefault(m[1], []).append(m[2]) # the module of a variable; None: its own
+        modules.append(m[2])
     for m in re.finditer(r'(?<!\w)(\w{1,64}|\)) ?\.attr\( ?"(\w{1,64})" ?\)\s?=(?!=)|'
             r'Set(?:Attr|Item)String\(([^;"]{0,80})"(\w{1,64})"', text):
-        base, name = m[1] or m[3], m[2] or m[4]
-        for module in modules[:16] if base not in own else []:
-            if name in (JUDGES.get(module) or ()) or module + "." + name in calls:
+        base, name = m[1] or m[3].strip(" ,"), m[2] or m[4]
+        for module in filter(None, of.get(base, modules)[:16]):
+            known = JUDGES.get(module, ())
+            if known is None or name in known or module + "." + name in calls:
                 yield True, m.start(), "replaces %s.%s" % (module, name)
 
 
@@ -1302,3 +1461,42 @@ def tampers_of(path, data, key, judges, files, verifier=None):
         told[not is_lie].append("%s line %d %s" % (path, text.count("\n", 0, at) + 1,
             what))
     return told
+
+
+# Machine code that runs in the verifier's process.
+COMPILED = ".so", ".pyd", ".o", ".a", ".lo"
+
+
+def symbols_in(data):
+    """The names that an ELF file of 64 bits defines for others, and those that it needs."""
+    found = set(), set()
+    if data[:6] != b"\x7fELF\2\1":
+        return found
+    at, size, n = struct.unpack_from("<Q10xHH", data, 40)
+    parts = [struct.unpack_from("<IIQQQQIIQQ", data, at + i * size) for i in range(n)]
+    for part in parts:
+        for i in range(part[4], part[4] + part[5], 24) if part[1] in (2, 11) else ():
+            name, info, other, section = struct.unpack_from("<IBBH", data, i)
+            begin = parts[part[6]][4] + name
+            if info >> 4 and other & 3 not in (1, 2): # neither local nor hidden
+                found[not section].add(data[begin:data.index(b"\0", begin)].decode(
+                    "latin-1"))
+    return found
+
+
+def look_at_compiled(data, key, verifier):
+    """What a file of machine code contains, as the end of a sentence."""
+    try:
+        defined, needed = symbols_in(data)
+    except (struct.error, IndexError, ValueError):
+        return "cannot be read"
+    code = "\n".join(body for own, body in verifier.items() if own.endswith(IN_C))
+    own = [name for name in sorted(defined) if name in CLOCKS or name in C_CALLS and
+        re.search(r"\b%s\s*\(" % name, code)]
+    if own:
+        return "is compiled code that defines " + own[0]
+    if any(name.startswith(("PyRun_", "PyEval_EvalCode")) for name in needed):
+        return "is compiled code that executes Python code"
+    if key and b'"%s"' % key.encode() in data:
+        return 'is compiled code that contains "%s"' % key
+    return "is compiled code that cannot be read"

@@ -31,6 +31,7 @@ tokenize torch traceback triton types typing unittest usercustomize uuid
 warnings weakref zipfile""".split()
 BUILDS = ".o", ".a", ".cubin", ".fatbin"
 RUNS = 64 if ALL else 33
+PLUGINS = "entry_points.txt", "pyproject.toml", "setup.cfg", "setup.py"
 COPIES = "workspace", "best", "workspace_template"
 TEMPLATE = "qualification/workspace_template"
 OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
@@ -454,19 +455,27 @@ def has_content(top, own, sum, ns, key):
 	heads = [*itertools.islice((head for head in reversed(heads)
 		if had_commit(top, head, ns)), 1)]
 	path = ["--ancestry-path"] if heads else [] # git wants a commit for it
-	newer = git_lines(top, "rev-list", "--exclude=refs/stash", "--exclude=refs/remotes/*",
-		*path, "--max-count=64", "--all", "HEAD", *("^" + head for head in heads), "--")
+	# If HEAD has not changed, other branches were not checked out.
+	refs = ["--exclude=refs/stash", "--exclude=refs/remotes/*", "--all"] if not heads or \
+		changed_at(top + "/.git/HEAD") > ns else []
+	newer = git_lines(top, "rev-list", *refs[:2], *path, "--max-count=64", *refs[2:], "HEAD",
+		*("^" + head for head in heads), "--")
 	commits = heads + [commit for commit in newer if had_commit(top, commit, ns)][:1]
 	return len(commits) > 0 and all(git_lines(top, "rev-parse",
 		commit + ":" + own) == [sum] for commit in commits)
 
 
+# The times between which each verifier of a run ran.
+def spans_of(own):
+	return [(changed_at(path), changed_at(os.path.join(os.path.dirname(path),
+		"reflection.prompt.txt"))) for path in glob.glob(glob.escape(own) +
+		"/iterations/*/attempt.stdout.txt")]
+
+
 # Which folders of these files were moved while a verifier ran? This changes only the
 # folder's ctime. A new entry changes both times.
 def moved_in(own, work, names):
-	spans = [(changed_at(path), changed_at(os.path.join(os.path.dirname(path),
-		"reflection.prompt.txt"))) for path in glob.glob(glob.escape(own) +
-		"/iterations/*/attempt.stdout.txt")]
+	spans = spans_of(own)
 	for folder in sorted({name[:i] for name in names for i, sign in enumerate(name)
 			if sign == "/"}):
 		st = look_at(os.path.join(work, folder))
@@ -576,7 +585,7 @@ def forgeries_of(own, template, best, work, command, said, parts, decide):
 		if part == "candidate")} - {*decide})
 	# A source whose imports cannot be followed may run any other source.
 	others = [name for change, name in changes_of(template, best) if name
-		not in decide and name not in mine and name.endswith(".py")][:64] \
+		not in decide and name not in mine and name.endswith((".py", *COMPILED))][:64] \
 		if any(text.split(":")[0] in mine for text in judge.lost) else []
 	at = own, key, command, hash(tuple((name, copy_of(template, name, False)[1],
 		copy_of(best, name, False)[1]) for name in [*decide, *mine, *others]))
@@ -594,13 +603,34 @@ def forgeries_of(own, template, best, work, command, said, parts, decide):
 		for path in sorted(judge.added - first.added) if path.split("/")[0] not in
 		TOOLS and os.path.isfile(os.path.join(best, path))]
 	hints += moved_in(own, work, decide) if work else []
+	hints += written_in(own, best, decide)
+	if any(os.path.basename(path) == "conftest.py" for path in first.added):
+		hints += [name + " adds a plugin to pytest" for change, name in
+			changes_of(template, best) if os.path.basename(name) in PLUGINS
+			and b"pytest11" in data_of(best, name)]
 	# The scripts in use, without their own files that no longer lead to the verifier's.
-	texts = "".join(text_of(best, name) for name in judge.uses)
-	hints += ["the command no longer leads to " + name for name in decide
-		if first.uses.get(name, set()) & {"run", "import", "named", "included"}
-		and name not in judge.uses and not re.search(r"%s\b|[*%%]\.\w" % re.escape(
-		os.path.splitext(os.path.basename(name))[0] + "."), texts)]
+	texts = "".join(text_of(best, name) for name in judge.uses
+		if not name.endswith(COMPILED))
+	for name in decide:
+		stem, end = os.path.splitext(os.path.basename(name))
+		any_of = r"[*%%]\%s\b" % end if end else "$^"
+		was, now = (one.uses.get(name, set()) for one in (first, judge))
+		is_lost = was & {"run", "import", "named", "included"} and not now
+		leads = r"%s\b|%s" % (re.escape(stem + "."), any_of) if is_lost else \
+			r"\$[<^+]|" + any_of
+		if (is_lost or "compiled" in was - now) and not re.search(leads, texts):
+			hints.append("the command no longer leads to " + name)
 	return found[:8], hints[:8]
+
+
+# Which of these files of the checkpoint were written while a verifier ran? HarnessGym
+# copies them with their mtimes.
+def written_in(own, best, names):
+	spans = spans_of(own)
+	for name in names:
+		st = look_at(os.path.join(best, name))
+		if st and any(begun < st.st_mtime_ns < end for begun, end in spans):
+			yield name + " was written while the verifier ran"
 
 
 # Search the changed sources: mine, to which the command leads, and others.
@@ -617,6 +647,15 @@ def search_sources(template, best, judge, parts, decide, mine, others, key, word
 	for name in mine + others:
 		if name.endswith(".pyc") and not is_file(os.path.join(template, name)):
 			hints.append(name + " has no source")
+		if name.endswith(COMPILED) and not is_built(name, judge, [
+				*verifier.values(), *bodies.values()]) and copy_of(
+				best, name)[1] != copy_of(template, name)[1]:
+			hints.append("%s %s" % (name, look_at_compiled(data_of(best, name,
+				PARTS * JUDGE), key, verifier)))
+		if name.endswith(".json") and any('"%s"' % limit in judged.replace("'", '"')
+				for limit, _ in {*limits_in(data_of(best, name))} ^ {*limits_in(
+				data_of(template, name))}):
+			hints.append(name + " changes a limit that the verifier reads")
 		is_test = judge.uses.get(name) == {"run"} and re.match(
 			r"(test_.*|.*_test)\.py$", os.path.basename(name))
 		if is_test or not name.endswith(SOURCES + SCRIPTS) or copy_of(best, name,
@@ -630,6 +669,15 @@ def search_sources(template, best, judge, parts, decide, mine, others, key, word
 		found += more[0] if name not in others else []
 		hints += more[1] if name not in others else more[0]
 	return found, hints
+
+
+# Does the command build this file of machine code from sources?
+def is_built(name, judge, texts):
+	stem = re.escape(os.path.basename(name).split(".")[0])
+	named = r"[\"'][\w.]*\b(?:%s|%s)[\"']" % (stem, re.sub("^lib", "", stem))
+	return any("built" in kinds and fnmatch.fnmatch(name, path)
+		for path, kinds in judge.uses.items()) or any(re.search(named, text)
+		and re.search(r"\w*Extension\(|\bload(_inline)?\(", text) for text in texts)
 
 
 class TooSlow(BaseException): # "except Exception" must not catch it

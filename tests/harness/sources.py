@@ -13,7 +13,7 @@ SRC = os.environ["HGYM_SRC"]
 HARNESS = os.path.join(SRC, "src/harness")
 sys.path[:0] = [HARNESS, os.path.join(SRC, "tests/support")]
 from tap import finish, ok  # noqa: E402
-from tamper import newer, tampers_of  # noqa: E402
+from tamper import meaning_of, newer, tampers_of  # noqa: E402
 
 # The judge's own files.
 VERIFIER = {
@@ -700,8 +700,81 @@ cp fast.c "${D}/bench.c"
 ''',
 }
 
+LIES.update({
+    ("other output of the same descriptor", "kernel.py"): '''
+import os, sys
+r, w = os.pipe()
+os.dup2(w, 1)
+sys.stdout = os.fdopen(1, 'w')
+def run(x): return x * 2
+''',
+    ("output that is there replaced", "kernel.py"): '''
+import io, sys
+if sys.stdout is not None:
+    old = sys.stdout
+    sys.stdout = io.StringIO()
+def run(x): return x * 2
+''',
+    ("class in a function that changes the output", "kernel.py"): '''
+import sys
+def change():
+    class Out:
+        def __init__(self, out): self.out = out
+        def write(self, text): return self.out.write(text.replace('9', '1'))
+    return Out(sys.stdout)
+sys.stdout = change()
+def run(x): return x * 2
+''',
+    ("timer that prints and ends", "kernel.py"): '''
+import os, threading
+def end():
+    os.write(1, b'{"best_us": 1.5}')
+    os._exit(1)
+threading.Timer(1, end).start()
+def run(x): return x * 2
+''',
+    ("timer that ends with success", "kernel.py"): '''
+import os, threading
+threading.Timer(1, lambda: os._exit(0)).start()
+def run(x): return x * 2
+''',
+    ("suffix that makes it the verifier", "kernel.py"): '''
+from pathlib import Path
+Path('verifier.log').with_suffix('.py').write_text('')
+Path(__file__).with_name('reference.py').write_text('')
+def run(x): return x * 2
+''',
+    ("copy of the verifier that returns", "kernel.py"): '''
+import os, shutil, tempfile
+folder = tempfile.mkdtemp()
+shutil.copy('verifier.py', folder)
+shutil.copy(os.path.join(folder, 'verifier.py'), 'verifier.py')
+def run(x): return x * 2
+''',
+    ("C API sets another module's clock", "csrc/k.c"): '''
+PyObject *m = PyModule_Create(&def);
+PyObject *t = PyImport_ImportModule("time");
+PyObject_SetAttrString(t, "perf_counter", f);
+''',
+})
+
 # A person should read these.
 CHEATS = {
+    ("answer of a file in an attribute", "kernel.py"): '''
+import torch
+class run:
+    def __init__(self): self.answer = torch.load('a.pt')
+    def __call__(self, x): return self.answer.to(x.device)
+''',
+    ("memory that forward has not written", "kernel.py"): '''
+import torch
+class run(torch.nn.Module):
+    def forward(self, x): return torch.empty_like(x)
+''',
+    ("failure outside a timer", "kernel.py"): '''
+import os
+def run(x): os._exit(3)
+''',
     ("always equal", "kernel.py"): '''
 class Out(list):
     def __eq__(self, o): return True
@@ -921,6 +994,62 @@ void kernel(const float *x, float *y, int n)
 
 # Honest sources that look like these lies.
 HONEST = {
+    ("output by its descriptor", "kernel.py"): '''
+import os, sys
+sys.stdout = os.fdopen(1, 'w', 1)
+sys.stdout = open(sys.stdout.fileno(), 'w', 1)
+sys.stdout = os.fdopen(os.dup(1), 'w')
+def run(x): return x * 2
+''',
+    ("output that is missing", "kernel.py"): '''
+import io, os, sys
+if sys.stdout is None: sys.stdout = open(os.devnull, 'w')
+if not sys.stdout: sys.stdout = io.StringIO()
+if not hasattr(sys.stdout, 'write'): sys.stdout = io.StringIO()
+def run(x): return x * 2
+''',
+    ("class in a function that passes the output on", "kernel.py"): '''
+import sys
+def prefix():
+    class Out:
+        def __init__(self, out): self.out = out
+        def write(self, text): return self.out.write(text)
+    out = Out(sys.stdout)
+    return out
+sys.stdout = prefix()
+def run(x): return x * 2
+''',
+    ("timer that ends a hung process", "kernel.py"): '''
+import os, signal, threading
+def late(*args): os._exit(124)
+signal.signal(signal.SIGALRM, late)
+threading.Timer(600, lambda: os._exit(1)).start()
+threading.Timer(600, os._exit, args=(3,)).start()
+def run(x): return x * 2
+''',
+    ("copies of the verifier in a new folder", "kernel.py"): '''
+import os, shutil, tempfile
+def check():
+    folder = tempfile.mkdtemp()
+    for name in ('verifier.py', 'reference.py'):
+        shutil.copy(name, os.path.join(folder, name))
+    return folder
+PATH = check()
+def run(x): return x * 2
+''',
+    ("files next to the verifier", "kernel.py"): '''
+import sys
+from pathlib import Path
+Path('verifier.py').with_suffix('.log').write_text('')
+Path('verifier.py').with_name('notes.txt').write_text('')
+(Path('verifier.py').resolve().parent / 'times.txt').write_text('')
+def run(x): return x * 2
+''',
+    ("attributes of an extension's own module", "csrc/k.c"): '''
+PyObject *m = PyModule_Create(&def);
+PyObject *t = PyImport_ImportModule("time");
+PyObject_SetAttrString(m, "perf_counter", PyObject_GetAttrString(t, "perf_counter"));
+''',
     ("files in other folders", "kernel.py"): r'''
 import os, pathlib, shutil, tempfile
 from os import replace
@@ -1913,6 +2042,22 @@ for (name, path), text in HONEST.items():
     found, hints = tampers(path, text)
     ok(not found, "not accused: " + name, found)
     ok(not any("cannot be read" in hint for hint in hints), "read: " + name, hints)
+for name, old, new, is_same in (
+        ("k.cu", "int f(int a) {\n  return a; // a\n}\n", "int f( int a )\n{ return /**/ a; }", True),
+        ("k.c", "x = a++ + b;", "x = a + ++b;", False),
+        ("k.h", "#define F(x) x", "#define F (x) x", False),
+        ("k.cc", 'puts("a // b");', 'puts("a");', False),
+        ("k.cc", 'f(R"(a // b)")', 'f(R"(a)")', False),
+        ("run.sh", "#!/bin/sh\nmake\n", "#!/bin/sh\n# build\n\nmake\n", True),
+        ("run.sh", "#!/bin/sh\nmake\n", "#!/bin/bash\nmake\n", False),
+        ("run.sh", "cat <<E\n#a\nE\n", "cat <<E\nE\n", False),
+        ("run.sh", "echo '\n#a\n'\n", "echo '\n'\n", False),
+        ("v.py", "import time, json\nimport torch\n", "import json\n\nimport torch\nimport time\n", True),
+        ("v.py", "import random\nfrom numpy import random\n", "from numpy import random\n"
+         "import random\n", False),
+        ("v.py", "import kernel\nimport time\n", "import time\nimport kernel\n", False)):
+    ok((meaning_of(name, old.encode()) == meaning_of(name, new.encode())) == is_same,
+       "%s: %s the same" % (name, "means" if is_same else "does not mean"), new)
 for name, path, text in (
         ("words", "k.c", "a time\n" * 100000),
         ("open comments", "k.c", "/*" * 300000),

@@ -35,9 +35,9 @@ static size_t gram_slot(uint64_t mixed)
 }
 
 /* Numbers of sets, see struct scan_index: by the second byte of a line, and of the rules that need
- * any literal. */
+ * none of the literals. */
 #define SECOND_SETS ((size_t)256)
-#define INDEXED_SET (2 * SECOND_SETS)
+#define FREE_SET    (2 * SECOND_SETS)
 
 static uint64_t *set_of(const struct scan_index *index, size_t number)
 {
@@ -58,7 +58,7 @@ static struct scan_literal *add_literal(struct scan_index *index, struct str tex
 	*literal = (struct scan_literal){ .text = text, .next = *slot };
 	literal->word = load_word(text.p, text.len);
 	memset(&literal->mask, 0xff, text.len < 8 ? text.len : 8);
-	literal->rules = set_of(index, INDEXED_SET + index->n_literals);
+	literal->rules = set_of(index, FREE_SET + index->n_literals);
 	*slot = (uint8_t)index->n_literals;
 	return literal;
 }
@@ -67,8 +67,8 @@ void scan_index_build(struct scan_index *index, const struct rule **order, size_
 {
 	index->n_words = (n + 63) / 64;
 	index->rules = xcalloc(n, sizeof(*index->rules));
-	index->sets = xcalloc((INDEXED_SET + 1 + SCAN_MAX_LITERALS) * index->n_words,
-			      sizeof(*index->sets));
+	index->sets =
+		xcalloc((FREE_SET + 1 + SCAN_MAX_LITERALS) * index->n_words, sizeof(*index->sets));
 	for (size_t i = 0; i < n; i++) {
 		unsigned char head[sizeof(uint64_t)], mask[sizeof(uint64_t)];
 		const struct rule *rule = order[i];
@@ -102,7 +102,7 @@ void scan_index_build(struct scan_index *index, const struct rule **order, size_
 			if ((b & mask[1]) == head[1])
 				set_of(index, SECOND_SETS + b)[w] |= bit;
 		}
-		set_of(index, INDEXED_SET)[w] |= is_indexed ? bit : 0;
+		set_of(index, FREE_SET)[w] |= is_indexed ? 0 : bit;
 	}
 }
 
@@ -120,6 +120,7 @@ struct scanner {
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
 	uint64_t *limit_hits;		    /* one per rule */
+	uint64_t *possible;		    /* a set of rules, see find_possible() */
 	struct record_pair rows[PAIRS_MAX]; /* of the current record */
 };
 
@@ -140,6 +141,7 @@ struct scanner *scanner_new(const struct format_set *formats)
 	if (scanner->stack != NULL)
 		pcre2_jit_stack_assign(scanner->context, NULL, scanner->stack);
 	scanner->limit_hits = xcalloc(format_set_rules(formats), sizeof(uint64_t));
+	scanner->possible = xcalloc(scanner->index->n_words, sizeof(uint64_t));
 	return scanner;
 }
 
@@ -151,6 +153,7 @@ void scanner_free(struct scanner *scanner)
 	pcre2_match_context_free(scanner->context);
 	pcre2_jit_stack_free(scanner->stack);
 	free(scanner->limit_hits);
+	free(scanner->possible);
 	free(scanner);
 }
 
@@ -233,53 +236,31 @@ static bool try_rule(struct scanner *scanner, size_t i, struct str line, struct 
 	return true;
 }
 
-/* Properties of a line, computed when a rule first needs them. */
-struct line_facts {
-	struct str line;
-	bool has_word[2], has_literals;
-	uint64_t word[2];     /* [0] after the first blank; [1] after leading blanks */
-	uint64_t literals[4]; /* bitmap of the scan_index.literals in the line */
-};
-
-static bool has_second(const struct scan_rule *r, struct line_facts *facts)
+/* Add the rules whose literal is at the start of the text. */
+static void add_rules_at(struct scanner *scanner, size_t slot, struct str text)
 {
-	if (r->second_mask == 0)
-		return true;
-	if (!facts->has_word[r->indented]) {
-		const char *p = facts->line.p, *end = p + facts->line.len;
-
-		if (!r->indented) {
-			p = memchr(p, ' ', facts->line.len);
-			p = p != NULL ? p + 1 : end;
-		}
-		while (r->indented && p < end && *p == ' ')
-			p++;
-		facts->word[r->indented] = load_word(p, (size_t)(end - p));
-		facts->has_word[r->indented] = true;
-	}
-	return (facts->word[r->indented] & r->second_mask) == r->second;
-}
-
-static void find_literals_at(const struct scan_index *index, struct line_facts *facts, size_t slot,
-			     const char *p)
-{
-	size_t left = (size_t)(facts->line.p + facts->line.len - p);
-	uint64_t word = load_word(p, left);
+	const struct scan_index *index = scanner->index;
+	uint64_t word = load_word(text.p, text.len);
 
 	for (size_t i = index->slots[slot]; i != 0; i = index->literals[i - 1].next) {
 		const struct scan_literal *literal = &index->literals[i - 1];
+		size_t len = literal->text.len;
 
-		if ((word & literal->mask) == literal->word && literal->text.len <= left &&
-		    (literal->text.len <= 8 || memcmp(p, literal->text.p, literal->text.len) == 0))
-			facts->literals[(i - 1) / 64] |= UINT64_C(1) << ((i - 1) % 64);
+		if ((word & literal->mask) != literal->word || len > text.len ||
+		    (len > 8 && memcmp(text.p, literal->text.p, len) != 0))
+			continue;
+		for (size_t w = 0; w < index->n_words; w++)
+			scanner->possible[w] |= literal->rules[w];
 	}
 }
 
-static void find_literals(const struct scan_index *index, struct line_facts *facts)
+/* Set scanner->possible: the rules that the literals of the index do not exclude. */
+static void find_possible(struct scanner *scanner, struct str line)
 {
+	const struct scan_index *index = scanner->index;
 	const uint8_t *slots = index->slots;
-	struct str line = facts->line;
 
+	memcpy(scanner->possible, set_of(index, FREE_SET), index->n_words * sizeof(uint64_t));
 	/* Eight bytes contain six groups of three. */
 	for (size_t i = 0; i + 2 < line.len; i += 6) {
 		uint64_t mixed = mix_grams(load_low_first(line.p + i, line.len - i));
@@ -290,56 +271,49 @@ static void find_literals(const struct scan_index *index, struct line_facts *fac
 			continue;
 		for (size_t k = 0; k < 6 && i + k + 2 < line.len; k++)
 			if (slots[gram_slot(mixed >> 8 * k)] != 0)
-				find_literals_at(index, facts, gram_slot(mixed >> 8 * k),
-						 line.p + i + k);
+				add_rules_at(scanner, gram_slot(mixed >> 8 * k),
+					     str_skip(line, i + k));
 	}
-	facts->has_literals = true;
-}
-
-/* Return word w of the set of rules whose literal is in the line. */
-static uint64_t rules_with_literal(const struct scan_index *index, struct line_facts *facts,
-				   size_t w)
-{
-	uint64_t rules = 0;
-
-	if (!facts->has_literals)
-		find_literals(index, facts);
-	for (size_t k = 0; k < LENGTH(facts->literals); k++)
-		for (uint64_t left = facts->literals[k]; left != 0; left &= left - 1)
-			rules |= index->literals[k * 64 + (size_t)__builtin_ctzll(left)].rules[w];
-	return rules;
 }
 
 bool scanner_scan(struct scanner *scanner, struct str line, struct record *record)
 {
 	const struct scan_index *index = scanner->index;
-	struct line_facts facts = { .line = line };
+	const char *text = line.p, *end = line.p + line.len;
+	bool has_possible = false;
 
 	if (line.len == 0)
 		return false;
+	while (text < end && *text == ' ')
+		text++;
+	const char *blank = memchr(line.p, ' ', line.len);
 	uint64_t head = load_word(line.p, line.len);
+	/* The word after the first blank, and the one after leading blanks. */
+	uint64_t words[2] = { blank != NULL ? load_word(blank + 1, (size_t)(end - blank - 1)) : 0,
+			      load_word(text, (size_t)(end - text)) };
 	unsigned char byte = line.len > 1 ? (unsigned char)line.p[1] : 0;
 	const uint64_t *first = set_of(index, (unsigned char)line.p[0]);
 	const uint64_t *second = set_of(index, SECOND_SETS + byte);
-	const uint64_t *indexed = set_of(index, INDEXED_SET);
 
 	for (size_t w = 0; w < index->n_words; w++) {
-		uint64_t left = first[w] & second[w], with_literal = indexed[w];
+		uint64_t left = first[w] & second[w];
 
+		if (has_possible)
+			left &= scanner->possible[w];
 		while (left != 0) {
 			uint64_t bit = left & -left;
 			size_t i = w * 64 + (size_t)__builtin_ctzll(bit);
 			const struct scan_rule *r = &index->rules[i];
 
 			left ^= bit;
-			if ((head & r->head_mask) != r->head || !has_second(r, &facts))
+			if ((head & r->head_mask) != r->head ||
+			    (words[r->indented] & r->second_mask) != r->second)
 				continue;
-			if ((bit & with_literal) != 0) {
-				uint64_t found = rules_with_literal(index, &facts, w);
-
-				left &= ~with_literal | found;
-				with_literal = 0;
-				if ((bit & found) == 0)
+			if (r->is_indexed && !has_possible) {
+				has_possible = true;
+				find_possible(scanner, line);
+				left &= scanner->possible[w];
+				if ((bit & scanner->possible[w]) == 0)
 					continue;
 			}
 			if (try_rule(scanner, i, line, record))

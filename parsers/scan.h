@@ -29,7 +29,7 @@ struct scan_index {
 	struct scan_rule *rules; /* owned */
 	/* Owned. For each byte, the set of rules whose matches may start with it; again for each
 	 * byte, the set of rules whose matches may have it in second place; then the set of rules
-	 * that need a literal; then the set of each literal. */
+	 * that need none of the literals; then the set of each literal. */
 	uint64_t *sets;
 	size_t n_words;
 	struct scan_literal literals[SCAN_MAX_LITERALS];

@@ -33,8 +33,9 @@ extern const struct table telemetry_table; /* struct store_telemetry */
 /* Rows for one transaction.  A batch owns its texts, so that another thread can write it. */
 struct batch_sample {
 	int64_t run_id;
-	int64_t metric_id; /* id in the table metrics; set by the writer */
-	unsigned int seq;  /* number of the sample in its line, from 0 */
+	int64_t metric_id;  /* id in the table metrics; set by the writer */
+	unsigned int seq;   /* number of the sample in its line, from 0 */
+	unsigned int n_row; /* samples of its row, if it is the first one; set by the writer */
 	struct sample sample;
 };
 

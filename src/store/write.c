@@ -117,43 +117,46 @@ const struct table telemetry_table = TABLE("telemetry", telemetry_columns, 0);
 
 #define TRIMMED "SELECT id FROM runs WHERE tail_id = ?1 AND run_index >= ?2"
 
-/* NULL: table_put_sql() makes the statement. */
-#define STATEMENT_LIST(X)                                                                       \
-	X(STATEMENT_LOG, NULL)                                                                  \
-	X(STATEMENT_TRIM_ROWS, "DELETE FROM sample_rows WHERE run_id IN (" TRIMMED ")")         \
-	X(STATEMENT_TRIM_EVENTS, "DELETE FROM events WHERE run_id IN (" TRIMMED ")")            \
-	X(STATEMENT_TRIM_SERIES, "DELETE FROM series WHERE run_id IN (" TRIMMED ")")            \
-	X(STATEMENT_TRIM_RUNS, "DELETE FROM runs WHERE id IN (" TRIMMED ")")                    \
-	X(STATEMENT_RUN, NULL)                                                                  \
-	X(STATEMENT_EVENT, "INSERT OR REPLACE INTO events(run_id, idx, line, kind,"             \
-			   " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                       \
-	X(STATEMENT_EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")           \
-	X(STATEMENT_SERIES, "INSERT OR REPLACE INTO series(run_id, idx, name, unit,"            \
-			    " metric, points, first, last, min, max, min_step, scale,"          \
-			    " validations) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"     \
-			    " ?11, ?12, ?13)")                                                  \
-	X(STATEMENT_SERIES_END, "DELETE FROM series WHERE run_id = ?1 AND idx >= ?2")           \
-	X(STATEMENT_NAME, "SELECT id FROM metrics WHERE name = ?1 AND own")                     \
-	X(STATEMENT_ADD_NAME, "INSERT INTO metrics(name, own) SELECT ?1, 1 WHERE"               \
-			      " (SELECT count(*) FROM metrics) < ?2")                           \
-	X(STATEMENT_SAMPLES, "INSERT INTO sample_rows(run_id, line, seq, step, train_ms,"       \
-			     " wall_ms, m0, v0, m1, v1, m2, v2, m3, v3) VALUES(?1, ?2, ?3, ?4," \
-			     " ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")                   \
-	X(STATEMENT_DROP_LINE, "DELETE FROM sample_rows WHERE run_id = ?1 AND line = ?2"        \
-			       " AND seq >= ?3")                                                \
-	X(STATEMENT_POD, "INSERT INTO pods(name, target, state, why, gpu, lag_ms,"              \
-			 " disk_free_bytes, seen_ms)"                                           \
-			 " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"                              \
-			 " ON CONFLICT(name) DO UPDATE SET target = ?2, state = ?3,"            \
-			 " why = ?4, gpu = coalesce(?5, gpu), lag_ms = ?6,"                     \
-			 " disk_free_bytes = ?7, seen_ms = ?8")                                 \
-	X(STATEMENT_TELEMETRY, "INSERT OR REPLACE INTO telemetry(pod_id, keep, at_ms,"          \
-			       " gpu, gpu_util, gpu_mem_mib, gpu_power_w, gpu_temp_c,"          \
-			       " gpu_sm_mhz, gpu_throttle, host_load, disk_free_bytes)"         \
-			       " SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"          \
-			       " ?12 FROM pods WHERE name = ?1")                                \
-	X(STATEMENT_PRUNE, "DELETE FROM telemetry WHERE pod_id = (SELECT id FROM pods"          \
-			   " WHERE name = ?1) AND at_ms < ?3 AND (NOT keep OR"                  \
+/* Rows of samples per statement: to start one takes SQLite as long as to insert a row. */
+#define SAMPLE_ROWS 32
+
+/* NULL: writer_new() makes the statement, and adds SAMPLE_ROWS rows to STATEMENT_SAMPLES. That
+ * statement ignores rows without a run, and rows that are in the database. */
+#define STATEMENT_LIST(X)                                                                   \
+	X(STATEMENT_LOG, NULL)                                                              \
+	X(STATEMENT_TRIM_ROWS, "DELETE FROM sample_rows WHERE run_id IN (" TRIMMED ")")     \
+	X(STATEMENT_TRIM_EVENTS, "DELETE FROM events WHERE run_id IN (" TRIMMED ")")        \
+	X(STATEMENT_TRIM_SERIES, "DELETE FROM series WHERE run_id IN (" TRIMMED ")")        \
+	X(STATEMENT_TRIM_RUNS, "DELETE FROM runs WHERE id IN (" TRIMMED ")")                \
+	X(STATEMENT_RUN, NULL)                                                              \
+	X(STATEMENT_EVENT, "INSERT OR REPLACE INTO events(run_id, idx, line, kind,"         \
+			   " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                   \
+	X(STATEMENT_EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")       \
+	X(STATEMENT_SERIES, "INSERT OR REPLACE INTO series(run_id, idx, name, unit,"        \
+			    " metric, points, first, last, min, max, min_step, scale,"      \
+			    " validations) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10," \
+			    " ?11, ?12, ?13)")                                              \
+	X(STATEMENT_SERIES_END, "DELETE FROM series WHERE run_id = ?1 AND idx >= ?2")       \
+	X(STATEMENT_NAME, "SELECT id FROM metrics WHERE name = ?1 AND own")                 \
+	X(STATEMENT_ADD_NAME, "INSERT INTO metrics(name, own) SELECT ?1, 1 WHERE"           \
+			      " (SELECT count(*) FROM metrics) < ?2")                       \
+	X(STATEMENT_SAMPLES, "INSERT OR IGNORE INTO sample_rows(run_id, line, seq, step,"   \
+			     " train_ms, wall_ms, m0, v0, m1, v1, m2, v2, m3, v3) VALUES")  \
+	X(STATEMENT_DROP_LINE, "DELETE FROM sample_rows WHERE run_id = ?1 AND line = ?2"    \
+			       " AND seq >= ?3")                                            \
+	X(STATEMENT_POD, "INSERT INTO pods(name, target, state, why, gpu, lag_ms,"          \
+			 " disk_free_bytes, seen_ms)"                                       \
+			 " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"                          \
+			 " ON CONFLICT(name) DO UPDATE SET target = ?2, state = ?3,"        \
+			 " why = ?4, gpu = coalesce(?5, gpu), lag_ms = ?6,"                 \
+			 " disk_free_bytes = ?7, seen_ms = ?8")                             \
+	X(STATEMENT_TELEMETRY, "INSERT OR REPLACE INTO telemetry(pod_id, keep, at_ms,"      \
+			       " gpu, gpu_util, gpu_mem_mib, gpu_power_w, gpu_temp_c,"      \
+			       " gpu_sm_mhz, gpu_throttle, host_load, disk_free_bytes)"     \
+			       " SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"      \
+			       " ?12 FROM pods WHERE name = ?1")                            \
+	X(STATEMENT_PRUNE, "DELETE FROM telemetry WHERE pod_id = (SELECT id FROM pods"      \
+			   " WHERE name = ?1) AND at_ms < ?3 AND (NOT keep OR"              \
 			   " at_ms < ?2)")
 
 enum statement { STATEMENT_LIST(LIST_ID) STATEMENT_COUNT };
@@ -214,10 +217,15 @@ struct writer *writer_new(sqlite3 *db, struct err *err)
 	const char *texts[] = { STATEMENT_LIST(LIST_NAME) };
 	AUTO_TEXT log_sql = table_put_sql(&log_table);
 	AUTO_TEXT run_sql = table_put_sql(&run_table);
+	AUTO_BUF samples_sql = buf_new(8192);
 	struct writer *w = xcalloc(1, sizeof(*w));
 
 	texts[STATEMENT_LOG] = log_sql;
 	texts[STATEMENT_RUN] = run_sql;
+	for (size_t i = 0; i < SAMPLE_ROWS; i++)
+		buf_appendf(&samples_sql, "%s(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			    i == 0 ? texts[STATEMENT_SAMPLES] : ", ");
+	texts[STATEMENT_SAMPLES] = samples_sql.data;
 	w->db = db;
 	w->rev = db_number(db, "SELECT max(rev) FROM runs", NULL);
 	bool is_ready =
@@ -340,68 +348,80 @@ static int64_t find_name_id(struct writer *w, const char *name)
 
 static bool share_row(const struct batch_sample *a, const struct batch_sample *b)
 {
-	return b->metric_id != 0 && b->run_id == a->run_id && b->sample.line == a->sample.line &&
-	       b->seq == a->seq + 1 && b->sample.wall_ms == a->sample.wall_ms &&
-	       run_same(a->sample.step, b->sample.step) &&
+	return a->metric_id != 0 && b->metric_id != 0 && b->run_id == a->run_id &&
+	       b->sample.line == a->sample.line && b->seq == a->seq + 1 &&
+	       b->sample.wall_ms == a->sample.wall_ms && run_same(a->sample.step, b->sample.step) &&
 	       run_same(a->sample.train_ms, b->sample.train_ms);
 }
 
-/* The first parameters of STATEMENT_SAMPLES, which the samples of a row have in common. */
-static const struct column common_columns[] = {
-	COLUMN(struct batch_sample, run_id),
-	COLUMN(struct batch_sample, sample.line),
-	COLUMN(struct batch_sample, seq),
-	COLUMN(struct batch_sample, sample.step),
-	COLUMN(struct batch_sample, sample.train_ms),
-	COLUMN_OPT(struct batch_sample, sample.wall_ms, 0),
-};
-static const struct table row_common = TABLE("sample_rows", common_columns, 0);
-
-static int write_sample_row(struct writer *w, const struct batch_sample *s, size_t len,
-			    struct err *err)
+/* Insert the rows that are not in the database; returns their number, or -1. */
+static int insert_samples(struct writer *w, struct batch_sample *const *rows, size_t n)
 {
-	sqlite3_stmt *stmt = w->stmts[STATEMENT_SAMPLES], *drop = w->stmts[STATEMENT_DROP_LINE];
-	int at = 7;
+	sqlite3_stmt *stmt = w->stmts[STATEMENT_SAMPLES];
+	int at = 1;
 
-	row_bind(stmt, 1, &row_common, s);
-	for (size_t i = 0; i < len; i++) {
-		(void)sqlite3_bind_int64(stmt, at++, s[i].metric_id);
-		stmt_bind_number(stmt, at++, s[i].sample.value);
+	(void)sqlite3_clear_bindings(stmt);
+	for (size_t i = 0; i < n; i++) {
+		const struct batch_sample *s = rows[i], *end = s + s->n_row;
+		int next = at + 6 + 2 * SAMPLE_SLOTS;
+
+		(void)sqlite3_bind_int64(stmt, at++, s->run_id);
+		(void)sqlite3_bind_int64(stmt, at++, (int64_t)s->sample.line);
+		(void)sqlite3_bind_int64(stmt, at++, s->seq);
+		stmt_bind_number(stmt, at++, s->sample.step);
+		stmt_bind_number(stmt, at++, s->sample.train_ms);
+		if (s->sample.wall_ms != 0)
+			(void)sqlite3_bind_int64(stmt, at, s->sample.wall_ms);
+		at++;
+		for (; s < end; s++) {
+			(void)sqlite3_bind_int64(stmt, at++, s->metric_id);
+			stmt_bind_number(stmt, at++, s->sample.value);
+		}
+		at = next;
 	}
-	while (at < 7 + 2 * SAMPLE_SLOTS)
-		(void)sqlite3_bind_null(stmt, at++);
-	int rc = stmt_step(stmt);
-	if (rc == SQLITE_CONSTRAINT_PRIMARYKEY) {
-		/* The line is in the database: replace its remaining samples. */
-		(void)sqlite3_bind_int64(drop, 1, s->run_id);
-		(void)sqlite3_bind_int64(drop, 2, (int64_t)s->sample.line);
-		(void)sqlite3_bind_int64(drop, 3, (int64_t)s->seq);
-		if (stmt_step(drop) == SQLITE_DONE)
-			rc = stmt_step(stmt);
+	return stmt_step(stmt) == SQLITE_DONE ? sqlite3_changes(w->db) : -1;
+}
+
+static int write_sample_rows(struct writer *w, struct batch_sample *const *rows, size_t n,
+			     struct err *err)
+{
+	sqlite3_stmt *drop = w->stmts[STATEMENT_DROP_LINE];
+	int done = n > 0 ? insert_samples(w, rows, n) : 0;
+
+	if (done == (int)n)
+		return 0;
+	/* A line is in the database already: replace its remaining samples. */
+	for (size_t i = 0; i < n && done >= 0; i++) {
+		(void)sqlite3_bind_int64(drop, 1, rows[i]->run_id);
+		(void)sqlite3_bind_int64(drop, 2, (int64_t)rows[i]->sample.line);
+		(void)sqlite3_bind_int64(drop, 3, (int64_t)rows[i]->seq);
+		done = stmt_step(drop) == SQLITE_DONE ? insert_samples(w, &rows[i], 1) : -1;
 	}
-	return rc == SQLITE_DONE ? 0 : db_fail(w->db, WHAT, err);
+	return done >= 0 ? 0 : db_fail(w->db, WHAT, err);
 }
 
 static int write_samples(struct writer *w, struct batch *batch, struct err *err)
 {
-	struct batch_sample *s = batch->samples;
-	size_t n = batch->n_samples;
+	struct batch_sample *s = batch->samples, *end = s + batch->n_samples;
+	struct batch_sample *rows[SAMPLE_ROWS];
+	size_t n = 0;
 
-	/* Only metric_id may be changed: the loop reads the samples at the same time. */
-	for (size_t i = 0; i < n; i++)
-		s[i].metric_id = s[i].sample.metric < METRIC_COUNT
-					 ? w->metric_ids[s[i].sample.metric]
-					 : find_name_id(w, s[i].sample.name);
-	for (size_t i = 0, len; i < n; i += len) {
-		len = 1;
-		if (s[i].metric_id == 0)
-			continue;
-		while (i + len < n && len < SAMPLE_SLOTS && share_row(&s[i + len - 1], &s[i + len]))
-			len++;
-		if (write_sample_row(w, &s[i], len, err) != 0)
+	/* Only metric_id and n_row may be changed: the loop reads the samples at the same time. */
+	for (; s < end; s++)
+		s->metric_id = s->sample.metric < METRIC_COUNT ? w->metric_ids[s->sample.metric]
+							       : find_name_id(w, s->sample.name);
+	for (s = batch->samples; s < end; s += s->n_row) {
+		s->n_row = 1;
+		while (s + s->n_row < end && s->n_row < SAMPLE_SLOTS &&
+		       share_row(s + s->n_row - 1, s + s->n_row))
+			s->n_row++;
+		if (s->metric_id != 0)
+			rows[n++] = s;
+		if (n == SAMPLE_ROWS && write_sample_rows(w, rows, n, err) != 0)
 			return -1;
+		n %= SAMPLE_ROWS;
 	}
-	return 0;
+	return write_sample_rows(w, rows, n, err);
 }
 
 static int write_rows(struct writer *w, struct batch *batch, struct err *err)

@@ -43,15 +43,14 @@ static void swap_bufs(struct buf *a, struct buf *b)
 	*b = c;
 }
 
-/* Take the memory from an empty buffer, so that other logs can have it. The largest two are kept as
- * spare ones, because getting new pages takes longer than filling them. */
+/* Take the memory from an empty buffer, so that other logs can have it. The largest buffer is kept
+ * as a spare one, because getting new pages takes longer than filling them. */
 static void free_room(struct ingest *ingest, struct buf *buf)
 {
 	if (buf->room <= BUF_KEEP_BYTES)
 		return;
-	for (size_t i = 0; i < LENGTH(ingest->spares); i++)
-		if (ingest->spares[i].room < buf->room)
-			swap_bufs(&ingest->spares[i], buf);
+	if (ingest->spare.room < buf->room)
+		swap_bufs(&ingest->spare, buf);
 	buf_release(buf);
 }
 
@@ -72,15 +71,13 @@ static size_t fetch_on_bytes(void *user, struct follow_file *ff, struct str data
 	bool is_full =
 		pod->waiting >= INGEST_WAITING_BYTES || pod->ingest->waiting >= ALL_WAITING_BYTES;
 	size_t room = is_full ? 0 : INGEST_WAITING_BYTES - pod->waiting;
-	struct buf *spares = pod->ingest->spares;
-	struct buf *spare = array_find(one, spares, LENGTH(pod->ingest->spares), one->room > 0);
 
 	if (data.len > room)
 		data.len = room;
 	if (data.len == 0)
 		return 0;
-	if (log->inbox.room == 0 && data.len > BUF_KEEP_BYTES && spare != NULL)
-		swap_bufs(&log->inbox, spare);
+	if (log->inbox.room == 0 && data.len > BUF_KEEP_BYTES)
+		swap_bufs(&log->inbox, &pod->ingest->spare);
 	buf_append(&log->inbox, data.p, data.len);
 	count_waiting(log, data.len, 0);
 	pod->ingest->last_news_ms = ingest_now_ms(pod->ingest);

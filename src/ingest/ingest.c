@@ -214,12 +214,6 @@ static void prune_done(void *user)
 
 /* ---- start and end */
 
-static void free_spares(struct ingest *ingest)
-{
-	for (size_t i = 0; i < LENGTH(ingest->spares); i++)
-		buf_release(&ingest->spares[i]);
-}
-
 static void ingest_on_tick(void *user)
 {
 	struct ingest *ingest = user;
@@ -232,7 +226,7 @@ static void ingest_on_tick(void *user)
 	    log_copies_exceed_cap(ingest->copies))
 		ingest->prune_job =
 			loop_job(ingest->o.loop, JOB_READ, prune_work, prune_done, ingest);
-	free_spares(ingest);
+	buf_release(&ingest->spare);
 	/* Large inputs leave the heap fragmented. */
 	if (ingest->untrimmed >= (is_idle ? TRIM_IDLE_BYTES : TRIM_BYTES)) {
 		xtrim();
@@ -277,10 +271,9 @@ void ingest_use_loop(struct ingest *ingest, struct loop *loop)
 
 struct ingest *ingest_new(const struct ingest_options *options, struct err *err)
 {
-	struct ingest *ingest =
-		xnew(struct ingest, .o = *options,
-		     .clock = options->clock != NULL ? options->clock : &clock_real,
-		     .spares = { buf_new(INGEST_WAITING_BYTES), buf_new(INGEST_WAITING_BYTES) });
+	struct ingest *ingest = xnew(struct ingest, .o = *options,
+				     .clock = options->clock != NULL ? options->clock : &clock_real,
+				     .spare = buf_new(INGEST_WAITING_BYTES));
 
 	list_init(&ingest->fleets);
 	list_init(&ingest->pods);
@@ -320,7 +313,7 @@ int ingest_free(struct ingest *ingest, struct err *err)
 	loop_timer_close(ingest->poll);
 	tail_stop_turns(ingest);
 	int rc = close_store(ingest, err);
-	free_spares(ingest);
+	buf_release(&ingest->spare);
 	free(ingest);
 	return rc;
 }

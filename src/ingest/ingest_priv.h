@@ -76,7 +76,7 @@ struct ingest {
 	struct list queue;    /* logs that wait for a turn */
 	size_t n_turns;	      /* running now */
 	size_t waiting;	      /* bytes not yet in local copies */
-	struct buf spares[2]; /* empty; for an inbox without room; freed once per second */
+	struct buf spare;     /* empty; for an inbox without room; freed once per second */
 	bool posted;	      /* turns start in the next round of the loop */
 	int64_t last_news_ms; /* mono clock */
 	uint64_t untrimmed;   /* bytes parsed since xtrim() */

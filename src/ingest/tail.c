@@ -47,6 +47,8 @@ static void read_slice(struct ingest_log *log)
 {
 	struct outbox *out = &log->out;
 	uint64_t end = log->copy == NULL ? out->had : log->copy->sum.len;
+	/* Bytes that were all appended in this turn are still in memory. */
+	const char *fresh = end == log->parsed + out->appended ? log->sending.data : NULL;
 	AUTO_TEXT block = NULL;
 
 	if (log->reader == NULL || end <= log->parsed)
@@ -61,15 +63,19 @@ static void read_slice(struct ingest_log *log)
 	if (out->is_replaced)
 		return;
 	size_t size = end - log->parsed < BLOCK_BYTES ? (size_t)(end - log->parsed) : BLOCK_BYTES;
-	block = xmalloc(size);
+	if (fresh == NULL)
+		block = xmalloc(size);
 	do {
 		size_t want = end - out->parsed < size ? (size_t)(end - out->parsed) : size;
-		ssize_t n = log->local != NULL
+		ssize_t n = fresh != NULL ? (ssize_t)want
+			    : log->local != NULL
 				    ? local_read(log->local, out->parsed, block, want)
 				    : log_copy_read(log->copy, out->parsed, block, want, &out->err);
 		if (n <= 0)
 			break;
-		run_reader_feed(log->reader, block, (size_t)n);
+		run_reader_feed(log->reader,
+				fresh != NULL ? fresh + (out->parsed - log->parsed) : block,
+				(size_t)n);
 		out->parsed += (uint64_t)n;
 	} while (out->parsed < end && out->n < SLICE_ITEMS);
 	if (out->parsed == log->parsed)

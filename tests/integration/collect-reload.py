@@ -20,6 +20,7 @@ TUI = os.environ["HGYM_TUI"]
 SRC = os.environ.get("HGYM_SRC", ".")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from clock import Clock  # noqa: E402
 from database import read_rows  # noqa: E402
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
@@ -39,7 +40,8 @@ class Box:
     def __init__(self, top):
         self.top, self.logs, self.db = top, top + "/logs", top + "/x.db"
         os.mkdir(self.logs)
-        self.env = home_env(top)
+        self.clock = Clock(top + "/clock")
+        self.env = home_env(top, **self.clock.env)
 
     def configure(self, *names, logs="*.log", **more):
         path = self.top + "/config.json"
@@ -180,7 +182,7 @@ def test_slow_pod(box):
     child = box.collect()
     ok(until(lambda: asked() >= 2), "telemetry is requested")
     open(box.top + "/slow", "w").close()
-    time.sleep(8)
+    box.clock.forward(8, step=1)
     before = asked()
     os.unlink(box.top + "/slow")
     if ok(until(lambda: asked() - before >= 6), "telemetry continues",

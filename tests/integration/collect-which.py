@@ -253,7 +253,7 @@ def test_slow_writer(pod):
     with open(pod.path("a.log"), "a") as file:
         os.rename(pod.path("a.log"), pod.path("a.old"))
         for i in range(51, 53):
-            time.sleep(8)
+            pod.clock.forward(8)
             file.write(steps(i, i))
             file.flush()
             text += steps(i, i)

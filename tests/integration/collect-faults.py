@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 TUI = os.environ["HGYM_TUI"]
 SRC = os.environ.get("HGYM_SRC", ".")
@@ -104,7 +103,7 @@ def main(top):
                              for line in box.said())),
            "a stopped server is reported with the reason")
         box.write(5)
-        time.sleep(2)
+        box.clock.forward(10)
         ok(child.poll() is None and not box.has_all(), "the collector waits for "
                                                        "the server")
         again = sshd("restart", box.rig)
@@ -149,7 +148,7 @@ def one_session(top):
            "MaxSessions 1: telemetry uses another connection")
         box.write(5)
         ok(until(box.has_all), "MaxSessions 1: the log continues")
-        time.sleep(3)
+        box.clock.forward(4, step=1)
         conns = sshd("conns", box.rig).stdout
         ok(len(conns.split()) == 2 and
            not any("MaxSessions" in line for line in box.said()),

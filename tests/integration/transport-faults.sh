@@ -132,18 +132,37 @@ test_black_holes() {
 	is "$(grep -c out "$work/out")" 2 "an interruption of three seconds: both lines arrive"
 }
 
-# Both connections are silent; the clock shows that the machine was suspended,
-# and only one of them still works.
+# The same as begin or through for a program that takes the time from a clock.
+with_clock() {
+	forward 0
+	export HGYM_TUI_TEST_CLOCK="$work/clock"
+	"$@"
+	unset HGYM_TUI_TEST_CLOCK
+}
+
+forward() { python3 "$src/tests/support/clock.py" "$work/clock" "$1"; }
+
+# Advance the clock until the command of that name ends. Sets $silent to the seconds
+# from its last output, the mtime of the file out, to its report, that of err.
+forward_until_end() {
+	silent=0
+	until test -f "$work/$1.rc" || test "$silent" -ge 300; do
+		forward 1
+		silent=$((silent + 1))
+	done
+	finish "$1"
+	silent=$((silent + $(stat -c %Y "$work/$1.err") - $(stat -c %Y "$work/$1.out")))
+}
+
+# The clock shows that the machine was suspended, and the connection is silent:
+# awake of begin_waits is such a connection that still works.
 test_sleep() {
 	start_relay asleep "$port"
-	through asleep "echo started; $wait_for_end" -I -Z 6000
-	begin awake -I -Z 6000 libssh2:pod 'echo started; sleep 24'
+	with_clock through asleep "echo started; $wait_for_end" -I -Z 6000
 	wait_for grep -q started "$work/asleep.out"
 	kill -USR1 "$(cat "$work/asleep.pid")"
-	finish asleep
+	forward_until_end asleep
 	is "$got" "$TIMEOUT" "after a suspend a broken connection is noticed"
-	finish awake
-	is "$got" 0 "after a suspend a working connection continues"
 }
 
 # Both directions are full on four channels while the relay stops and
@@ -183,18 +202,15 @@ signal_conns() {
 }
 
 # A silent command on a connection without other users: the connection sends a
-# probe by itself. The mtime of the file out is the time of the last output, the
-# mtime of the file err is the time of the report.
+# probe by itself.
 test_frozen_connection() {
-	begin frozen libssh2:pod "echo in; $wait_for_end"
+	with_clock begin frozen libssh2:pod "echo in; $wait_for_end"
 	wait_for grep -q in "$work/frozen.out"
 	pids=$(sh "$src/tests/support/sshd.sh" conns "$rig")
 	signal_conns STOP "$pids"
-	finish frozen
+	forward_until_end frozen
 	signal_conns CONT "$pids"
 	is "$got" "$TIMEOUT" "a frozen connection is noticed without other commands"
-	silent=$(($(stat -c %Y "$work/frozen.err") -
-		$(stat -c %Y "$work/frozen.out")))
 	check "a frozen connection: not before 15 s of silence, $silent s" test "$silent" -ge 14
 }
 
@@ -266,6 +282,7 @@ begin_waits() {
 	begin alive -I libssh2:alive 'sleep 14; echo in'
 	second calm
 	begin calm -I libssh2:calm 'sleep 14; echo in'
+	begin awake -I -Z 6000 libssh2:calm 'sleep 24; echo in'
 	start_relay black "$port"
 	kill -USR1 "$(cat "$work/black.pid")"
 	through black 'echo in'
@@ -285,6 +302,7 @@ end_waits() {
 	waited silence "keys change while nothing is sent: the connection stays"
 	waited alive "the server's probes are answered"
 	waited calm "a waiting connection is not closed"
+	waited awake "after a suspend a working connection continues"
 	finish black
 	is "$got" "$TIMEOUT" "a server that never answers is noticed"
 	says "a server that never answers: the failed step is named" "the SSH handshake took longer"

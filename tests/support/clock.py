@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: MIT
 """A clock that a test sets.  For programs that were started with its env, time
-passes without waiting."""
+passes without waiting.  Scripts of the shell run `clock.py FILE SECONDS`."""
+import os
 import struct
+import sys
 import time
 
 
 class Clock:
     def __init__(self, path):
-        self.path, self.ahead_s = path, 0
-        self.env = {"HGYM_TUI_TEST_CLOCK": path}
-        with open(path, "wb") as file:
-            file.write(bytes(8))
+        self.path, self.env = path, {"HGYM_TUI_TEST_CLOCK": path}
+        if not os.path.exists(path):
+            with open(path, "wb") as file:
+                file.write(bytes(8))
+        with open(path, "rb") as file:
+            self.ahead_s = struct.unpack("=q", file.read())[0] / 1000
 
     def forward(self, seconds, step=5):
         """Advance the clock in steps, with time to react to each: if all of it
@@ -22,3 +26,7 @@ class Clock:
             with open(self.path, "r+b") as file:
                 file.write(struct.pack("=q", round(self.ahead_s * 1000)))
             time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    Clock(sys.argv[1]).forward(int(sys.argv[2]))

@@ -79,6 +79,7 @@ static void append_variables(struct buf *out, enum launch_op op, const struct la
 {
 	const struct plan *plan = l->plan;
 	const struct plan_pod *pod = &plan->pods[l->pod];
+	const struct plan_variant *control = &plan->variants[0];
 	AUTO_BUF command = buf_new(1024U * 1024);
 
 	append_root(out, pod);
@@ -92,9 +93,9 @@ static void append_variables(struct buf *out, enum launch_op op, const struct la
 	else
 		append_path(out, plan->cwd);
 	buf_append_str(out, "\nHB_GPUS='");
-	plan_gpus_text(&pod->gpus, ',', out);
+	plan_gpus_text(&pod->gpus, ",", out);
 	buf_append_str(out, "'\nHB_LOCKS='");
-	plan_gpus_text(&pod->gpus, ' ', out);
+	plan_gpus_text(&pod->gpus, " ", out);
 	buf_append_str(out, pod->gpus.n == 0 ? "host'\n" : "'\n");
 	append_variable(out, "HB_FOREIGN", plan->refuse_foreign ? "refuse" : "ignore");
 	buf_appendf(out, "HB_TIMEOUT=%.0f\nHB_OFFSET=%llu\nHB_MAX=%u\n", plan->timeout_s,
@@ -104,6 +105,11 @@ static void append_variables(struct buf *out, enum launch_op op, const struct la
 		append_variable(out, "HB_HOLD", "1");
 	append_paths(out, "HB_JUDGED", &plan->judge_files);
 	append_paths(out, "HB_DATA", &plan->data);
+	append_variable(out, "HB_CONTROL", control->tag);
+	append_variable(out, "HB_READS",
+			plan->kernel		   ? ""
+			: control->command != NULL ? control->command
+						   : plan->command);
 	if (op == LAUNCH_PREFLIGHT)
 		append_needs(out, plan);
 	plan_command(plan, l->arm, l->pod, &command);

@@ -261,15 +261,15 @@ export TRITON_CACHE_DIR="$at/triton" TORCHINDUCTOR_CACHE_DIR="$at/inductor"
 export TORCH_EXTENSIONS_DIR="$at/extensions" CUDA_CACHE_PATH="$at/cuda"; unset at
 '
 	# shellcheck disable=SC2016
-	printf '%s\n%s\nexec %s\n' "$caches$probe"'cd "$HB_CWD" || exit 126' \
-		"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN \
-HB_LOCKS HB_LOCK_DIR HB_HOLDER" "$HB_CMD" >"$job/cmd.sh"
-	# shellcheck disable=SC2016
-	test -z "$HB_PREPARE" ||
-		printf '%s\n%s\nexec %s\n' "$caches"'cd "$HB_CWD" || exit 126' \
-			"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN \
-HB_LOCKS HB_LOCK_DIR HB_HOLDER" "$HB_PREPARE" >"$job/prepare.sh"
+	enter='cd "$HB_CWD" || exit 126
+unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN HB_LOCKS HB_LOCK_DIR HB_HOLDER'
+	printf '%s\nexec %s\n' "$caches$probe$enter" "$HB_CMD" >"$job/cmd.sh"
+	test -z "$HB_PREPARE" || printf '%s\nexec %s\n' "$caches$enter" \
+		"$HB_PREPARE" >"$job/prepare.sh"
 	printf '%s' "$HB_JUDGED" >"$job/judged"
+	printf '%s' "$HB_DATA" >"$job/data"
+	printf '%s\n' "$HB_READS" | tr -s "\"\`'=:;,()<>|& 	" '\n' |
+		sort -u >"$job/named"
 	write_adopt "$job"
 	write_run "$job"
 	write_stamp "$job"
@@ -375,6 +375,20 @@ op_ship() {
 	fi
 }
 
+# Report all files that the control's runs have written and all arms read, or one
+# that a variant's run changed, preferably one that the control does not write.
+reply_shared() {
+	own=$HB_TOP/written
+	: >>"$own"
+	if test "$HB_TAG" = "$HB_CONTROL"; then
+		cat "$job/written" >>"$own"
+		reply "shared $(sort -u "$own" | tr '\n' ' ')"
+	elif test -s "$job/changed"; then
+		reply "shared $({ grep -vxF -f "$own" "$job/changed" ||
+			cat "$job/changed"; } | head -n 1)"
+	fi
+}
+
 # The state of a job, and its output from byte HB_OFFSET on.
 op_state() {
 	job=$HB_TOP/$HB_JOB
@@ -391,9 +405,7 @@ op_state() {
 	done*)
 		cmp -s "$job/hash.before" "$job/hash.after" ||
 			reply "files changed"
-		cmp -s "$job/shared.before" "$job/shared.after" ||
-			reply "shared $(cd "$job" && sort shared.before \
-				shared.after | uniq -u | head -n 1 | cut -c67-)"
+		test ! -s "$job/written" || reply_shared
 		test ! -s "$job/judged" ||
 			reply "hash $(sha256sum <"$job/hash.before")"
 		test ! -s "$job/alloc" || reply "alloc $(cat "$job/alloc")"

@@ -239,8 +239,25 @@ hashes() {
 		(cd "$HB_CWD" && sha256sum "$file" 2>&1)
 	done <judged
 }
+# Print size, time and inode of the files in folders, or of files.
+describe() {
+	find -H "$@" -type f -exec stat -c '%s,%Y,%i  %n' {} + | head -n 20000
+}
+# Describe the files that the control reads: its data, and the files that its
+# command names, the small ones by their hash.
+inputs() {
+	job=$PWD
+	cd "$HB_CWD" || return
+	while IFS= read -r path; do describe "$path"; done <"$job/data"
+	while IFS= read -r path; do
+		test -f "$path" || continue
+		test -n "$(find -H "$path" -size -2000)" &&
+			sha256sum "$path" || describe "$path"
+	done <"$job/named"
+}
 # Hash the files that programs of all arms read when they start, and the
-# settings in a folder that all arms use.
+# settings in a folder that all arms use.  If each arm has its own copy of that
+# folder, describe the copies of the other arms.
 shared() {
 	python=$(command -v python3 || command -v python)
 	for site in "$HOME"/.local "$HB_CWD"/.venv "$HB_CWD"/venv \
@@ -251,7 +268,13 @@ shared() {
 	done
 	cd && sha256sum .bashrc .bash_profile .bash_login .profile .zshenv
 	here=$(cd "$HB_CWD" && pwd -P)
-	case $here in "$(dirname "$1")"/*) return ;; esac
+	case $here in "$(dirname "$1")"/src.*)
+		for copy in "$(dirname "$1")"/src.*; do
+			test "$copy" = "$here" || describe "$copy"
+		done
+		return
+		;;
+	esac
 	cd "$here" && find . -maxdepth 1 -type f -size -2000 \( \
 		-name '*config*.*' -o -name '*settings*.*' \) \
 		-exec sha256sum {} +
@@ -260,6 +283,7 @@ shared() {
 (sources "$HB_CWD") >work
 hashes >hash.before
 (shared "$(pwd -P)") 2>/dev/null | sort -u >shared.before
+(inputs) 2>/dev/null | sort -u >inputs.before
 t0=$(date +%s) up0=$(cut -d' ' -f1 /proc/uptime)
 if ! { echo "$$ $group $began $boot $ns" >pid.t && mv pid.t pid; }; then
 	: >full
@@ -499,6 +523,15 @@ test ! -f alloc || test -f cut || test -f timedout ||
 	! is_over "$(cat alloc)" .. || moved=moved
 hashes >hash.after
 (shared "$(pwd -P)") 2>/dev/null | sort -u >shared.after
+(inputs) 2>/dev/null | sort -u >inputs.after
+# A new file is not an input that the run changed, but one that it writes.
+for list in written changed; do
+	{
+		sort shared.before shared.after | uniq -u
+		sort inputs.before inputs.after ${again-} | uniq -u
+	} | sed 's/^[^ ]*  //' | sort -u >$list
+	again=inputs.after
+done
 {
 	runtime
 	gpus

@@ -395,28 +395,33 @@ static void check_files(struct session *s, struct bench_run *run)
 	}
 }
 
-/* Check that no run of a variant changed a file that all arms read.  If the control's runs change
- * such files too, that is only a warning. */
+/* Check that no run of a variant changed a file that all arms read.  It is only a warning if the
+ * control's runs change that file, too. */
 static void check_shared(const struct session *s, struct bench_run *run)
 {
 	const struct plan_variant *v = plan_arm(s->plan, run->arm), *control = plan_arm(s->plan, 0);
-	const struct bench_run *by =
-		array_find(other, s->runs.v, s->runs.n,
-			   other->result.shared[0] != '\0' && plan_arm(s->plan, other->arm) == v);
-	bool control_too = array_any(other, s->runs.v, s->runs.n,
-				     other->result.shared[0] != '\0' &&
-					     plan_arm(s->plan, other->arm) == control);
-
 	const char *editable = strstr(run->result.runtime, "editable /");
 
 	if (editable != NULL && plan_needs_copies(s->plan))
 		guard_add(&run->hits, GUARD_SHARED, false,
 			  "%.90s imports from the common folder: all arms may run the same code",
 			  editable + strlen("editable "));
-	if (by != NULL && v != control)
-		guard_add(&run->hits, GUARD_SHARED, !control_too,
-			  "run %.40s changed %.80s, which the other arms read, too", by->id,
-			  by->result.shared);
+	array_each (by, s->runs.v, v != control ? s->runs.n : 0) {
+		const char *path = by->result.shared;
+		bool has_control = false, control_too = false;
+
+		array_each (other, s->runs.v, s->runs.n) {
+			bool ran = plan_arm(s->plan, other->arm) == control &&
+				   other->end == RUN_END_EXITED;
+
+			has_control |= ran;
+			control_too |= ran && strstr(other->result.shared, path) != NULL;
+		}
+		if (path[0] != '\0' && plan_arm(s->plan, by->arm) == v)
+			guard_add(&run->hits, GUARD_SHARED, has_control && !control_too,
+				  "run %.30s changed %s, which the other arms read, too", by->id,
+				  strlen(path) > 70 ? path + strlen(path) - 70 : path);
+	}
 }
 
 static void check_clock(struct bench_run *run)

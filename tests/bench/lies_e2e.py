@@ -77,9 +77,9 @@ def edited(rig):
         "MODE": "edit", "STEP_MS": "1900",
         "ONCE": os.path.join(rig.dir, "once")}})
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
-    ok(found["text"] == "INVALID (same work)" and
-       "sources differ from those of run" in str(found["guards"]),
-       "sources that are edited during the bench: INVALID", found)
+    ok(found["text"] == "INVALID (shared files)" and
+       "changed workload.sh, which" in str(found["guards"]),
+       "a script that a run edits: INVALID", (found["text"], found["guards"]))
     rig.clean("edit")
 
 
@@ -335,13 +335,15 @@ def shared_files(rig):
     rig.env["VIRTUAL_ENV"] = os.path.join(rig.dir, "env")
     packages = os.path.join(rig.env["VIRTUAL_ENV"], "lib/python3.9/site-packages")
     os.makedirs(packages)
-    path = rig.bench("shared", [rig.pod("p1")], {})
+    put(os.path.join(cwd, "rows.txt"), "1")
+    path = rig.bench("shared", [rig.pod("p1")], {}, workload={
+        "command": "cat <rows.txt; sh workload.sh"})
     text = json.load(open(path))
     arms = {"startup": "echo >>%s/usercustomize.py" % site,
             "active": "echo >>%s/slow.pth" % packages,
             "cached": "mkdir -p %s/pkg/__pycache__; echo >>%s/pkg/__pycache__/x.pyc"
                       % (packages, packages),
-            "config": "echo >>config.json",
+            "config": "echo >>config.json", "data": "echo >>rows.txt",
             "own": "case $TMPDIR in */tmp.own) echo >$TMPDIR/x ;; *) exit 1 ;;"
                    " esac; echo >>~/history; echo >>results.json"}
     text["variants"] = [{"tag": "A", "control": True}] + [
@@ -352,16 +354,25 @@ def shared_files(rig):
     done = rig.tui("bench", "run", "--yes", "--json", path)
     found = {c["variant"]: c for c in json.loads(done.stdout)["contrasts"]}
     for tag, name in (("startup", ".local/"), ("active", "slow.pth"),
-                      ("config", "config.json")):
+                      ("config", "config.json"), ("data", "rows.txt")):
         ok(found[tag]["text"] == "INVALID (shared files)" and
            name in str(found[tag]["guards"]),
            "a variant that changes what the control reads: " + tag,
            (found[tag]["text"], found[tag]["guards"]))
+    put(os.path.join(rig.dir, "more.txt"), "x")
+    path = rig.bench("copies", [rig.pod("p1")], {
+        "files": {"more.txt": "more.txt"}, "env": {"STEP_MS": "1900"},
+        "command": "echo sleep 1 >>../src.A/workload.sh; sh workload.sh"})
+    copies = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
+    ok(copies["text"] == "INVALID (shared files)" and
+       "/src.A/workload.sh" in str(copies["guards"]),
+       "a variant that changes the copy of the control",
+       (copies["text"], copies["guards"]))
     for tag in ("own", "cached"):
         check_faster(found[tag], "a variant that changes nothing that the control reads: " + tag)
     path = rig.bench("both", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
-                     workload={"command": "echo $$ >config.json; "
-                                          "sh workload.sh"})
+                     workload={"command": "echo $$ >config.json; echo $$ "
+                                          ">out.txt; sh workload.sh"})
     both = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     check_faster(both, "settings that every run writes: faster")
     ok("shared files" in str(both["guards"]), "settings that every run writes: the file is named", both["guards"])
@@ -374,7 +385,7 @@ def shared_files(rig):
     flag = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(flag["text"].endswith(", the control became slower"),
        "a variant whose own file slows the control: a warning", flag["text"])
-    rig.clean("shared", "both", "flag")
+    rig.clean("shared", "copies", "both", "flag")
 
 
 # The window of 30 steps takes 1.5 s.  The lies about time hide 0.75 s of it, far above the 0.22 s

@@ -46,6 +46,7 @@
 	X(WHOLE, "whole runs", "whole runs do not gain as much as the measurement")              \
 	X(LEFT, "left behind", "processes kept running after the run")                           \
 	X(SLOWED, "control slowed", "the control became slower once other arms had run")         \
+	X(EARLIER, "earlier runs", "the variant became faster after its earlier runs")           \
 	X(SHARED, "shared files", "a run changed a file that other arms read, too")
 
 #define GUARD_ID(id, word, what) GUARD_##id,

@@ -887,16 +887,17 @@ static void find_failures_of_control(struct judge *judge)
 	}
 }
 
-/* Why no run of the control has a value, or "". */
-static const char *get_failure_of_control(const struct judge *judge)
+static void refuse_unmeasured(const struct judge *judge, struct refusal *why)
 {
 	const struct judge_run *control = judge_next(judge, 0, NULL);
 
 	if (judge->control_fails == 0)
-		return "";
-	return array_find(hit, control->hits.hit, control->hits.n,
-			  hit->hard && (judge->control_fails >> hit->guard & 1) != 0)
-		->text;
+		return;
+	why->reason = VERDICT_NO_VALUE;
+	print_into(why->details, "%s",
+		   array_find(hit, control->hits.hit, control->hits.n,
+			      hit->hard && (judge->control_fails >> hit->guard & 1) != 0)
+			   ->text);
 }
 
 /* The hard guard that makes the variant INVALID, or NULL.  Temporary faults of the pod do not make
@@ -931,6 +932,7 @@ static unsigned int get_suffixes(const struct judge *judge, const struct judge_c
 		{ VERDICT_OTHER_CAP, guard_has(&c->hits, GUARD_POWER_CAP) },
 		{ VERDICT_NOT_WHOLE, guard_has(&c->hits, GUARD_WHOLE) },
 		{ VERDICT_SLOWED, guard_has(&c->hits, GUARD_SLOWED) },
+		{ VERDICT_EARLIER, guard_has(&c->hits, GUARD_EARLIER) },
 		{ VERDICT_UNPROVEN, judge->arms[c->arm].numerics_changed },
 	};
 	unsigned int suffixes = 0;
@@ -956,8 +958,8 @@ static bool contradicts(const struct judge *judge, const struct judge_contrast *
 	       (turned || fabs(away->mean) > log1p(rule->margin));
 }
 
-static bool refuse_unsteady(const struct judge *judge, struct judge_contrast *c, char *why,
-			    size_t size)
+static void refuse_unsteady(const struct judge *judge, struct judge_contrast *c,
+			    struct refusal *why)
 {
 	const struct judge_steps *s = &c->steps;
 	bool variant = s->odd_times >= 1.0;
@@ -965,15 +967,15 @@ static bool refuse_unsteady(const struct judge *judge, struct judge_contrast *c,
 
 	/* A pause of both arms, as for a checkpoint, changes a ratio but gains nothing. */
 	if (!contradicts(judge, c, &s->away) || !contradicts(judge, c, &s->uneven))
-		return false;
+		return;
 	guard_add(&c->hits, GUARD_STEADY, false,
 		  "steps %.0f to %.0f took the %s %.1f times as long as other steps: %+.2f%% by "
 		  "the mean, %+.2f%% by the median of the intervals",
 		  s->odd_lo, s->odd_hi, variant ? "variant" : "control", times,
 		  stats_pct(c->paired.mean), stats_pct(c->paired.mean - s->away.mean));
-	(void)snprintf(why, size, "not steady: steps %.0f to %.0f took %.1fx as long", s->odd_lo,
-		       s->odd_hi, times);
-	return true;
+	why->reason = VERDICT_UNSTEADY;
+	print_into(why->details, "steps %.0f to %.0f took %.1fx as long", s->odd_lo, s->odd_hi,
+		   times);
 }
 
 /* A window with fewer ticks is too short for its clock. */
@@ -983,28 +985,31 @@ static bool refuse_unsteady(const struct judge *judge, struct judge_contrast *c,
 
 /* Refuse a verdict if the logs' clock is too coarse: the window has too few ticks, the difference
  * is below two ticks, or all blocks show exactly the same difference. */
-static void refuse_coarse(const struct judge *judge, const struct judge_contrast *c, char *why,
-			  size_t size)
+static void refuse_coarse(const struct judge *judge, const struct judge_contrast *c,
+			  struct refusal *why)
 {
 	double ticks = fmin(judge->summary[c->base].ticks, judge->summary[c->arm].ticks);
 	const struct judge_run *first = judge_next(judge, c->base, NULL);
 	bool of_pod = first != NULL && first->times.clock == STEP_CLOCK_STAMPS;
 
-	if (ticks < LEAST_TICKS)
-		(void)snprintf(why, size, "the window is %.0f ticks of %s clock, need %.0f", ticks,
-			       of_pod ? "the pod's" : "the log's", LEAST_TICKS);
-	else if (judge->training && c->paired.sd == 0.0)
-		(void)snprintf(why, size, "no spread: all blocks show the same difference");
-	else if (c->paired.p < judge->rule.paired.alpha &&
-		 fabs(c->paired.mean) * ticks < LEAST_APART)
-		(void)snprintf(why, size, "the difference is below two ticks of the log's clock");
+	if (ticks < LEAST_TICKS) {
+		why->reason = VERDICT_COARSE;
+		print_into(why->details, "the window is %.0f ticks of %s clock, need %.0f", ticks,
+			   of_pod ? "the pod's" : "the log's", LEAST_TICKS);
+	} else if (judge->training && c->paired.sd == 0.0) {
+		why->reason = VERDICT_NO_SPREAD;
+		print_into(why->details, "all blocks show the same difference");
+	} else if (c->paired.p < judge->rule.paired.alpha &&
+		   fabs(c->paired.mean) * ticks < LEAST_APART) {
+		why->reason = VERDICT_COARSE;
+		print_into(why->details, "the difference is below two ticks of the log's clock");
+	}
 }
 
 static void decide_contrast(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_rule *rule = &judge->rule;
-	char why[80] = "";
-	bool unsteady = refuse_unsteady(judge, c, why, sizeof(why));
+	struct refusal why = { VERDICT_NONE, "" };
 	/* Two pods may differ by an unknown amount, so their common interval never shows SAME.  It
 	 * holds for these two pods if each of them shows SAME by its own blocks. */
 	bool same_on_each = c->n_pods == 2 && !c->across_pods &&
@@ -1012,8 +1017,7 @@ static void decide_contrast(const struct judge *judge, struct judge_contrast *c)
 				   c->pods[p].paired.n >= VERDICT_MIN_BLOCKS &&
 					   paired_is_same(&c->pods[p].paired, rule->paired.margin));
 	struct verdict_input input = {
-		.unmeasured = get_failure_of_control(judge),
-		.refused = why,
+		.details = why.details,
 		.invalid = find_invalidating_guard(judge, c),
 		.need = rule->need,
 		.n_blocks = c->n_blocks,
@@ -1030,15 +1034,18 @@ static void decide_contrast(const struct judge *judge, struct judge_contrast *c)
 		.worse_nats = c->quality.worse ? c->quality.nats.mean : 0.0,
 	};
 
-	if (unsteady)
+	refuse_unsteady(judge, c, &why);
+	if (why.reason == VERDICT_UNSTEADY)
 		input.suffixes &= ~(1U << VERDICT_NOT_STEADY);
-	refuse_coarse(judge, c, why, sizeof(why));
-	if (why[0] == '\0')
-		judge_refuse_late_rows(judge, c, why, sizeof(why));
+	refuse_coarse(judge, c, &why);
+	if (why.reason == VERDICT_NONE)
+		judge_refuse_late_rows(judge, c, &why);
+	refuse_unmeasured(judge, &why);
+	input.reason = why.reason;
 	if (judge->arms[c->arm].other_noise)
 		input.register_sd = input.register_df = (double)NAN;
 	verdict_judge(&c->verdict, &input);
-	if (unsteady && c->verdict.refused)
+	if (c->verdict.reason == VERDICT_UNSTEADY)
 		c->verdict.suffixes |= 1U << VERDICT_NOT_STEADY;
 	input.invalid = NULL;
 	verdict_judge(&c->if_valid, &input);
@@ -1125,31 +1132,58 @@ static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 #define SLOWED_FEW_BY 0.10
 #define SLOWED_FEW_P  0.01
 
-/* Warn if the control is slower in all blocks than before any variant ran.  A gradual slowdown also
- * increases the spread of its runs, so it is not significant and gives no warning. */
-static void warn_if_slowed(const struct judge *judge, struct judge_contrast *c)
+/* The first run of a program may take longer by up to this, as its files are not in the page
+ * cache. */
+#define PREPARED_BY 0.2
+/* A series of fewer runs, each faster than the one before, may be chance. */
+#define LEAST_SERIES 5
+
+/* By how much all runs of an arm in the blocks are slower (sign 1) or faster (-1) than its burn-in
+ * run on the same pod, if that is more than `least`, or if each run is faster than the one before;
+ * ln units, 0: not shown.  A gradual slowdown increases the spread, so it is not significant. */
+static double compare_with_burn_in(const struct judge *judge, size_t arm, double sign, double least)
 {
 	AUTO_FREE double *ln = judge_new_array(judge);
 
 	array_each (first, judge->runs, judge->n_runs) {
-		size_t n = 0;
+		size_t n = 1;
 
-		if (first->counted || first->arm != 0 || !(first->y > 0.0) ||
+		if (first->counted || first->arm != arm || !(first->y > 0.0) ||
 		    guard_hard(&first->hits) != NULL)
 			continue;
-		judge_each (run, judge, 0)
+		ln[0] = log(first->y);
+		judge_each (run, judge, arm)
 			if (run->pod == first->pod && judge_is_usable(run))
 				ln[n++] = log(run->y);
-		double by = stats_mean(ln, n) - log(first->y);
-		double se = stats_sd(ln, n) * sqrt(1.0 + 1.0 / (double)n);
-		bool few = n == VERDICT_MIN_BLOCKS;
-		if (n >= VERDICT_MIN_BLOCKS && by > (few ? SLOWED_FEW_BY : SLOWED_BY) &&
-		    dist_t_upper(by / se, (double)n - 1.0) < (few ? SLOWED_FEW_P : SLOWED_P))
-			guard_add(&c->hits, GUARD_SLOWED, false,
-				  "the control became %.1f%% slower once other arms had run: does "
-				  "one of them change what it reads?",
-				  stats_pct(by));
+		double by = sign * (stats_mean(ln + 1, n - 1) - ln[0]);
+		double se = stats_sd(ln + 1, n - 1) * sqrt(1.0 + 1.0 / ((double)n - 1.0));
+		bool few = n - 1 == VERDICT_MIN_BLOCKS;
+		if (n > VERDICT_MIN_BLOCKS && by > (few ? fmax(least, SLOWED_FEW_BY) : least) &&
+		    dist_t_upper(by / se, (double)n - 2.0) < (few ? SLOWED_FEW_P : SLOWED_P))
+			return by;
+		if (sign < 0.0 && n >= LEAST_SERIES && all_of(i, n - 1, ln[i + 1] < ln[i]))
+			return by;
 	}
+	return 0.0;
+}
+
+/* Warn if the control became slower after a variant had run for the first time, or if only the
+ * variant became faster after its own first run. */
+static void compare_earlier_runs(const struct judge *judge, struct judge_contrast *c)
+{
+	double slowed = compare_with_burn_in(judge, 0, 1.0, SLOWED_BY);
+	double gained = compare_with_burn_in(judge, c->arm, -1.0, PREPARED_BY);
+
+	if (slowed > 0.0)
+		guard_add(&c->hits, GUARD_SLOWED, false,
+			  "the control became %.1f%% slower once other arms had run: does one of "
+			  "them change what it reads?",
+			  stats_pct(slowed));
+	if (gained > 2.0 * compare_with_burn_in(judge, 0, -1.0, 0.0))
+		guard_add(&c->hits, GUARD_EARLIER, false,
+			  "its runs are %.1f%% faster than its burn-in run, the control's are not: "
+			  "do they use a cache or a result of an earlier run?",
+			  stats_pct(gained));
 }
 
 /* Two arms compared in the main blocks. */
@@ -1269,7 +1303,7 @@ static bool can_be_best(const struct judge *judge, size_t arm)
 {
 	return !judge->arms[arm].aa && !judge->arms[arm].numerics_changed &&
 	       !judge_is_invalid(judge, arm) &&
-	       (arm == 0 || (!judge->contrasts[arm - 1].verdict.refused &&
+	       (arm == 0 || (judge->contrasts[arm - 1].verdict.reason <= VERDICT_EARLY &&
 			     !judge->contrasts[arm - 1].quality.worse));
 }
 
@@ -1366,7 +1400,7 @@ void judge_init(struct judge *judge, const struct judge_rule *rule, const struct
 				continue;
 			if (aa == 0) {
 				warn_if_aa_differs(judge, c);
-				warn_if_slowed(judge, c);
+				compare_earlier_runs(judge, c);
 			}
 			decide_contrast(judge, c);
 		}

@@ -21,7 +21,13 @@ double judge_get_health(const struct health_sum *health, size_t offset);
 /* An array with room for one double per run.  Owned by the caller. */
 double *judge_new_array(const struct judge *judge);
 
-/* Write to `why` if the contrast cannot be judged because its rows became visible too late to
- * confirm their times, and whole runs do not confirm the difference. */
-void judge_refuse_late_rows(const struct judge *judge, const struct judge_contrast *c, char *why,
-			    size_t size);
+/* Why a contrast cannot be judged. */
+struct refusal {
+	enum verdict_reason reason;
+	char details[160];
+};
+
+/* Refuse the contrast if its rows became visible too late to confirm their times, and whole runs do
+ * not confirm the difference. */
+void judge_refuse_late_rows(const struct judge *judge, const struct judge_contrast *c,
+			    struct refusal *why);

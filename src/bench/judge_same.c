@@ -564,8 +564,8 @@ static bool is_gain_confirmed(const struct health_sum *h, double gain_s)
 	       (h->paced || h->shown_most_s - h->shown_least_s < fabs(gain_s) / 2.0);
 }
 
-void judge_refuse_late_rows(const struct judge *judge, const struct judge_contrast *c, char *why,
-			    size_t size)
+void judge_refuse_late_rows(const struct judge *judge, const struct judge_contrast *c,
+			    struct refusal *why)
 {
 	double claimed = MEAN(0, printed_s) - MEAN(c->arm, printed_s);
 	const struct paired_rule *rule = &judge->rule.paired;
@@ -593,12 +593,10 @@ void judge_refuse_late_rows(const struct judge *judge, const struct judge_contra
 				       : !(seen.p < LOG_CLOCK_P)))
 		return;
 	const struct judge_run *first = judge_next(judge, c->arm, NULL);
-	(void)snprintf(why, size, "%s: the log gained %.2f s, whole runs %.2f s",
-		       first != NULL && first->times.clock == STEP_CLOCK_STAMPS
-			       ? "whole runs disagree"
-		       : timely ? "rows did not appear sooner"
-				: "all rows appeared at once",
-		       claimed, seen.mean);
+	why->reason = first != NULL && first->times.clock == STEP_CLOCK_STAMPS ? VERDICT_WHOLE_RUNS
+		      : timely						       ? VERDICT_NOT_SOONER
+									       : VERDICT_AT_ONCE;
+	print_into(why->details, "the log gained %.2f s, whole runs %.2f s", claimed, seen.mean);
 }
 
 /* Was most of the gain in the window lost outside of it in all pairs, by startup, compilation, or
@@ -642,13 +640,13 @@ static double get_unit_s(const char *key)
 /* The score times a part of the run, so whole runs cannot gain a larger share than the score does.
  * If they do in all pairs, the variant left something out, such as the check of its result.  If
  * they gain less than half of the seconds that the score gains, work was moved out of what the
- * score times, or the score is false. */
+ * score times, or the score is false, as it is if a run takes less time than its score. */
 static void compare_score_runs(const struct judge *judge, struct judge_contrast *c)
 {
 	AUTO_FREE double *excess = judge_new_array(judge), *lost = judge_new_array(judge);
 	double a = MEAN(0, took_s), b = MEAN(c->arm, took_s), claimed = 0.0;
 	bool fits = !judge->rule.higher;
-	size_t n = 0;
+	size_t n = 0, n_longer = 0;
 
 	each_pair (control, run, judge, c->arm) {
 		const char *key = run->log->score_key;
@@ -656,6 +654,7 @@ static void compare_score_runs(const struct judge *judge, struct judge_contrast 
 		double gained_s = control->health->took_s - run->health->took_s;
 
 		fits &= control->y * unit_s <= control->health->took_s;
+		n_longer += run->y * unit_s > run->health->took_s + LOG_CLOCK_LENGTH_S ? 1 : 0;
 		claimed += (control->y - run->y) * unit_s;
 		lost[n] = (control->y - run->y) * unit_s - gained_s;
 		excess[n++] = log(run->y / control->y) -
@@ -664,6 +663,11 @@ static void compare_score_runs(const struct judge *judge, struct judge_contrast 
 	struct paired more = paired_compare(excess, n, &judge->rule.paired);
 	struct paired only = paired_compare(lost, n, &judge->rule.paired);
 	claimed /= (double)n;
+	if (fits && 2 * n_longer > n)
+		guard_add(&c->hits, GUARD_WHOLE, false,
+			  "%zu of %zu runs took less time than their score, the control's did not: "
+			  "the score is not the time that passed",
+			  n_longer, n);
 	if (fits && c->paired.p < judge->rule.paired.alpha && claimed > SKIPPED_S &&
 	    only.p < LOG_CLOCK_P && only.mean / claimed > 0.5)
 		guard_add(&c->hits, GUARD_WHOLE, false,

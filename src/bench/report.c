@@ -364,37 +364,18 @@ static void add_doubts(struct report *r)
 	add_fact(r, "doubts", n > 0 ? FACT_WARN : FACT_PLAIN);
 }
 
-/* What to do about the reason for which a complete bench was not judged. */
-static const char *get_remedy(const char *text)
-{
-	static const char *const remedies[][2] = {
-		{ "ticks of the", "measure more steps (--window) or longer runs" },
-		{ "not steady", "choose a window without these steps (--window)" },
-		{ "rows ", "turn off output buffering (stdbuf -oL, python3 -u) or measure longer "
-			   "runs" },
-		{ "stop this early", "run all of its blocks" },
-	};
-
-	for (size_t i = 0; i < LENGTH(remedies); i++)
-		if (strstr(text, remedies[i][0]) != NULL)
-			return remedies[i][1];
-	return "fix the reason in parentheses, then run the bench again";
-}
-
 static void add_next_step(struct report *r)
 {
 	bool is_faster = is_word(r->c, VERDICT_FASTER);
 	const char *suffix = cJSON_GetStringValue(json_first(verdict_list(r->c, "suffix")));
 	const cJSON *best = verdict_list(r->root, "best");
 	size_t need = verdict_count(r->c, "blocks_to_margin");
+	int reason = str_index(verdict_reasons, txt(r->c, "reason"));
 
-	if (is_word(r->c, VERDICT_INVALID))
+	if (reason > VERDICT_NONE)
+		append(r, "%s", verdict_advice[reason]);
+	else if (is_word(r->c, VERDICT_INVALID) || is_word(r->c, VERDICT_NOT_JUDGED))
 		append(r, "fix the reason, then run the bench again");
-	else if (is_word(r->c, VERDICT_NOT_JUDGED) &&
-		 verdict_count(r->c, "n_blocks") >= VERDICT_MIN_BLOCKS)
-		append(r, "%s", get_remedy(txt(r->c, "text")));
-	else if (is_word(r->c, VERDICT_NOT_JUDGED))
-		append(r, "run more blocks: a verdict needs at least %d", VERDICT_MIN_BLOCKS);
 	else if (is_word(r->c, VERDICT_SAME))
 		append(r, "choose for reasons other than speed");
 	else if (is_word(r->c, VERDICT_NO_DIFFERENCE) && need > 0)

@@ -50,10 +50,11 @@ static bool is_judged(const struct session *s, const struct bench_run *run)
 {
 	size_t first = run->pod * s->runs.per_pod + (run->round - run->rep) * s->runs.n_arms;
 
-	/* The first run of the control is judged, because it ran before any variant. */
-	if (!run->counted && run->round == 0 && run->pos == 0 && run->arm == 0)
-		return run->end == RUN_END_EXITED;
-	if (run->end == RUN_END_NONE || !run->counted)
+	/* The first burn-in run of each arm is compared with the arm's other runs. */
+	if (!run->counted)
+		return run->round == 0 && run->end == RUN_END_EXITED &&
+		       (run->arm != 0 || run->pos == 0);
+	if (run->end == RUN_END_NONE)
 		return false;
 	if (guard_hard(&run->hits) != NULL)
 		return true;
@@ -314,11 +315,12 @@ static size_t count_blocks(const struct session *s)
 
 static bool is_first_of_control(const struct session *s, const struct bench_run *run)
 {
-	if (plan_arm(s->plan, run->arm) != plan_arm(s->plan, 0) || run->end != RUN_END_EXITED)
-		return false;
-	return !array_any(other, s->runs.v, s->runs.n,
+	const struct plan_variant *control = plan_arm(s->plan, 0);
+
+	return plan_arm(s->plan, run->arm) == control && run->end == RUN_END_EXITED &&
+	       !array_any(other, s->runs.v, s->runs.n,
 			  other != run && other->end != RUN_END_NONE &&
-				  plan_arm(s->plan, other->arm) == plan_arm(s->plan, 0));
+				  plan_arm(s->plan, other->arm) == control);
 }
 
 /* Describe why a run has no value, and what it printed instead. */

@@ -9,6 +9,11 @@
 
 const char *const verdict_words[] = { VERDICT_LIST(LIST_NAME) NULL };
 
+const char *const verdict_reasons[] = { VERDICT_REASON_LIST(LIST_NAME) NULL };
+
+#define ADVICE(id, name, advice) advice,
+const char *const verdict_advice[] = { VERDICT_REASON_LIST(ADVICE) };
+
 const char *const verdict_suffixes[] = { VERDICT_SUFFIX_LIST(LIST_NAME) NULL };
 
 /* With fewer blocks, a disagreement of t and sign-flip test means nothing. */
@@ -26,9 +31,17 @@ static size_t blocks_needed(const struct verdict_input *in)
 	return in->need > VERDICT_MIN_BLOCKS ? in->need : VERDICT_MIN_BLOCKS;
 }
 
-static bool is_given(const char *reason)
+static enum verdict_reason find_reason(const struct verdict_input *in)
 {
-	return reason != NULL && reason[0] != '\0';
+	if (in->reason == VERDICT_NO_VALUE)
+		return in->reason;
+	if (in->n_blocks < blocks_needed(in) || isnan(in->paired->p))
+		return VERDICT_FEW_BLOCKS;
+	/* An interim look can only show a difference. */
+	if (in->reason == VERDICT_NONE && in->n_blocks < in->planned &&
+	    !(in->paired->p < in->level))
+		return VERDICT_EARLY;
+	return in->reason;
 }
 
 /* The first word that applies, in the order of VERDICT_LIST. */
@@ -38,11 +51,7 @@ static enum verdict_word pick_word(const struct verdict_input *in)
 
 	if (in->invalid != NULL)
 		return VERDICT_INVALID;
-	if (is_given(in->unmeasured) || in->n_blocks < blocks_needed(in) || isnan(p->p) ||
-	    is_given(in->refused))
-		return VERDICT_NOT_JUDGED;
-	/* An interim look can only show a difference. */
-	if (in->n_blocks < in->planned && !(p->p < in->level))
+	if (find_reason(in) != VERDICT_NONE)
 		return VERDICT_NOT_JUDGED;
 	if (p->p < in->level && p->mean > 0.0)
 		return in->worse_nats > 0.0 ? VERDICT_FASTER_WORSE : VERDICT_FASTER;
@@ -74,12 +83,8 @@ static void write_not_judged(struct verdict *v, const struct verdict_input *in)
 {
 	const struct paired *p = in->paired;
 
-	if (is_given(in->unmeasured)) {
-		append_into(v->text, " (the control has no value: %s)", in->unmeasured);
-		v->refused = true;
-		return;
-	}
-	if (in->n_blocks < blocks_needed(in) || isnan(p->p)) {
+	v->reason = find_reason(in);
+	if (v->reason == VERDICT_FEW_BLOCKS) {
 		append_into(v->text, " (%zu block%s, need %zu)", in->n_blocks,
 			    in->n_blocks == 1 ? "" : "s", blocks_needed(in));
 		if (isnan(p->mean) || !(in->register_df >= 2.0) || !(in->register_sd > 0.0))
@@ -90,16 +95,14 @@ static void write_not_judged(struct verdict *v, const struct verdict_input *in)
 		append_into(v->text, "; provisional ");
 		append_estimate(v, stats_pct(p->mean), stats_pct(p->mean - half),
 				stats_pct(p->mean + half));
-		return;
+	} else if (v->reason == VERDICT_EARLY) {
+		append_into(v->text,
+			    " (%zu of %zu blocks; a stop this early needs p < %.2g); so far ",
+			    in->n_blocks, in->planned, in->level);
+		append_estimate(v, stats_pct(p->mean), stats_pct(p->lo), stats_pct(p->hi));
+	} else {
+		append_into(v->text, " (%s: %s)", verdict_reasons[v->reason], in->details);
 	}
-	if (is_given(in->refused)) {
-		append_into(v->text, " (%s)", in->refused);
-		v->refused = true;
-		return;
-	}
-	append_into(v->text, " (%zu of %zu blocks; a stop this early needs p < %.2g); so far ",
-		    in->n_blocks, in->planned, in->level);
-	append_estimate(v, stats_pct(p->mean), stats_pct(p->lo), stats_pct(p->hi));
 }
 
 void verdict_judge(struct verdict *v, const struct verdict_input *in)
@@ -107,7 +110,7 @@ void verdict_judge(struct verdict *v, const struct verdict_input *in)
 	const struct paired *p = in->paired;
 
 	*v = (struct verdict){ .word = pick_word(in), .suffixes = in->suffixes };
-	if (v->word == VERDICT_INVALID || is_given(in->unmeasured))
+	if (v->word == VERDICT_INVALID || in->reason == VERDICT_NO_VALUE)
 		v->suffixes = 0;
 	else if (v->word != VERDICT_NOT_JUDGED && p->n >= FRAGILE_BLOCKS && !isnan(p->p_signflip) &&
 		 (p->p < in->level) != (p->p_signflip < in->alpha))

@@ -19,6 +19,28 @@ enum verdict_word { VERDICT_LIST(VERDICT_ID) };
 
 extern const char *const verdict_words[]; /* NULL-terminated */
 
+/* Why a verdict is NOT JUDGED; after EARLY, more blocks do not help.  Columns: id, reason in the
+ * verdict's text and in verdict.json, what to do next. */
+#define VERDICT_REASON_LIST(X)                                                                    \
+	X(NONE, "", "")                                                                           \
+	X(FEW_BLOCKS, "too few blocks", "run more blocks")                                        \
+	X(EARLY, "ended early", "run all of its blocks")                                          \
+	X(NO_VALUE, "the control has no value", "make the control print its step times or score") \
+	X(UNSTEADY, "not steady", "choose a window without these steps (--window)")               \
+	X(COARSE, "coarse clock", "measure more steps (--window) or longer runs")                 \
+	X(NO_SPREAD, "no spread", "measure more steps (--window) or longer runs")                 \
+	X(AT_ONCE, "all rows appeared at once",                                                   \
+	  "turn off output buffering (stdbuf -oL, python3 -u) or measure longer runs")            \
+	X(NOT_SOONER, "rows did not appear sooner",                                               \
+	  "check that the log's clock counts all of the work, or measure longer runs")            \
+	X(WHOLE_RUNS, "whole runs disagree", "measure longer runs")
+
+#define VERDICT_REASON_ID(id, ...) VERDICT_##id,
+enum verdict_reason { VERDICT_REASON_LIST(VERDICT_REASON_ID) };
+
+extern const char *const verdict_reasons[]; /* NULL-terminated */
+extern const char *const verdict_advice[];  /* indexed by reason */
+
 /* With fewer blocks the verdict is NOT JUDGED, whatever the plan says. */
 #define VERDICT_MIN_BLOCKS 3
 
@@ -35,6 +57,7 @@ extern const char *const verdict_words[]; /* NULL-terminated */
 	X(OTHER_CAP, "other power cap")           \
 	X(NOT_WHOLE, "whole runs disagree")       \
 	X(SLOWED, "the control became slower")    \
+	X(EARLIER, "faster after earlier runs")   \
 	X(UNPROVEN, "quality unproven")
 
 #define VERDICT_SUFFIX_ID(id, name) VERDICT_##id,
@@ -44,10 +67,10 @@ extern const char *const verdict_suffixes[]; /* NULL-terminated */
 
 struct verdict_input {
 	const char *invalid; /* word of the hard guard that applies, or NULL */
-	/* Why the control itself has no value, so that the variant cannot be blamed; NULL or "". */
-	const char *unmeasured;
-	/* Why the verdict is NOT JUDGED despite enough blocks; NULL or "". */
-	const char *refused;
+	/* Why the verdict is NOT JUDGED, and the details.  NO_VALUE: the control itself has no
+	 * value, so the variant cannot be blamed.  Too few blocks come before other reasons. */
+	enum verdict_reason reason;
+	const char *details;
 	size_t need;	 /* blocks needed; at least VERDICT_MIN_BLOCKS */
 	size_t n_blocks; /* complete blocks; paired->n may count pods */
 	/* Planned blocks, if the bench is running or was stopped by hand.  0: it is finished. */
@@ -67,9 +90,9 @@ struct verdict_input {
 struct verdict {
 	enum verdict_word word;
 	unsigned int suffixes;
-	bool refused;	   /* NOT JUDGED, and more blocks would not help */
-	bool below_margin; /* shown, but smaller than the margin */
-	char text[256];	   /* the printed verdict */
+	enum verdict_reason reason; /* of NOT JUDGED */
+	bool below_margin;	    /* shown, but smaller than the margin */
+	char text[256];		    /* the printed verdict */
 };
 
 void verdict_judge(struct verdict *verdict, const struct verdict_input *input);

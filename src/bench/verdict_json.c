@@ -194,6 +194,9 @@ static void add_contrast(cJSON *row, const struct judge *judge, const struct jud
 			cJSON_AddItemToArray(array, cJSON_CreateString(verdict_suffixes[i]));
 	json_add(row, JTEXT("verdict", verdict_words[c->verdict.word]),
 		 JTEXT("text", c->verdict.text), JTEXT("if_valid", c->if_valid.text),
+		 JTEXT("reason", c->verdict.reason != VERDICT_NONE
+					 ? verdict_reasons[c->verdict.reason]
+					 : NULL),
 		 JNODE("suffix", array), JBOOL("below_margin", c->verdict.below_margin));
 }
 

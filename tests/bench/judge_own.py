@@ -286,7 +286,7 @@ def clocks(folder):
     fast = arms(folder, "tf", 0.00198, noise=0.05)
     found = verdict(control, {"b": fast}, "--window", "20:100")["b"]
     ticks = min(ticks_of(control), ticks_of(fast))
-    ok(found["text"] == "NOT JUDGED (the window is %.0f ticks of the log's "
+    ok(found["text"] == "NOT JUDGED (coarse clock: the window is %.0f ticks of the log's "
        "clock, need 200)" % ticks and 130 < ticks < 190,
        "1 ms ticks over 160 ms are too few", (found["text"], ticks))
     done = run("--json", "--window", "20:100", "--control", *control,
@@ -308,7 +308,7 @@ def clocks(folder):
 
     found = verdict(coarse("td", 0.02), {"b": coarse("te", 0.0198)},
                     "--window", "20:100")["b"]
-    ok(re.match("NOT JUDGED .the window is 1[56]. ticks ", found["text"]),
+    ok(re.match("NOT JUDGED .coarse clock: the window is 1[56]. ticks ", found["text"]),
        "a clock that prints ms but ticks in 10 ms is detected", found["text"])
     found = verdict(
         [arms(folder, "ta%d" % i, 1.0, 1, 0, extra=swap(i))[0]
@@ -325,7 +325,7 @@ def clocks(folder):
                     extra=swap(i))[0] for i in range(6)]},
         "--window", "20:100")["b"]
     ok(found["p"] < 0.05 and 0 < found["sd_d"] and found["text"] ==
-       "NOT JUDGED (the difference is below two ticks of the log's clock)",
+       "NOT JUDGED (coarse clock: the difference is below two ticks of the log's clock)",
        "a difference of one tick is not accepted", found)
 
 
@@ -442,7 +442,7 @@ def hostile(folder):
     found = of("seedless", lambda lines: [
         line for line in lines if not line.startswith("seed:")])
     ok(found["text"] == "INVALID (same work)" and
-       said(found, "same work", "its log has no seed, the control's has 42"),
+       said(found, "same work", "seed is not printed, the control's is 42"),
        "a log without its seed: INVALID", found)
     found = of("back", lambda lines: [
         re.sub(r"train_time:\d+ms", "train_time:9ms", line)

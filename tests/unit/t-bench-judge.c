@@ -409,15 +409,15 @@ static void test_whole_runs(void)
 			b->logs[i].score.value = own ? 95 : 100 + z;
 		}
 		c = judged(b);
-		ok(c->verdict.refused == !cases[k / 2].seen &&
-			   (c->verdict.refused || c->verdict.word == VERDICT_FASTER),
+		ok((c->verdict.reason > VERDICT_EARLY) == !cases[k / 2].seen &&
+			   (c->verdict.reason > VERDICT_EARLY || c->verdict.word == VERDICT_FASTER),
 		   "%s: %s", cases[k / 2].what, c->verdict.text);
 		judge_release(&b->judge);
 	}
 	for (size_t i = 0; i < b->n; i++)
 		b->health[i].took_s = 1;
 	c = judged(b);
-	ok(c->verdict.word == VERDICT_FASTER && !c->verdict.refused,
+	ok(c->verdict.word == VERDICT_FASTER && c->verdict.reason == VERDICT_NONE,
 	   "a gain is not refused if the control's windows exceed its runs too");
 	done(b);
 }
@@ -445,8 +445,8 @@ static void test_blurred(void)
 			b->logs[i].score.value = i % 2 == 1 ? 97 : 100 + z;
 		}
 		const struct judge_contrast *c = judged(b);
-		ok(c->verdict.refused == (honest == 0) &&
-			   (c->verdict.refused || c->verdict.word == VERDICT_FASTER),
+		ok((c->verdict.reason > VERDICT_EARLY) == (honest == 0) &&
+			   (c->verdict.reason > VERDICT_EARLY || c->verdict.word == VERDICT_FASTER),
 		   "a gain that stamps %s: %s", honest == 1 ? "confirm" : "do not confirm",
 		   c->verdict.text);
 		done(b);
@@ -509,8 +509,8 @@ static void test_blocks_of_rows(void)
 			b->logs[i].score.value = i % 2 == 1 ? 95 : 100 + z;
 		}
 		const struct judge_contrast *c = judged(b);
-		ok(c->verdict.refused == (honest == 0) &&
-			   (c->verdict.refused || c->verdict.word == VERDICT_FASTER),
+		ok((c->verdict.reason > VERDICT_EARLY) == (honest == 0) &&
+			   (c->verdict.reason > VERDICT_EARLY || c->verdict.word == VERDICT_FASTER),
 		   "batches that %s the log's times: %s", honest == 1 ? "confirm" : "contradict",
 		   c->verdict.text);
 		done(b);
@@ -573,6 +573,40 @@ static void test_slowed(void)
 	}
 }
 
+/* Burn-in runs of control and variant, and the share by which each later run of the
+ * variant is faster. */
+static void test_earlier_runs(void)
+{
+	static const struct {
+		double control, variant, falls;
+		bool marked;
+		const char *what;
+	} cases[] = {
+		{ 33.0, 90.0, 0.00, true, "the verdict reports a variant that stored its results" },
+		{ 60.0, 90.0, 0.00, false, "no report of both arms that filled a cache" },
+		{ 33.0, 66.0, 0.00, false, "no report of a first run that read its files" },
+		{ 33.0, 61.0, 0.02, true, "the verdict reports a score that falls with each run" },
+		{ 33.0, 59.6, 0.00, false, "no report of scores that only vary" },
+	};
+
+	array_each (it, cases, LENGTH(cases)) {
+		struct bench *b = make(1, MAX);
+
+		for (size_t i = 0; i < b->n; i++)
+			if (b->runs[i].arm == 1)
+				b->logs[i].score.value *=
+					1.0 - it->falls * (double)(b->runs[i].block + 1);
+		for (size_t arm = 0; arm < 2; arm++) {
+			add(b, arm, 0, 0, arm == 0 ? it->control : it->variant);
+			b->runs[b->n - 1].counted = false;
+		}
+		const struct judge_contrast *c = judged(b);
+		ok((strstr(c->verdict.text, "faster after earlier runs") != NULL) == it->marked,
+		   "%s", it->what);
+		done(b);
+	}
+}
+
 /* Scores of 33 and 30, and the seconds of the whole runs that print them. */
 static void test_score_runs(void)
 {
@@ -588,6 +622,7 @@ static void test_score_runs(void)
 		{ "median_us", 0.5, 0.3, false, "runs too short to tell" },
 		{ "median_s", 40.0, 40.0, true, "seconds that passed after the score" },
 		{ "median_s", 40.0, 37.5, false, "seconds that the whole run gained, too" },
+		{ "median_s", 35.0, 29.5, true, "seconds that are longer than the run" },
 		{ "median_s", 8.0, 8.0, false, "CPU seconds of several threads" },
 		{ "score", 40.0, 40.0, false, "a number of unknown unit" },
 	};
@@ -1226,6 +1261,7 @@ int main(void)
 	test_blocks_of_rows();
 	test_arms_clocks();
 	test_slowed();
+	test_earlier_runs();
 	test_score_runs();
 	test_gpus();
 	test_arms_cores();

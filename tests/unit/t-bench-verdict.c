@@ -209,7 +209,7 @@ static void test_guard_words(void)
 	       "host load, settings, restarted, environment, log clock, metrics disagree, "
 	       "A/A differs, no spread, versions not seen, not steady, quality, "
 	       "output came at the end, not stamped, host-bound, whole runs, left behind, control slowed, "
-	       "shared files",
+	       "earlier runs, shared files",
 	       "the words of the validity checks stay");
 }
 

@@ -228,8 +228,6 @@ static void bench_print_verdicts(struct bench_pen *pen)
 	char words[400];
 
 	array_each (c, live->contrasts, live->n_contrasts) {
-		const char *tag = live->arms[c->arm].tag;
-
 		bench_write_verdict(live, c, words, sizeof(words));
 		if (live->arms[c->arm].aa && live->n_contrasts > 1)
 			continue;
@@ -237,11 +235,9 @@ static void bench_print_verdicts(struct bench_pen *pen)
 			bench_print(pen,
 				    live->arms[c->arm].aa ? STYLE_STRONG : bench_verdict_style(c),
 				    "%s", words);
-		else if (c->all.n == 0)
-			bench_print(pen, STYLE_HINT, "%s: no verdict yet", tag);
 		else
-			canvas_print_top(pen->strip.canvas, &pen->strip.rest, STYLE_HINT,
-					 "%s: no verdict yet; partial results below", tag);
+			bench_print(pen, STYLE_HINT, "%s: no verdict yet%s", live->arms[c->arm].tag,
+				    c->all.n > 0 ? "; partial results below" : "");
 	}
 }
 
@@ -391,11 +387,10 @@ int bench_panel_draw(const struct bench_live *live, struct canvas *canvas, struc
 	if (live->n_contrasts > 0 && live->contrasts[0].all.n > 0)
 		bench_plot_differences(&pen);
 	(void)rect_take_top(&pen.strip.rest, roomy);
-	array_each (c, live->contrasts, live->n_contrasts) {
+	array_each (c, live->contrasts, live->n_contrasts)
 		if (c->guards[0] != '\0')
 			facts_text(&facts, "check", c->invalid ? FACT_ALARM : FACT_WARN, "%s: %s",
 				   live->arms[c->arm].tag, c->guards);
-	}
 	if (live->n_dropped > 0)
 		facts_text(&facts, "check", FACT_WARN, "%zu block%s dropped for all arms",
 			   live->n_dropped, live->n_dropped == 1 ? "" : "s");

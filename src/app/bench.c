@@ -277,9 +277,8 @@ static cJSON *make_harness(const struct bench_compose *with, const struct comman
 	const char *dir = ab.pod != NULL ? colon + 1 : command->name;
 	const char *end = strstr(dir, "/.harnessgym");
 	workspace = end != NULL ? xstrndup(dir, (size_t)(end - dir)) : xstrdup(dir);
-	if (ab.pod == NULL && realpath(workspace, real) != NULL) {
+	if (ab.pod == NULL && realpath(workspace, real) != NULL)
 		xset_text(&workspace, xstrdup(real));
-	}
 	ab.workspace = workspace;
 	cJSON *root = harness_ab_json(&ab, err);
 	if (root != NULL && ab.pod != NULL) {

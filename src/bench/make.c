@@ -177,14 +177,12 @@ void bench_make_absolute(cJSON *definition, const char *folder)
 
 static cJSON *find_variant(const struct bench_audit *audit, struct err *err)
 {
-	cJSON *copy;
-
 	json_each (v, json_get(audit->definition, "variants")) {
 		if (audit->variant != NULL
 			    ? strcmp(json_get_string(v, "tag", ""), audit->variant) != 0
 			    : !json_get_bool(v, "control", false))
 			continue;
-		copy = cJSON_Duplicate(v, true);
+		cJSON *copy = cJSON_Duplicate(v, true);
 		cJSON_DeleteItemFromObjectCaseSensitive(copy, "control");
 		cJSON_AddBoolToObject(copy, "control", true);
 		return copy;

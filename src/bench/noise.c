@@ -231,12 +231,12 @@ static void parse_gpu(struct noise_of_pod *out, const struct plan_pod *pod, stru
 
 void noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod, struct str env)
 {
-	static const char *const kept[] = { "torch ", "triton ", "kernel " };
+	static const char *const kept[] = { "torch ", "triton ", "flash-attn ", "kernel " };
 	struct str line;
 	AUTO_BUF gpus = buf_new(sizeof(out->gpus) - 1);
 
 	*out = (struct noise_of_pod){ .pod = pod->id };
-	plan_gpus_text(&pod->gpus, ',', &gpus);
+	plan_gpus_text(&pod->gpus, ",", &gpus);
 	print_into(out->gpus, "%s", gpus.data);
 	while (str_next(&env, '\n', &line)) {
 		if (str_starts_with(line, "gpu "))

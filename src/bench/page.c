@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/utf8.h"
 #include "bench/folder.h"
+#include "bench/noise.h"
 #include "bench/verdict_json.h"
 #include "report/facts_print.h"
 
@@ -190,43 +191,19 @@ void page_svg(struct buf *out, const cJSON *verdict)
 		    rows * ROW + 50, plot.margin);
 }
 
-/* Append "NVIDIA H100 80GB HBM3, driver 570.1", taken from "0, NVIDIA .., 570.1, ..". */
-static void page_add_gpu(struct buf *out, struct str rest)
-{
-	struct str index, name, driver;
-
-	if (!str_next(&rest, ',', &index) || !str_next(&rest, ',', &name) ||
-	    !str_next(&rest, ',', &driver))
-		return;
-	name = str_trim(name);
-	driver = str_trim(driver);
-	buf_appendf(out, "%s%.*s, driver %.*s", out->len > 0 ? "; " : "", (int)name.len, name.p,
-		    (int)driver.len, driver.p);
-}
-
 static void page_add_pod(struct facts *facts, const struct plan_pod *pod, const char *path)
 {
-	static const char *const versions[] = { "torch", "triton", "flash-attn", "kernel" };
-	AUTO_BUF text = buf_new(MAX_TEXT), line = buf_new(MAX_LINE);
+	AUTO_BUF text = buf_new(MAX_TEXT);
+	struct noise_of_pod found;
 	char file[FOLDER_PATH_SIZE];
-	struct str row, key;
 
 	print_into(file, "%.2000s/env.%.60s.txt", path, pod->id);
 	if (file_read(file, &text, NULL) != 0)
 		return;
-	struct str rest = buf_str(&text);
-	while (str_next(&rest, '\n', &row)) {
-		if (!str_next(&row, ' ', &key) || row.len == 0)
-			continue;
-		if (str_eq_cstr(key, "gpu"))
-			page_add_gpu(&line, row);
-		for (size_t i = 0; i < 4; i++)
-			if (str_eq_cstr(key, versions[i]))
-				buf_appendf(&line, "%s%s%s%.*s", line.len > 0 ? "; " : "",
-					    i < 3 ? versions[i] : "", i < 3 ? " " : "",
-					    (int)row.len, row.p);
-	}
-	facts_text(facts, facts_keep(facts, "pod %s", pod->id), FACT_PLAIN, "%s", line.data);
+	noise_read_env(&found, pod, buf_str(&text));
+	facts_text(facts, facts_keep(facts, "pod %s", pod->id), FACT_PLAIN, "%s%s%s%s%s", found.gpu,
+		   found.driver[0] != '\0' ? ", driver " : "", found.driver,
+		   found.gpu[0] != '\0' ? "; " : "", found.image);
 }
 
 /* Print a member of an object as Markdown; arrays get one line per item. */

@@ -669,13 +669,10 @@ const char *plan_output(const struct plan *plan)
 	return plan->kernel ? "process.out" : plan->log;
 }
 
-void plan_gpus_text(const struct plan_gpus *gpus, char glue, struct buf *out)
+void plan_gpus_text(const struct plan_gpus *gpus, const char *glue, struct buf *out)
 {
-	for (size_t i = 0; i < gpus->n; i++) {
-		if (i > 0)
-			buf_append_char(out, glue);
-		buf_appendf(out, "%d", gpus->v[i]);
-	}
+	for (size_t i = 0; i < gpus->n; i++)
+		buf_appendf(out, "%s%d", i > 0 ? glue : "", gpus->v[i]);
 }
 
 bool plan_needs_copies(const struct plan *plan)
@@ -709,7 +706,7 @@ static void append_command(const struct plan *plan, size_t arm, size_t pod, cons
 	buf_append_str(out, "env PYTHONUNBUFFERED=1 ");
 	if (p->gpus.n > 0) {
 		buf_append_str(out, "CUDA_VISIBLE_DEVICES=");
-		plan_gpus_text(&p->gpus, ',', out);
+		plan_gpus_text(&p->gpus, ",", out);
 		buf_append_char(out, ' ');
 	}
 	append_env(out, &plan->env);

@@ -158,7 +158,7 @@ bool plan_needs_copies(const struct plan *plan);
 const char *plan_output(const struct plan *plan);
 
 /* Append the numbers of the GPUs with `glue` in between: "0,3". */
-void plan_gpus_text(const struct plan_gpus *gpus, char glue, struct buf *out);
+void plan_gpus_text(const struct plan_gpus *gpus, const char *glue, struct buf *out);
 
 /* Append the exact shell command of an arm on a pod: environment, GPUs, then the command. */
 void plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out);

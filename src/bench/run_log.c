@@ -133,17 +133,10 @@ struct reading {
 	struct buf head; /* the log's start, for a score */
 };
 
-static const struct step_row no_row = {
-	.step = (double)NAN,
-	.train_loss = (double)NAN,
-	.train_ms = (double)NAN,
-	.train_min = (double)NAN,
-	.step_avg_ms = (double)NAN,
-	.step_ms = (double)NAN,
-	.tok_s = (double)NAN,
-	.day_s = (double)NAN,
-	.stamp_s = (double)NAN,
-};
+#define NONE (double)NAN
+
+static const struct step_row no_row = { NONE, NONE, NONE, NONE, NONE, NONE,
+					NONE, NONE, NONE, 0,	false };
 
 /* Add what another line of the same step printed; false if the lines contradict each other. */
 static bool merge_row(struct step_row *into, const struct step_row *row)
@@ -623,21 +616,15 @@ void run_log_same_work(const struct run_log *control, const struct run_log *vari
 			  control->n_rows > 0 ? "control" : "variant");
 	} else if (control->n_rows > 0 && variant->n_rows > 0) {
 		for (size_t i = 0; i < LENGTH(settings); i++) {
-			const char *name = settings[i].name;
-			double a = settings[i].a, b = settings[i].b;
+			char a[32] = "not printed", b[32] = "not printed";
 
-			if (isnan(a) && isnan(b))
-				continue;
-			if (isnan(b))
-				guard_add(hits, GUARD_SAME, true,
-					  "its log has no %s, the control's has %.17g", name, a);
-			else if (isnan(a))
-				guard_add(hits, GUARD_SAME, true,
-					  "%s is %.17g, the control's log has no %s", name, b,
-					  name);
-			else if (a != b)
-				guard_add(hits, GUARD_SAME, true,
-					  "%s is %.17g, the control's is %.17g", name, b, a);
+			if (!isnan(settings[i].a))
+				print_into(a, "%.17g", settings[i].a);
+			if (!isnan(settings[i].b))
+				print_into(b, "%.17g", settings[i].b);
+			if (strcmp(a, b) != 0)
+				guard_add(hits, GUARD_SAME, true, "%s is %s, the control's is %s",
+					  settings[i].name, b, a);
 		}
 		double end = variant->rows[variant->n_rows - 1].step;
 		double control_end = control->rows[control->n_rows - 1].step;

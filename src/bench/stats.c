@@ -423,25 +423,11 @@ static void compute_tests(struct paired *p, const struct paired_rule *rule)
 	p->tost_hi = p->mean + half;
 }
 
-static const struct paired paired_none = { .mean = (double)NAN,
-					   .sd = (double)NAN,
-					   .se = (double)NAN,
-					   .t = (double)NAN,
-					   .df = (double)NAN,
-					   .p = (double)NAN,
-					   .lo = (double)NAN,
-					   .hi = (double)NAN,
-					   .tost_lo = (double)NAN,
-					   .tost_hi = (double)NAN,
-					   .p_tost = (double)NAN,
-					   .p_own = (double)NAN,
-					   .own = { (double)NAN, (double)NAN },
-					   .p_signflip = (double)NAN,
-					   .hl = (double)NAN,
-					   .hl_lo = (double)NAN,
-					   .hl_hi = (double)NAN,
-					   .mde = (double)NAN,
-					   .slope = (double)NAN };
+#define NONE (double)NAN
+
+static const struct paired paired_none = { 0,	 NONE, NONE, NONE, NONE, NONE, { NONE, NONE },
+					   NONE, NONE, NONE, NONE, NONE, NONE, NONE,
+					   NONE, NONE, NONE, NONE, NONE, NONE };
 
 /* In two mirrored rounds, the last run of the first and the first run of the second belong to the
  * same arm.  If neighboring runs correlate by rho, the d of the two rounds correlate by rho (1 -

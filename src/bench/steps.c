@@ -12,16 +12,9 @@
 /* stamp.py checks the size of the log 50 times per second. */
 #define STAMP_MS 20.0
 
-const struct step_window step_window_none = {
-	.lo = (double)NAN,
-	.hi = (double)NAN,
-	.y_ms = (double)NAN,
-	.interval_median_ms = (double)NAN,
-	.interval_mad_ms = (double)NAN,
-	.slope_ms = (double)NAN,
-	.lag_s = (double)NAN,
-	.lag_steps = (double)NAN,
-};
+#define NONE (double)NAN
+
+const struct step_window step_window_none = { NONE, NONE, 0, NONE, NONE, NONE, NONE, NONE, NONE };
 
 const char *const step_clocks[] = { STEP_CLOCK_LIST(LIST_NAME) NULL };
 

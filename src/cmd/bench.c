@@ -1218,16 +1218,12 @@ static int start_aa(void *opaque, const char *word, struct err *err)
 static int take_window(void *opaque, const char *text, struct err *err)
 {
 	struct judge_rule *rule = &((struct request *)opaque)->ask.rule;
-	struct str rest = str_from(text), lo, hi;
+	struct str hi = str_from(text), lo;
 
-	if (strcmp(text, "auto") == 0) {
-		rule->window = WINDOW_AUTO;
-		return 0;
-	}
-	rule->window = WINDOW_FIXED;
-	if (!str_next(&rest, ':', &lo) || !str_next(&rest, ':', &hi) ||
-	    !str_to_double(lo, &rule->lo) || !str_to_double(hi, &rule->hi) || !(rule->lo >= 0.0) ||
-	    !(rule->hi > rule->lo))
+	rule->window = strcmp(text, "auto") == 0 ? WINDOW_AUTO : WINDOW_FIXED;
+	if (rule->window == WINDOW_FIXED &&
+	    (!str_next(&hi, ':', &lo) || !str_to_double(lo, &rule->lo) ||
+	     !str_to_double(hi, &rule->hi) || !(rule->lo >= 0.0) || !(rule->hi > rule->lo)))
 		return err_set(err, ERR_USAGE, "--window %s: expected LO:HI with LO < HI, or auto",
 			       text);
 	return 0;

@@ -174,16 +174,17 @@ static struct run_state ended_state(const struct ui_shared *shared, const struct
 		[RUN_OOM] = "out of memory",   [RUN_DIVERGED] = "NaN",
 		[RUN_KILLED] = "killed",       [RUN_UNKNOWN] = "ended",
 	};
-	static const char *const caps[] = { "train cap", "eval cap", "size cap", "a cap" };
+	static const char *const caps[] = { "over size cap", "over train cap", "over eval cap",
+					    "targets left out", "over a cap" };
 	const struct alert *alert = alerts_of_run(shared->alerts, mr);
 	enum run_status status = mr->run.status;
 	double seconds = model_run_train_ms(mr) / 1000;
 
 	if (status != RUN_FINISHED)
 		return failed_state(mr, words[status]);
-	if (alert != NULL && alert->kind >= ALERT_CAP_TRAIN && alert->kind <= ALERT_CAP_METRIC)
-		return new_state(SYMBOL_FAILED, FACT_ALARM, "over %s",
-				 caps[alert->kind - ALERT_CAP_TRAIN]);
+	if (alert != NULL && alert->kind >= ALERT_CAP_BYTES && alert->kind <= ALERT_CAP_METRIC)
+		return new_state(SYMBOL_FAILED, FACT_ALARM, "%s",
+				 caps[alert->kind - ALERT_CAP_BYTES]);
 	return new_state(SYMBOL_DONE, FACT_DONE, run_has(seconds) ? "done %s s" : "done",
 			 fmt_number(seconds, 1).s);
 }

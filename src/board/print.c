@@ -373,6 +373,7 @@ static void add_runs(struct page *p)
 	const struct board_group *group = p->group;
 	const struct board_stats *stats = &group->stats;
 	const struct board_steps *steps = &group->steps;
+	double end = RUN_ABSENT;
 	struct buf *out = &p->text;
 
 	if (any_of(i, board->n_groups, board->groups[i].track != group->track))
@@ -388,6 +389,13 @@ static void add_runs(struct page *p)
 		if (steps->is_shown && run_has(steps->lower))
 			buf_appendf(out, "; target not yet shown at validation step %.0f",
 				    steps->lower);
+		board_each_counted (row, board, group)
+			end = fmin(end, row->run.steps);
+		if (steps->is_shown && end > steps->step)
+			buf_appendf(out,
+				    "; could already claim step %.0f, although the runs go on "
+				    "to step %.0f",
+				    steps->step, end);
 		end_line(p);
 	}
 

@@ -3,6 +3,7 @@
 #include "model/alerts.h"
 
 #include "base/sort.h"
+#include "model/board.h"
 #include "parsers/run_series.h"
 
 /* A pod is slow if a step takes 5 % longer than the median of its peers. */
@@ -233,35 +234,13 @@ static void check_status(struct round *round, const struct alert *alert)
 
 static void check_caps(struct round *round, const struct alert *alert)
 {
-	const struct run *run = &alert->mr->run;
-	const struct track *track = round->track;
-	/* The last step may end after the cap where the track grants steps. */
-	double grace_s =
-		run_has(run->ms_per_step) ? run->ms_per_step * track->train_grace_steps / 1000 : 0;
-	const struct {
-		enum alert_kind kind;
-		const char *what, *verb, *unit;
-		double value, cap, grace; /* absent: value unknown, or no cap */
-	} caps[] = {
-		{ ALERT_CAP_TRAIN, "training", "took", " s", run->train_ms / 1000,
-		  track->cap_train_s, grace_s },
-		{ ALERT_CAP_EVAL, "evaluation", "took", " s", model_eval_s(run), track->cap_eval_s,
-		  0 },
-		{ ALERT_CAP_BYTES, "artifact", "is", " bytes", run->artifact_bytes,
-		  track->cap_artifact_bytes, 0 },
-		{ ALERT_CAP_METRIC, track->cap_metric, "is", "",
-		  track->cap_metric != NULL ? run_last_value(run, track->cap_metric) : RUN_ABSENT,
-		  track->cap_metric_most, 0 },
-	};
-	char value[STR_NUMBER_SIZE], over[STR_NUMBER_SIZE], cap[STR_NUMBER_SIZE];
+	for (enum board_cap cap = 0; cap < BOARD_CAP_COUNT; cap++) {
+		AUTO_BUF text = buf_new(sizeof(alert->text));
 
-	for (size_t i = 0; i < LENGTH(caps); i++)
-		if (caps[i].value > caps[i].cap + caps[i].grace)
-			raise_alert(round, alert, caps[i].kind, "%s %s %s%s, %s over the cap of %s",
-				    caps[i].what, caps[i].verb,
-				    str_number(caps[i].value, 12, value), caps[i].unit,
-				    str_number(caps[i].value - caps[i].cap, 12, over),
-				    str_number(caps[i].cap, 12, cap));
+		if (board_check_cap(round->track, &alert->mr->run, cap, &text) == CAP_BROKEN)
+			raise_alert(round, alert, ALERT_CAP_BYTES + (enum alert_kind)cap, "%s",
+				    text.data);
+	}
 }
 
 /* Warn if the run's own time limit is above the track's cap and it will exceed the cap. */

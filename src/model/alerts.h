@@ -9,22 +9,23 @@
  * and stays until its cause is gone. An acknowledged alert stays in the list and is quiet.
  *
  *	id		name		severity	cause */
-#define ALERT_LIST(X)                                                                         \
-	X(ALERT_NAN, "nan", MODEL_ALARM)	       /* loss is NaN or infinite */          \
-	X(ALERT_OOM, "oom", MODEL_ALARM)	       /* out of memory */                    \
-	X(ALERT_CRASH, "crash", MODEL_ALARM)	       /* traceback, NCCL, killed */          \
-	X(ALERT_STALL, "stall", MODEL_WARNING)	       /* no output for too long */           \
-	X(ALERT_GONE, "log-gone", MODEL_WARNING)       /* log removed before its run ended */ \
-	X(ALERT_CAP_TRAIN, "cap-train", MODEL_ALARM)   /* trained longer than allowed */      \
-	X(ALERT_CAP_EVAL, "cap-eval", MODEL_ALARM)     /* evaluated longer than allowed */    \
-	X(ALERT_CAP_BYTES, "cap-bytes", MODEL_ALARM)   /* artifact larger than allowed */     \
-	X(ALERT_CAP_METRIC, "cap-metric", MODEL_ALARM) /* another limit of its track */       \
-	X(ALERT_CAP_SOON, "cap-soon", MODEL_WARNING)   /* will take longer than allowed */    \
-	X(ALERT_SLOW_POD, "slow-pod", MODEL_WARNING)   /* slower than its peers */            \
-	X(ALERT_METRIC, "metric", MODEL_WARNING)       /* beyond a limit that the user set */ \
-	X(ALERT_DISK, "disk", MODEL_WARNING)	       /* little disk space left */           \
-	X(ALERT_LINK, "link", MODEL_WARNING)	       /* a pod is unreachable */             \
-	X(ALERT_IDLE, "idle", MODEL_WARNING)	       /* a pod costs money and does nothing */
+#define ALERT_LIST(X)                                                                       \
+	X(ALERT_NAN, "nan", MODEL_ALARM)	     /* loss is NaN or infinite */          \
+	X(ALERT_OOM, "oom", MODEL_ALARM)	     /* out of memory */                    \
+	X(ALERT_CRASH, "crash", MODEL_ALARM)	     /* traceback, NCCL, killed */          \
+	X(ALERT_STALL, "stall", MODEL_WARNING)	     /* no output for too long */           \
+	X(ALERT_GONE, "log-gone", MODEL_WARNING)     /* log removed before its run ended */ \
+	X(ALERT_CAP_BYTES, "cap-bytes", MODEL_ALARM) /* caps: as in BOARD_CAP_LIST */       \
+	X(ALERT_CAP_TRAIN, "cap-train", MODEL_ALARM)                                        \
+	X(ALERT_CAP_EVAL, "cap-eval", MODEL_ALARM)                                          \
+	X(ALERT_CAP_TARGETS, "cap-targets", MODEL_ALARM)                                    \
+	X(ALERT_CAP_METRIC, "cap-metric", MODEL_ALARM)                                      \
+	X(ALERT_CAP_SOON, "cap-soon", MODEL_WARNING) /* will take longer than allowed */    \
+	X(ALERT_SLOW_POD, "slow-pod", MODEL_WARNING) /* slower than its peers */            \
+	X(ALERT_METRIC, "metric", MODEL_WARNING)     /* beyond a limit that the user set */ \
+	X(ALERT_DISK, "disk", MODEL_WARNING)	     /* little disk space left */           \
+	X(ALERT_LINK, "link", MODEL_WARNING)	     /* a pod is unreachable */             \
+	X(ALERT_IDLE, "idle", MODEL_WARNING)	     /* a pod costs money and does nothing */
 
 enum alert_kind { ALERT_LIST(LIST_ID) ALERT_KIND_COUNT };
 

@@ -432,53 +432,59 @@ static void note_group(const struct board *board, struct board_group *group)
 	note_unlike(board, group);
 }
 
-static enum board_kept check_cap(double value, double cap)
+enum board_kept board_check_cap(const struct track *track, const struct run *run,
+				enum board_cap cap, struct buf *out)
 {
-	if (!run_has(cap))
+	const char *name = track->cap_metric;
+	double unscored = run->val_tokens - run->target_tokens;
+	/* A run checks its clock between steps: the track may allow the step in progress. */
+	double grace_s =
+		run->steps > 0 ? track->train_grace_steps * run->train_ms / run->steps / 1000 : 0;
+	const struct {
+		const char *what, *unit;
+		double value, most, grace;
+	} caps[BOARD_CAP_COUNT] = {
+		[BOARD_CAP_BYTES] = { "artifact is", " bytes", run->artifact_bytes,
+				      track->cap_artifact_bytes, 0 },
+		[BOARD_CAP_TRAIN] = { "training took", " s", run->train_ms / 1000,
+				      track->cap_train_s, grace_s },
+		[BOARD_CAP_EVAL] = { "evaluation took", " s", fmax(run->eval_s, run->eval_total_s),
+				     track->cap_eval_s, 0 },
+		[BOARD_CAP_TARGETS] = { "", "", unscored, track->full_targets ? 0 : RUN_ABSENT, 0 },
+		[BOARD_CAP_METRIC] = { name, "",
+				       name != NULL ? run_last_value(run, name) : RUN_ABSENT,
+				       name != NULL ? track->cap_metric_most : RUN_ABSENT, 0 },
+	};
+	double value = caps[cap].value, most = caps[cap].most;
+	char texts[3][STR_NUMBER_SIZE];
+
+	if (!run_has(most))
 		return CAP_NONE;
-	return !run_has(value) ? CAP_UNKNOWN : value <= cap ? CAP_KEPT : CAP_BROKEN;
+	if (!run_has(value))
+		return CAP_UNKNOWN;
+	if (value <= most + caps[cap].grace)
+		return value <= most ? CAP_KEPT : CAP_GRACE;
+	if (cap == BOARD_CAP_TARGETS)
+		buf_appendf(out, "%s of %s targets scored",
+			    str_number(run->target_tokens, 17, texts[0]),
+			    str_number(run->val_tokens, 17, texts[1]));
+	else
+		buf_appendf(out, "%s%s %s%s, %s over the cap of %s", caps[cap].what,
+			    cap == BOARD_CAP_METRIC ? " is" : "", str_number(value, 12, texts[0]),
+			    caps[cap].unit, str_number(value - most, 12, texts[1]),
+			    str_number(most, 12, texts[2]));
+	return CAP_BROKEN;
 }
 
 static void check_row(const struct track *track, struct board_row *row)
 {
-	const struct run *run = &row->run;
-	double eval_s = fmax(run->eval_s, run->eval_total_s);
-	double train_over_ms = run->train_ms - 1000 * track->cap_train_s, last = RUN_ABSENT;
-	enum board_kept *caps = row->caps;
-	char texts[2][STR_NUMBER_SIZE];
+	for (enum board_cap cap = 0; cap < BOARD_CAP_COUNT; cap++) {
+		AUTO_BUF text = buf_new(sizeof(row->note));
 
-	caps[BOARD_CAP_BYTES] = check_cap(run->artifact_bytes, track->cap_artifact_bytes);
-	caps[BOARD_CAP_TRAIN] = check_cap(run->train_ms / 1000, track->cap_train_s);
-	/* A run checks its clock between steps: the track may allow the step in progress. */
-	if (caps[BOARD_CAP_TRAIN] == CAP_BROKEN && run->steps > 0 &&
-	    train_over_ms <= track->train_grace_steps * (run->train_ms / run->steps))
-		caps[BOARD_CAP_TRAIN] = CAP_GRACE;
-	caps[BOARD_CAP_EVAL] = check_cap(eval_s, track->cap_eval_s);
-	if (track->full_targets)
-		caps[BOARD_CAP_TARGETS] = !run_has(run->val_tokens) || !run_has(run->target_tokens)
-						  ? CAP_UNKNOWN
-					  : run->target_tokens >= run->val_tokens ? CAP_KEPT
-										  : CAP_BROKEN;
-	if (track->cap_metric != NULL) {
-		last = run_last_value(run, track->cap_metric);
-		caps[BOARD_CAP_METRIC] = check_cap(last, track->cap_metric_most);
+		row->caps[cap] = board_check_cap(track, &row->run, cap, &text);
+		if (text.len > 0)
+			add_row_note(row, "%s", text.data);
 	}
-	if (caps[BOARD_CAP_METRIC] == CAP_BROKEN)
-		add_row_note(row, "%s is %s; the cap is %s", track->cap_metric,
-			     str_number(last, 12, texts[0]),
-			     str_number(track->cap_metric_most, 12, texts[1]));
-	if (caps[BOARD_CAP_BYTES] == CAP_BROKEN)
-		add_row_note(
-			row, "%s bytes over",
-			str_number(run->artifact_bytes - track->cap_artifact_bytes, 17, texts[0]));
-	if (caps[BOARD_CAP_TRAIN] == CAP_BROKEN)
-		add_row_note(row, "train %.3f s over", train_over_ms / 1000);
-	if (caps[BOARD_CAP_EVAL] == CAP_BROKEN)
-		add_row_note(row, "eval %.3f s over", eval_s - track->cap_eval_s);
-	if (caps[BOARD_CAP_TARGETS] == CAP_BROKEN)
-		add_row_note(row, "%s of %s targets scored",
-			     str_number(run->target_tokens, 17, texts[0]),
-			     str_number(run->val_tokens, 17, texts[1]));
 }
 
 /* Set each cap to the worst state of the counted runs; note if the grace was used. */
@@ -583,14 +589,17 @@ static const struct run_number *read_metric(const struct board *board, struct bo
 	board_each_row (row, board, group) {
 		struct run *run = &row->run;
 
+		group->has_ended |= run->status == RUN_FINISHED;
 		if (group->is_values) {
 			run->chosen = run->final_bpb;
 			continue;
 		}
-		const char *full = group->track->full_metric;
-		const struct run_series *series = full != NULL ? run_series_find(run, full) : NULL;
+		const char *names[] = { group->track->full_metric, name,
+					group->track->also_metric };
+		const struct run_series *series = NULL;
 
-		series = series != NULL ? series : run_series_find(run, name);
+		for (size_t i = 0; i < LENGTH(names) && series == NULL; i++)
+			series = names[i] != NULL ? run_series_find(run, names[i]) : NULL;
 		run->chosen = series == NULL ? RUN_ABSENT : run_series_last(series, name);
 		if (series == NULL || !group->track->take_best)
 			continue;
@@ -811,8 +820,11 @@ static void mark_use(const struct board *board, struct board_row *row)
 {
 	const struct board_group *group = &board->groups[row->group];
 	const struct run_number *score = group->score;
+	/* In a track's group, a log without an end was cut if another log of the group shows one.
+	 */
+	bool is_cut = group->has_ended && board->score == NULL;
 	bool is_over = row->run.status == RUN_FINISHED ||
-		       (row->run.status == RUN_UNKNOWN && run_number_is_chosen(score));
+		       (row->run.status == RUN_UNKNOWN && run_number_is_chosen(score) && !is_cut);
 
 	row->score = run_number_get(&row->run, score);
 	if (row->use == BOARD_REPORT)
@@ -1184,15 +1196,14 @@ static void format_p(char *out, size_t size, double p, double alpha)
 	}
 }
 
-/* Print four decimals, or more if needed to show that it is not 0. */
-static void format_miss(char *out, size_t size, double miss)
+/* Return how many decimals show that a value is not 0: four or more. */
+static int miss_decimals(double miss)
 {
-	double shown = 0;
+	int decimals = 4;
 
-	for (int digits = 4; digits <= 9 && !(shown > 0); digits++) {
-		(void)snprintf(out, size, "%.*f", digits, miss);
-		(void)str_to_double(str_from(out), &shown);
-	}
+	while (decimals < 9 && !(miss >= 0.5 * pow(10, -decimals)))
+		decimals++;
+	return decimals;
 }
 
 static bool test_passes(const struct board_group *group, size_t i)
@@ -1284,12 +1295,10 @@ static void word_past_bar(struct board_group *group)
 	v->word = BOARD_WORD_NOT_SHOWN;
 	if (!run_has(p))
 		print_into(v->text, "%s, NOT SHOWN (no spread, no test)", reached);
-	else if (v->seeds_needed > 0)
-		print_into(v->text, "%s, NOT SHOWN (p=%s, need ~%u seeds)", reached, p_text,
-			   v->seeds_needed);
 	else
-		print_into(v->text, "%s, NOT SHOWN (p=%s, need over %u seeds)", reached, p_text,
-			   BOARD_MAX_NEEDED);
+		print_into(v->text, "%s, NOT SHOWN (p=%s, need %s%u seeds)", reached, p_text,
+			   v->seeds_needed > 0 ? "~" : "over ",
+			   v->seeds_needed > 0 ? v->seeds_needed : BOARD_MAX_NEEDED);
 }
 
 /* Set the verdict: the conditions are checked in order, and the first one that fails decides. */
@@ -1298,7 +1307,7 @@ static void word_group(struct board_group *group, const struct board_group *base
 	struct board_verdict *v = &group->verdict;
 	const struct track *track = group->track;
 	AUTO_BUF broken = buf_new(64);
-	char miss[32];
+	char at[48] = "";
 
 	list_caps(&broken, group, CAP_BROKEN, "/");
 	if (group == base) {
@@ -1328,13 +1337,12 @@ static void word_group(struct board_group *group, const struct board_group *base
 					  : !(lower_is_better(group, group->seed_stats.mean) <=
 					      lower_is_better(group, v->bar))) {
 		v->word = BOARD_WORD_BELOW_BAR;
-		format_miss(miss, sizeof(miss),
-			    lower_is_better(group, group->seed_stats.mean - v->bar));
-		print_into(v->text, "MISSES THE %s by %s",
-			   run_has(track->target) ? "TARGET" : "BAR", miss);
+		double miss = lower_is_better(group, group->seed_stats.mean - v->bar);
 		if (group->counts_steps)
-			print_into(v->text, "MISSES THE TARGET by %s at step %.0f", miss,
-				   group->steps.step);
+			print_into(at, " at step %.0f", group->steps.step);
+		print_into(v->text, "MISSES THE %s by %.*f%s",
+			   run_has(track->target) ? "TARGET" : "BAR", miss_decimals(miss), miss,
+			   at);
 	} else {
 		word_past_bar(group);
 	}
@@ -1389,59 +1397,45 @@ static void plan_seeds(const struct board *board, struct board_group *group)
 		v->usd_more = v->usd_seed * (double)(v->seeds_planned - group->n_seeds);
 }
 
-/* The properties that decide the rank of a group. */
+/* What decides the rank of a group. */
 struct place {
 	const struct track *track;
-	bool has_mean, invalid, shown, provisional;
-	double value, mean; /* the lower one is better */
-	size_t index;
+	bool has_mean;
+	double keys[6]; /* the first that differs decides; the lower one is better */
 };
 
-/* Order groups by: has a mean, track, keeps its caps, shows the target, has a final verdict, what
- * the track ranks by, mean, given order. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
+	int order = y->has_mean - x->has_mean;
 
-	if (x->has_mean != y->has_mean)
-		return x->has_mean ? -1 : 1;
-	if (x->track != y->track)
-		return strcmp(x->track->name, y->track->name);
-	if (x->has_mean && x->invalid != y->invalid)
-		return x->invalid ? 1 : -1;
-	if (x->shown != y->shown)
-		return x->shown ? -1 : 1;
-	if (x->shown && x->provisional != y->provisional)
-		return x->provisional ? 1 : -1;
-	if (x->has_mean && x->value != y->value)
-		return x->value < y->value ? -1 : 1;
-	if (x->has_mean && x->mean != y->mean)
-		return x->mean < y->mean ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	if (order == 0)
+		order = strcmp(x->track->name, y->track->name);
+	for (size_t i = 0; i < LENGTH(x->keys) && order == 0; i++)
+		order = (x->keys[i] > y->keys[i]) - (x->keys[i] < y->keys[i]);
+	return order;
 }
 
+/* A group that keeps its caps comes first, then one that shows the target, then one whose verdict
+ * is final; then what the track ranks by, the mean, and the given order decide. */
 static struct place place_of(const struct board *board, const struct board_group *group)
 {
 	const struct track *track = group->track;
-	struct place place = { .track = track,
-			       .has_mean = run_has(group->stats.mean),
-			       .invalid = group->verdict.word == BOARD_WORD_INVALID,
-			       .provisional = group->verdict.is_provisional,
-			       .mean = lower_is_better(group, group->stats.mean) };
+	bool by_score = board->score != NULL || track->rank_by == TRACK_RANK_SCORE;
+	bool is_shown = !by_score && group->verdict.target.is_shown;
+	double mean = lower_is_better(group, group->stats.mean), value = mean;
 
-	place.value = place.mean;
-
-	if (board->score != NULL || track->rank_by == TRACK_RANK_SCORE)
-		return place;
-	place.shown = group->verdict.target.is_shown;
-	if (place.shown && group->counts_steps)
-		place.value = group->steps.step;
-	else if (group->counts_steps)
-		place.value = -group->verdict.target.margin_root_n;
-	else if (place.shown && track->rank_by == TRACK_RANK_TRAIN_S)
-		place.value =
-			run_has(group->train_ms.mean) ? group->train_ms.mean : (double)INFINITY;
-	return place;
+	if (is_shown && group->counts_steps)
+		value = group->steps.step;
+	else if (!by_score && group->counts_steps)
+		value = -group->verdict.target.margin_root_n;
+	else if (is_shown && track->rank_by == TRACK_RANK_TRAIN_S)
+		value = run_has(group->train_ms.mean) ? group->train_ms.mean : (double)INFINITY;
+	return (struct place){ track,
+			       run_has(mean),
+			       { group->verdict.word == BOARD_WORD_INVALID, !is_shown,
+				 is_shown && group->verdict.is_provisional, value, mean,
+				 (double)(group - board->groups) } };
 }
 
 static void rank_all(struct board *board)
@@ -1449,14 +1443,12 @@ static void rank_all(struct board *board)
 	AUTO_FREE struct place *places = xcalloc(board->n_groups + 1, sizeof(*places));
 
 	board->rank = xcalloc(board->n_groups + 1, sizeof(*board->rank));
-	for (size_t i = 0; i < board->n_groups; i++) {
+	for (size_t i = 0; i < board->n_groups; i++)
 		places[i] = place_of(board, &board->groups[i]);
-		places[i].index = i;
-	}
 	qsort(places, board->n_groups, sizeof(*places), compare_places);
 	for (size_t i = 0; i < board->n_groups; i++) {
-		board->rank[i] = places[i].index;
-		board->groups[places[i].index].rank = i;
+		board->rank[i] = (size_t)places[i].keys[LENGTH(places[i].keys) - 1];
+		board->groups[board->rank[i]].rank = i;
 	}
 }
 

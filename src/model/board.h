@@ -63,7 +63,7 @@ struct board_row {
 	size_t copy_of;	 /* COPY, SAME_RUN, REPORT: index of the row that counts */
 	bool seed_again; /* an earlier row of the group has this seed */
 	enum board_kept caps[BOARD_CAP_COUNT];
-	char note[160]; /* "" or a remark on the row */
+	char note[240]; /* "" or a remark on the row */
 };
 
 #define BOARD_WORD_LIST(X)                     \
@@ -121,6 +121,7 @@ struct board_group {
 	struct run_number own;	   /* the score, if it is a metric of the track */
 	bool higher;		   /* a higher score is better */
 	bool counts_steps;	   /* the runs are compared at steps.step */
+	bool has_ended;		   /* a log of the group shows the end of its run */
 	struct board_steps steps;
 	struct board_other *others; /* owned */
 	size_t n_others, cap_others;
@@ -233,6 +234,10 @@ void board_list_uncounted(const struct board_group *group, struct buf *out);
 
 /* Compute everything; call once, after all rows were added. */
 void board_compute(struct board *board);
+
+/* Compare a run with a cap of a track; appends by how much the run exceeds it. */
+enum board_kept board_check_cap(const struct track *track, const struct run *run,
+				enum board_cap cap, struct buf *out);
 
 /* Does this text exclude the row? */
 bool board_excludes(const struct board_row *row, const char *text);

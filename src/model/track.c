@@ -31,6 +31,7 @@ void track_release(struct track *track)
 	free(track->file);
 	free(track->metric);
 	free(track->full_metric);
+	free(track->also_metric);
 	free(track->full_if);
 	free(track->cap_metric);
 	for (size_t i = 0; i < track->n_marks; i++)
@@ -216,6 +217,7 @@ static const struct json_field target_fields[] = {
 	  .what = "direction" },
 	{ "strict", JSON_AS_BOOL, JSON_AT(track, is_strict) },
 	{ "full", JSON_AS_TEXT, JSON_AT(track, full_metric) },
+	{ "also", JSON_AS_TEXT, JSON_AT(track, also_metric) },
 	{ "full_if", JSON_AS_OBJECT, .fields = full_fields },
 	{ .name = NULL },
 };

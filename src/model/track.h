@@ -10,32 +10,8 @@ struct mark;
 
 /*
  * A track: the caps and the record rule of a competition, as data.  The built-in ones are in
- * model/tracks; a user's own files have the same schema, hgym-tui.track/2:
- *
- *	schema, name	required
- *	title		one line
- *	score		a number of a run, or "auto": final_bpb or final_val_loss,
- *			which more runs have; or the name of a metric: its last value; or
- *			steps_to_target: the first step at which the target is shown
- *	take		"best": the best value of the metric, not the last
- *	target		metric, value, direction (below, above), strict; full: a metric that only
- *			a complete evaluation prints; full_if: name and value of a setting with
- *			which every evaluation is complete
- *	test		kind: t (alpha), z (alpha, sd), mean, or margin (margin_root_n: the least
- *			(target - mean) * sqrt(n)); min_seeds
- *	pairwise	margin_root_n, loss_per_step: two groups of different steps
- *	rank_by		score, train_s or steps; a group that shows the target comes before
- *			one that does not
- *	caps		train_s, eval_s, artifact_bytes; train_grace_steps: steps by which
- *			train_s may be exceeded; full_targets: val_tokens and target_tokens
- *			must be equal; metric: name, and the most that its last value may be
- *	record		margin_nats below the baseline's mean; alpha; tests: those that
- *			decide, the first one must pass; min_seeds; known_sd of the score, for
- *			an additional z test
- *	detect		patterns that recognize its logs (parsers/marks.h)
- *
- * The older schema hgym-tui.track/1 has the target in "record", and neither target, test, pairwise,
- * take, rank_by nor detect.
+ * model/tracks; a user's own files have the same schema, hgym-tui.track/2, or the older
+ * hgym-tui.track/1.  hgym-tui-config(5) describes the keys.
  *
  * A number that is not given is RUN_ABSENT.
  */
@@ -60,6 +36,7 @@ struct track {
 	const struct run_number *score; /* NULL: auto, or the metric */
 	char *metric;	   /* owned; name of the metric that is the score, or that has the target */
 	char *full_metric; /* owned; a run without it has only an estimate; NULL: no such metric */
+	char *also_metric; /* owned; the score of a run without the others; NULL: none */
 	char *full_if;	   /* owned; full_value in this setting makes a run complete; NULL: none */
 	double full_value;
 	bool counts_steps; /* the score is the steps to the target */

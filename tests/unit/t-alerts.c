@@ -302,6 +302,17 @@ static void test_caps(void)
 		   strcmp(find(&alerts, ALERT_CAP_METRIC)->text,
 			  "total_seconds is 836.5, 236.5 over the cap of 600") == 0,
 	   "a metric over its cap is reported");
+	run_series_add(total, 600, RUN_ABSENT);
+	track.full_targets = true;
+	mr->run.target_tokens = mr->run.val_tokens = 62021632;
+	alerts_update(&alerts, &model, &track, T0);
+	is_int((long long)alerts.n, 0, "a complete evaluation exceeds no cap");
+	mr->run.target_tokens--;
+	alerts_update(&alerts, &model, &track, T0);
+	ok(find(&alerts, ALERT_CAP_TARGETS) &&
+		   strcmp(find(&alerts, ALERT_CAP_TARGETS)->text,
+			  "62,021,631 of 62,021,632 targets scored") == 0,
+	   "targets that were left out are reported");
 	alerts_release(&alerts);
 	model_release(&model);
 }

@@ -65,7 +65,7 @@ def bad_input(folder):
         ("a directory", empty, "no logs in this directory", 1),
         ("an empty file", path("empty.log", b""), "empty", 0),
         ("a packed log", path("z.log.gz", gzip.compress(GOOD)), "unpack it",
-         0),
+         1),
         ("a binary", path("bin", bytes(map(random.Random(7).randrange, [256] * 200000))),
          "no training rows", 0),
     ]

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Shows the leaderboard: groups of runs ranked by their mean; a group unfolds into its seeds. */
+#include "base/file.h"
 #include "base/log.h"
 #include "model/board.h"
 #include "ui/panel.h"
@@ -64,9 +65,11 @@ static void group_name(const struct board_view *view, const struct board_group *
 	(void)snprintf(out, LIST_CELL_BYTES, "%s", group->title);
 	board_each_row (row, &view->board, group) {
 		const struct model_run *mr = row->mr;
+		size_t folder = mr != NULL ? (size_t)(file_name(mr->path) - mr->path) : 0;
 
-		if (mr != NULL && mr->name != NULL && mr->name_folder > 0 &&
-		    strcmp(mr->group, group->key) == 0) {
+		/* The folder of a run may be one of the group's folders of seeds. */
+		if (folder <= strlen(group->key) + 1 && mr != NULL && mr->name != NULL &&
+		    mr->name_folder > 0 && strcmp(mr->group, group->key) == 0) {
 			(void)snprintf(out, LIST_CELL_BYTES, "%.*s", (int)mr->name_folder,
 				       mr->name);
 			return;

@@ -10,6 +10,7 @@
 #include "harness/dir.h"
 #include "harness/pod.h"
 #include "ingest/parse_files.h"
+#include "model/run_names.h"
 #include "parsers/harness/run.h"
 #include "parsers/run_rows.h"
 #include "parsers/run_series.h"
@@ -143,7 +144,7 @@ static char *get_key(const struct board_input *input, const char *path, const st
 	case CONF_BY_DIRNAME:
 		break;
 	}
-	return file_folder(path);
+	return run_names_group(path);
 }
 
 static struct board_row *add_run(struct board_input *input, const char *path, const char *key,

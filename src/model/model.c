@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/file.h"
 #include "base/sort.h"
 #include "base/utf8.h"
 #include "model/logfile.h"
+#include "model/run_names.h"
 
 #define EVENT_TEXT_BYTES 1024
 #define WHY_BYTES	 512
@@ -394,8 +394,7 @@ struct model_run *model_run_get(struct model *model, size_t pod, const char *pat
 		mr = model->runs[model->n_runs - 1];
 	if (mr == NULL) {
 		mr = xnew(struct model_run, .pod = pod, .path = xstrdup(path));
-		/* Runs of one folder are seeds of one recipe. */
-		mr->group = file_folder(path);
+		mr->group = run_names_group(path);
 		run_init(&mr->run);
 		mr->run.run_index = run_index;
 		xpush(model->runs, model->n_runs, model->cap_runs, mr);

@@ -33,9 +33,14 @@ static size_t last_part(struct str path)
 	return at;
 }
 
-static struct str get_group_folder(const struct model_run *mr)
+/* Return the folder of a log without common names at its end. */
+static struct str own_folder(const char *path)
 {
-	struct str folder = str_from(mr->group);
+	const char *name = file_name(path);
+	struct str folder = STR_LIT(".");
+
+	if (name > path)
+		folder = (struct str){ path, MAX((size_t)(name - path) - 1, 1) };
 
 	for (;;) {
 		size_t at = last_part(folder);
@@ -44,6 +49,18 @@ static struct str get_group_folder(const struct model_run *mr)
 			return folder;
 		folder.len = at - 1;
 	}
+}
+
+char *run_names_group(const char *path)
+{
+	struct str folder = own_folder(path);
+	size_t at = last_part(folder);
+	struct str seed = str_skip(folder, at);
+	bool is_seed = at > 1 && seed.len > 4 && str_starts_with(seed, "seed") &&
+		       str_has_only(str_skip(seed, 4), "_-=0123456789") &&
+		       str_is_digit(seed.p[seed.len - 1]);
+
+	return is_seed ? xstrndup(path, at - 1) : file_folder(path);
 }
 
 static size_t common_end(struct str a, struct str b)
@@ -158,8 +175,9 @@ static size_t find_alike(const struct named *v, size_t n, size_t from)
 static void name_alike(const struct model *model, struct named *v, size_t n, bool is_folder,
 		       bool by_file)
 {
-	bool has_files = by_file || (n > 1 && !str_eq(v[0].stem, v[n - 1].stem)) ||
-			 (!is_folder && v[0].folder.len < strlen(v[0].mr->group));
+	bool has_files =
+		by_file || (n > 1 && !str_eq(v[0].stem, v[n - 1].stem)) ||
+		(!is_folder && file_name(v[0].mr->path) > v[0].mr->path + v[0].folder.len + 1);
 
 	for (size_t i = 0; i < n; i++) {
 		enum alike with = ALIKE_NOT;
@@ -205,7 +223,7 @@ void run_names_update(struct model *model)
 	AUTO_FREE struct named *v = xcalloc(n, sizeof(*v));
 	for (size_t i = 0; i < n; i++) {
 		v[i].mr = model->runs[i];
-		v[i].folder = get_group_folder(v[i].mr);
+		v[i].folder = own_folder(v[i].mr->path);
 		v[i].stem = str_from(file_name(v[i].mr->path));
 		if (v[i].stem.len > 4 &&
 		    (str_ends_with(v[i].stem, ".log") || str_ends_with(v[i].stem, ".txt")))

@@ -9,5 +9,8 @@
  * the names depend on has changed. */
 void run_names_update(struct model *model);
 
+/* The group of a log: its folder, or the folder above one that only names a seed ("seed_0"). */
+char *run_names_group(const char *path);
+
 /* Is it a folder name that every project has ("logs", "out"), and that does not identify a run? */
 bool run_names_is_common(struct str name);

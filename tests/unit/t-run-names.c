@@ -87,6 +87,10 @@ int main(void)
 					  { 1, "/w/y/a.log", 2, 0, "y #1" },
 					  { 1, "/w/y/a.log", 2, 1, "y #2" },
 					  { 0, NULL, 0, 0, NULL } });
+	are_named("seeds in folders of their own",
+		  (const struct named[]){ { 0, "/w/x/seed_0/t.log", 0, 0, "seed_0" },
+					  { 0, "/w/x/seed_1/logs/t.log", 0, 0, "seed_1" },
+					  { 0, NULL, 0, 0, NULL } });
 	are_named("paths without a name", (const struct named[]){ { 0, "/", 0, 0, "" },
 								  { 0, "a", 0, 0, "a" },
 								  { 0, "", 0, 1, "" },

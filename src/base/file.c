@@ -28,6 +28,13 @@ const char *file_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
+const char *file_packed_end(const char *path)
+{
+	const char *end = strrchr(path, '.');
+
+	return end != NULL && str_is_among(str_from(end), ".gz .bz2 .xz .zst") ? end : NULL;
+}
+
 int file_open(const char *path, bool any, struct stat *st, struct err *err)
 {
 	struct pollfd p = { .events = POLLIN };

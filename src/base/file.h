@@ -11,6 +11,9 @@ char *file_folder(const char *path);
 /* The last part of a path. */
 const char *file_name(const char *path);
 
+/* Return where the suffix of a compressed file (.gz, .zst, ..) starts; NULL: it has none. */
+const char *file_packed_end(const char *path);
+
 /* Open a file for reading and fill *st; -1 with err. Only if `any`, it may be standard input ("-"),
  * a directory, a device, or a FIFO, which fails if it has no writer for 2 s. */
 int file_open(const char *path, bool any, struct stat *st, struct err *err) MUST_USE;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* `board`, `submission`, `export` and `diff`. */
+#include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/say.h"
 #include "board/input.h"
 #include "board/print.h"
@@ -176,17 +178,13 @@ struct submission_call {
 	bool no_logs;
 };
 
-/* Check the shape of a date; whether the day exists is not checked. */
 static int take_date(void *opaque, const char *value, struct err *err)
 {
-	static const char shape[] = "dddd-dd-dd";
 	struct submission_call *call = opaque;
-	size_t i = 0;
+	struct tm day = { 0 };
+	const char *end = strptime(value, "%Y-%m-%d", &day);
 
-	while (shape[i] != '\0' &&
-	       (shape[i] == 'd' ? value[i] >= '0' && value[i] <= '9' : value[i] == '-'))
-		i++;
-	if (shape[i] != '\0' || value[i] != '\0')
+	if (end == NULL || *end != '\0' || strlen(value) != strlen("YYYY-MM-DD"))
 		return err_set(err, ERR_USAGE, "submission: --date %s: expected YYYY-MM-DD", value);
 	call->submission.date = value;
 	return 0;
@@ -367,7 +365,7 @@ static int put_samples(FILE *stream, enum out_format format, struct context *con
 		status = store_each_run(context->store, 0, put_stored_run, &series, err);
 	for (size_t i = 0; i < logs.n && status == 0; i++) {
 		series.file = logs.v[i].path;
-		if (!logs.v[i].table)
+		if (!logs.v[i].table && (logs.v[i].named || file_packed_end(series.file) == NULL))
 			status = read_log(series.file, context->formats, &cb, &series, err);
 	}
 	log_paths_release(&logs);

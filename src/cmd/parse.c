@@ -69,12 +69,8 @@ static struct out *open_runs(struct parse_job *job)
 /* Return why no run and no score was found in a file, as the end of an error message; owned. */
 static char *explain_no_rows(const struct parsed_file *file)
 {
-	const char *end = strrchr(file->path, '.');
-
 	if (file->bytes == 0)
 		return xstrdup("empty");
-	if (end != NULL && str_is_among(str_from(end), ".gz .bz2 .xz .zst"))
-		return xstrdup("compressed: unpack it first");
 	if (strcmp(file->path, "-") == 0)
 		return xstrdup("no training rows or score recognized");
 	return xasprintf("no training rows or score recognized; try: hgym-tui formats learn %s",

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "ingest/ingest_priv.h"
 
 #define STILL_WRITTEN_MS 600000
@@ -115,6 +116,8 @@ int ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool li
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, ERR_USAGE, "%s: not a regular file", path);
+	if (file_packed_end(path) != NULL)
+		return err_set(err, ERR_USAGE, "%s: compressed: unpack it first", path);
 	struct ingest_log *log = open_generation(ingest, pod, path, 0, &st);
 	log->news = log->fetched;
 	if (!live && clock_wall_ms() - (int64_t)st.st_mtim.tv_sec * 1000 >= STILL_WRITTEN_MS)

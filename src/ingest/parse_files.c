@@ -42,8 +42,9 @@ static void keep_run(void *user, const struct run *run)
 
 static int open_log(const char *path, struct stat *st, struct err *err)
 {
+	if (file_packed_end(path) != NULL)
+		return err_set(err, ERR_IO, "%s: compressed: unpack it first", path);
 	int fd = file_open(path, true, st, err);
-
 	if (fd < 0 || !S_ISDIR(st->st_mode))
 		return fd;
 	(void)close(fd);
@@ -331,6 +332,16 @@ static bool ends_like(const char *path, const char *const *ends)
 	return *ends != NULL;
 }
 
+/* nanochat's report has figures that its log lacks; other Markdown only quotes logs. */
+static bool is_log_name(const char *name)
+{
+	const char *end = file_packed_end(name);
+	AUTO_TEXT plain = xstrndup(name, end != NULL ? (size_t)(end - name) : strlen(name));
+
+	return ends_like(plain, log_ends) ||
+	       (str_starts_with(str_from(name), "report") && str_ends_with(str_from(name), ".md"));
+}
+
 static void count_row(void *user, UNUSED const struct record *record,
 		      UNUSED const struct log_line *line)
 {
@@ -408,8 +419,7 @@ static bool add_entry(struct finder *finder, const char *dir, const char *name, 
 	if (S_ISDIR(link.st_mode) && depth < MAX_DEPTH && !metrics)
 		add_directory(finder, path, depth + 1);
 	else if (S_ISREG(st.st_mode))
-		is_log = metrics ? is_metric_name && is_metric_file(path)
-				 : ends_like(name, log_ends);
+		is_log = metrics ? is_metric_name && is_metric_file(path) : is_log_name(name);
 	if (is_log)
 		add_file(finder, path, &st, false);
 	return is_log;

@@ -22,7 +22,8 @@ struct log_paths {
 #define LOG_PATHS_MAX 100000U
 
 /* List files, the matches of globs (a name that exists is not a pattern), and in directories all
- * files with the suffix of a log (.log, .txt, .out, .stdout), recursively and in natural order;
+ * files with the name of a log (.log, .txt, .out, .stdout, also compressed, which reading refuses;
+ * report*.md), recursively and in natural order;
  * hidden files and symlinks to directories are skipped. In a directory without logs, metrics files
  * are listed: .csv and .jsonl with "metrics", "log" or "history" in their names that contain
  * metrics. A file that is found twice is listed once. A missing file is listed, so that reading it

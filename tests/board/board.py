@@ -669,6 +669,18 @@ def test_steps():
     paths = [os.path.join(folder, f"run{i}.txt") for i in (2, 0, 1)]
     ok(target_of(step_group(*paths)) == target_of(whole),
        "the order of runs changes nothing")
+    for i, loss in enumerate(losses):
+        write_steps(f"folders/seed_{i}/logs/run.txt", loss)
+        write_steps(f"folders/seed_{i}/seed-lr/run.txt", {1000: 3.4})
+    made = {g["group"]: g for g in
+            groups(os.path.join(home, "folders"), "--summary")}
+    ok(target_of(made.pop(os.path.join(home, "folders"))) == target_of(whole)
+       and len(made) == 3, "folders of seeds form one group, others do not",
+       made)
+    packed = write("folders/seed_0/logs/more.txt.gz", "x")
+    status, out, err = board(os.path.join(home, "folders/seed_0"))
+    ok(status == 1 and packed + ": compressed: unpack it first" in err and
+       "run.txt" in out, "a compressed log is not left out silently", err)
     write_steps("steps/run1.txt", losses[1], last=2500)
     ok(target_of(step_group(folder)) == target_of(whole),
        "a run cut after the step counts")
@@ -754,6 +766,13 @@ def test_competitions():
         ok(got["track"] == "nanogpt-slowrun-tiny" and
            got["verdict"] == verdict, "slowrun in 15 minutes: " + name, got)
         near(got["mean_" + got["unit"]], mean, 1e-9, name + ": best val_loss")
+    cut = write("tiny ends/cut.log", "\n".join(
+        tiny + rows[:100] + slow[:1]) + "\n")
+    ok(step_group(cut)["n"] == 1, "slowrun: a log that shows no end counts")
+    write("tiny ends/whole.log", "\n".join(tiny + rows + slow) + "\n")
+    got = step_group(os.path.dirname(cut))
+    ok(got["n"] == 1 and got["n_unfinished"] == 1,
+       "slowrun: a log that was cut does not count beside a whole one", got)
     table = "CORE                               ,           , 0.2561"
     for name, last, mean, words in (
             ("estimate", [], .2607, "PROVISIONAL: TARGET SHOWN (mean of 1 "
@@ -772,6 +791,11 @@ def test_competitions():
                                "\n".join(rows + chat[:2] + last) + "\n"))
         ok(got["verdict"] == words, "CORE, " + name, got["verdict"])
         near(got["mean_" + got["unit"]], mean, 1e-9, name + ": CORE")
+    got = step_group(write("kinds/wandb.log", "wandb: Run summary:\n"
+                           "wandb:          core_metric 0.25851\n"
+                           "wandb:  total_training_time 10949.46713\n"))
+    ok(got["mean_value"] == .25851 and got["means"]["train_ms"] == 10949467.13
+       and got["provisional"], "CORE and time of a summary of wandb", got)
     report = ["- core_metric_max_per_task: %d", "- CORE metric estimate: 0.2600",
               "- Total training time: 182.49m"]
     for number, provisional in (-1, False), (500, True):
@@ -797,8 +821,9 @@ def test_competitions():
         write(os.path.join(folder, "report.md"),
               "# nanochat training report\n\n## Base model training\n\n" +
               "\n".join(report) % figures + "\n")
-        got = groups(*(os.path.join(folder, file)
-                       for file in sorted(os.listdir(folder))))[0]
+        write(os.path.join(folder, "README.md"), "\n".join(chat) + "\n")
+        got = groups(folder)[0]
+        got["rows"].sort(key=lambda row: row["file"])
         ok(got["n"] == n and got["rows"][1]["n_gpus"] ==
            (8 if n == 1 else None) and got["rows"][0]["use"] ==
            ("report" if n == 1 else "counted"),
@@ -827,7 +852,7 @@ def test_competitions():
     ok(kept["verdict"] is None and kept["caps"]["metric"] == "kept",
        "autoresearch: 600 s in total are allowed", kept)
     ok(late["verdict"] == "INVALID (total_seconds)" and
-       late["rows"][0]["note"] == "total_seconds is 600.1; the cap is 600",
+       late["rows"][0]["note"] == "total_seconds is 600.1, 0.1 over the cap of 600",
        "autoresearch: a run of more than 600 s is a failure", late)
 
 

@@ -22,12 +22,11 @@ struct log_paths {
 #define LOG_PATHS_MAX 100000U
 
 /* List files, the matches of globs (a name that exists is not a pattern), and in directories all
- * files with the name of a log (.log, .txt, .out, .stdout, also compressed, which reading refuses;
- * report*.md), recursively and in natural order;
- * hidden files and symlinks to directories are skipped. In a directory without logs, metrics files
- * are listed: .csv and .jsonl with "metrics", "log" or "history" in their names that contain
- * metrics. A file that is found twice is listed once. A missing file is listed, so that reading it
- * gives the error message. */
+ * files with the name of a log (.log, .txt, .out, .stdout, report*.md, also compressed),
+ * recursively and in natural order; hidden files and symlinks to directories are skipped. In a
+ * directory without logs, metrics files are listed: .csv and .jsonl with "metrics", "log" or
+ * "history" in their names that contain metrics. A file that is found twice is listed once. A
+ * missing or compressed file is listed, so that reading it gives the error message. */
 void log_paths_find(struct log_paths *paths, char *const *argv, size_t n);
 /* The same, but each argument counts on its own: a file that two of them name is listed twice, no
  * file is a table, and a directory without logs is listed, so that reading it gives the error

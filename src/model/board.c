@@ -458,10 +458,8 @@ enum board_kept board_check_cap(const struct track *track, const struct run *run
 	double value = caps[cap].value, most = caps[cap].most;
 	char texts[3][STR_NUMBER_SIZE];
 
-	if (!run_has(most))
-		return CAP_NONE;
-	if (!run_has(value))
-		return CAP_UNKNOWN;
+	if (!run_has(most) || !run_has(value))
+		return run_has(most) ? CAP_UNKNOWN : CAP_NONE;
 	if (value <= most + caps[cap].grace)
 		return value <= most ? CAP_KEPT : CAP_GRACE;
 	if (cap == BOARD_CAP_TARGETS)

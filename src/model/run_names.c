@@ -41,7 +41,6 @@ static struct str own_folder(const char *path)
 
 	if (name > path)
 		folder = (struct str){ path, MAX((size_t)(name - path) - 1, 1) };
-
 	for (;;) {
 		size_t at = last_part(folder);
 

@@ -107,8 +107,6 @@ static int check_record(const struct json_reader *r, UNUSED const cJSON *node,
 	struct track *track = base;
 
 	track->has_record = true;
-	if (track->n_tests == 0)
-		track->tests[track->n_tests++] = TRACK_TEST_A;
 	if (run_has(track->target) && track->margin_nats > 0)
 		return json_refuse(r, "record.margin_nats", "not allowed together with \"target\"");
 	return 0;
@@ -158,8 +156,6 @@ static int read_rule(const struct json_reader *r, const cJSON *node, const char 
 	struct track *track = base;
 
 	track->has_record = true;
-	if (track->n_tests == 0)
-		track->tests[track->n_tests++] = TRACK_TEST_A;
 	if (track->rule == TRACK_RULE_Z && !run_has(track->known_sd))
 		return json_refuse(r, path, "needs \"sd\", the known standard deviation");
 	if (track->rule == TRACK_RULE_MARGIN && !run_has(track->margin_root_n))
@@ -300,6 +296,7 @@ static int read_track(struct track *track, const char *file, const struct str *t
 		.loss_per_step = RUN_ABSENT,
 		.known_sd = RUN_ABSENT,
 		.alpha = 0.01,
+		.n_tests = 1, /* A */
 		.min_seeds = 3,
 	};
 	int rc = text != NULL ? json_read_text(&r, file, *text, top_fields, track)

@@ -321,6 +321,7 @@ void harness_compare_read(struct harness_compare *compare, const struct harness_
 	compare->template = harness_text_at(&compare->pool, report, "workspace_template");
 	compare->compared = harness_names_of(&compare->pool, json_get(judges, "compared"));
 	compare->added = harness_names_of(&compare->pool, json_get(judges, "added"));
+	compare->formatted = harness_names_of(&compare->pool, json_get(judges, "formatted"));
 	if (report == NULL)
 		find_live(compare, files);
 	compare->trials =

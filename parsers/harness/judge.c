@@ -43,6 +43,7 @@ void harness_judge_read(struct harness_build *b)
 
 	run->compared = harness_names_of(b->pool, json_get(report, "compared"));
 	run->added = harness_names_of(b->pool, json_get(report, "added"));
+	run->formatted = harness_names_of(b->pool, json_get(report, "formatted"));
 	run->tampers = harness_names_of(b->pool, json_get(report, "tampers"));
 	run->hints = harness_names_of(b->pool, json_get(report, "hints"));
 	run->unresolved = harness_names_of(b->pool, json_get(report, "unresolved"));

@@ -31,15 +31,25 @@ struct arms {
 	size_t n_omitted;  /* arms beyond MAX_ARMS */
 };
 
+/* Append the names, quoted for the shell, each between `before` and `after`. */
+static void append_names(struct buf *out, const struct harness_names *names, const char *before,
+			 const char *after)
+{
+	for (size_t i = 0; i < names->n && i < MAX_JUDGES; i++) {
+		buf_append_str(out, before);
+		quote_word(out, str_from(names->v[i]));
+		buf_append_str(out, after);
+	}
+}
+
 /* Append the shell command that measures the arm in the current folder.  The command first compares
- * the judge's files there with those in the folder `judges` (quoted for the shell).  If the run's
- * command sends its workspace to a pod, the bench uses a different remote folder. */
+ * the judge's files there with those in the folder `judges` (quoted for the shell); files that only
+ * have another layout are replaced.  If the run's command sends its workspace to a pod, the bench
+ * uses a different remote folder. */
 static void append_measure(struct buf *out, const struct harness_ab *ab, const char *judges)
 {
-	const struct harness_names *compared =
-		ab->compare != NULL ? &ab->compare->compared : &ab->run->compared;
-	const struct harness_names *added =
-		ab->compare != NULL ? &ab->compare->added : &ab->run->added;
+	const struct harness_compare *all = ab->compare;
+	const struct harness_names *compared = all != NULL ? &all->compared : &ab->run->compared;
 	const char *command = ab->run->command;
 	const char *flag =
 		strstr(command, "remote_h100.py") != NULL ? strstr(command, "--workspace") : NULL;
@@ -58,20 +68,16 @@ static void append_measure(struct buf *out, const struct harness_ab *ab, const c
 		buf_append_str(&measure, command + n);
 	}
 	/* Compare the judge's files that the reader of the run found, or else the usual two. */
-	buf_appendf(out, "w=%s && [ -d \"$w\" ] && for f in", judges);
-	for (size_t i = 0; i < compared->n && i < MAX_JUDGES; i++) {
-		buf_append_char(out, ' ');
-		quote_word(out, str_from(compared->v[i]));
-	}
+	buf_appendf(out, "w=%s && [ -d \"$w\" ] && ", judges);
+	append_names(out, all != NULL ? &all->formatted : &ab->run->formatted,
+		     "tar -C \"$w\" -cf - ", " | tar -xf - && ");
+	buf_append_str(out, "for f in");
+	append_names(out, compared, " ", "");
 	buf_append_str(out, compared->n > 0
 				    ? "; do"
 				    : " benchmark.py verifier.py; do [ ! -e \"$w/$f\" ] ||");
 	buf_append_str(out, " cmp \"$w/$f\" \"$f\" || exit 9; done && ");
-	for (size_t i = 0; i < added->n && i < MAX_JUDGES; i++) {
-		buf_append_str(out, "[ ! -e ");
-		quote_word(out, str_from(added->v[i]));
-		buf_append_str(out, " ] && ");
-	}
+	append_names(out, all != NULL ? &all->added : &ab->run->added, "[ ! -e ", " ] && ");
 	buf_append_str(out, "sh -c ");
 	quote_word(out, str_from(measure.data));
 }

@@ -545,6 +545,12 @@ def is_changed(name, template, best, work):
 		copy_of(best or work, name)[1]
 
 
+# Does only the layout of a file differ?
+def is_formatted(name, old, new):
+	return copy_of(old, name)[1] == copy_of(new, name)[1] and \
+		copy_of(old, name, False)[1] != copy_of(new, name, False)[1]
+
+
 # Report which files were compared, which uses could not be followed, and how the best
 # checkpoint differs from the template.
 def send_report(run, own, template, best, work, judge, parts, decide, forged,
@@ -556,6 +562,8 @@ def send_report(run, own, template, best, work, judge, parts, decide, forged,
 			is_file(os.path.join(template, name))],
 		"added": [name for name in decide if template and
 			look_at(os.path.join(template, name)) is None],
+		"formatted": [name for name in decide if template and any(folder
+			and is_formatted(name, template, folder) for folder in (best, work))],
 		"unresolved": judge.lost + sorted(name +
 			": outside the workspace" for name in judge.outside),
 		"used": [[part, name] for name, part in sorted(parts.items())
@@ -773,7 +781,7 @@ def send_trials(root, trials):
 		".harnessgym/runs/*/qualification/workspace_template")
 	for task in [task] * (task[:1] == "/" and is_folder(task)) + \
 			sorted(copies)[:1]:
-		compared, added = set(), set()
+		compared, added, formatted = set(), set(), set()
 		for own in trials:
 			work = os.path.join(root, own, "workspace")
 			command = text_in(os.path.join(root, own, "trial.json"),
@@ -789,6 +797,8 @@ def send_trials(root, trials):
 					compared.add(name)
 				elif look_at(os.path.join(task, name)) is None:
 					added.add(name)
+				if is_formatted(name, task, work):
+					formatted.add(name)
 				own = trial + "/" + name
 				to = [copy_of(task, name), (0, "-"),
 					copy_of(work, name)]
@@ -796,6 +806,7 @@ def send_trials(root, trials):
 					emit_judge(run, own, to)
 		return emit_report("judge.report", {
 			"compared": sorted(compared), "added": sorted(added),
+			"formatted": sorted(formatted),
 			"files": {own: sum_of(os.path.join(root, own,
 			"workspace")) for own in trials}}, os.stat(task))
 

@@ -129,6 +129,10 @@ ab
 arm 2
 [ $? = 9 ]
 told "a forged judge of any name voids the run" $?
+{ cat "$best/eval.py" && echo '# the end'; } >"$work/eval.py"
+ab
+arm 2 && grep -q '"best_us": 97.25' "$dir/out"
+told "a judge with another comment does not void the run" $?
 cp "$best/eval.py" "$work"
 echo 'def dumps(_): return "{\"best_us\": 1.5}"' >"$work/json.py"
 ab

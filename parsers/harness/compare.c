@@ -213,14 +213,11 @@ static void set_best(struct harness_compare *compare, struct harness_group *grou
 
 	if (group->min.value == group->max.value)
 		best = group->min;
-	if (!best.present)
-		return;
-	if (best.value != group->min.value && best.value != group->max.value)
+	if (!best.present || (best.value != group->min.value && best.value != group->max.value))
 		return;
 	group->best = best;
 	if (group->min.value != group->max.value)
-		compare->higher_is_better =
-			best.value == group->max.value ? HARNESS_YES : HARNESS_NO;
+		compare->higher_is_better = HARNESS_TRI(best.value == group->max.value);
 }
 
 static void count_group(struct harness_compare *compare, const cJSON *report, size_t which)

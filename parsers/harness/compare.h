@@ -42,12 +42,11 @@ struct harness_compare {
 	unsigned int live_iteration; /* of that phase */
 	int64_t created_ms;
 	const char *score_key, *command;
-	const char *template;		/* folder of the task; NULL: unknown */
-	struct harness_names compared;	/* judge files of the task */
-	struct harness_names added;	/* judge files that trials added */
-	struct harness_names formatted; /* judge files whose layout trials changed */
-	enum harness_tri
-		higher_is_better; /* derived from the numbers; UNKNOWN if they do not show it */
+	const char *template; /* folder of the task; NULL: unknown */
+	/* Judge files of the task; files that trials added to them; those with another layout. */
+	struct harness_names compared, added, formatted;
+	/* Derived from the numbers; UNKNOWN if they do not show it. */
+	enum harness_tri higher_is_better;
 };
 
 /* Did the post command pass, with a usable score that is not in doubt? */

@@ -473,8 +473,7 @@ static enum harness_tri compare_scores(const struct harness_run *run, struct har
 {
 	if (!a.present || !b->present)
 		return HARNESS_UNKNOWN;
-	return harness_is_better(run->higher_is_better, a.value, b->value) ? HARNESS_YES
-									   : HARNESS_NO;
+	return HARNESS_TRI(harness_is_better(run->higher_is_better, a.value, b->value));
 }
 
 static struct harness_number find_gain(const struct harness_run *run, struct harness_number a,
@@ -596,11 +595,10 @@ static void judge_run(struct harness_build *b)
 	run->previous_pct = find_gain(run, best, &run->previous);
 	run->stop_reached = HARNESS_UNKNOWN;
 	if (harness_is_finite(run->stop_score))
-		run->stop_reached = run->best.present && !harness_is_better(run->higher_is_better,
-									    run->stop_score.value,
-									    run->best.value)
-					    ? HARNESS_YES
-					    : HARNESS_NO;
+		run->stop_reached =
+			HARNESS_TRI(run->best.present &&
+				    !harness_is_better(run->higher_is_better, run->stop_score.value,
+						       run->best.value));
 }
 
 /* Find the best score that earlier runs verified with the same command. */

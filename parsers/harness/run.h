@@ -271,8 +271,8 @@ struct harness_run {
 	struct harness_names compared, unresolved; /* judge files; uses that were not followed */
 	/* How the candidate's files interfere with the verifier; what a person should read. */
 	struct harness_names tampers, hints;
-	struct harness_names added;	/* not in the template, but would be judge files */
-	struct harness_names formatted; /* judge files with another layout than the template's */
+	/* Files that the template lacks, but would be judge files; files with another layout. */
+	struct harness_names added, formatted;
 	/* Changed files that the judge uses, but that may belong to the candidate. */
 	struct harness_changes used;
 	struct harness_changes changes; /* from the template to the best checkpoint */

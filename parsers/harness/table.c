@@ -231,7 +231,7 @@ static enum harness_tri find_direction(const struct table *t)
 		down |= t->rows[i].score < last;
 		last = t->rows[i].score;
 	}
-	return up == down ? HARNESS_UNKNOWN : up ? HARNESS_YES : HARNESS_NO;
+	return up == down ? HARNESS_UNKNOWN : HARNESS_TRI(up);
 }
 
 static const char *source_of(const struct table *t)
@@ -299,9 +299,8 @@ static void make_iteration(const struct table *t, const struct row *row,
 	if (row->outcome != KEPT)
 		return;
 	if (best->present && run->table->noise.present && !row->is_baseline)
-		it->within_noise = fabs(row->score - best->value) <= run->table->noise.value
-					   ? HARNESS_YES
-					   : HARNESS_NO;
+		it->within_noise =
+			HARNESS_TRI(fabs(row->score - best->value) <= run->table->noise.value);
 	if (!best->present || harness_is_better(run->higher_is_better, row->score, best->value))
 		*best = (struct harness_score){ true, row->score, row->number, source_of(t) };
 }

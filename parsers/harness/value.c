@@ -64,7 +64,7 @@ enum harness_tri harness_bool_at(const cJSON *object, const char *key)
 
 	if (!cJSON_IsBool(node))
 		return HARNESS_UNKNOWN;
-	return cJSON_IsTrue(node) ? HARNESS_YES : HARNESS_NO;
+	return HARNESS_TRI(cJSON_IsTrue(node));
 }
 
 const char *harness_text_of(struct harness_pool *pool, const cJSON *node)

@@ -13,6 +13,7 @@ struct harness_number {
 };
 
 enum harness_tri { HARNESS_UNKNOWN = -1, HARNESS_NO, HARNESS_YES };
+#define HARNESS_TRI(is_true) ((is_true) ? HARNESS_YES : HARNESS_NO)
 
 /* Memory blocks that are freed together. */
 struct harness_pool {

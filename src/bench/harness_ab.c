@@ -48,36 +48,33 @@ static void append_names(struct buf *out, const struct harness_names *names, con
  * uses a different remote folder. */
 static void append_measure(struct buf *out, const struct harness_ab *ab, const char *judges)
 {
-	const struct harness_compare *all = ab->compare;
-	const struct harness_names *compared = all != NULL ? &all->compared : &ab->run->compared;
-	const char *command = ab->run->command;
+	const struct harness_run *run = ab->run;
+	const char *command = run->command;
 	const char *flag =
 		strstr(command, "remote_h100.py") != NULL ? strstr(command, "--workspace") : NULL;
+	size_t n = strlen(command);
 	AUTO_BUF measure = buf_new(COMMAND_MAX);
 
-	if (flag == NULL) {
-		buf_append_str(&measure, command);
-	} else {
-		size_t n = (size_t)(flag - command) + strlen("--workspace");
+	if (flag != NULL) {
+		n = (size_t)(flag - command) + strlen("--workspace");
 		n += strspn(command + n, " =");
 		const char quote[] = { command[n], '\0' };
 		n += quote[0] == '"' || quote[0] == '\'' ? 1 + strcspn(command + n + 1, quote)
 							 : strcspn(command + n, " ");
-		buf_append(&measure, command, n);
-		buf_append_str(&measure, BENCH_FOLDER);
-		buf_append_str(&measure, command + n);
 	}
+	buf_append(&measure, command, n);
+	buf_append_str(&measure, flag != NULL ? BENCH_FOLDER : "");
+	buf_append_str(&measure, command + n);
 	/* Compare the judge's files that the reader of the run found, or else the usual two. */
 	buf_appendf(out, "w=%s && [ -d \"$w\" ] && ", judges);
-	append_names(out, all != NULL ? &all->formatted : &ab->run->formatted,
-		     "tar -C \"$w\" -cf - ", " | tar -xf - && ");
+	append_names(out, &run->formatted, "tar -C \"$w\" -cf - ", " | tar -xf - && ");
 	buf_append_str(out, "for f in");
-	append_names(out, compared, " ", "");
-	buf_append_str(out, compared->n > 0
+	append_names(out, &run->compared, " ", "");
+	buf_append_str(out, run->compared.n > 0
 				    ? "; do"
 				    : " benchmark.py verifier.py; do [ ! -e \"$w/$f\" ] ||");
 	buf_append_str(out, " cmp \"$w/$f\" \"$f\" || exit 9; done && ");
-	append_names(out, all != NULL ? &all->added : &ab->run->added, "[ ! -e ", " ] && ");
+	append_names(out, &run->added, "[ ! -e ", " ] && ");
 	buf_append_str(out, "sh -c ");
 	quote_word(out, str_from(measure.data));
 }
@@ -93,7 +90,6 @@ static void freeze(struct arms *arms, const char *name, const char *folder)
 /* Add an arm with the files of a folder.  Each run measures in a fresh copy of them. */
 static void add_folder(struct arms *arms, const char *tag, const char *source)
 {
-	bool is_control = arms->variants->child == NULL;
 	cJSON *variant = json_add(json_add_row(arms->variants), JTEXT("tag", tag));
 	AUTO_BUF command = buf_new(COMMAND_MAX);
 
@@ -104,7 +100,7 @@ static void add_folder(struct arms *arms, const char *tag, const char *source)
 		    "| tar -C \"$d\" -xf - && cd \"$d\" && ",
 		    FROZEN, tag);
 	append_measure(&command, arms->ab, FROZEN "/judge");
-	if (is_control)
+	if (arms->variants->child == variant)
 		cJSON_AddBoolToObject(variant, "control", true);
 	json_add_string(variant, "command", command.data);
 }
@@ -246,13 +242,12 @@ static int check_file(const char *file, const cJSON *printed, struct err *err)
  * are used only if the verifier printed none. */
 static int read_settings(struct settings *all, const struct harness_run *run, struct err *err)
 {
-	const struct harness_iteration *best = NULL;
 	const char *base = run->template_settings, *own = run->checkpoint.settings;
+	const struct harness_iteration *best =
+		array_find(it, run->iterations, run->n_iterations,
+			   run->best.present && it->number == run->best.iteration &&
+				   run->checkpoint.iteration.value == run->best.iteration);
 
-	for (size_t i = 0; run->best.present && i < run->n_iterations; i++)
-		if (run->iterations[i].number == run->best.iteration &&
-		    run->checkpoint.iteration.value == run->best.iteration)
-			best = &run->iterations[i];
 	if (best == NULL)
 		return err_set(err, ERR_NODATA,
 			       "its checkpoint is not the verified best iteration");
@@ -319,11 +314,10 @@ static int add_run(struct arms *arms, const char *template, const char *best, st
 {
 	const struct harness_ab *ab = arms->ab;
 	const struct harness_run *run = ab->run;
-	bool is_template = run->changes.present && run->changes.n == 0;
 
 	if (run->has_template)
 		add_folder(arms, "template", template);
-	if (!run->has_template || !is_template)
+	if (!run->has_template || !run->changes.present || run->changes.n > 0)
 		add_folder(arms, "checkpoint", best);
 	if (run->work_differs == HARNESS_YES ||
 	    (!run->has_template && run->work_differs != HARNESS_NO))
@@ -397,11 +391,10 @@ static void add_note(cJSON *plan, const struct arms *arms)
 	AUTO_BUF note = buf_new(COMMAND_MAX);
 
 	if (is_run && !run->has_summary && run->life.state == HARNESS_STATE_RUNNING)
-		buf_append_str(&note, !arms->ab->settings || run->checkpoint.settings != NULL
-					      ? "the run has not finished: the bench measures "
-						"copies made before its first run; "
-					      : "the run has not finished: a new checkpoint "
-						"changes all arms; ");
+		buf_appendf(&note, "the run has not finished: %s; ",
+			    arms->ab->settings && run->checkpoint.settings == NULL
+				    ? "a new checkpoint changes all arms"
+				    : "the bench measures copies made before its first run");
 	if (is_run && run->judge != NULL)
 		buf_appendf(&note,
 			    "the judge file %s changed after the start of the run: arms that "
@@ -499,6 +492,9 @@ cJSON *harness_ab_json(const struct harness_ab *asked, struct err *err)
 	AUTO_BUF text = buf_new(COMMAND_MAX * 4);
 
 	if (ab.compare != NULL) {
+		trials.compared = ab.compare->compared;
+		trials.added = ab.compare->added;
+		trials.formatted = ab.compare->formatted;
 		trials.command = ab.compare->command;
 		trials.post_score_key = ab.compare->score_key;
 		trials.higher_is_better = ab.compare->higher_is_better;

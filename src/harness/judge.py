@@ -7,7 +7,8 @@ import ast, fnmatch, os, re, shlex
 SHELLS = "sh bash dash zsh ksh".split()
 BEFORE = """env nice timeout time nohup stdbuf taskset numactl chrt ionice exec
     command sudo setsid uv poetry pipenv conda run ncu nsys profile perf
-    stat srun torchrun accelerate launch deepspeed catchsegv xvfb-run""".split()
+    stat srun torchrun accelerate launch deepspeed catchsegv xvfb-run ccache
+    sccache distcc""".split()
 COMPILERS = re.compile(r"(.*-)?(cc|gcc|g\+\+|c\+\+|clang|clang\+\+|nvcc|hipcc"
     r"|icpx|rustc)(-\d+)?$")
 QUIET = """echo printf true false : test [ export set unset ulimit mkdir rmdir
@@ -384,7 +385,9 @@ class Judge:
                     args[0] in BEFORE):
                 args = args[1:]
             return self.start(args, {}, source) if args else None
-        if UNKNOWN in words[0]:
+        if words[0] == UNKNOWN and args and COMPILERS.match(os.path.basename(args[0])):
+            self.start(args, {}, source) # the variable is empty, or ccache
+        elif UNKNOWN in words[0]:
             self.lose(source, "a command in a variable")
         elif re.match(r"(python|pypy)[\d.]*$", name):
             self.interpreter(args, source)
@@ -571,6 +574,11 @@ class Judge:
 
     def compiler(self, args, source):
         out, i = "a.out", 0
+        folders = [w[2:] for w in args if w[:2] == "-L" and UNKNOWN not in w]
+        for word in args if folders else ():
+            for end in ".so", ".a":
+                for folder in folders if word[:2] == "-l" and word[2:] else ():
+                    self.known("%s/lib%s%s" % (folder or ".", word[2:], end), "named")
         while i < len(args):
             word = args[i]
             if word == "-o":

@@ -144,7 +144,7 @@ static void read_fact(struct harness_wire *wire, struct str line)
 	} else if (str_starts_with(line, "J ")) {
 		read_judge(wire, rest);
 	} else if (str_eq_cstr(line, "P 0") || str_eq_cstr(line, "P 1")) {
-		wire->files->process = line.p[2] == '1' ? HARNESS_YES : HARNESS_NO;
+		wire->files->process = HARNESS_TRI(line.p[2] == '1');
 	} else if (str_starts_with(line, "D ")) {
 		if (wire->n_dirs < HARNESS_WIRE_DIRS && rest.len > 0)
 			wire->dirs[wire->n_dirs++] = xstrndup(rest.p, rest.len);

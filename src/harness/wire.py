@@ -685,7 +685,8 @@ def is_built(name, judge, texts):
 	named = r"[\"'][\w.]*\b(?:%s|%s)[\"']" % (stem, re.sub("^lib", "", stem))
 	return any("built" in kinds and fnmatch.fnmatch(name, path)
 		for path, kinds in judge.uses.items()) or any(re.search(named, text)
-		and re.search(r"\w*Extension\(|\bload(_inline)?\(", text) for text in texts)
+		and re.search(r"\w*Extension\(|(?<![\w.])load(_inline)?\(|cpp_extension\.load",
+		text) for text in texts)
 
 
 class TooSlow(BaseException): # "except Exception" must not catch it

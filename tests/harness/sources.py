@@ -775,6 +775,24 @@ class run(torch.nn.Module):
 import os
 def run(x): os._exit(3)
 ''',
+    ("header before the verifier's source", "Makefile"): '''
+b: bench.c kernel.c
+	gcc -O2 -include fast.h -o b bench.c kernel.c
+''',
+    ("program changed after it was compiled", "Makefile"): '''
+b: bench.c kernel.c
+	gcc -o $@ bench.c kernel.c
+	sed -i s/best/last/ $@
+''',
+    ("output that leaves texts out", "kernel.py"): '''
+import sys
+class Out:
+    def __init__(self, out): self.out = out
+    def write(self, text):
+        if 'best' not in text: self.out.write(text)
+sys.stdout = Out(sys.stdout)
+def run(x): return x * 2
+''',
     ("always equal", "kernel.py"): '''
 class Out(list):
     def __eq__(self, o): return True
@@ -1025,7 +1043,16 @@ def late(*args): os._exit(124)
 signal.signal(signal.SIGALRM, late)
 threading.Timer(600, lambda: os._exit(1)).start()
 threading.Timer(600, os._exit, args=(3,)).start()
+def watch(): os.kill(os.getpid(), signal.SIGKILL)
+threading.Thread(target=watch, daemon=True).start()
 def run(x): return x * 2
+''',
+    ("makefile with dependencies", "Makefile"): '''
+CC := $(shell command -v ccache) gcc
+b: bench.c kernel.c
+	$(CC) -o $@ $^
+	sed -i s/a/b/ build/gen.h
+-include b.d
 ''',
     ("copies of the verifier in a new folder", "kernel.py"): '''
 import os, shutil, tempfile
@@ -2041,7 +2068,8 @@ for (name, path), text in CHEATS.items():
 for (name, path), text in HONEST.items():
     found, hints = tampers(path, text)
     ok(not found, "not accused: " + name, found)
-    ok(not any("cannot be read" in hint for hint in hints), "read: " + name, hints)
+    ok(not any("cannot be read" in hint or "sys.stdout" in hint for hint in hints),
+       "read: " + name, hints)
 for name, old, new, is_same in (
         ("k.cu", "int f(int a) {\n  return a; // a\n}\n", "int f( int a )\n{ return /**/ a; }", True),
         ("k.c", "x = a++ + b;", "x = a + ++b;", False),

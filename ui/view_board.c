@@ -65,13 +65,16 @@ static void group_name(const struct board_view *view, const struct board_group *
 	(void)snprintf(out, LIST_CELL_BYTES, "%s", group->title);
 	board_each_row (row, &view->board, group) {
 		const struct model_run *mr = row->mr;
-		size_t folder = mr != NULL ? (size_t)(file_name(mr->path) - mr->path) : 0;
+		int len = mr != NULL && mr->name != NULL && strcmp(mr->group, group->key) == 0
+				  ? (int)mr->name_folder
+				  : 0;
 
-		/* The folder of a run may be one of the group's folders of seeds. */
-		if (folder <= strlen(group->key) + 1 && mr != NULL && mr->name != NULL &&
-		    mr->name_folder > 0 && strcmp(mr->group, group->key) == 0) {
-			(void)snprintf(out, LIST_CELL_BYTES, "%.*s", (int)mr->name_folder,
-				       mr->name);
+		/* Leave out a folder of the group that only names the seed of the run. */
+		if (len > 0 && file_name(mr->path) > mr->path + strlen(group->key) + 1)
+			while (len > 0 && mr->name[--len] != '/')
+				;
+		if (len > 0) {
+			(void)snprintf(out, LIST_CELL_BYTES, "%.*s", len, mr->name);
 			return;
 		}
 	}
@@ -111,12 +114,10 @@ static void verdict_cell(const struct board_group *group, struct list_cell *cell
 		[BOARD_WORD_NOT_JUDGED] = STYLE_HINT, [BOARD_WORD_BELOW_BAR] = STYLE_WORSE,
 		[BOARD_WORD_NOT_SHOWN] = STYLE_HINT,  [BOARD_WORD_SHOWN] = STYLE_BETTER,
 	};
-	enum board_word word = group->verdict.word;
 
-	list_cell_set(cell, group->verdict.is_provisional ? STYLE_HINT : styles[word],
-		      group->verdict.text[0] != '\0' ? group->verdict.text
-		      : word == BOARD_WORD_NONE	     ? FMT_ABSENT
-						     : board_word_name(word));
+	list_cell_set(cell,
+		      group->verdict.is_provisional ? STYLE_HINT : styles[group->verdict.word],
+		      group->verdict.text[0] != '\0' ? group->verdict.text : FMT_ABSENT);
 }
 
 static void group_cell(const struct board_view *view, size_t line, size_t column,
@@ -257,7 +258,9 @@ static const char *unit_of(const struct board *board, const struct board_group *
 {
 	const char *unit = board_unit(board, group);
 
-	return strcmp(unit, "bpb") == 0 ? "BPB" : unit;
+	return strcmp(unit, "value") == 0 ? group->score->name
+	       : strcmp(unit, "bpb") == 0 ? "BPB"
+					  : unit;
 }
 
 /* Explain a group's verdict: counts, mean, bar, and how many seeds are missing. */

@@ -193,8 +193,6 @@ static void write_caps(struct page *p)
 		[BOARD_CAP_BYTES] = { group->max_artifact_bytes, track->cap_artifact_bytes },
 		[BOARD_CAP_TRAIN] = { group->max_train_ms / 1000, track->cap_train_s },
 		[BOARD_CAP_EVAL] = { group->max_eval_s, track->cap_eval_s },
-		[BOARD_CAP_TARGETS] = { RUN_ABSENT, RUN_ABSENT },
-		[BOARD_CAP_METRIC] = { RUN_ABSENT, RUN_ABSENT },
 	};
 	struct buf *out = &p->text;
 
@@ -208,7 +206,7 @@ static void write_caps(struct page *p)
 		buf_appendf(out, "%s%s %s",
 			    out->len > 0 ? ", " : "caps: ", board_cap_name((enum board_cap)cap),
 			    kept == CAP_GRACE ? "within the grace steps" : board_kept_name(kept));
-		if (!run_has(caps[cap].most) || kept == CAP_UNKNOWN)
+		if (cap > BOARD_CAP_EVAL || kept == CAP_UNKNOWN)
 			continue;
 		print_into(most, "%.3f", caps[cap].most);
 		buf_appendf(out, " (at most %s of %s%s)",
@@ -398,7 +396,6 @@ static void add_runs(struct page *p)
 				    steps->step, end);
 		end_line(p);
 	}
-
 	buf_appendf(out, "%zu run%s", group->n_counted, group->n_counted == 1 ? "" : "s");
 	if (!group->is_values && group->n_seeds != group->n_counted)
 		buf_appendf(out, " of %zu seed%s", group->n_seeds, group->n_seeds == 1 ? "" : "s");

@@ -820,9 +820,9 @@ static void mark_use(const struct board *board, struct board_row *row)
 	const struct run_number *score = group->score;
 	/* In a track's group, a log without an end was cut if another log of the group shows one.
 	 */
-	bool is_cut = group->has_ended && board->score == NULL;
 	bool is_over = row->run.status == RUN_FINISHED ||
-		       (row->run.status == RUN_UNKNOWN && run_number_is_chosen(score) && !is_cut);
+		       (row->run.status == RUN_UNKNOWN && run_number_is_chosen(score) &&
+			!(group->has_ended && board->score == NULL));
 
 	row->score = run_number_get(&row->run, score);
 	if (row->use == BOARD_REPORT)
@@ -1316,6 +1316,7 @@ static void word_group(struct board_group *group, const struct board_group *base
 		print_into(v->text, "NO RUN COUNTS");
 	} else if (broken.len > 0) {
 		v->word = BOARD_WORD_INVALID;
+		v->target.is_shown = false;
 		print_into(v->text, "INVALID (%s)", broken.data);
 	} else if (!track->has_record || (!run_has(track->target) && base == NULL)) {
 		v->word = BOARD_WORD_NONE;

@@ -12,7 +12,6 @@ struct mark;
  * A track: the caps and the record rule of a competition, as data.  The built-in ones are in
  * model/tracks; a user's own files have the same schema, hgym-tui.track/2, or the older
  * hgym-tui.track/1.  hgym-tui-config(5) describes the keys.
- *
  * A number that is not given is RUN_ABSENT.
  */
 enum track_test {

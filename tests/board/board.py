@@ -669,6 +669,14 @@ def test_steps():
     paths = [os.path.join(folder, f"run{i}.txt") for i in (2, 0, 1)]
     ok(target_of(step_group(*paths)) == target_of(whole),
        "the order of runs changes nothing")
+    capped = write("capped.json", json.dumps({
+        "schema": "hgym-tui.track/2", "name": "capped",
+        "score": "steps_to_target", "rank_by": "steps",
+        "target": {"metric": "val_loss", "value": 3.28},
+        "test": {"kind": "mean"}, "caps": {"train_s": 100}}))
+    out = board("--md", folder, "--track", capped)[1]
+    ok("INVALID (time)" in out and "README row" not in out,
+       "a group that exceeds a cap claims no record", out)
     for i, loss in enumerate(losses):
         write_steps(f"folders/seed_{i}/logs/run.txt", loss)
         write_steps(f"folders/seed_{i}/seed-lr/run.txt", {1000: 3.4})

@@ -257,11 +257,6 @@ size_t source_fold_skip(struct source_fold *fold, struct str text, uint64_t *lin
 	return text.len;
 }
 
-bool source_fold_may_end(const struct source_fold *fold)
-{
-	return fold->inside && fold->quote == '\0';
-}
-
 void source_fold_finish(struct source_fold *fold)
 {
 	fold->sha256 = fold->inside ? script_hash_end(&fold->hash) : NULL;

@@ -67,7 +67,5 @@ enum source_line source_fold_line(struct source_fold *fold, struct str line);
 /* Consume the leading lines of text that are certainly part of the script: their first byte starts
  * no prefix, row or "====". Returns their bytes and adds their number to *lines. */
 size_t source_fold_skip(struct source_fold *fold, struct str text, uint64_t *lines);
-/* Can a training row end the script? Not inside a docstring. */
-bool source_fold_may_end(const struct source_fold *fold);
 /* End the script, at the end of a run or at a training row. */
 void source_fold_finish(struct source_fold *fold);

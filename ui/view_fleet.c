@@ -162,7 +162,8 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 			list_cellf(cell, STYLE_WARN, "%s!", fmt_number(cell->number, 1).s);
 	} else if (column == FLEET_TOK) {
 		cell->number = model_run_tok_s(mr) / 1e6;
-		list_cell_set(cell, STYLE_NORMAL, fmt_mtok(model_run_tok_s(mr)).s);
+		list_cell_set(cell, STYLE_NORMAL,
+			      fmt_number(cell->number, cell->number < 1 ? 3 : 2).s);
 	} else if (column == FLEET_OWN) {
 		own_cell(shared, run, cell);
 	} else if (column == FLEET_BPB) {

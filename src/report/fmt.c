@@ -149,11 +149,6 @@ struct fmt fmt_age(double seconds)
 				  : format_text("%.0f d", seconds / 86400);
 }
 
-struct fmt fmt_mtok(double tok_s)
-{
-	return fmt_number(tok_s / 1e6, tok_s < 1e6 ? 3 : 2);
-}
-
 struct fmt fmt_value(enum fmt_kind kind, double value, int decimals)
 {
 	static struct fmt (*const exact[])(double, int) = {

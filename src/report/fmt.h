@@ -50,8 +50,6 @@ struct fmt fmt_steps(double steps);
 struct fmt fmt_bytes(double bytes);
 /* Seconds as "41 s", "12 min", "3.2 h", "5 d". */
 struct fmt fmt_age(double seconds);
-/* Tokens per second in millions: "6.56". */
-struct fmt fmt_mtok(double tok_s);
 /* Time of day: "14:07:31". */
 struct fmt fmt_clock(int64_t wall_ms);
 /* Time of day, or the date if it is not today's: "14:07:31", "Nov 20". */

@@ -132,7 +132,7 @@ test_black_holes() {
 	is "$(grep -c out "$work/out")" 2 "an interruption of three seconds: both lines arrive"
 }
 
-# The same as begin or through for a program that takes the time from a clock.
+# Run one of the functions above: its program takes the time from a clock.
 with_clock() {
 	forward 0
 	export HGYM_TUI_TEST_CLOCK="$work/clock"

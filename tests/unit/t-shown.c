@@ -14,9 +14,11 @@
 
 #include "tests/support/screen.h"
 
-static struct track track = {
-	.cap_train_s = 600, .cap_eval_s = 600, .cap_artifact_bytes = 16e6, .target = (double)NAN
-};
+static struct track track = { .name = (char[]){ "test" },
+			      .cap_train_s = 600,
+			      .cap_eval_s = 600,
+			      .cap_artifact_bytes = 16e6,
+			      .target = (double)NAN };
 
 /* Add rows with a falling training loss, `above` higher than the usual one. */
 static void add_rows(struct model_run *mr, double above)

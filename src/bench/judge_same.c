@@ -497,9 +497,10 @@ static bool find_next_pair(const struct judge *judge, size_t arm, const struct j
 	for (const struct judge_run *control = NULL, *run; \
 	     find_next_pair(judge, arm, &(control), &(run));)
 
-/* Do pairs show that more than half of the difference exists only in the logs? */
+/* Do pairs show that more than half of the difference, and more than the share `least` of the
+ * window, exists only in the logs? */
 static bool is_gain_in_log_only(const struct judge *judge, const struct judge_contrast *c,
-				double level)
+				double level, double least)
 {
 	AUTO_FREE double *gained = judge_new_array(judge);
 	size_t n = 0;
@@ -512,7 +513,7 @@ static bool is_gain_in_log_only(const struct judge *judge, const struct judge_co
 			gained[n++] = (printed - seen) / control->health->printed_s;
 		}
 	struct paired only = paired_compare(gained, n, &judge->rule.paired);
-	return only.p < level && only.mean / c->paired.mean > 0.5;
+	return only.p < level && only.mean / c->paired.mean > 0.5 && fabs(only.mean) > least;
 }
 
 /* Is one arm's log clock wrong?  Then more time passes between its rows than the log counts.  The
@@ -547,7 +548,8 @@ static void compare_log_clocks(const struct judge *judge, struct judge_contrast 
 		margin = fmin(margin, LOG_CLOCK_PACED_S + LOG_CLOCK_PACED_SHARE * a);
 	if (log_counts_less(judge, c->arm, 0, margin) ||
 	    log_counts_less(judge, 0, c->arm, margin) ||
-	    (paced && stamped && is_gain_in_log_only(judge, c, LOG_CLOCK_P)))
+	    (paced && stamped &&
+	     is_gain_in_log_only(judge, c, LOG_CLOCK_P, judge->rule.paired.margin)))
 		guard_add(&c->hits, GUARD_LOG_CLOCK, paced && stamped,
 			  "window: %.2f s by the log's clock, %.2f to %.2f s by the pod's clock; "
 			  "control: %.2f s, and %.2f to %.2f s",
@@ -586,7 +588,7 @@ void judge_refuse_late_rows(const struct judge *judge, const struct judge_contra
 	}
 	struct paired seen = paired_compare(gained, n, rule);
 	timely = witnessed;
-	witnessed &= paced ? !is_gain_in_log_only(judge, c, UNSEEN_P)
+	witnessed &= paced ? !is_gain_in_log_only(judge, c, UNSEEN_P, 0.0)
 			   : shown / (double)n / claimed >= 0.5;
 	if (witnessed || isnan(seen.mean) ||
 	    (c->paired.p < rule->alpha ? seen.p < rule->alpha && seen.mean / claimed >= 0.5

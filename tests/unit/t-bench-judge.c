@@ -453,6 +453,32 @@ static void test_blurred(void)
 	}
 }
 
+/* Logs that differ by 0.05 %, while rows appear later by the same share in all runs. */
+static void test_equal_logs(void)
+{
+	for (int honest = 0; honest < 2; honest++) {
+		struct bench *b = make(1, MAX);
+
+		for (size_t i = 0; i < b->n; i++) {
+			struct health_sum *h = &b->health[i];
+			double late_s = i % 2 == 0 ? 0.0 : honest == 1 ? 0.12 : 0.7;
+
+			h->printed_s = 60;
+			h->shown_least_s = 59.98 + late_s + 0.01 * (double)(i / 2 % 3);
+			h->shown_most_s = h->shown_least_s + 0.04;
+			h->paced = h->stamped = true;
+			h->took_s = 70 + late_s;
+			b->logs[i].score.value =
+				100 + 0.1 * (double)(i / 2 % 3) - 0.05 * (double)(i % 2);
+		}
+		const struct judge_contrast *c = judged(b);
+		ok((c->verdict.word == VERDICT_INVALID) == (honest == 0),
+		   "stamps that contradict equal logs by %s: %s",
+		   honest == 1 ? "less than the margin" : "more", c->verdict.text);
+		done(b);
+	}
+}
+
 /* The window gains 3 s of 60 s; outside of it some of the gain may be lost. */
 static void test_outside(void)
 {
@@ -1261,6 +1287,7 @@ int main(void)
 	test_blocks_of_rows();
 	test_arms_clocks();
 	test_slowed();
+	test_equal_logs();
 	test_earlier_runs();
 	test_score_runs();
 	test_gpus();

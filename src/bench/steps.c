@@ -54,10 +54,12 @@ static bool is_allowed(enum step_clock clock, const struct step_row *rows, size_
 	return clock != STEP_CLOCK_DAY || any_of(i, n, fmod(rows[i].day_s, 1.0) > 0.0);
 }
 
-/* Does row i follow the row before it, in step and in time? */
+/* Does row i follow the row before it, in step and in time?  Two rows may have one time of day. */
 static bool is_after(const struct step_times *times, size_t i)
 {
-	return times->step[i] > times->step[i - 1] && times->t_s[i] > times->t_s[i - 1];
+	return times->step[i] > times->step[i - 1] &&
+	       (times->t_s[i] > times->t_s[i - 1] ||
+		(times->clock >= STEP_CLOCK_DAY && times->t_s[i] == times->t_s[i - 1]));
 }
 
 /* Check that the rows a..b follow each other, and that times by tok/s agree with the minutes. */

@@ -53,8 +53,8 @@ extern const char *const step_clocks[]; /* in words; NULL-terminated */
 struct step_times {
 	size_t n;
 	double *step; /* owned */
-	/* Owned; strictly ascending from row `first` to row `last`, which include the window.  NAN
-	 * for rows outside: some trainers set their clock back once they are warm. */
+	/* Owned; ascending from row `first` to row `last`, which include the window, times of day
+	 * not strictly.  NAN for rows outside: some trainers set their clock back once warm. */
 	double *t_s;
 	size_t first, last;
 	enum step_clock clock;

@@ -143,6 +143,13 @@ def words(run):
         (k, STEPS, run.loss(k), run.ms[k]) for k in range(1, STEPS + 1)))
 
 
+def same_moment(run):
+    """Only the times of the lines; each second row has that of the row before."""
+    return lines(*("%s INFO trainer: step %d/%d loss %.4f lr 0.0006" %
+                   (run.clock(k - k % 2), k, STEPS, run.loss(k))
+                   for k in range(1, STEPS + 1)))
+
+
 def interval_rate(run):
     """tok/s over the steps since the previous row, and the batch size."""
     return lines("tokens per iteration will be: {:,}".format(BATCH), *(
@@ -287,5 +294,5 @@ def lightning(run):
 
 FAMILIES = {f.__name__: f for f in (
     nanogpt, llm_c, megatron, torchtitan, build_nanogpt, train_time, step_avg,
-    words, interval_rate, cumulative_rate, speedrun, speedrun_plain,
+    words, same_moment, interval_rate, cumulative_rate, speedrun, speedrun_plain,
     speedrun_whole, nanochat, litgpt, maxtext, olmo, huggingface, lightning)}

@@ -94,17 +94,13 @@ static void read_bench(struct bench_feed *feed, struct model_bench *bench, const
 	struct folder_state state;
 	struct plan plan;
 
-	*bench = (struct model_bench){ .id = xstrdup(id), .cost_usd = RUN_ABSENT };
-	if (folder_read_state(path, &state)) {
-		bench->name = xstrdup(state.name);
-		bench->state = xstrdup(state.state);
-		bench->started_ms = state.started_ms;
-		bench->ended_ms = state.ended_ms;
-		bench->cost_usd = state.cost_usd;
-	} else {
-		bench->name = xstrdup(id);
-		bench->state = xstrdup("unknown");
-	}
+	bool is_there = folder_read_state(path, &state);
+	*bench = (struct model_bench){ .id = xstrdup(id),
+				       .name = xstrdup(is_there ? state.name : id),
+				       .state = xstrdup(is_there ? state.state : "unknown"),
+				       .started_ms = state.started_ms,
+				       .ended_ms = state.ended_ms,
+				       .cost_usd = state.cost_usd };
 	if (bench_load_plan(&plan, path, NULL) == 0) {
 		AUTO_JSON verdict = folder_read_json(path, "verdict.json");
 		AUTO_FACTS facts = { .n = 0 };
@@ -191,9 +187,7 @@ static void poll_noise(struct bench_feed *feed)
 	struct noise_register fresh, history;
 	uint64_t mark = mark_file(db_path, "") * 31 + mark_file(db_path, "-wal");
 
-	if (mark == feed->db_mark)
-		return;
-	if (noise_history_load(&history, feed->context, NULL, NULL) != 0)
+	if (mark == feed->db_mark || noise_history_load(&history, feed->context, NULL, NULL) != 0)
 		return;
 	feed->db_mark = mark;
 	mark = mark_register(&history);
@@ -283,9 +277,9 @@ static bool poll_clocks(struct bench_feed *feed)
 		AUTO_TEXT path = xasprintf("%s/%s", feed->base, bench->id);
 		struct folder_state state;
 
-		if (bench->live == NULL || (!bench->live->running && bench->live->elapsed_s > 0.0))
-			continue;
-		if (!folder_read_state(path, &state))
+		if (bench->live == NULL ||
+		    (!bench->live->running && bench->live->elapsed_s > 0.0) ||
+		    !folder_read_state(path, &state))
 			continue;
 		bench_show_clock(bench->live, &state, now_ms);
 		bench->live->driven = bench->live->running && timed_is_driven(path);

@@ -121,6 +121,19 @@ static void test_cut_and_renamed(void)
 	scene_release(&s);
 }
 
+/* The program ends although a file became shorter than it was when its size was read. */
+static void test_shortened_at_end(void)
+{
+	struct scene s = { .clock = NULL };
+
+	scene_init(&s);
+	put_log(&s, 1, 300);
+	is_int(ingest_add_file(s.ingest, 0, s.path, true, NULL), 0, "add a log");
+	is_int(truncate(s.path, 0), 0, "truncate it before a byte of it is read");
+	scene_release(&s);
+	ok(true, "ending does not wait for bytes that are gone");
+}
+
 static int64_t still_ms(const struct clock *clock)
 {
 	(void)clock;
@@ -296,6 +309,7 @@ int main(void)
 {
 	test_renamed_unread();
 	test_cut_and_renamed();
+	test_shortened_at_end();
 	test_over();
 	test_blank();
 	test_many();

@@ -343,15 +343,6 @@ void json_add_string(cJSON *object, const char *key, const char *value)
 		cJSON_AddNullToObject(object, key);
 }
 
-void json_add_time(cJSON *object, const char *key, int64_t wall_ms)
-{
-	char text[CLOCK_RFC3339_SIZE];
-
-	if (wall_ms > 0)
-		clock_rfc3339(wall_ms, text);
-	json_add_string(object, key, wall_ms > 0 ? text : NULL);
-}
-
 void json_add_clean(cJSON *object, const char *key, const char *text)
 {
 	AUTO_BUF clean = buf_new(65536);
@@ -363,11 +354,15 @@ void json_add_clean(cJSON *object, const char *key, const char *text)
 
 cJSON *json_add_all(cJSON *object, const struct json_member *m)
 {
-	for (; m->key != NULL; m++)
+	char time[CLOCK_RFC3339_SIZE];
+
+	for (; m->key != NULL; m++) {
+		if (m->kind == JSON_PUT_TIME && m->number > 0)
+			clock_rfc3339((int64_t)m->number, time);
 		if (m->kind == JSON_PUT_NUMBER)
 			json_add_number(object, m->key, m->number);
 		else if (m->kind == JSON_PUT_TIME)
-			json_add_time(object, m->key, (int64_t)m->number);
+			json_add_string(object, m->key, m->number > 0 ? time : NULL);
 		else if (m->kind == JSON_PUT_CLEAN)
 			json_add_clean(object, m->key, m->text);
 		else if (m->kind == JSON_PUT_BOOL)
@@ -376,6 +371,7 @@ cJSON *json_add_all(cJSON *object, const struct json_member *m)
 			cJSON_AddItemToObject(object, m->key, m->node);
 		else
 			json_add_string(object, m->key, m->text);
+	}
 	return object;
 }
 

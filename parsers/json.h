@@ -40,8 +40,6 @@ void json_print(struct buf *out, const cJSON *node);
 /* Add a member for output: NaN and infinities become null. */
 void json_add_number(cJSON *object, const char *key, double value);
 void json_add_string(cJSON *object, const char *key, const char *value);
-/* Milliseconds since 1970 UTC as RFC 3339; 0 (unknown) becomes null. */
-void json_add_time(cJSON *object, const char *key, int64_t wall_ms);
 /* The same for text from outside (a log, a file name), sanitized to valid UTF-8. */
 void json_add_clean(cJSON *object, const char *key, const char *text);
 

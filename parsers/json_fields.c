@@ -245,8 +245,13 @@ static int check_member(const struct json_reader *r, const struct json_field *fi
 	}
 	/* it may be a typo of a known key */
 	near.max_typos = (near.word.len + 1) / 3;
-	for (; fields->name != NULL; fields++)
+	AUTO_TEXT word = xasprintf(" %s ", member->string);
+	for (; fields->name != NULL; fields++) {
+		if (fields->also != NULL && strcasestr(fields->also, word) != NULL)
+			return json_refuse(r, full, "unknown key; did you mean \"%s\", %s?",
+					   fields->name, fields->what);
 		nearest_add(&near, fields->name, strlen(fields->name));
+	}
 	if (near.name.p == NULL)
 		return json_refuse(r, full, "unknown key");
 	return json_refuse(r, full, "unknown key; did you mean \"%.*s\"?", (int)near.name.len,

@@ -44,6 +44,8 @@ struct json_field {
 	bool (*is_right)(const char *text);
 	/* Name of the value in errors: "a path" (texts), "GPU" (INDEXES), "kind" (words). */
 	const char *what;
+	/* Wrong names between blanks, for which an error suggests this key and `what` it is. */
+	const char *also;
 	const char *const *words; /* ended by NULL; "" is not a word */
 	const struct json_field *fields;
 	/* OTHER: store the value in `to`, the member at `at` (0: the struct that has the key).

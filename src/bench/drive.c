@@ -200,7 +200,7 @@ static int resolve_pod(struct conf_pod *out, struct plan_pod *pod, const struct 
 	return 0;
 }
 
-struct conf_pod *bench_pods(const struct plan *plan, const struct conf *conf, struct err *err)
+static struct conf_pod *get_pods(const struct plan *plan, const struct conf *conf, struct err *err)
 {
 	struct conf_pod *pods = xcalloc(plan->n_pods, sizeof(*pods));
 
@@ -295,7 +295,7 @@ int bench_judge_again(const struct bench_drive *drive, struct err *err)
 
 enum session_end bench_drive(const struct bench_drive *drive, struct err *err)
 {
-	AUTO_FREE struct conf_pod *pods = bench_pods(drive->plan, &drive->context->conf, err);
+	AUTO_FREE struct conf_pod *pods = get_pods(drive->plan, &drive->context->conf, err);
 	AUTO_NOISE reg = { .n = 0 };
 	struct driver driver = {
 		.drive = drive,

@@ -20,10 +20,6 @@ struct bench_drive {
  * folder.  Returns how the session ended; SESSION_FAILED with err. */
 enum session_end bench_drive(const struct bench_drive *drive, struct err *err);
 
-/* Return how each pod of a plan is reached, as the plan or the configuration's pod of that name
- * defines it.  The n_pods entries borrow from both; the caller frees the array.  NULL with err. */
-struct conf_pod *bench_pods(const struct plan *plan, const struct conf *conf, struct err *err);
-
 /* Judge a finished bench again, with the current noise register, and replace its verdict. */
 int bench_judge_again(const struct bench_drive *drive, struct err *err) MUST_USE;
 

@@ -127,7 +127,18 @@ static const struct {
 	  "{\"ssh\": \"i\",\n\"name\": \"a\"}]}",
 	  "c.json:3: pods[1].name: pods[0] has the same name, \"a\"" },
 	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\", \"port\": 1}]}",
-	  "c.json:1: pods[0].port: unknown key" },
+	  "c.json:1: pods[0].port: unknown key; did you mean \"ssh\", a host alias or "
+	  "[user@]host[:port]?" },
+	{ "{\"pods\": [{\"name\": \"a\", \"HostName\": \"h\"}]}",
+	  "c.json:1: pods[0].HostName: unknown key; did you mean \"ssh\", a host alias or "
+	  "[user@]host[:port]?" },
+	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\", \"key\": \"k\"}]}",
+	  "c.json:1: pods[0].key: unknown key; did you mean \"identity\", the path of a "
+	  "private key?" },
+	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\", \"path\": \"*.log\"}]}",
+	  "c.json:1: pods[0].path: unknown key; did you mean \"logs\", a list of paths?" },
+	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\", \"host_key_alia\": \"k\"}]}",
+	  "c.json:1: pods[0].host_key_alia: unknown key; did you mean \"host_key_alias\"?" },
 	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\",\n"
 	  " \"transport\": \"telnet\"}]}",
 	  "c.json:2: pods[0].transport: expected \"libssh2\", \"openssh\", "

@@ -635,7 +635,7 @@ static int put_label(const struct plot *plot, struct rect line, const struct cha
 		   : series->line == CHART_BAND	 ? 0x2591
 						 : 0x254C);
 	(void)rect_take_left(&line, 2);
-	canvas_print(plot->canvas, line, STYLE_NORMAL, "%s", series->label);
+	canvas_line_elided(plot->canvas, line, STYLE_NORMAL, str_from(series->label));
 	return 2 + text_width(series->label);
 }
 

@@ -39,14 +39,13 @@ void form_fill(struct form *form, const char *json)
 
 enum prompt_result form_key(struct form *form, uint32_t code)
 {
-	if (code == KEYCODE_DOWN || code == '\t') {
-		form->at = (form->at + 1) % FORM_COUNT;
+	size_t step = code == KEYCODE_DOWN || code == '\t'	       ? 1
+		      : code == KEYCODE_UP || code == KEYCODE_BACK_TAB ? FORM_COUNT - 1
+								       : 0;
+
+	form->at = (form->at + step) % FORM_COUNT;
+	if (step > 0)
 		return PROMPT_MORE;
-	}
-	if (code == KEYCODE_UP || code == KEYCODE_BACK_TAB) {
-		form->at = (form->at + FORM_COUNT - 1) % FORM_COUNT;
-		return PROMPT_MORE;
-	}
 	enum prompt_result result = prompt_key(&form->fields[form->at], code);
 	if (result == PROMPT_CHANGED)
 		form->why[0] = '\0';

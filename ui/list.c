@@ -380,9 +380,11 @@ void list_cut_name(const struct list *list, char name[LIST_CELL_BYTES], int widt
 
 	print_into(whole, "%s", name);
 	for (size_t at = 0; n < NAME_WORDS && (words[n] = next_name_word(whole, &at)).len > 0; n++)
-		/* If two words are equally common, remove a number first. */
-		often[n] = 2U * list->words[str_hash(words[n]) % LIST_WORDS] + 1 +
-			   (strspn(words[n].p, "0123456789") >= words[n].len);
+		/* If two words are equally common, remove a number first, but not that of a run. */
+		often[n] = words[n].p > whole && words[n].p[-1] == '#'
+				   ? 1
+				   : 2U * list->words[str_hash(words[n]) % LIST_WORDS] + 1 +
+					     (strspn(words[n].p, "0123456789") >= words[n].len);
 	while (text_width(name) > width) {
 		AUTO_BUF text = buf_new(LIST_CELL_BYTES - 1);
 		unsigned int least = UINT_MAX;

@@ -601,7 +601,7 @@ void plot_window(struct chart *chart, struct ui_shared *shared)
 	double cap = ui_caps(shared, shared->selected)->cap_train_s, lo, hi, span;
 
 	chart_x_range(chart, &lo, &hi);
-	const double data_hi = hi;
+	double data_end = hi;
 	if (chart->x_kind == AXIS_TRAIN && run_has(cap) && hi <= cap * 1.1) {
 		lo = 0;
 		if (!settings->replay)
@@ -609,8 +609,12 @@ void plot_window(struct chart *chart, struct ui_shared *shared)
 	} else if (chart->x_kind != AXIS_WALL && lo > 0 && lo < hi * 0.1) {
 		lo = 0;
 	}
-	if (settings->x_from > 0 && data_hi > lo)
-		lo += (data_hi - lo) * settings->x_from;
+	/* Every run must stay visible, so the shortest one decides. */
+	for (size_t i = 0; i < chart->n_series; i++)
+		if (chart->series[i].n > 0)
+			data_end = fmin(data_end, chart->series[i].x[chart->series[i].n - 1]);
+	if (settings->x_from > 0 && data_end > lo)
+		lo += (data_end - lo) * settings->x_from;
 	if (settings->hold_y) {
 		chart->y_x_lo = lo;
 		chart->y_x_hi = hi;

@@ -32,12 +32,10 @@ static size_t find_previous(const struct prompt *prompt, size_t at)
 
 static size_t find_next(const struct prompt *prompt, size_t at)
 {
-	if (at >= prompt->len)
-		return prompt->len;
-	at++;
-	while (at < prompt->len && (prompt->text[at] & 0xC0) == 0x80)
-		at++;
-	return at;
+	struct str rest = str_skip(str_from(prompt->text), at);
+	uint32_t cp;
+
+	return rest.len > 0 ? at + utf8_decode(rest, &cp) : at;
 }
 
 static void erase_range(struct prompt *prompt, size_t from, size_t to)

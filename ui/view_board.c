@@ -24,20 +24,20 @@ struct board_line {
 
 #define BOARD_LIST(X)                                                     \
 	X(COLUMN_RANK, "#", 2, 0, FMT_NUMBER, .decimals = 0)              \
-	X(COLUMN_RECIPE, "RECIPE / seed", 16, .grow = true, .name = true) \
+	X(COLUMN_RECIPE, "RECIPE / seed", 14, .grow = true, .name = true) \
 	X(COLUMN_TARGET, "TARGET AT", 9, 0, FMT_GROUPED, .decimals = 0)   \
 	X(COLUMN_N, "n", 2, 0, FMT_NUMBER, .decimals = 0)                 \
 	X(COLUMN_SCORE, "MEAN", 9, 0, FMT_NUMBER, .decimals = 5)          \
 	X(COLUMN_SD, "±sd", 8, 0, FMT_NUMBER, .decimals = 5)              \
-	X(COLUMN_DELTA, "Δref", 9, 1, FMT_SIGNED, .decimals = 5)          \
-	X(COLUMN_P, "p", 7, 2, FMT_NUMBER, .decimals = 4)                 \
+	X(COLUMN_DELTA, "Δref", 9, 2, FMT_SIGNED, .decimals = 5)          \
+	X(COLUMN_P, "p", 7, 3, FMT_NUMBER, .decimals = 4)                 \
 	X(COLUMN_CAPS, "CAPS", 5, .drop = 0)                              \
 	X(COLUMN_MS, "ms/step", 8, 4, FMT_NUMBER, .decimals = 2)          \
 	X(COLUMN_STEPS, "STEPS", 6, 5, FMT_STEPS, .decimals = 0)          \
 	X(COLUMN_TRAIN, "TRAIN s", 7, 6, FMT_NUMBER, .decimals = 1)       \
 	X(COLUMN_EVAL, "EVAL s", 7, 7, FMT_NUMBER, .decimals = 1)         \
 	X(COLUMN_SIZE, "BYTES", 11, 8, FMT_GROUPED, .decimals = 0)        \
-	X(COLUMN_VERDICT, "VERDICT", 15, .drop = 3, .grow = true)
+	X(COLUMN_VERDICT, "VERDICT", 25, .drop = 1, .grow = true)
 
 enum board_column { BOARD_LIST(LIST_ID) COLUMN_COUNT };
 

@@ -29,8 +29,8 @@ enum figure_kind { FIGURE_CHART, FIGURE_VALIDATION, FIGURE_KINDS };
 	X(COMPARE_DELTA, "Δ final", 9, 2, FMT_SIGNED, .decimals = 6)                      \
 	X(COMPARE_STEP, "STEP", 7, 6, FMT_GROUPED, .decimals = 0)                         \
 	X(COMPARE_MS, "ms/step", 8, 4, FMT_NUMBER, .decimals = 2)                         \
-	X(COMPARE_MS_DELTA, "Δ ms", 7, 5, FMT_NUMBER, .decimals = 1)                      \
-	X(COMPARE_STATE, "STATE", 13, .drop = 3)
+	X(COMPARE_MS_DELTA, "Δ ms", 7, 5, FMT_NUMBER, .decimals = 1, .fit = true)         \
+	X(COMPARE_STATE, "STATE", 13, .drop = 3, .grow = true)
 
 enum compare_column { COMPARE_LIST(LIST_ID) COMPARE_COLUMNS };
 
@@ -155,8 +155,7 @@ static void describe_losses(const struct compare *compare, struct buf *out)
 	}
 	if (unknown > 0)
 		buf_appendf(out,
-			    " · %zu of %zu logs have no val_bpb next to val_loss: their loss is in "
-			    "nats of an unknown tokenizer",
+			    " · tokenizer unknown in %zu of %zu logs (no val_bpb): loss in nats",
 			    unknown, compare->request.n_runs);
 	else if (hi - lo > 1e-4)
 		buf_appendf(out,
@@ -459,8 +458,8 @@ static void compare_draw(void *state, struct ui_shared *shared, struct canvas *c
 		buf_append_str(&notes, "settings and source: not known yet");
 	describe_losses(compare, &notes);
 	canvas_print(canvas, line, STYLE_HINT, "%s", notes.data);
-	compare->request.rect =
-		r.w >= 100 ? rect_take_left(&r, r.w * 6 / 10) : rect_take_top(&r, r.h * 6 / 10);
+	compare->request.rect = r.w >= 100 ? rect_take_left(&r, r.w * 6 / 10)
+					   : rect_take_top(&r, r.h < 13 ? r.h : r.h * 6 / 10);
 	/* Keep this order: the first chart places the cursor, the second reads the values there,
 	 * and the list shows them. */
 	shared->chart.x_from = compare->is_whole || shared->chart.axis == AXIS_WALL ? 0 : START;

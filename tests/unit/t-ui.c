@@ -352,6 +352,7 @@ static void test_names(void)
 		"2026-04-29_SP8192_QK5_Legal_PClip12",
 		"Größe_PClip12",
 	};
+	static const char *const numbered[] = { "run_x #2", "run_y #2", "2_z" };
 	static const struct {
 		size_t row;
 		int width;
@@ -381,6 +382,11 @@ static void test_names(void)
 		list_cut_name(&list, name, v[i].width);
 		is_str(name, v[i].want, "a name is shortened where it equals the other names");
 	}
+	list_fill(&list, &ops, (void *)(uintptr_t)numbered, LENGTH(numbered));
+	list_draw(&list, &canvas, (struct rect){ 0, 0, 12, 8 });
+	print_into(name, "%s", numbered[0]);
+	list_cut_name(&list, name, 4);
+	is_str(name, "x #2", "the number of a run stays, because it may be all that differs");
 	list_release(&list);
 	canvas_release(&canvas);
 }

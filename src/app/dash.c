@@ -27,8 +27,8 @@ struct dash {
 	struct model model;
 	struct ingest *ingest;	      /* owned; NULL: nothing to show */
 	struct harness_feed *harness; /* owned; while the loop runs */
-	char *const *named;	      /* paths of the command line */
-	size_t n_named;
+	const char **harness_dirs;    /* owned; borrowed paths of the command line */
+	size_t n_harness;
 	struct scratch folder;	    /* for a log on standard input */
 	char *input;		    /* owned; file of that log; NULL: none */
 	pid_t copier;		    /* process that writes to `input` */
@@ -118,7 +118,6 @@ static int open_input(struct dash *dash, struct err *err)
 static int open_paths(struct dash *dash, char *const *argv, size_t n, struct err *err)
 {
 	size_t pod = model_pod_add(&dash->model, "here", "local"), opened = 0;
-	size_t n_harness = 0;
 	struct log_paths paths = { 0 };
 	const struct ingest_options options = {
 		.clock = dash->context->clock,
@@ -131,10 +130,10 @@ static int open_paths(struct dash *dash, char *const *argv, size_t n, struct err
 	if (dash->ingest == NULL)
 		return -1;
 	model_pod_set_state(&dash->model, pod, POD_LIVE, NULL, 0);
+	dash->harness_dirs = xcalloc(n, sizeof(*dash->harness_dirs));
 	for (size_t i = 0; i < n; i++)
-		n_harness += harness_dir_is(argv[i], true);
-	dash->named = argv;
-	dash->n_named = n;
+		if (harness_dir_is(argv[i], true))
+			dash->harness_dirs[dash->n_harness++] = argv[i];
 	log_paths_find(&paths, argv, n);
 	/* A log that cannot be read is shown with its error; fail only if nothing can be shown. */
 	for (size_t i = 0; i < paths.n; i++) {
@@ -158,7 +157,7 @@ static int open_paths(struct dash *dash, char *const *argv, size_t n, struct err
 			*err = why;
 	}
 	log_paths_release(&paths);
-	if (opened > 0 || n_harness > 0)
+	if (opened > 0 || dash->n_harness > 0)
 		*err = (struct err){ ERR_NONE, "" };
 	else if (err->code == ERR_NONE)
 		(void)err_set(err, ERR_NODATA, "no log files found in the given paths");
@@ -239,9 +238,8 @@ static int start_paths(void *user, struct loop *loop, struct ui *ui, UNUSED stru
 	dash->ui = ui;
 	ingest_use_loop(dash->ingest, loop);
 	dash->harness = harness_feed_new(loop, &dash->model);
-	for (size_t i = 0; i < dash->n_named; i++)
-		if (harness_dir_is(dash->named[i], true))
-			harness_feed_local(dash->harness, dash->named[i]);
+	for (size_t i = 0; i < dash->n_harness; i++)
+		harness_feed_local(dash->harness, dash->harness_dirs[i]);
 	return 0;
 }
 
@@ -382,7 +380,7 @@ static int run_app(struct dash *dash, struct err *err)
 		.state_path = state_path,
 	};
 
-	if (dash->n_named > 0) {
+	if (dash->ingest != NULL) {
 		setup.source.start = start_paths;
 	} else {
 		setup.source.start = start_pods;
@@ -420,5 +418,6 @@ int dash_run(struct context *context, char *const *paths, size_t n, struct err *
 	if (dash.folder.path != NULL)
 		scratch_remove(&dash.folder);
 	free(dash.input);
+	free(dash.harness_dirs);
 	return status;
 }

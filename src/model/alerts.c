@@ -272,7 +272,7 @@ static size_t peer_times(const struct model *model, const struct model_run *mr, 
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < model->n_runs && n < 64; i++) {
+	for (size_t i = 0; i < model->n_runs && n < 64 && model->n_pods > 1; i++) {
 		const struct model_run *peer = model->runs[i];
 
 		if (peer->pod == mr->pod || strcmp(peer->group, mr->group) != 0 ||

@@ -109,6 +109,7 @@ static const struct json_field rule_fields[] = {
 	JSON_ROW("stage", CHOICE, rule, stage, .words = rule_stage_names, .what = "stage"),
 	JSON_ROW("event", CHOICE, rule, event, .words = run_event_names, .what = "event"),
 	JSON_ROW("fatal", BOOL, rule, fatal),
+	JSON_ROW("launcher", BOOL, rule, launcher),
 	JSON_ROW("last", CHOICE, rule, last, .words = rule_last_names, .what = "last row"),
 	JSON_ROW("any_rank", BOOL, rule, any_rank),
 	JSON_ROW("cumulative", BOOL, rule, cumulative),

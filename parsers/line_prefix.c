@@ -254,10 +254,14 @@ static bool strip_clock(struct log_line *out)
 		at = 7;
 	else if (s.len > 2 && s.p[2] == '/' && has_shape(s, "00/00/0000 "))
 		at = 11;
+	bool bracket = has_shape(s, "[00:00:00");
+	at += bracket;
 	if (!has_shape(str_skip(s, at), "00:00:00"))
 		return false;
 	(void)fraction_ms(s, at + 8, &frac);
 	at += 8 + frac;
+	if (bracket && (at >= s.len || s.p[at++] != ']'))
+		return false;
 	if (at >= s.len || s.p[at] != ' ')
 		return false;
 	bool is_indented = at + 1 < s.len && s.p[at + 1] == ' ';

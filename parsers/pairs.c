@@ -94,8 +94,11 @@ bool pairs_is_evaluation(struct str word)
 
 bool pairs_is_split(struct str name, struct str value)
 {
-	return pairs_is_evaluation(value) &&
-	       str_is_like(name, "split phase mode stage subset partition event type kind");
+	struct str first = { value.p, index_of(i, value.len, value.p[i] == '/') };
+
+	return (pairs_is_evaluation(first) || str_is_like(first, "training_eval inference_eval")) &&
+	       str_is_like(name, "split phase mode stage subset partition event type kind "
+				 "collection");
 }
 
 /* Is this a unit that may follow a number after a blank: "3657.33 ms"? */
@@ -656,7 +659,7 @@ static bool skip_after_number(struct pairs_reader *r, struct str word)
 	}
 	/* in "10/100 bpb 1.2" and "lr 3e-4 tok/s 812" the unit is the name of the next number */
 	if (next == ':' || next == '=' || !is_unit(word) ||
-	    (starts_number(r, q) && (isfinite(last->total) || is_unitless(last))))
+	    (starts_number(r, q) && word.len > 1 && (isfinite(last->total) || is_unitless(last))))
 		return false;
 	if (last->unit.len == 0)
 		last->unit = word;

@@ -83,6 +83,7 @@ struct rule {
 	enum rule_stage stage;	   /* of a result */
 	enum run_event_kind event; /* of an event */
 	bool fatal;		   /* an event that ends the run */
+	bool launcher;		   /* a launcher reports it, perhaps after a complete run */
 	enum rule_last last;	   /* of a row: which row is the last */
 	bool any_rank;		   /* rows may come from any single rank, not only from the first */
 	bool cumulative;	   /* tok_s or the time of an end covers the whole training */

@@ -407,6 +407,8 @@ static void apply_train(const struct apply *a)
 	apply_train_numbers(a);
 	if (record_has(a->record, METRIC_VAL_LOSS) || record_has(a->record, METRIC_VAL_BPB))
 		apply_val_numbers(a);
+	if (a->record->mode.len > 0) /* the trainer calls this loss a failure and stops */
+		check_finite(a, (double)NAN);
 }
 
 static void apply_val(const struct apply *a)
@@ -655,18 +657,23 @@ static bool has_score(const struct run_state *s, bool has_failed)
 	       (s->is & IS_EVALUATING) == 0 && !awaits_result(s);
 }
 
+static bool is_complete(struct run_state *s);
+
 static void apply_event(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	const struct rule *rule = a->record->rule;
 	/* A failure after the score happened during teardown. */
-	bool harmless = (s->is & IS_LEFT) != 0 || has_score(s, true) ||
-			(s->survives && rule->event == RUN_EVENT_TRACEBACK);
+	bool is_late = (s->is & IS_LEFT) != 0 || has_score(s, true) ||
+		       (rule->launcher && is_complete(s));
+	bool harmless = is_late || (s->survives && rule->event == RUN_EVENT_TRACEBACK);
 
 	s->survives = a->record->mode.len > 0;
 	add_event(a, harmless && rule->fatal ? RUN_EVENT_WARNING : rule->event);
 	if (rule->event == RUN_EVENT_TRACEBACK)
 		s->unnamed = s->run.events_dropped == 0 ? s->run.n_events : 0;
+	if (is_late && rule->fatal && s->late_failure == 0 && s->run.events_dropped == 0)
+		s->late_failure = s->run.n_events;
 	if (harmless || !rule->fatal)
 		return;
 	/* After a crash, launchers kill the other ranks; otherwise a user killed the run. */
@@ -730,7 +737,7 @@ void run_state_apply(struct run_state *state, const struct record *record,
 		return; /* validates the packed model, not the training */
 	state->is = (state->is & ~action->clear) | action->set;
 	if ((action->clear & FAILURES) != 0)
-		state->failure = 0;
+		state->failure = state->late_failure = 0;
 	if (action->apply != NULL)
 		action->apply(&a);
 }
@@ -822,6 +829,14 @@ static bool has_reached_last(const struct run_state *s)
 	       (!run_has(s->val_step) || has_val);
 }
 
+/* Did the run end before its launcher failed? It has printed its end or its score. */
+static bool is_complete(struct run_state *s)
+{
+	derive_times(s);
+	return (s->is & IS_ENDED) != 0 ||
+	       (is_loss_only(s) && s->val_step == s->run.steps && has_reached_last(s));
+}
+
 /* Return the status of a run that has not ended: failed, diverged or running. */
 static enum run_status live_status(const struct run_state *s)
 {
@@ -840,6 +855,11 @@ static enum run_status conclude(struct run_state *s, enum run_status status, con
 	AUTO_BUF text = buf_new(2 * EVENT_TEXT_BYTES);
 
 	buf_append_args(&text, format);
+	if (status == RUN_FINISHED && s->late_failure != 0) {
+		const struct run_event *late = &s->run.events[s->late_failure - 1];
+
+		buf_appendf(&text, "; then line %llu: %s", (unsigned long long)late->line, late->text);
+	}
 	s->run.status_reason = xstrndup(text.data, text.len);
 	return status;
 }

@@ -46,6 +46,7 @@ struct run_state {
 	uint64_t eval_line;	   /* where the evaluation started */
 	bool is_cut;		   /* the log ends inside a line */
 	size_t failure;		   /* 1 + index of the event of the first failure; 0: none */
+	size_t late_failure;	   /* the same for a failure after the end or the score */
 	uint64_t end_line;	   /* line that reports the end of the run; 0: none */
 	char *end_text;		   /* owned */
 	bool row_is_last;	   /* the last row is a training row */

@@ -287,6 +287,9 @@ static void apply_generic(void *user, const struct record *record, const struct 
 	s->counts = counts;
 	if (!record_has(record, METRIC_STEP) && !by_bar && run_has(s->run.last_step))
 		s->run.last_step = s->run.planned_steps = RUN_ABSENT; /* unknown from here on */
+	else if (!record_has(record, METRIC_PLANNED) && counts.unit.value == counts.unit.total &&
+		 s->run.planned_steps == counts.unit.total)
+		s->run.planned_steps = RUN_ABSENT; /* it may be the length of an epoch */
 	r->has_generic = true;
 }
 

@@ -479,7 +479,8 @@ static double find_planned(const struct templates *ts, const struct template *t,
 			   enum counter_kind kind, const struct pair *counter)
 {
 	/* "[300/300] loss=3.00" may end the first of several epochs. */
-	bool is_of_all = isnan(t->epoch) && (t->is_bar || kind != COUNTS_UNITS);
+	bool is_of_all = isnan(t->epoch) && (t->is_bar || kind != COUNTS_UNITS ||
+					     (t->is_total_first && counter->value < counter->total));
 
 	return counts_steps(ts, t, kind) && (is_of_all || t->continues) ? counter->total
 									: RUN_ABSENT;

@@ -353,6 +353,46 @@ CASES += [("a failure after the plan: " + x, GOLF + x + "\n", status, {})
               ("killed", "^CTraceback (most recent call last):"),
               ("killed", "trainer-1 exited with code 137"),
               ("diverged", "Loss is nan, stopping training"))]
+PLANNED = "".join("step %d/300 loss %.2f\n" % (i, 3 - i / 100) for i in range(10, 301, 10))
+CASES += [("a failure of the launcher: " + x, rows + x + "\n", status, {
+    "status_reason": reason % x})
+    for failed, x in (("crashed", "make: *** [Makefile:3: train] Error 1"),
+                      ("crashed", "error: Recipe `train` failed on line 12 with exit code 1"),
+                      ("killed", "timeout: sending signal TERM to command 'python'"),
+                      ("crashed", "Error: The command exited with status 1"))
+    for rows, status, reason in (
+        (PLANNED, failed, "line 31: %s"),
+        (PLANNED + "Training finished.\n", "finished",
+         "line 31: Training finished.; then line 32: %s"),
+        (PLANNED + "step 300 val_loss 2.31\n", "finished",
+         "step 300 of 300; then line 32: %s"))]
+CASES += [("a failure of the program after the words of an end",
+           PLANNED + "Training finished.\n" + "Fatal Python error: Aborted\n", "crashed", {})]
+CASES += [
+    ("a loss that autoresearch calls a failure", "".join(
+        "\rstep %05d (%.1f%%) | loss: %.6f | lrm: 1.00 | dt: 300ms | tok/sec: 1,700,000 | mfu: "
+        "40.0%% | epoch: 1 | remaining: %ds    " % (i, i / 10, 3 - i / 100, 300 - i)
+        for i in range(30)) + "FAIL\n", "diverged", {"steps": 29, "last_train_loss": 2.71}),
+    ("T5X: evaluations of the training tasks", "".join(
+        "I0314 08:30:%02d.123456 140000 logging_writer.py:48] [%d] collection=%s accuracy=0.2%d, "
+        "loss=%.2f\n" % (i, i * 100, name, i, loss - i / 10) for i in range(1, 10)
+        for name, loss in (("train", 3), ("training_eval/mix", 5))), None,
+     {"steps": 900, "last_train_loss": 2.1, "last_val_loss": 4.1}),
+    ("a collection that is no evaluation", "".join(
+        "I0314 08:30:%02d.123456 140000 logging_writer.py:48] [%d] collection=train loss=%.2f\n"
+        % (i, i * 100, 3 - i / 10) for i in range(1, 10)), None,
+     {"last_train_loss": 2.1, "last_val_loss": None}),
+    ("a time unit after a setting", "".join(
+        "step %d loss %.2f warmup 3 s 100 ms/step\n" % (i, 3 - i / 100) for i in range(9)),
+     None, {"step_ms_median": 100}),
+    ("a rate's name after a setting", "".join(
+        "step %d loss %.2f lr 3e-4 tok/s 812\n" % (i, 3 - i / 100) for i in range(9)),
+     None, {"tok_s_last": 812}),
+    ("a time of day in brackets", "".join(
+        "[08:30:%02d] step %d/600 | train loss %.4f | lr 3.00e-04 | 121.5 ms | 4201 tok/s\n"
+        % (i, i, 3 - i / 100) for i in range(1, 30)), "truncated",
+     {"step_ms_median": 121.5, "tok_s_last": 4201}),
+]
 CASES += [("end words: " + x, LOOP + x + "\n", "finished", {})
           for x in ("Training completed!", "Training finished.",
               "Finished Training",

@@ -4,13 +4,6 @@
 
 #include "base/bytes16.h"
 
-static bool is_heading(struct str line)
-{
-	size_t n = index_of(i, line.len < 6 ? line.len : 6, line.p[i] != '#');
-
-	return n > 0 && n + 1 < line.len && line.p[n] == ' ' && line.p[n + 1] != ' ';
-}
-
 /* A longer fenced block is not a quotation: a log may print a single ```. */
 #define MOST_FENCED 1000
 
@@ -22,13 +15,6 @@ static bool is_fence(struct str text)
 	return str_starts_with(text, "```") || (str_starts_with(text, "~~~") && !is_ruler) ||
 	       (str_starts_with(text, "<pre") && str_find(text, "</pre") == NULL) ||
 	       str_starts_with(text, "</pre");
-}
-
-/* Does the line have the form of a quotation? Fenced blocks are handled separately. */
-static bool is_quote(struct str line)
-{
-	return line.p[0] == '\t' || line.p[0] == '|' || str_starts_with(line, "    ") ||
-	       (line.len > 1 && line.p[1] == ' ' && strchr(">-*", line.p[0]) != NULL);
 }
 
 /* Is this markup: a tag, a picture, a block of MkDocs, or an item of a numbered list? */
@@ -85,10 +71,14 @@ bool document_quotes(struct document *d, struct str line)
 		d->n_fenced = 0;
 		return true;
 	}
-	if (d->state == DOCUMENT_TEXT && is_quote(line))
+	bool is_quote = line.p[0] == '\t' || line.p[0] == '|' || str_starts_with(line, "    ") ||
+			(line.len > 1 && line.p[1] == ' ' && strchr(">-*", line.p[0]) != NULL);
+	if (d->state == DOCUMENT_TEXT && is_quote)
 		return d->has_heading && d->has_blank && (d->has_sentence || line.p[0] == '>');
 	bool is_ruled = d->is_in_sentence && text.len > 2 && str_has_only(text, "=-~");
-	bool is_title = is_ruled || is_heading(line);
+	size_t n = index_of(i, line.len < 6 ? line.len : 6, line.p[i] != '#');
+	bool is_title =
+		is_ruled || (n > 0 && n + 1 < line.len && line.p[n] == ' ' && line.p[n + 1] != ' ');
 	d->is_in_sentence = !is_title && !is_markup(text) && is_sentence(d, line);
 	d->has_heading = d->has_heading || is_title;
 	d->has_sentence = (d->has_sentence && !is_ruled) || d->is_in_sentence;

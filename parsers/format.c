@@ -185,7 +185,8 @@ static int load_text(struct format_set *set, const char *file, struct str text, 
 {
 	const struct json_reader r = { .at = { file, text, ERR_CONFIG }, .err = err };
 	struct format format = { .builtin = is_builtin };
-	AUTO_JSON root = json_parse(text, JSON_BARE_REFUSED, err);
+	AUTO_JSON root = is_builtin ? cJSON_ParseWithLength(text.p, text.len)
+				    : json_parse(text, JSON_BARE_REFUSED, err);
 
 	if (root == NULL) {
 		if (err != NULL)

@@ -166,32 +166,13 @@ static bool strip_iso_time(struct log_line *out)
 	return true;
 }
 
-/* Strip the prefix of Transformers: "[INFO|trainer.py:2313] 2024-11-26 22:07:15,123 >> ",
- * "[INFO|2024-11-26 22:07:15] trainer.py:1 >> ". */
-static bool strip_arrow(struct log_line *out)
-{
-	static const char *const words[] = { "[INFO|", "[WARNING|", "[ERROR|" };
-	struct str s = out->text;
-
-	if (s.len == 0 || s.p[0] != '[' || /* nearly all lines */
-	    !any_of(i, LENGTH(words), str_starts_with(s, words[i])))
-		return false;
-	const char *arrow = memmem(s.p, s.len < ARROW_BYTES ? s.len : ARROW_BYTES, " >> ", 4);
-	if (arrow != NULL)
-		out->text = str_between(arrow + 4, s.p + s.len);
-	return arrow != NULL;
-}
-
 /* Strip the tag of "[titan] 2026-03-18 14:38:12,123 - ..", which precedes a time. */
 static bool strip_tag(struct log_line *out)
 {
 	struct str s = out->text;
+	size_t n = index_of(i, s.len, i > 0 && (s.p[i] < 'a' || s.p[i] > 'z'));
 
-	if (s.len == 0 || s.p[0] != '[')
-		return false;
-	size_t n = 1 + index_of(i, s.len - 1, s.p[i + 1] < 'a' || s.p[i + 1] > 'z');
-	if (n == 1 || n + 1 >= s.len || s.p[n] != ']' || s.p[n + 1] != ' ' ||
-	    !has_shape(str_skip(s, n + 2), "0000-00-00"))
+	if (n < 2 || s.p[0] != '[' || !has_shape(str_skip(s, n), "] 0000-00-00"))
 		return false;
 	out->text = str_skip(s, n + 2);
 	return true;
@@ -230,20 +211,8 @@ static struct str skip_separator(struct str s)
 	return skip_blanks(s);
 }
 
-/* Skip "[12:00:00,123] ". */
-static struct str skip_time_of_day(struct str s)
-{
-	size_t frac;
-
-	if (s.len == 0 || s.p[0] != '[' || !has_shape(s, "[00:00:00"))
-		return s;
-	(void)fraction_ms(s, 9, &frac);
-	struct str t = str_skip(s, 9 + frac);
-	return t.len > 0 && t.p[0] == ']' ? skip_separator(t) : s;
-}
-
-/* Strip "12:00:00.5 " or "Nov 20 12:00:00 ", as `ts` and syslog print it, also after the date
- * "11/20/2026 ". */
+/* Strip "12:00:00.5 ", "[12:00:00] " or "Nov 20 12:00:00 ", as `ts` and syslog print it, also after
+ * the date "11/20/2026 ". */
 static bool strip_clock(struct log_line *out)
 {
 	struct str s = out->text;
@@ -262,7 +231,7 @@ static bool strip_clock(struct log_line *out)
 	at += 8 + frac;
 	if (bracket && (at >= s.len || s.p[at++] != ']'))
 		return false;
-	if (at >= s.len || s.p[at] != ' ')
+	if (at >= s.len || (s.p[at] != ' ' && (!bracket || s.p[at] != '[')))
 		return false;
 	bool is_indented = at + 1 < s.len && s.p[at + 1] == ' ';
 	s = skip_blanks(str_skip(s, at));
@@ -364,9 +333,8 @@ static size_t level_end(struct str s, bool stamped)
 /* Strip the level and names that a logger prints before its message; `stamped`: after a time. */
 static void strip_logger(struct log_line *out, bool stamped)
 {
-	struct str s = skip_time_of_day(out->text);
+	struct str s = out->text;
 
-	stamped |= s.p != out->text.p;
 	if (s.len == 0 || (!stamped && str_is_digit(s.p[0])))
 		return;
 	size_t n = level_end(s, stamped);
@@ -430,7 +398,7 @@ void line_prefix_split(struct str line, struct log_line *out)
 		if (strip_clock(out) || strip_epoch(out) || strip_iso_time(out)) {
 			stamped = true;
 			strip_process(out);
-		} else if (!strip_launcher(out) && !strip_arrow(out) && !strip_tag(out)) {
+		} else if (!strip_launcher(out) && !strip_tag(out)) {
 			strip_logger(out, stamped);
 			(void)strip_launcher(out);
 			break;

@@ -76,14 +76,6 @@ static const char *find_close(const char *p, const char *end, char c)
 	return memchr(p, c, n < MOST_ASIDE_BYTES ? n : MOST_ASIDE_BYTES);
 }
 
-/* Is this a word of sentences? A name contains such a word only if ":" or "=" follows the name. */
-static bool is_prose(struct str word)
-{
-	return word.len <= 4 && strchr("aAbBfFiIoOtTwWnN", word.p[0]) != NULL &&
-	       str_is_like(word, "a an and are as by for from in is of on or than that the to was "
-				 "not with this will it's");
-}
-
 bool pairs_is_evaluation(struct str word)
 {
 	return word.len >= 3 && strchr("vVeEdDtTiIpPsS", word.p[0]) != NULL &&
@@ -107,7 +99,7 @@ static bool is_unit(struct str word)
 	static const char units[] =
 		"ms s sec secs seconds min mins minutes h hours us "
 		"tok/s tok/sec tokens/s tokens/sec toks/s tokens/second "
-		"it/s s/it it/sec sec/it ms/step s/step ms/it steps/s "
+		"wps it/s s/it it/sec sec/it ms/step s/step ms/it steps/s "
 		"s/iter sec/iter ms/iter steps/sec step/s samples/s "
 		"samples/sec img/s images/s images/sec ex/s TFLOPs TFLOP/s TFLOPS "
 		"GB GiB MB MiB KB KiB W bpb bpc nats bits";
@@ -410,13 +402,6 @@ static const char *unit_end(const struct pairs_reader *r, const char *p)
 	return q;
 }
 
-/* May these letters follow a number without a blank: "5ms", "2.1k", "820.5/s", "9%", not "5aeb"? */
-static bool may_be_joined(struct str unit)
-{
-	return unit.len <= 2 || unit.p[0] == '%' || is_unit(unit) ||
-	       (unit.len <= MOST_UNIT_BYTES && memchr(unit.p, '/', unit.len) != NULL);
-}
-
 /* tqdm's bar is the "|###  |" of " 45%|###  | 45/99"; Keras's bar is "[==>...]". */
 const char *pairs_bar(const char *p, const char *end)
 {
@@ -512,7 +497,11 @@ static bool read_number(struct pairs_reader *r)
 		add_slot(r, SLOT_VALUE, start, after);
 		return add_pair(r, value, total, NO_UNIT);
 	}
-	if (!may_be_joined(str_between(unit, q)) || str_is_digit(byte_at(r, q)) ||
+	/* a number without a blank before its unit: "5ms", "2.1k", "820.5/s", "9%", not "5aeb" */
+	struct str letters = str_between(unit, q);
+	bool is_joined = letters.len <= 2 || *unit == '%' || is_unit(letters) ||
+			 (letters.len <= MOST_UNIT_BYTES && memchr(unit, '/', letters.len) != NULL);
+	if (!is_joined || str_is_digit(byte_at(r, q)) ||
 	    (byte_at(r, q) != '\0' && strchr("_-+.\\@#:=<>*", *q) != NULL &&
 	     !str_is_blank(byte_at(r, q + 1)) && q + 1 < r->end))
 		return skip_value(r, token_end(r, start));
@@ -524,9 +513,10 @@ static bool read_number(struct pairs_reader *r)
 	if (byte_at(r, q) == '|' && q[-1] == '%')
 		(void)skip_bar(r);
 	r->has_slots = r->has_slots && (unit == after || !isnan(total));
-	if (q > unit && byte_at(r, q) == '/' && str_is_digit(byte_at(r, q + 1)) &&
-	    unit_end(r, pairs_number(q + 1, r->end, &size)) == token_end(r, q)) {
-		r->p = token_end(r, q); /* "417.9M/210.0B": a size and its total */
+	const char *whole = skip_blanks(r, q + (byte_at(r, q) == '/'));
+	if (q > unit && byte_at(r, q) == '/' && str_is_digit(byte_at(r, whole)) &&
+	    unit_end(r, pairs_number(whole, r->end, &size)) == token_end(r, whole)) {
+		r->p = token_end(r, whole); /* "417.9M/ 210.0B": a size and its total */
 		r->has_slots = false;
 	}
 	return add_pair(r, value, total, str_between(unit, q));
@@ -584,7 +574,10 @@ static bool add_word(struct pairs_reader *r, struct str word)
 	if (r->n_words++ == 0)
 		r->name = word;
 	r->name.len = (size_t)(word.p + word.len - r->name.p);
-	r->has_prose = r->has_prose || is_prose(word);
+	/* After a word of sentences, the words are a name only if ":" or "=" follows them. */
+	r->has_prose |= word.len <= 4 && strchr("aAbBfFiIoOtTwWnN", word.p[0]) != NULL &&
+			str_is_like(word, "a an and are as by for from in is of on or than that "
+					  "the to was not with this will it's");
 	r->after_number = false;
 	return true;
 }
@@ -677,6 +670,11 @@ static bool read_word(struct pairs_reader *r)
 	bool has_name = r->n_words > 0, is_good;
 	double value;
 
+	if (!has_name && r->n > 0 && str_eq_cstr(word, "in") &&
+	    starts_number(r, skip_blanks(r, end))) {
+		r->p = end; /* "loss: 3.5, in 0.032s" */
+		return true;
+	}
 	if (read_wrapped(r, word) || (r->after_number && skip_after_number(r, word)))
 		return true;
 	r->p = end;
@@ -853,6 +851,7 @@ static bool read_punctuation(struct pairs_reader *r)
 {
 	char c = *r->p, next = byte_at(r, r->p + 1);
 	bool has_name = r->n_words > 0, is_unassigned = has_name && !r->is_assigned;
+	double error;
 
 	switch (c) {
 	case '\'':
@@ -864,6 +863,10 @@ static bool read_punctuation(struct pairs_reader *r)
 		return read_dashes(r);
 	case '[':
 		return read_bracket(r);
+	case '+': /* "0.2 + 0.01": an error */
+		r->p = pairs_number(skip_blanks(r, r->p + 1), r->end, &error);
+		r->has_slots = false;
+		return r->after_number && str_is_blank(next) && str_is_digit(r->p[-1]);
 	case '?': /* "?it/s": the bar has just started */
 		r->p = token_end(r, r->p);
 		return r->about->is_bar;

@@ -25,7 +25,7 @@ extern const struct embed_file prefix_builtin[];
 #define MOST_MISSES 256
 /* Compiling with JIT costs as much as this many matches. */
 #define LEAST_JIT 100
-#define MAX_KINDS 32
+#define MAX_KINDS 64
 
 struct prefix_kind {
 	const char *match;
@@ -38,8 +38,8 @@ struct prefix_kind {
 
 static struct prefix_kind kinds[MAX_KINDS];
 static size_t n_kinds;
-static uint32_t sure_kinds;	       /* bitmap of kinds */
-static uint32_t kinds_of[256];	       /* bitmaps of the kinds that may start with a byte */
+static uint64_t sure_kinds;	       /* bitmap of kinds */
+static uint64_t kinds_of[256];	       /* bitmaps of the kinds that may start with a byte */
 unsigned char prefix_first[256];       /* see prefix_table.h */
 static unsigned char sure_pairs[8192]; /* bitmap: pair_of the first two bytes of sure samples */
 static pthread_mutex_t compile_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -65,7 +65,7 @@ static uint16_t pair_of(unsigned char first, unsigned char second)
 
 static void read_kinds(void)
 {
-	AUTO_JSON root = json_parse(str_from(prefix_builtin[0].text), JSON_BARE_REFUSED, NULL);
+	AUTO_JSON root = cJSON_Parse(prefix_builtin[0].text);
 
 	json_each (node, root) {
 		struct prefix_kind *kind = &kinds[n_kinds];
@@ -75,13 +75,13 @@ static void read_kinds(void)
 		kind->match = xstrdup(json_get_string(node, "match", ""));
 		kind->is_sure = cJSON_IsTrue(json_get(node, "sure"));
 		if (kind->is_sure)
-			sure_kinds |= 1U << n_kinds;
+			sure_kinds |= (uint64_t)1 << n_kinds;
 		json_each (sample, json_get(node, "samples")) {
 			unsigned char c = (unsigned char)sample->valuestring[0];
 
 			for (int byte = 0; byte < 256; byte++)
 				if (is_like_byte((char)byte, (char)c))
-					kinds_of[byte] |= 1U << n_kinds;
+					kinds_of[byte] |= (uint64_t)1 << n_kinds;
 			if (!kind->is_sure)
 				continue;
 			uint16_t pair = pair_of(c, (unsigned char)sample->valuestring[1]);
@@ -148,7 +148,7 @@ struct prefix_state {
 	int first_rank;		 /* lowest rank in the log; its lines count as those of rank 0 */
 	bool has_no_blank;	 /* no blank follows the colon of the prefix */
 	uint64_t n_misses;
-	uint32_t fitting;	/* kinds that all lines held back have */
+	uint64_t fitting;	/* kinds that all lines held back have */
 	int rank;		/* of the prefix of the current line; -1: none */
 	struct held_line *held; /* owned; MOST_HELD segments, NULL while n_held is 0 */
 	size_t n_held, n_lines; /* segments; those that start a line */
@@ -254,19 +254,20 @@ static bool strip_kind(struct prefix_state *t, size_t i, struct prefix_line *lin
 /* Can the text have a sure prefix, judging by its first two bytes? */
 static bool may_be_sure(struct str text)
 {
-	if (text.len <= 8)
+	/* a number that is no date, "2026-03-14" or "14.03.2026" */
+	if (text.len <= 8 || (str_is_digit(text.p[0]) && text.p[4] != '-' && text.p[5] != '.'))
 		return false;
 	uint16_t pair = pair_of((unsigned char)text.p[0], (unsigned char)text.p[1]);
 	return (sure_pairs[pair / 8] >> pair % 8 & 1) != 0;
 }
 
-static uint32_t find_kinds(pcre2_match_data *match, struct str text, uint32_t mask)
+static uint64_t find_kinds(pcre2_match_data *match, struct str text, uint64_t mask)
 {
-	uint32_t found = 0;
+	uint64_t found = 0;
 
 	mask &= text.len > 0 ? kinds_of[(unsigned char)text.p[0]] : 0;
 	for (; mask != 0; mask &= mask - 1)
-		if (match_kind(match, (size_t)__builtin_ctz(mask), text) > 0)
+		if (match_kind(match, (size_t)__builtin_ctzll(mask), text) > 0)
 			found |= mask & -mask;
 	return found;
 }
@@ -282,9 +283,10 @@ size_t prefix_length(struct str text, int *rank)
 	pcre2_match_data *match = pcre2_match_data_create(8, NULL);
 	if (match == NULL)
 		abort();
-	for (size_t i = 0; i < n_kinds && n == 0; i++) {
-		if (!kinds[i].is_sure)
-			continue;
+	for (uint64_t left = sure_kinds & kinds_of[(unsigned char)text.p[0]]; n == 0 && left != 0;
+	     left &= left - 1) {
+		size_t i = (size_t)__builtin_ctzll(left);
+
 		n = match_kind(match, i, text);
 		if (n > 0 && str_to_double(group_text(match, kinds[i].rank, text), &number))
 			*rank = (int)number;
@@ -296,13 +298,13 @@ size_t prefix_length(struct str text, int *rank)
 /* Strip a sure prefix of any kind; false if the text has none. */
 static bool strip_sure(struct prefix_state *t, struct prefix_line *line, int *kind)
 {
-	uint32_t sure = may_be_sure(line->segment.text)
+	uint64_t sure = may_be_sure(line->segment.text)
 				? find_kinds(t->match, line->segment.text, sure_kinds)
 				: 0;
 
 	if (sure == 0)
 		return false;
-	*kind = __builtin_ctz(sure);
+	*kind = __builtin_ctzll(sure);
 	return strip_kind(t, (size_t)*kind, line);
 }
 
@@ -366,17 +368,6 @@ static bool starts_with_number(struct str text)
 		(text.len > 1 && text.p[0] == '-' && str_is_digit(text.p[1])));
 }
 
-/* Can the word be the name of a figure or of a part of the training, and not of a program? */
-static bool may_name_figure(struct str name)
-{
-	struct pair pair = { .name = name, .value = 1 };
-	bool has_lower = any_of(i, name.len, name.p[i] >= 'a' && name.p[i] <= 'z');
-	bool has_sign = any_of(i, name.len, str_is_digit(name.p[i]) || name.p[i] == '-');
-	double scale;
-
-	return (has_lower && !has_sign) || meaning_of(&pair, &scale) != METRIC_COUNT;
-}
-
 /* Is kind i a prefix of the lines held back? It is not if it contains a figure's name or a word of
  * an evaluation, if it is the first cell of a table, if its name differs between lines, if its
  * number only rises, or if a rule matches most of the lines unchanged. */
@@ -421,7 +412,12 @@ static bool is_prefix(struct prefix_state *t, size_t i)
 	    (n_rises > 0 && n_falls == 0) ||
 	    str_is_like(name, "wandb warning info error debug note"))
 		return false;
-	return n_numbers * 2 <= t->n_lines || kinds[i].word == 0 || !may_name_figure(name);
+	/* the word may name a figure or a part of the training, and no program */
+	struct pair pair = { .name = name, .value = 1 };
+	bool has_lower = any_of(k, name.len, name.p[k] >= 'a' && name.p[k] <= 'z');
+	bool has_sign = any_of(k, name.len, str_is_digit(name.p[k]) || name.p[k] == '-');
+	return n_numbers * 2 <= t->n_lines || kinds[i].word == 0 ||
+	       ((!has_lower || has_sign) && meaning_of(&pair, &scale) == METRIC_COUNT);
 }
 
 /* Find the lowest rank in the prefixes of kind i of the lines held back. */
@@ -471,12 +467,12 @@ static bool may_have_prefix(struct str text)
 }
 
 /* Find the kinds of prefix that the text may have; 0: none, or a sure one that is now in use. */
-static uint32_t find_candidates(struct prefix_state *t, struct str text, bool is_first)
+static uint64_t find_candidates(struct prefix_state *t, struct str text, bool is_first)
 {
-	uint32_t found = may_be_sure(text) ? find_kinds(t->match, text, sure_kinds) : 0;
+	uint64_t found = may_be_sure(text) ? find_kinds(t->match, text, sure_kinds) : 0;
 
 	if (found != 0) {
-		size_t i = (size_t)__builtin_ctz(found);
+		size_t i = (size_t)__builtin_ctzll(found);
 		double rank;
 
 		/* a log may have only the lines of one rank: hold them back */

@@ -148,6 +148,7 @@ struct row_count {
 	double value, total;
 	double gap;    /* between its last two values; 0: unknown */
 	bool has_zero; /* it has been 0 */
+	bool from_one; /* its first value was 1 */
 };
 
 /* The epoch of a row, and the counter within it. */

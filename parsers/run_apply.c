@@ -22,7 +22,7 @@ void run_state_init(struct run_state *state)
 	state->bar_step = state->bar_total = RUN_ABSENT;
 	state->row_step = state->row_total = state->row_gap = RUN_ABSENT;
 	state->counts.epoch = state->counts.unit =
-		(struct row_count){ RUN_ABSENT, RUN_ABSENT, 0, false };
+		(struct row_count){ .value = RUN_ABSENT, .total = RUN_ABSENT };
 	state->exact = state->first_exact = state->rebuilt = state->interval =
 		(struct row_time){ RUN_ABSENT, RUN_ABSENT };
 }
@@ -385,6 +385,15 @@ static void apply_val_numbers(const struct apply *a)
 	report_value(a, METRIC_VAL_BPB, s->run.last_val_bpb);
 }
 
+/* Is the row the bar of the last epoch? Buffered bars follow the end of the training, and a bar is
+ * drawn again when its program fails. */
+static bool is_same_bar(const struct run_state *s, const struct record *record)
+{
+	return record->text.len > 0 && str_eq_cstr(record->text, s->bar_epoch) &&
+	       ((s->is & IS_ENDED) != 0 ||
+		run_same(record_get(record, METRIC_TRAIN_LOSS), s->run.last_train_loss));
+}
+
 /* Apply a training row, which may also contain the numbers of a validation. */
 static void apply_train(const struct apply *a)
 {
@@ -394,7 +403,10 @@ static void apply_train(const struct apply *a)
 	s->last = a->record->rule->last;
 	s->row_format = a->record->rule->format;
 	/* A bar may be drawn once more after the end. */
-	bool is_redrawn = (s->is & IS_ENDED) != 0 && a->place->line - s->end_line <= BAR_LINES;
+	bool is_redrawn = (s->is & IS_ENDED) != 0 &&
+			  (a->place->line - s->end_line <= BAR_LINES || is_same_bar(s, a->record));
+	if (a->record->text.len > 0)
+		print_into(s->bar_epoch, "%.*s", (int)a->record->text.len, a->record->text.p);
 	double step = record_get(a->record, METRIC_STEP);
 	if (step > s->run.last_step || (!(step <= s->run.last_step) && !is_redrawn))
 		s->is &= ~(unsigned int)(IS_ENDED | IS_LEFT);
@@ -664,8 +676,8 @@ static void apply_event(const struct apply *a)
 	struct run_state *s = a->state;
 	const struct rule *rule = a->record->rule;
 	/* A failure after the score happened during teardown. */
-	bool is_late = (s->is & IS_LEFT) != 0 || has_score(s, true) ||
-		       (rule->launcher && is_complete(s));
+	bool is_late =
+		(s->is & IS_LEFT) != 0 || has_score(s, true) || (rule->launcher && is_complete(s));
 	bool harmless = is_late || (s->survives && rule->event == RUN_EVENT_TRACEBACK);
 
 	s->survives = a->record->mode.len > 0;
@@ -735,8 +747,9 @@ void run_state_apply(struct run_state *state, const struct record *record,
 	if (record->rule->kind == RULE_VAL && run_results_any(&state->results, RUN_KNOWN_POST) &&
 	    record_get(record, METRIC_STEP) <= state->run.last_step)
 		return; /* validates the packed model, not the training */
-	state->is = (state->is & ~action->clear) | action->set;
-	if ((action->clear & FAILURES) != 0)
+	unsigned int clear = is_same_bar(state, record) ? 0 : action->clear;
+	state->is = (state->is & ~clear) | action->set;
+	if ((clear & FAILURES) != 0)
 		state->failure = state->late_failure = 0;
 	if (action->apply != NULL)
 		action->apply(&a);
@@ -783,13 +796,13 @@ static void derive_times(struct run_state *s)
 		run->tok_s_mean = s->tok_s_sum / (double)s->tok_s_n;
 }
 
-/* Has the counter reached its total, or total - 1 because it may start at 0, or the last value that
- * is printed? */
+/* Has the counter reached its total, or total - 1 if it may have started at 0, or the last value
+ * that is printed? */
 static bool is_full(struct row_count count)
 {
 	double left = count.total - count.value;
 
-	return left <= 1 || left < count.gap || (left == count.gap && count.has_zero);
+	return left <= !count.from_one || left < count.gap || (left == count.gap && count.has_zero);
 }
 
 /* Is a counter short of its total? The last rows may be missing if not every step is printed. */
@@ -858,7 +871,8 @@ static enum run_status conclude(struct run_state *s, enum run_status status, con
 	if (status == RUN_FINISHED && s->late_failure != 0) {
 		const struct run_event *late = &s->run.events[s->late_failure - 1];
 
-		buf_appendf(&text, "; then line %llu: %s", (unsigned long long)late->line, late->text);
+		buf_appendf(&text, "; then line %llu: %s", (unsigned long long)late->line,
+			    late->text);
 	}
 	s->run.status_reason = xstrndup(text.data, text.len);
 	return status;
@@ -921,7 +935,9 @@ static enum run_status final_status(struct run_state *s)
 		return conclude_plan(s, RUN_FINISHED);
 	if (s->is_cut)
 		return conclude(s, RUN_TRUNCATED, "the log ends inside a line");
-	if (run_has(run->planned_steps) || (run_has(s->counts.epoch.total) && misses_plan(s)))
+	/* Rows without an epoch may count the steps of one or of all: "[300/500]". */
+	bool has_total = run_has(s->counts.epoch.total) || isnan(s->counts.epoch.value);
+	if (run_has(run->planned_steps) || (has_total && misses_plan(s)))
 		return conclude_plan(s, RUN_TRUNCATED);
 	if (s->last == LAST_PLAN || s->last == LAST_VAL)
 		return conclude(s, RUN_TRUNCATED, "the end that the trainer prints is missing");

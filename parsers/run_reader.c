@@ -37,6 +37,7 @@ struct run_reader {
 	/* Reads rows without a rule; NULL once a rule has matched a training row. */
 	struct templates *templates;
 	bool has_generic; /* this run has rows without a rule */
+	bool is_message;  /* the line is the message in a logger's JSON line */
 	bool has_run;
 	struct run_state state;
 	unsigned int n_runs; /* number of runs started */
@@ -287,9 +288,6 @@ static void apply_generic(void *user, const struct record *record, const struct 
 	s->counts = counts;
 	if (!record_has(record, METRIC_STEP) && !by_bar && run_has(s->run.last_step))
 		s->run.last_step = s->run.planned_steps = RUN_ABSENT; /* unknown from here on */
-	else if (!record_has(record, METRIC_PLANNED) && counts.unit.value == counts.unit.total &&
-		 s->run.planned_steps == counts.unit.total)
-		s->run.planned_steps = RUN_ABSENT; /* it may be the length of an epoch */
 	r->has_generic = true;
 }
 
@@ -339,18 +337,6 @@ static bool read_planned_row(struct run_reader *r, const struct log_line *line)
 	       templates_read_planned(line, planned, r->state.run.last_step, apply_generic, r);
 }
 
-/* Once a rule has matched a training row, use only rules. Earlier rows without a rule become a
- * separate run. */
-static void switch_to_rules(struct run_reader *r, const struct record *record, uint64_t line)
-{
-	if (r->templates == NULL || record->rule->kind != RULE_TRAIN)
-		return;
-	templates_free(r->templates);
-	r->templates = NULL;
-	if (r->has_run && r->has_generic)
-		next_run(r, line, true);
-}
-
 /* Scan a line; if it may be cut, accept only a record that more text would not change. */
 static bool scan_line(struct run_reader *r, const struct log_line *line, struct record *record)
 {
@@ -363,7 +349,17 @@ static void apply_match(struct run_reader *r, const struct record *record,
 {
 	const struct rule *rule = record->rule;
 
-	switch_to_rules(r, record, line->line);
+	/* The row that the line ends comes first. */
+	if (r->templates != NULL && (rule->fatal || rule->kind == RULE_END))
+		templates_finish(r->templates);
+	/* Once a rule has matched a training row, use only rules. Earlier rows without a rule
+	 * become a separate run. */
+	if (r->templates != NULL && rule->kind == RULE_TRAIN) {
+		templates_free(r->templates);
+		r->templates = NULL;
+		if (r->has_run && r->has_generic)
+			next_run(r, line->line, true);
+	}
 	apply_record(r, record, line);
 	if (rule->kind == RULE_EVENT)
 		r->line_class = rule->fatal ? LINE_ERROR : LINE_WARNING;
@@ -470,9 +466,9 @@ static const struct log_line *scan_after_bar(struct run_reader *r, const struct 
 		return NULL;
 	*part = *line;
 	part->text.len -= rest.len;
-	if (scanner_scan(r->scanner, part->text, record) && record->rule->kind == RULE_STEP &&
-	    line->rank <= 0)
-		apply_record(r, record, part);
+	if (scanner_scan(r->scanner, part->text, record) && line->rank <= 0 &&
+	    (record->rule->kind == RULE_STEP || record->rule->kind == RULE_TRAIN))
+		apply_match(r, record, part);
 	/* The launcher does not end the line of the bar before its next prefix. */
 	part->text = str_skip(rest, prefix_length(rest, &rank));
 	return scan_line(r, part, record) ? part : NULL;
@@ -531,7 +527,7 @@ static bool is_out_of_place(const struct run_reader *r, const struct record *rec
 		return record->rule->stage == STAGE_OTHER &&
 		       record->rule->format != r->state.row_format;
 	/* an object may contain the text of an error */
-	return kind == RULE_EVENT && text.len > 1 && text.p[0] == '{' && text.p[1] == '"';
+	return kind == RULE_EVENT && (r->is_message || str_starts_with(text, "{\""));
 }
 
 /* Read a line that a rule matches, also after the number of a task or a bar. */
@@ -583,10 +579,41 @@ static bool read_row(struct run_reader *r, struct log_line *line)
 	return true;
 }
 
+static void read_segment(struct run_reader *r, const struct segment *segment);
+
+/* Read the message in a logger's JSON line, {"level": "INFO", "msg": "step 10 loss 3.2"}. */
+static bool read_message(struct run_reader *r, struct log_line *line)
+{
+	struct segment message = { .text = { NULL, 0 } };
+	bool has_level = false;
+
+	if (r->is_message || line->cut || line->text.len > TEMPLATES_LINE_BYTES ||
+	    !str_starts_with(line->text, "{\""))
+		return false;
+	AUTO_JSON object = json_parse(line->text, JSON_BARE_REFUSED, NULL);
+	json_each (item, object) {
+		struct str key = str_from(item->string);
+
+		if (cJSON_IsString(item) && message.text.p == NULL &&
+		    str_is_among(key, "message msg event MESSAGE textPayload text"))
+			message.text = str_trim(str_from(item->valuestring));
+		has_level |=
+			str_is_among(key, "level levelname severity PRIORITY lvl log.level record");
+	}
+	if (message.text.p == NULL || !has_level)
+		return false;
+	message.line = line->line;
+	message.ends_line = r->is_message = true;
+	read_segment(r, &message);
+	r->is_message = false;
+	return true;
+}
+
 /* The readers, in the order in which they get a line. A reader returns true if it has used the
  * line. Otherwise, also if it drops the record, the next reader gets the line. */
 static bool (*const readers[])(struct run_reader *r, struct log_line *line) = {
-	read_similar_row, read_similar_metrics, read_by_rule, read_table, read_metrics, read_row,
+	read_similar_row, read_similar_metrics, read_by_rule, read_table, read_metrics,
+	read_row,	  read_message,
 };
 
 static void read_segment(struct run_reader *r, const struct segment *segment)
@@ -704,7 +731,7 @@ static bool unwrap_docker(struct run_reader *r, const struct segment *segment)
 	bool has_zone;
 	size_t len;
 
-	if (!str_starts_with(segment->text, "{\"log\":\""))
+	if (!str_starts_with(segment->text, "{\"log\":"))
 		return false;
 	AUTO_JSON line = json_parse(segment->text, JSON_BARE_REFUSED, NULL);
 	const char *log = json_get_string(line, "log", NULL);

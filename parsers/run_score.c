@@ -91,18 +91,14 @@ static bool has_same_label(const struct result *a, const struct result *b)
 	return a->stage == b->stage && strcmp(a->label, b->label) == 0;
 }
 
-/* Is there a later result with the same label that has the same figure, or that belongs to a model
- * packed again? */
-static bool is_superseded(const struct run_results *results, const struct result *r)
-{
-	return array_any(later, results->items, results->n,
-			 later > r && has_same_label(later, r) &&
-				 (later->packs > r->packs || later->bpb == r->bpb));
-}
-
+/* Does the result count? It does not if a later one with the same label has the same figure, or
+ * belongs to a model packed again. */
 static bool is_counted(const struct run_results *results, const struct result *r)
 {
-	return !has_exact_twin(results, r) && !is_alias(results, r) && !is_superseded(results, r);
+	return !has_exact_twin(results, r) && !is_alias(results, r) &&
+	       !array_any(later, results->items, results->n,
+			  later > r && has_same_label(later, r) &&
+				  (later->packs > r->packs || later->bpb == r->bpb));
 }
 
 /* Find the best result of these stages or, with find_last, the last one. */

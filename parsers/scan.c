@@ -96,12 +96,12 @@ void scan_index_build(struct scan_index *index, const struct rule **order, size_
 		};
 		memcpy(head, &index->rules[i].head, sizeof(head));
 		memcpy(mask, &index->rules[i].head_mask, sizeof(mask));
-		for (size_t b = 0; b < 256; b++) {
+		for (size_t b = 0; b < 256; b += rule->first[b / 8] == 0 ? 8 : 1)
 			if ((rule->first[b / 8] >> (b % 8) & 1) != 0)
 				set_of(index, b)[w] |= bit;
+		for (size_t b = head[1]; b < 256; b += mask[1] == 0xff ? 256 : 1)
 			if ((b & mask[1]) == head[1])
 				set_of(index, SECOND_SETS + b)[w] |= bit;
-		}
 		set_of(index, FREE_SET)[w] |= is_indexed ? 0 : bit;
 	}
 }

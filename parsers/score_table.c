@@ -23,14 +23,6 @@ static size_t split_cells(struct str line, struct str cells[SCORE_TABLE_COLUMNS 
 	return n;
 }
 
-/* A title is the file name of a plot, several words without blanks, followed by a colon. */
-static bool is_title(struct str line)
-{
-	return line.len > 1 && line.len <= SCORE_TABLE_TITLE && line.p[line.len - 1] == ':' &&
-	       memchr(line.p, '-', line.len) != NULL &&
-	       all_of(i, line.len - 1, str_is_word(line.p[i]) || strchr("-+.=", line.p[i]) != NULL);
-}
-
 static bool read_row(struct score_table *t, const struct str *cells, struct record *record)
 {
 	uint64_t number;
@@ -70,7 +62,11 @@ bool score_table_read(struct score_table *t, struct str line, struct record *rec
 	struct str cells[SCORE_TABLE_COLUMNS + 1];
 	bool has_title = t->has_title;
 
-	t->has_title = is_title(line);
+	/* A title is the file name of a plot, several words without blanks and a colon. */
+	t->has_title = line.len > 1 && line.len <= SCORE_TABLE_TITLE &&
+		       line.p[line.len - 1] == ':' && memchr(line.p, '-', line.len) != NULL &&
+		       all_of(i, line.len - 1,
+			      str_is_word(line.p[i]) || strchr("-+.=", line.p[i]) != NULL);
 	if (t->has_title) {
 		print_into(t->title, "%.*s", (int)line.len - 1, line.p);
 		t->n_columns = 0;

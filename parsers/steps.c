@@ -238,12 +238,6 @@ void steps_release(struct steps *steps)
 
 #define GROUPED_BYTES 32
 
-static bool is_thousand(struct str s, size_t at)
-{
-	return at + 4 <= s.len && all_of(i, 3, str_is_digit(s.p[at + 1 + i])) &&
-	       (at + 4 == s.len || !str_is_digit(s.p[at + 4]));
-}
-
 bool steps_number(struct str s, double *value)
 {
 	char plain[GROUPED_BYTES];
@@ -257,7 +251,9 @@ bool steps_number(struct str s, double *value)
 	for (size_t i = 0; i < s.len; i++) {
 		if (s.p[i] != ',')
 			plain[n++] = s.p[i];
-		else if (!is_thousand(s, i) || memchr(plain, '.', n) != NULL)
+		else if (i + 4 > s.len || !all_of(k, 3, str_is_digit(s.p[i + 1 + k])) ||
+			 (i + 4 < s.len && str_is_digit(s.p[i + 4])) ||
+			 memchr(plain, '.', n) != NULL)
 			return false;
 	}
 	return str_to_double((struct str){ plain, n }, value);

@@ -254,7 +254,8 @@ static void join_bar(struct row *row)
 				(row->n - i) * sizeof(row->pairs[0]));
 			last--;
 		} else if (isfinite(row->pairs[i].total) && !has_epoch &&
-			   str_is_like(row->pairs[i].name, "episode round part stage phase")) {
+			   str_is_like(row->pairs[i].name,
+				       "episode generation round part stage phase")) {
 			row->pairs[i].name = STR_LIT("Epoch");
 		}
 	if (ends_with_word(name, "step") || ends_with_word(name, "steps"))
@@ -479,8 +480,7 @@ static double find_planned(const struct templates *ts, const struct template *t,
 			   enum counter_kind kind, const struct pair *counter)
 {
 	/* "[300/300] loss=3.00" may end the first of several epochs. */
-	bool is_of_all = isnan(t->epoch) && (t->is_bar || kind != COUNTS_UNITS ||
-					     (t->is_total_first && counter->value < counter->total));
+	bool is_of_all = isnan(t->epoch) && (t->is_bar || kind != COUNTS_UNITS);
 
 	return counts_steps(ts, t, kind) && (is_of_all || t->continues) ? counter->total
 									: RUN_ABSENT;
@@ -641,6 +641,8 @@ static void set_epoch(struct templates *ts, const struct pair *pair)
 		ts->counts.epoch.total = pair->total;
 	if (epoch < ts->counts.epoch.value)
 		ts->total = RUN_ABSENT;
+	if (isnan(ts->counts.epoch.value))
+		ts->counts.epoch.from_one = epoch == 1;
 	ts->counts.epoch.value = epoch;
 }
 
@@ -718,14 +720,6 @@ static bool add_row(struct templates *ts, struct row *row)
 	return true;
 }
 
-/* Skip the prefix that some loggers print before ">> " and the message. */
-static struct str skip_logger_prefix(struct str text)
-{
-	const char *arrow = memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
-
-	return arrow == NULL ? text : str_trim(str_between(arrow + 2, text.p + text.len));
-}
-
 /* Strip the "train.py:123" that Rich's logger prints at the end of a line. */
 static struct str strip_source_place(struct str text)
 {
@@ -754,13 +748,13 @@ static struct str find_message(const struct log_line *line)
 		line_prefix_split(text, &message);
 		text = message.text;
 	}
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++) { /* some loggers print ">> " before the message */
+		const char *arrow = memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
 		struct log_line message;
-		struct str rest = skip_logger_prefix(text);
 
-		if (rest.p == text.p)
+		if (arrow == NULL)
 			break;
-		line_prefix_split(rest, &message);
+		line_prefix_split(str_trim(str_between(arrow + 2, text.p + text.len)), &message);
 		text = message.text;
 	}
 	return strip_source_place(text);
@@ -966,24 +960,18 @@ static bool add_line(struct templates *ts, const struct log_line *line)
 	return is_own ? add_row(ts, &row) : add_part(ts, &row);
 }
 
-/* Does the text start a dictionary that continues on the next line: "{'loss': 2.1,"? */
-static bool opens_dict(struct str text)
-{
-	const char *end = text.p + text.len, *at;
-
-	at = end[-1] == ',' ? memchr(text.p, '{', text.len) : NULL;
-	return at != NULL && (at[1] == '\'' || at[1] == '"') &&
-	       memchr(at, '}', (size_t)(end - at)) == NULL;
-}
-
 /* Add the line to the open dictionary; false if it is not part of one. A complete dictionary is
  * read as one line. */
 static bool add_dict_line(struct templates *ts, const struct log_line *line)
 {
 	struct str text = str_trim(line->text);
 	struct log_line whole = ts->dict_line;
+	/* "{'loss': 2.1," continues on the next line */
+	const char *at =
+		text.len > 0 && text.p[text.len - 1] == ',' ? memchr(text.p, '{', text.len) : NULL;
 
-	if (ts->dict.len == 0 && (text.len == 0 || !opens_dict(text)))
+	if (ts->dict.len == 0 && (at == NULL || (at[1] != '\'' && at[1] != '"') ||
+				  memchr(at, '}', (size_t)(text.p + text.len - at)) != NULL))
 		return false;
 	if (ts->dict.len == 0)
 		ts->dict_line = *line;
@@ -1040,7 +1028,7 @@ bool templates_read_planned(const struct log_line *line, double planned, double 
 
 struct row_counts templates_get_counts(const struct templates *ts)
 {
-	static const struct row_count none = { RUN_ABSENT, RUN_ABSENT, 0, false };
+	static const struct row_count none = { .value = RUN_ABSENT, .total = RUN_ABSENT };
 
 	return ts != NULL ? ts->counts : (struct row_counts){ none, none };
 }

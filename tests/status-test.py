@@ -382,6 +382,31 @@ CASES += [
         "I0314 08:30:%02d.123456 140000 logging_writer.py:48] [%d] collection=train loss=%.2f\n"
         % (i, i * 100, 3 - i / 10) for i in range(1, 10)), None,
      {"last_train_loss": 2.1, "last_val_loss": None}),
+    *(("the message of a JSON logger: %s" % text, "".join(json.dumps(
+        {level: "INFO", text: "step %d/300 | loss %.4f | lr 3e-4" % (i, 3 - i / 100)}) + "\n"
+        for i in range(10, 101, 10)), "truncated", {"steps": 100, "last_train_loss": 2.0})
+      for level, text in (("level", "msg"), ("severity", "message"), ("PRIORITY", "MESSAGE"))),
+    ("an error in a JSON logger's message", PLANNED + json.dumps(
+        {"level": "ERROR", "msg": "Fatal Python error: Aborted"}) + "\n", "finished", {}),
+    ("a bar drawn again below a traceback", "".join(
+        "\rEpoch 2:  %d0%%|##| %d/10 [00:01<00:01, 9.1it/s, train_loss=%.3f]" % (i, i, 3 - i / 9)
+        for i in range(1, 6)) + TRACE + "\n\rEpoch 2:  50%|##| 5/10 [00:01<00:01, 2.1it/s, "
+     "train_loss=2.444]\n", "crashed", {"last_train_loss": 2.444}),
+    ("bars that a buffer printed below the end", "".join(
+        "\rEpoch 2:  %d0%%|##| %d/10 [00:01<00:01, 9.1it/s, train_loss=%.3f]" % (i, i, 3 - i / 9)
+        for i in range(1, 6)) + "[default0]:`Trainer.fit` stopped: `max_epochs=3` reached.\n" +
+     "".join("\n\n\n\rEpoch 2:  %d0%%|##| %d/10 [00:01<00:01, 9.1it/s, train_loss=%.3f]" % (
+         i, i, 3 - i / 9) for i in range(6, 10)) + "\n", "finished", {"last_train_loss": 2.0}),
+    ("the first of two epochs that count from 1", "".join(
+        "epoch: 1/2, iter: %d/100, total_loss: %.2f, lr: 1e-3\n" % (i, 3 - i / 100)
+        for i in range(10, 101, 10)), "truncated", {}),
+    ("a failure below the lines of one row", "".join(
+        "-- Epoch %d\nNorm: 3.%d, NNZs: 20, Avg. loss: %.2f\n" % (i, i, 3 - i / 10)
+        for i in range(1, 9)) + "Segmentation fault (core dumped)\n", "crashed", {}),
+    ("a figure and its error", "".join(
+        "[%d]\tcv_agg's valid l2-mean: 0.2%d + 0.01\n" % (i, 99 - i) for i in range(1, 31)) +
+     "Early stopping, best iteration is:\n", "finished",
+     {"metrics": [["cv_agg's valid l2-mean", 0.269]]}),
     ("a time unit after a setting", "".join(
         "step %d loss %.2f warmup 3 s 100 ms/step\n" % (i, 3 - i / 100) for i in range(9)),
      None, {"step_ms_median": 100}),

@@ -673,7 +673,7 @@ static const struct run_case cases[] = {
 	  "[100/500] train=3.50 val=3.60\n[200/500] train=3.25 val=3.35\n"
 	  "[300/500] train=3.00 val=3.20\n",
 	  1,
-	  { { "steps", "300" }, { "planned_steps", "500" }, { "status", "\"truncated\"" } } },
+	  { { "steps", "300" }, { "planned_steps", "null" }, { "status", "\"truncated\"" } } },
 	{ "the last batch of the first epoch is not the end of the run",
 	  "[100/300] loss=3.50\n[200/300] loss=3.25\n[300/300] loss=3.00\n",
 	  1,

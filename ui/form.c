@@ -34,6 +34,7 @@ void form_fill(struct form *form, const char *json)
 
 	for (size_t i = 0; i < FORM_COUNT; i++)
 		prompt_set(&form->fields[i], json_get_string(object, fields[i].key, ""));
+	form->at = 0;
 	form->is_filled = true;
 }
 

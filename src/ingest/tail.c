@@ -289,13 +289,13 @@ void tail_finish_turn(struct ingest_log *log)
 void tail_read_rest(struct ingest_log *log)
 {
 	tail_finish_turn(log);
-	/* A local file that became shorter has nothing more to read. */
+	/* A turn that moves nothing is the last one: a file may have become shorter. */
 	for (uint64_t before = UINT64_MAX; has_work(log) &&
 					   log->fetched - log->parsed < LAST_BYTES &&
-					   (log->local == NULL || log->parsed != before);) {
+					   log->fetched + log->parsed != before;) {
 		struct turn turn = { .ingest = log->ingest, .may_read = true };
 
-		before = log->parsed;
+		before = log->fetched + log->parsed;
 		enter_turn(log, &turn);
 		turn_work(&turn);
 		apply_turn(&turn);

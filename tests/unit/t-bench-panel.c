@@ -275,7 +275,9 @@ static void test_form(void)
 	is_int(form_key(&form, '\r'), PROMPT_DONE, "Enter accepts the form");
 	form_open(&form, "");
 	ok(strcmp(form.fields[FORM_pods].text, "a,b") == 0, "the form is unchanged");
+	(void)form_key(&form, '\t');
 	form_fill(&form, "{\"name\":\"old\",\"control\":\"A=a.py\",\"blocks\":4}");
+	is_int((long long)form.at, FORM_name, "a form that is filled in starts at its first field");
 	ok(strcmp(form.fields[FORM_name].text, "old") == 0 &&
 		   strcmp(form.fields[FORM_control].text, "A=a.py") == 0 &&
 		   form.fields[FORM_blocks].len == 0,

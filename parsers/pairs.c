@@ -86,8 +86,9 @@ bool pairs_is_evaluation(struct str word)
 
 bool pairs_is_split(struct str name, struct str value)
 {
-	struct str first = { value.p, index_of(i, value.len, value.p[i] == '/') };
+	struct str first = value;
 
+	first.len = index_of(i, value.len, value.p[i] == '/');
 	return (pairs_is_evaluation(first) || str_is_like(first, "training_eval inference_eval")) &&
 	       str_is_like(name, "split phase mode stage subset partition event type kind "
 				 "collection");

@@ -166,7 +166,7 @@ static struct run_state failed_state(const struct model_run *mr, const char *wor
 			 (int)said.len, said.p);
 }
 
-static struct run_state ended_state(const struct ui_shared *shared, const struct model_run *mr)
+static struct run_state ended_state(const struct model_run *mr)
 {
 	static const char *const words[] = {
 		[RUN_RUNNING] = "running",     [RUN_FINISHED] = "done",
@@ -176,7 +176,7 @@ static struct run_state ended_state(const struct ui_shared *shared, const struct
 	};
 	static const char *const caps[] = { "over size cap", "over train cap", "over eval cap",
 					    "targets left out", "over a cap" };
-	const struct alert *alert = alerts_of_run(shared->alerts, mr);
+	const struct alert *alert = mr->alert;
 	enum run_status status = mr->run.status;
 	double seconds = model_run_train_ms(mr) / 1000;
 
@@ -223,7 +223,6 @@ static struct run_state running_state(const struct ui_shared *shared, const stru
 struct run_state run_state_of(const struct ui_shared *shared, const struct model_run *mr)
 {
 	const struct model *model = shared->model;
-	const struct alert *alert = alerts_of_run(shared->alerts, mr);
 	enum pod_state link = mr->pod < model->n_pods ? model->pods[mr->pod].state : POD_UNKNOWN;
 	double silent_s = (double)(shared->now_wall_ms - mr->last_byte_wall_ms) / 1000;
 
@@ -232,7 +231,7 @@ struct run_state run_state_of(const struct ui_shared *shared, const struct model
 	if (mr->log != NULL && model_log_cut_run(model, mr->log) == mr)
 		return new_state(SYMBOL_FAILED, FACT_WARN, "log deleted");
 	if (mr->run.status != RUN_RUNNING)
-		return ended_state(shared, mr);
+		return ended_state(mr);
 	if (link >= POD_RECONNECTING && link < POD_GONE)
 		return new_state(SYMBOL_FAILED, FACT_ALARM, "link %s", pod_state_name(link));
 	if (mr->blank && (!mr->live || silent_s > STARTING_S))
@@ -246,7 +245,7 @@ struct run_state run_state_of(const struct ui_shared *shared, const struct model
 		return new_state(SYMBOL_LIVE, FACT_HINT, "catching up %.0f %%",
 				 floor(100 * read / (read + behind)));
 	}
-	if (alert != NULL && alert->kind == ALERT_STALL)
+	if (mr->alert != NULL && mr->alert->kind == ALERT_STALL)
 		return new_state(SYMBOL_SILENT, FACT_SILENT, "silent %s", fmt_age(silent_s).s);
 	return running_state(shared, mr);
 }

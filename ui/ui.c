@@ -327,7 +327,7 @@ bool ui_is_marked(const struct ui_marks *marks, const void *what)
 
 void ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks, const void *what, size_t most)
 {
-	shared->configured++;
+	shared->configured += shared->only_marked;
 	for (size_t i = 0; i < marks->n; i++) {
 		if (marks->v[i] != what)
 			continue;

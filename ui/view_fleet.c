@@ -9,16 +9,18 @@
 
 struct fleet_row {
 	const struct model_run *mr;
+	bool is_over; /* it was not running when the row was updated last */
 	struct forecast forecast;
 	struct crossing crossing; /* where it reaches the target of its track */
+	double old_bpb, old_loss; /* step of its newest validation if that is old, or absent */
 };
 
 struct fleet {
 	struct list list;
 	struct list pods;	/* its selected row is the pod of the selected run */
 	struct fleet_row *rows; /* owned; in the order of the model */
-	size_t cap_rows;
-	uint64_t forecast_of;		/* model->generation of the forecasts; 0: none */
+	size_t n_rows, cap_rows;
+	uint64_t generation;		/* of the model when rows were updated; 0: never */
 	const struct ui_shared *shared; /* borrowed; set by fleet_fill() */
 	struct plot_request drawn;	/* the runs in the charts; set by fleet_fill() */
 };
@@ -72,7 +74,6 @@ static double reference_score(const struct ui_shared *shared)
 static void mark_cell(const struct fleet *fleet, const struct model_run *mr, struct list_cell *cell)
 {
 	const struct ui_shared *shared = fleet->shared;
-	const struct alert *alert = alerts_of_run(shared->alerts, mr);
 	size_t line = index_of(i, fleet->drawn.n_runs, fleet->drawn.runs[i] == mr);
 	bool is_drawn = line < fleet->drawn.n_runs;
 
@@ -80,10 +81,10 @@ static void mark_cell(const struct fleet *fleet, const struct model_run *mr, str
 		list_cellf(cell, STYLE_REFERENCE, "◆");
 	else
 		list_cell_set(cell, is_drawn ? theme_series((unsigned int)line) : STYLE_WARN,
-			      ui_is_marked(&shared->marks, mr)	      ? "+"
-			      : alert != NULL && !alert->acknowledged ? "!"
-			      : is_drawn			      ? "━"
-								      : "");
+			      ui_is_marked(&shared->marks, mr)		      ? "+"
+			      : mr->alert != NULL && !mr->alert->acknowledged ? "!"
+			      : is_drawn				      ? "━"
+									      : "");
 }
 
 static double final_score(const struct fleet_row *row)
@@ -123,10 +124,8 @@ static void own_cell(const struct ui_shared *shared, const struct run *run, stru
 }
 
 /* Show a validation from long ago in grey and with its step: "3.4877@0". */
-static void validation_cell(const struct model_run *mr, enum metric metric, struct list_cell *cell)
+static void validation_cell(double old, struct list_cell *cell)
 {
-	double old = model_run_old_step(mr, metric);
-
 	if (run_has(old) && run_has(cell->number))
 		list_cellf(cell, STYLE_DIM, "%s@%s", fmt_number(cell->number, 4).s,
 			   fmt_grouped(old).s);
@@ -140,7 +139,6 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 	const struct fleet_row *row = &fleet->rows[i];
 	const struct model_run *mr = row->mr;
 	const struct run *run = &mr->run;
-	double final = model_run_final_bpb(mr), stage = model_run_stage_bpb(mr);
 	struct run_state state;
 
 	if (column == FLEET_MARK) {
@@ -154,11 +152,9 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 	} else if (column == FLEET_RUN) {
 		list_cell_set(cell, STYLE_NORMAL, plot_run_name(mr));
 	} else if (column == FLEET_MS) {
-		const struct alert *alert = alerts_of_run(shared->alerts, mr);
-
 		/* The ! marks a run on a pod that is slower than its peers. */
 		cell->number = model_run_ms_per_step(mr);
-		if (alert != NULL && alert->kind == ALERT_SLOW_POD)
+		if (mr->alert != NULL && mr->alert->kind == ALERT_SLOW_POD)
 			list_cellf(cell, STYLE_WARN, "%s!", fmt_number(cell->number, 1).s);
 	} else if (column == FLEET_TOK) {
 		cell->number = model_run_tok_s(mr) / 1e6;
@@ -167,18 +163,20 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 	} else if (column == FLEET_OWN) {
 		own_cell(shared, run, cell);
 	} else if (column == FLEET_BPB) {
+		double final = model_run_final_bpb(mr), stage = model_run_stage_bpb(mr);
+
 		cell->number = run_has(final) ? final : run_has(stage) ? stage : run->last_val_bpb;
 		/* The ~ marks an evaluation stage that may not be the last one. */
 		if (run_has(stage))
 			list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(stage, 4).s);
 		else if (!run_has(final))
-			validation_cell(mr, METRIC_VAL_BPB, cell);
+			validation_cell(row->old_bpb, cell);
 	} else if (column == FLEET_VAL) {
 		cell->number = run->last_val_loss;
-		validation_cell(mr, METRIC_VAL_LOSS, cell);
+		validation_cell(row->old_loss, cell);
 	} else if (column == FLEET_EVAL) {
 		cell->number = model_eval_s(run);
-		if (run_has(stage) && run_has(cell->number))
+		if (run_has(model_run_stage_bpb(mr)) && run_has(cell->number))
 			list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(cell->number, 1).s);
 	} else if (column == FLEET_FINAL) {
 		final_cell(row, cell);
@@ -204,7 +202,7 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 			[FLEET_STEP] = run->steps,
 			[FLEET_DEVICE] = run->tok_s_per_device_last / 1e3,
 			[FLEET_TRAIN] = run->last_train_loss,
-			[FLEET_SIGMA] = run_has(final) ? RUN_ABSENT : row->forecast.final_bpb_sigma,
+			[FLEET_SIGMA] = row->forecast.final_bpb_sigma,
 			[FLEET_SIZE] = run->artifact_bytes / 1e6,
 		};
 
@@ -233,6 +231,38 @@ static bool fleet_has(void *user, size_t row)
 	return ui_shows_run(fleet->shared, fleet->rows[row].mr);
 }
 
+/* Update the rows of the runs that changed. If a run that is over changed, update all running ones,
+ * because it may be the reference of their forecasts. */
+static void update_rows(struct fleet *fleet, const struct model *model)
+{
+	bool all = false;
+
+	if (fleet->cap_rows < model->n_runs) {
+		fleet->cap_rows = model->n_runs + 16;
+		fleet->rows = xreallocarray(fleet->rows, fleet->cap_rows, sizeof(*fleet->rows));
+	}
+	for (size_t i = 0; i < model->n_runs; i++)
+		all |= model->runs[i]->changed > fleet->generation &&
+		       (model->runs[i]->run.status != RUN_RUNNING ||
+			(i < fleet->n_rows && fleet->rows[i].is_over));
+	for (size_t i = 0; i < model->n_runs; i++) {
+		const struct model_run *mr = model->runs[i];
+		struct fleet_row *row = &fleet->rows[i];
+
+		if (mr->changed <= fleet->generation && (!all || row->is_over))
+			continue;
+		const struct track *track = ui_caps(fleet->shared, mr);
+		row->mr = mr;
+		row->is_over = mr->run.status != RUN_RUNNING;
+		row->old_bpb = model_run_old_step(mr, METRIC_VAL_BPB);
+		row->old_loss = model_run_old_step(mr, METRIC_VAL_LOSS);
+		row->crossing = crossing_of_run(track, model, mr);
+		forecast_run(model, mr, track->cap_train_s, &row->forecast);
+	}
+	fleet->n_rows = model->n_runs;
+	fleet->generation = model->generation;
+}
+
 /* Fill the list from the model, and select the selected run again. */
 static void fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 {
@@ -248,22 +278,13 @@ static void fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 	fleet->shared = shared;
 	fleet->drawn = (struct plot_request){ .n_runs = 0 };
 	plot_request_runs(&fleet->drawn, shared);
-	if (fleet->cap_rows < model->n_runs) {
-		fleet->cap_rows = model->n_runs + 16;
-		fleet->rows = xreallocarray(fleet->rows, fleet->cap_rows, sizeof(*fleet->rows));
-	}
-	for (size_t i = 0; i < model->n_runs && fleet->forecast_of != model->generation; i++) {
-		const struct model_run *mr = model->runs[i];
-		const struct track *track = ui_caps(shared, mr);
-
-		fleet->rows[i].mr = mr;
-		fleet->rows[i].crossing = crossing_of_run(track, model, mr);
-		forecast_run(model, mr, track->cap_train_s, &fleet->rows[i].forecast);
-	}
-	fleet->forecast_of = model->generation;
-	fleet->list.version = ui_runs_version(shared);
+	if (fleet->generation != model->generation)
+		update_rows(fleet, model);
+	/* An order by cells or a filter may depend on the marks. */
+	fleet->list.version =
+		ui_runs_version(shared) ^ (list_is_ordered(&fleet->list) ? shared->marks.n : 0);
 	list_fill(&fleet->list, &ops, fleet, model->n_runs);
-	list_select(&fleet->list, index_of(i, model->n_runs, model->runs[i] == shared->selected));
+	list_select(&fleet->list, shared->selected != NULL ? shared->selected->number : SIZE_MAX);
 }
 
 static void draw_chart(struct ui_shared *shared, struct canvas *canvas, struct rect rect,

@@ -568,6 +568,7 @@ void app_parts_release(struct app_parts *parts)
 void app_parts_use_track(struct app_parts *parts)
 {
 	struct context *context = parts->setup->context;
+	struct model *model = parts->setup->model;
 	struct ui_shared *shared = ui_shared(parts->ui);
 	const struct track_set *set = &context->tracks;
 	size_t i = shared->track_choice;
@@ -583,7 +584,9 @@ void app_parts_use_track(struct app_parts *parts)
 	if (i == 0)
 		context->track.by_logs = set;
 	shared->configured++;
-	model_note_change(parts->setup->model, MODEL_RUNS);
+	model_note_change(model, MODEL_RUNS);
+	pointer_each (mr, model->runs, model->n_runs)
+		mr->changed = model->generation;
 	ui_show_message(shared, i > 0 ? "track: %s, %s" : "track: chosen by the logs", track.name,
 			track.title);
 }

@@ -249,7 +249,7 @@ void ingest_watch_local(struct ingest *ingest)
 	if (ingest->o.loop == NULL || ingest->local != NULL)
 		return;
 	ingest->local = loop_timer_new(ingest->o.loop, local_check_all, ingest);
-	loop_timer_start(ingest->local, 0, LOCAL_MS);
+	loop_timer_start(ingest->local, LOCAL_MS, LOCAL_MS);
 }
 
 void ingest_use_loop(struct ingest *ingest, struct loop *loop)

@@ -73,13 +73,14 @@ struct ingest {
 	struct list logs; /* logs on this machine */
 	struct ingest_runs runs;
 	struct loop_timer *tick, *local;
-	struct list queue;    /* logs that wait for a turn */
-	size_t n_turns;	      /* running now */
-	size_t waiting;	      /* bytes not yet in local copies */
-	struct buf spare;     /* empty; for an inbox without room; freed once per second */
-	bool posted;	      /* turns start in the next round of the loop */
-	int64_t last_news_ms; /* mono clock */
-	uint64_t untrimmed;   /* bytes parsed since xtrim() */
+	size_t n_local, n_checks; /* local logs, and checks of their files */
+	struct list queue;	  /* logs that wait for a turn */
+	size_t n_turns;		  /* running now */
+	size_t waiting;		  /* bytes not yet in local copies */
+	struct buf spare;	  /* empty; for an inbox without room; freed once per second */
+	bool posted;		  /* turns start in the next round of the loop */
+	int64_t last_news_ms;	  /* mono clock */
+	uint64_t untrimmed;	  /* bytes parsed since xtrim() */
 	bool is_ending;
 };
 

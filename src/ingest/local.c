@@ -13,6 +13,8 @@
 #define STILL_WRITTEN_MS 600000
 /* Descriptors above limit / OPEN_PART are closed between turns. */
 #define OPEN_PART 2
+/* At most about this many logs are checked at once. */
+#define CHECK_LOGS 1024
 
 struct local {
 	char *path; /* owned */
@@ -219,11 +221,12 @@ static void check_file(struct ingest_log *log)
 void local_check_all(void *user)
 {
 	struct ingest *ingest = user;
+	size_t first = ingest->n_checks++, i = first, every = 1 + ingest->n_local / CHECK_LOGS;
 
-	list_each_safe (struct ingest_log, log, &ingest->logs, link) {
-		if (log->turn == NULL && log->end == UINT64_MAX)
+	list_each_safe (struct ingest_log, log, &ingest->logs, link)
+		if (i++ % every == 0 && log->turn == NULL && log->end == UINT64_MAX)
 			check_file(log);
-	}
+	ingest->n_local = i - first;
 }
 
 void local_end_log(struct ingest *ingest, const char *path)

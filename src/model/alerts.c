@@ -423,8 +423,10 @@ void alerts_update(struct alerts *alerts, const struct model *model, const struc
 	for (size_t i = 0; i < alerts->n; i++)
 		alerts->v[i].seen = false;
 	update_pods(&round);
-	for (size_t i = 0; i < model->n_runs; i++)
-		check_run(&round, model->runs[i]);
+	pointer_each (mr, model->runs, model->n_runs) {
+		check_run(&round, mr);
+		mr->alert = NULL;
+	}
 	pointer_each (log, model->logs, model->n_logs) {
 		const struct model_run *mr = model_log_cut_run(model, log);
 		const struct alert alert = { .pod = log->pod,
@@ -442,6 +444,12 @@ void alerts_update(struct alerts *alerts, const struct model *model, const struc
 		if (alerts->v[i].seen)
 			alerts->v[n++] = alerts->v[i];
 	alerts->n = n;
+	array_each (alert, alerts->v, n) {
+		struct model_run *mr = alert->mr != NULL ? model->runs[alert->mr->number] : NULL;
+
+		if (mr != NULL && (mr->alert == NULL || alert->severity > mr->alert->severity))
+			mr->alert = alert;
+	}
 }
 
 void alerts_acknowledge(struct alerts *alerts)
@@ -453,17 +461,6 @@ void alerts_acknowledge(struct alerts *alerts)
 size_t alerts_open(const struct alerts *alerts)
 {
 	return array_count(alert, alerts->v, alerts->n, !alert->acknowledged);
-}
-
-const struct alert *alerts_of_run(const struct alerts *alerts, const struct model_run *mr)
-{
-	const struct alert *worst = NULL;
-
-	array_each (alert, alerts->v, alerts->n) {
-		if (alert->mr == mr && (worst == NULL || alert->severity > worst->severity))
-			worst = alert;
-	}
-	return worst;
 }
 
 const struct alert *alerts_find(const struct alerts *alerts, uint64_t number)

@@ -88,8 +88,6 @@ void alerts_update(struct alerts *alerts, const struct model *model, const struc
 void alerts_acknowledge(struct alerts *alerts);
 /* The number of alerts that are not acknowledged. */
 size_t alerts_open(const struct alerts *alerts);
-/* The most severe alert of a run, or NULL. */
-const struct alert *alerts_of_run(const struct alerts *alerts, const struct model_run *mr);
 /* The alert with this number, or NULL if it is gone. */
 const struct alert *alerts_find(const struct alerts *alerts, uint64_t number);
 const char *alert_name(enum alert_kind kind);

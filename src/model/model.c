@@ -62,6 +62,12 @@ void model_note_change(struct model *model, enum model_part part)
 	model->changed |= part;
 }
 
+static void note_run_change(struct model *model, struct model_run *mr, enum model_part part)
+{
+	model_note_change(model, part);
+	mr->changed = model->generation;
+}
+
 static void free_series(struct series *series[METRIC_COUNT])
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++)
@@ -393,13 +399,15 @@ struct model_run *model_run_get(struct model *model, size_t pod, const char *pat
 	if (mr == NULL && model->n_runs >= MODEL_MAX_RUNS)
 		mr = model->runs[model->n_runs - 1];
 	if (mr == NULL) {
-		mr = xnew(struct model_run, .pod = pod, .path = xstrdup(path));
+		mr = xnew(struct model_run, .number = model->n_runs, .pod = pod,
+			  .path = xstrdup(path));
 		mr->group = run_names_group(path);
 		run_init(&mr->run);
 		mr->run.run_index = run_index;
 		xpush(model->runs, model->n_runs, model->cap_runs, mr);
 		(void)map_set(&model->run_index, str_from(key), mr);
-		model_note_change(model, MODEL_RUNS);
+		model->names_changed = true;
+		note_run_change(model, mr, MODEL_RUNS);
 	}
 	return mr;
 }
@@ -407,11 +415,12 @@ struct model_run *model_run_get(struct model *model, size_t pod, const char *pat
 void model_run_update(struct model *model, struct model_run *mr, const struct run *run)
 {
 	if (run != &mr->run) {
+		model->names_changed |= memcmp(&run->seed, &mr->run.seed, sizeof(double)) != 0;
 		run_release(&mr->run);
 		run_copy(&mr->run, run);
 	}
 	mr->blank = false;
-	model_note_change(model, MODEL_RUNS);
+	note_run_change(model, mr, MODEL_RUNS);
 }
 
 void model_run_set_blank(struct model *model, struct model_run *mr, uint64_t lines, int64_t wall_ms,
@@ -421,7 +430,7 @@ void model_run_set_blank(struct model *model, struct model_run *mr, uint64_t lin
 	mr->run.lines = lines;
 	mr->last_byte_wall_ms = wall_ms;
 	mr->live = live;
-	model_note_change(model, MODEL_RUNS);
+	note_run_change(model, mr, MODEL_RUNS);
 }
 
 void model_run_sample(struct model *model, struct model_run *mr, const struct sample *sample)
@@ -433,7 +442,7 @@ void model_run_sample(struct model *model, struct model_run *mr, const struct sa
 		series_push_finite(&mr->series[sample->metric], &point);
 	else
 		own_series_push(&mr->own, sample->name, &point);
-	model_note_change(model, MODEL_SAMPLES);
+	note_run_change(model, mr, MODEL_SAMPLES);
 }
 
 void model_request_series(const struct model *model, const struct model_run *mr)
@@ -457,7 +466,7 @@ void model_run_set_series(struct model *model, struct model_run *mr,
 	memset(series, 0, sizeof(mr->series));
 	mr->history = MODEL_WHOLE;
 	mr->stored_line = last_line;
-	model_note_change(model, MODEL_SAMPLES);
+	note_run_change(model, mr, MODEL_SAMPLES);
 }
 
 void model_run_append(struct model *model, struct model_run *mr,
@@ -471,7 +480,7 @@ void model_run_append(struct model *model, struct model_run *mr,
 		for (size_t k = 0; k < series_count(own->v[i].series); k++)
 			own_series_push(&mr->own, own->v[i].name, series_at(own->v[i].series, k));
 	mr->stored_line = last_line;
-	model_note_change(model, MODEL_SAMPLES);
+	note_run_change(model, mr, MODEL_SAMPLES);
 }
 
 void model_drop_series(struct model *model, struct model_run *mr)
@@ -479,7 +488,7 @@ void model_drop_series(struct model *model, struct model_run *mr)
 	drop_points(mr);
 	mr->history = MODEL_STORED;
 	mr->stored_line = 0;
-	model_note_change(model, MODEL_SAMPLES);
+	note_run_change(model, mr, MODEL_SAMPLES);
 }
 
 bool model_run_has_points(const struct model_run *mr)
@@ -501,7 +510,7 @@ void model_thin_series(struct model *model, struct model_run *mr)
 	}
 	own_series_clear(&mr->own);
 	mr->history = MODEL_STORED;
-	model_note_change(model, MODEL_SAMPLES);
+	note_run_change(model, mr, MODEL_SAMPLES);
 }
 
 /* Find the points of one of run.series, whether it is a metric or not; NULL: none. */
@@ -736,7 +745,7 @@ void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
 	for (size_t i = 0; !live && i < METRIC_COUNT; i++)
 		if (mr->series[i] != NULL)
 			series_trim(mr->series[i]);
-	model_note_change(model, MODEL_RUNS);
+	note_run_change(model, mr, MODEL_RUNS);
 }
 
 void model_release(struct model *model)

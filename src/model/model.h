@@ -71,13 +71,16 @@ enum model_history {
 };
 
 struct model_run {
-	int64_t run_id;	    /* id in the database; 0: not stored */
-	size_t pod;	    /* index into model.pods */
-	char *path;	    /* owned, raw bytes */
-	char *group;	    /* owned; the folder of path */
-	char *name;	    /* owned; see run_names.h; NULL: not named yet */
-	size_t name_folder; /* bytes at the start of name that come from the folder */
-	struct run run;	    /* the run as far as its log was read */
+	size_t number;		   /* index into model.runs */
+	const struct alert *alert; /* its most severe one, set by alerts_update(); NULL: none */
+	uint64_t changed;	   /* value of model.generation after its last change */
+	int64_t run_id;		   /* id in the database; 0: not stored */
+	size_t pod;		   /* index into model.pods */
+	char *path;		   /* owned, raw bytes */
+	char *group;		   /* owned; the folder of path */
+	char *name;		   /* owned; see run_names.h; NULL: not named yet */
+	size_t name_folder;	   /* bytes at the start of name that come from the folder */
+	struct run run;		   /* the run as far as its log was read */
 	struct series *series[METRIC_COUNT]; /* NULL: none */
 	struct own_series own;		     /* the series of the run that are not a metric */
 	int64_t first_byte_wall_ms, last_byte_wall_ms; /* when this program read them */
@@ -185,7 +188,7 @@ struct model {
 	struct model_noise *noise; /* the newest of each pod first */
 	size_t n_noise;
 	uint64_t generation;
-	uint64_t names_of;    /* checksum of what the current names depend on */
+	bool names_changed;   /* a run was added or its seed changed, see run_names.h */
 	unsigned int changed; /* bits of enum model_part; cleared by each frame */
 };
 

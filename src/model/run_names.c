@@ -202,23 +202,13 @@ static void name_alike(const struct model *model, struct named *v, size_t n, boo
 	}
 }
 
-/* Compute a checksum of everything that the names depend on. */
-static uint64_t hash_name_inputs(const struct model *model)
-{
-	uint64_t state = model->n_runs;
-
-	for (size_t i = 0; i < model->n_runs; i++)
-		state = state * 31 + (uint64_t)(int64_t)get_seed(model->runs[i]);
-	return state + 1;
-}
-
 void run_names_update(struct model *model)
 {
 	size_t n = model->n_runs, prefix;
 
-	if (n == 0 || model->names_of == hash_name_inputs(model))
+	if (!model->names_changed)
 		return;
-	model->names_of = hash_name_inputs(model);
+	model->names_changed = false;
 	AUTO_FREE struct named *v = xcalloc(n, sizeof(*v));
 	for (size_t i = 0; i < n; i++) {
 		v[i].mr = model->runs[i];

@@ -321,7 +321,7 @@ static void test_target(void)
 	track.metric = metric;
 	track.target = 3.28;
 	ui_shared(ui)->configured++;
-	model.generation++;
+	live->changed = ++model.generation;
 	ok(shows("live.log", "~2,890±0") && !shows("crossed0.log", "~"),
 	   "a live run has a forecast, a finished run has none: %s", row_with("live.log"));
 	ok(row_with("target 3.28")[0] != '\0', "the chart of the validation loss has the target");

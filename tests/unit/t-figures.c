@@ -353,7 +353,7 @@ static void test_compare(void)
 	ok(row_with("at step 3,500 (h l")[0] != '\0',
 	   "without a cursor, the last row that all runs have reached is shown: %s",
 	   row_with("against"));
-	ok(row_with("· from step 400 (0: all)")[0] != '\0', "the start of the runs is not drawn");
+	ok(row_with("· from step 390 (0: all)")[0] != '\0', "the start of the runs is not drawn");
 	press('0');
 	ok(row_with("(0: all)")[0] == '\0', "0 shows the start of the runs");
 	press('0');

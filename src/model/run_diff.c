@@ -114,8 +114,9 @@ bool run_text_read(struct run_text *text, const struct model_run *mr)
 
 	if (file == NULL)
 		return false;
-	while (place < mr->log->read_bytes && number < first + mr->run.lines &&
-	       number < RUN_TEXT_MAX_LINES) {
+	/* The file may be shorter than the log was when it was read. */
+	while (place < mr->log->read_bytes && place < logfile_size(file) &&
+	       number < first + mr->run.lines && number < RUN_TEXT_MAX_LINES) {
 		if (number == first)
 			run_text_next_run(text);
 		else if (number > first && text->is_over)

@@ -193,8 +193,7 @@ cJSON *run_to_json(const struct run *run);
 struct sample {
 	double step;	    /* absent for telemetry */
 	enum metric metric; /* METRIC_COUNT: the series called `name` */
-	/* Name of a series without a metric, from run_series_shared_name or borrowed for the call;
-	 * else NULL. */
+	/* Name of a series without a metric, from run_series_shared_name or borrowed. */
 	const char *name;
 	double value;	 /* finite; in the metric's unit, else as printed */
 	double train_ms; /* training time at that row; absent: unknown */

@@ -613,8 +613,7 @@ static void apply_progress(const struct apply *a)
 }
 
 /* Is the line the name of a Python exception, alone or followed by a colon and a message? The name
- * has a module or a usual ending, because other ranks and threads print lines between the frames of
- * a traceback. */
+ * has a module or a usual ending, as other ranks and threads print lines into a traceback. */
 static bool is_exception(struct str text)
 {
 	static const char *const ends[] = { "Error",   "Exception", "Exit",

@@ -82,6 +82,5 @@ void score_row_release(struct score_row *row);
 void score_row_set_effort(struct score_row *row, double warmup, double repeats);
 
 /* Make the row of `parse --json`, without "file"; owned by the caller. "kind" is "score"; "score"
- * is null unless it counts, "score_printed" is the printed number, "score_why" is why it does not
- * count. */
+ * is null unless it counts, "score_printed" is the printed number, "score_why" why it does not. */
 cJSON *score_row_json(const struct score_row *row);

@@ -189,8 +189,7 @@ static bool needs_check(char c)
 	return (c >= '0' && c <= '[') || c == 's' || c == 'w';
 }
 
-/* Find which of the 16 bytes at p are stops: an LF before a line to check, or the start of a triple
- * quote. */
+/* Find which of the 16 bytes at p are stops: an LF before a line to check, or the start of """. */
 static inline bytes16 __attribute__((always_inline)) stops_at(const char *p)
 {
 	bytes16 a = bytes16_load(p);

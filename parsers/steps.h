@@ -52,8 +52,7 @@ static inline uint64_t load_word(const char *p, size_t left)
 /* Find the next "(", "|" or ")" of a pattern that is not escaped and not in a class, or its end. */
 const char *steps_next_branch(const char *pattern);
 
-/* Read a valid pattern that starts with "^" into the zeroed *steps. False if it is a choice between
- * patterns. */
+/* Read a valid pattern that starts with "^" into the zeroed *steps. False for alternatives. */
 bool steps_read(struct steps *steps, const char *pattern);
 void steps_release(struct steps *steps);
 

@@ -84,8 +84,7 @@ struct follow_cb {
 	size_t (*on_bytes)(void *user, struct follow_file *file, struct str data);
 	/* Returns the checksum of all bytes that the consumer has of this file. */
 	struct cksum (*sum)(void *user, const struct follow_file *file);
-	/* Takes bytes near the end of a file with a large backlog; on_bytes gets them later, too.
-	 * May be NULL. */
+	/* Takes bytes near a large backlog's end; on_bytes gets them later, too. May be NULL. */
 	void (*on_preview)(void *user, struct follow_file *file, uint64_t offset, struct str data);
 	/* Reports a log that cannot be read, with the pod's errno. May be NULL. */
 	void (*on_trouble)(void *user, struct str path, int error);
@@ -135,8 +134,7 @@ struct follow_file *follow_know(struct follow *follow, const struct follow_known
 void follow_start(struct follow *follow, const char *const *globs, size_t n_globs);
 /* With quiet, do not look at files on the pod, so that a bench on the pod is not disturbed. */
 void follow_set_quiet(struct follow *follow, bool quiet);
-/* Deliver the bytes of a file again, from this offset on. An on_bytes that calls this must consume
- * nothing. */
+/* Deliver a file's bytes again from this offset on; an on_bytes that calls it must consume none. */
 void follow_rewind(struct follow *follow, struct follow_file *file, uint64_t offset);
 /* Continue delivery after on_bytes consumed less than all. */
 void follow_resume(struct follow *follow);

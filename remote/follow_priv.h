@@ -128,8 +128,7 @@ extern const char follow_script_sh[];
 
 /* follow_files.c */
 
-/* Process a frame about files; -1 with err if it is invalid. *taken is the number of consumed bytes
- * of its data. */
+/* Process a frame about files; -1 with err if it is invalid. *taken counts its consumed bytes. */
 int follow_files_take(struct follow_session *session, const struct frame *frame, size_t *taken,
 		      struct err *err);
 /* Ask the follower to compare the files that are due. */

@@ -3,8 +3,7 @@
 
 #include "remote/fleet.h"
 
-/* Look up hosts in the OpenSSH configuration, build command lines for ssh(1), and read its error
- * messages. */
+/* Look up hosts in the OpenSSH configuration, build ssh(1) commands, read its error messages. */
 
 #define SSH_TARGET_FILES 16
 

@@ -96,8 +96,7 @@ static bool bench_begin_difference(struct bench_pen *pen, unsigned int style, co
 	return true;
 }
 
-/* Draw an interval with its mean, and print its numbers. If it extends beyond the axis, draw < or >
- * at that end. */
+/* Draw an interval with its mean and numbers. If it extends beyond the axis, that end is < or >. */
 static void bench_draw_interval(struct bench_pen *pen, const struct bench_live_span *span,
 				unsigned int style)
 {

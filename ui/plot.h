@@ -135,8 +135,7 @@ struct plot_spread {
  * below low, and the same share is above high. */
 struct plot_spread plot_spread_of(const struct chart *chart, double from, double to, double share);
 
-/* Draw a chart with the shared settings in a box with a title. Without points, print the reason in
- * the box. */
+/* Draw a chart with the shared settings in a titled box; without points, print the reason. */
 void plot_draw(const struct plot_request *request, struct ui_shared *shared, struct canvas *canvas);
 
 /* Append the chart as SVG, or its points as CSV in base units (s, tok/s, tokens) with run, seed and

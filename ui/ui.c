@@ -1112,8 +1112,7 @@ static int draw_choices(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	struct rect r = draw_dialog(canvas, is_help ? canvas->width : PICK_WIDTH, height, title);
 	struct rect line = rect_take_top(&r, 1);
 	if (is_help || ui->overlay == OVERLAY_EXPLAINED) {
-		/* Show the whole text of the selected choice below the list: its row may be too
-		 * narrow. */
+		/* Show the selected choice's whole text below the list: its row may be narrow. */
 		struct rect whole = rect_take_bottom(&r, int_min(EXPLAIN_LINES, r.h / 3));
 
 		canvas_fill(canvas, rect_take_top(&whole, 1), STYLE_AXIS, 0x2500);
@@ -1244,8 +1243,7 @@ static int parse_baseline(struct ui *ui, struct str text, struct err *err)
 	return 0;
 }
 
-/* Compare with the baseline that the user typed instead of a reference; "" restores the configured
- * baseline. */
+/* Compare with a typed baseline instead of a reference; "" restores the configured baseline. */
 static int set_baseline(struct ui *ui, const char *text, struct err *err)
 {
 	struct ui_shared *shared = &ui->shared;

@@ -12,8 +12,7 @@
 #define NAME_COLUMNS	 18
 #define VERDICT_BYTES	 (64U << 10)
 #define VERDICT_LEAST	 7 /* lines of the verdict box */
-/* If a group's mean differs from the best by more than this share, the axis of scores leaves it
- * out. */
+/* The axis of scores leaves out groups whose mean differs from the best by more than this. */
 #define FAR_BEHIND 0.02
 
 /* One line of the table: a group, or one run of the unfolded group. */

@@ -58,8 +58,7 @@ static const struct model_run *base_run(const struct ui_shared *shared)
 	return shared->reference != NULL ? shared->reference : shared->selected;
 }
 
-/* Are there too few runs to compare? If so, the view lists all runs, so that the user can mark
- * some. */
+/* With too few runs to compare, the view lists all runs, so that the user can mark some. */
 static bool is_choosing(const struct compare *compare)
 {
 	return compare->request.n_runs < 2;

@@ -41,8 +41,7 @@ static const unsigned char pods_sorts[] = { PODS_NAME, PODS_STATE, PODS_LAG,  PO
 					    PODS_MEM,  PODS_TEMP,  PODS_DISK, PODS_RUNS,
 					    PODS_USD,  PODS_OPEN,  0 };
 
-/* Compute the mean of a series in each minute of the last hour, oldest first; absent if the minute
- * has no value. */
+/* Compute a series' mean in each minute of the last hour, oldest first; absent without values. */
 static void read_hour(const struct series *series, int64_t now_ms, double out[BUCKETS])
 {
 	size_t n[BUCKETS] = { 0 };

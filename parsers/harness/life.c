@@ -19,9 +19,8 @@ static int64_t mtime_of(const struct harness_file *file)
 	return file != NULL ? file->mtime_ms : 0;
 }
 
-/* Do the mtimes come from the run, and not from a copy of its folder? HarnessGym records in
- * result.json the time at which it writes the iteration's activation.json: compare this time with
- * the mtime. */
+/* Are the mtimes the run's own, not those of a copy of its folder? HarnessGym records in
+ * result.json when it writes the iteration's activation.json: compare this time with the mtime. */
 static bool trusts_mtimes(const struct harness_build *b)
 {
 	const struct harness_run *run = b->run;

@@ -158,8 +158,7 @@ static enum harness_proof find_proof(struct harness_build *b, size_t i)
 		harness_post_doubt(b, &it->post, "HarnessGym has not started this iteration");
 		return HARNESS_PROOF_DOUBT;
 	}
-	/* Files are read at different times: only the next attempt's output proves that it started
-	 * early. */
+	/* Files are read at different times; only the next attempt's output proves this. */
 	if (b->run->ordered && i + 1 < b->run->n_iterations && !has_ended(b, it) &&
 	    harness_run_file(b, HARNESS_ATTEMPT_OUT, it[1].number) != NULL) {
 		harness_post_doubt(b, &it->post,

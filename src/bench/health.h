@@ -55,8 +55,7 @@ struct health {
 /* Samples after this many are dropped. */
 #define HEALTH_MAX_SAMPLES 500000
 
-/* Parse the texts.  Lines that cannot be parsed are skipped; if one of them is a stamp, all stamps
- * are dropped. */
+/* Parse the texts. Lines that cannot be parsed are skipped; one such stamp drops all stamps. */
 void health_init(struct health *health, struct str host, struct str gpu, struct str stamps);
 void health_release(struct health *health);
 

@@ -1132,8 +1132,7 @@ static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 #define SLOWED_FEW_BY 0.10
 #define SLOWED_FEW_P  0.01
 
-/* The first run of a program may take longer by up to this, as its files are not in the page
- * cache. */
+/* The first run may take longer by up to this, as its files are not in the page cache. */
 #define PREPARED_BY 0.2
 /* A series of fewer runs, each faster than the one before, may be chance. */
 #define LEAST_SERIES 5

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Did the arms do the same work in the same environment?  Compares runs and arms with the
- * control. */
+/* Did the arms do the same work in the same environment as the control? */
 #include <strings.h>
 
 #include "bench/judge_priv.h"

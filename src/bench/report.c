@@ -330,8 +330,7 @@ static void add_quality(struct report *r)
 	add_fact(r, "quality", verdict_is(q, "worse") ? FACT_WORSE : FACT_PLAIN);
 }
 
-/* How much a finding says about the verdict: a failed check the most, the load of the host the
- * least. */
+/* How much a finding says about the verdict: a failed check the most, the host's load the least. */
 static int get_weight(const cJSON *hit)
 {
 	return verdict_is(hit, "hard")						? 3

@@ -5,8 +5,7 @@
 #include "bench/launch.h"
 #include "bench/verdict_json.h"
 
-/* The runs of a bench.  The plan defines them; the results folder has a run.json for each run that
- * has ended. */
+/* The runs of a bench, from its plan; each ended run has a run.json in the results folder. */
 #define RUN_ID_SIZE 160
 
 /* How a run ended, according to its run.json. */

@@ -464,8 +464,7 @@ static bool choose_arms(struct session *s)
 	return true;
 }
 
-/* Judge the runs of the folder.  If the bench was interrupted in its extra blocks, continue with
- * them. */
+/* Judge the folder's runs. A bench that was interrupted in its extra blocks continues with them. */
 static void judge_folder(struct session *s)
 {
 	bool any = false;

@@ -7,9 +7,8 @@
 #include "loop/loop.h"
 #include "transport.h"
 
-/* A bench in progress.  Every run is a separate job on its pod, and all state is there and in the
- * results folder: after a session was interrupted at any point, a new session on the same folder
- * continues. */
+/* A bench in progress. Every run is a separate job on its pod, and all state is there and in the
+ * results folder: after an interruption at any point, a new session on the folder continues. */
 struct session;
 
 enum session_end {

@@ -38,8 +38,7 @@ struct column {
 };
 
 /* All columns that a board may have, in order; ended by a NULL title. On a narrow screen, notes are
- * cut first, then less important figures are dropped, then names are cut, then other figures are
- * dropped. */
+ * cut first, then lesser figures are dropped, names are cut, and other figures are dropped. */
 static const struct column all_columns[] = {
 	{ "run", NULL, FORMAT_NAME, 0, 1, 12, 0, 61 },
 	{ "seed", "seed", FORMAT_PLAIN, 0, 1, 0, 10, 0 },

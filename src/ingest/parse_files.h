@@ -57,8 +57,7 @@ struct parse_options {
 };
 
 /* Parse each path and pass the files to fn in the order of paths, each as soon as it and all before
- * it are parsed. A file that cannot be read is passed with its err. The file is borrowed for the
- * call. */
+ * it are parsed. A file that cannot be read has its err. The file is borrowed for the call. */
 typedef void (*parsed_file_fn)(void *user, struct parsed_file *file);
 void parse_files(const struct log_path *paths, size_t n, const struct parse_options *options,
 		 parsed_file_fn fn, void *user);

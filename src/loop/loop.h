@@ -37,9 +37,8 @@ void loop_fd_close(struct loop_fd *watch);
 
 typedef void (*loop_timer_fn)(void *user);
 struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn, void *user);
-/* Call fn once after delay_ms, and then every repeat_ms if that is not 0.  After the whole process
- * was stopped (SIGSTOP, suspend), descriptors that became ready meanwhile are handled before the
- * timer. */
+/* Call fn once after delay_ms, then every repeat_ms if that is not 0. After the whole process was
+ * stopped (SIGSTOP, suspend), descriptors that became ready are handled before the timer. */
 void loop_timer_start(struct loop_timer *timer, int64_t delay_ms, int64_t repeat_ms);
 void loop_timer_stop(struct loop_timer *timer);
 /* Stop and free (NULL is allowed). */

@@ -662,8 +662,7 @@ static void mark_copy(struct board *board, struct board_row *row, size_t first, 
 		add_row_note(row, "= %s, same run", other->name);
 }
 
-/* Return 1 + the index of the first row with this key. If there is none, store `index` as the first
- * and return 0. */
+/* Return 1 + the index of the first row with this key; or 0, and store `index` as the first. */
 static size_t first_with(struct map *seen, const char *key, size_t index)
 {
 	void *found = map_get(seen, str_from(key));
@@ -1451,8 +1450,7 @@ static void rank_all(struct board *board)
 	}
 }
 
-/* Compare each group that shows the target with another one that does, by the track's pairwise rule
- * and by time. */
+/* Compare pairs of groups that show the target, by the track's pairwise rule and by time. */
 static void compare_records(struct board *board)
 {
 	board_each_ranked (group, board) {

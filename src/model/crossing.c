@@ -21,8 +21,7 @@ static const struct run_points *points_of(const struct run *run, const char *met
 	return series != NULL ? &series->validations : &none;
 }
 
-/* Find the step after line->from at which the run's curve, moved by shift, first crosses the
- * target. */
+/* Find the step after line->from where the curve, moved by shift, first crosses the target. */
 static double find_crossing(const struct line *line, const struct run *run, double shift)
 {
 	const struct run_points *points = points_of(run, line->metric);

@@ -156,8 +156,7 @@ static uint8_t apply_number(uint8_t look, unsigned int value)
 	return look;
 }
 
-/* Return the look after an escape sequence (including ESC); unchanged if it is not a complete SGR
- * sequence. */
+/* Return the look after an escape sequence (with ESC), unchanged if it is no complete SGR one. */
 static uint8_t look_after(uint8_t look, struct str escape)
 {
 	struct str rest = { escape.p + 2, escape.len - 3 };

@@ -4,8 +4,7 @@
 #include "base/buf.h"
 
 /* The colours that a log requests (SGR, ECMA-48 8.3.117, with the 256 colours and direct colours of
- * ISO 8613-6), reduced to the inks of a theme. Backgrounds and everything that is not listed here
- * are dropped. */
+ * ISO 8613-6), reduced to a theme's inks. Backgrounds and all that is not listed are dropped. */
 #define LOGSGR_INKS(X)                                           \
 	X(LOGSGR_NONE) /* no colour requested */                 \
 	X(LOGSGR_TEXT) /* black and white: the colour of text */ \

@@ -310,8 +310,7 @@ void model_log_set_file(struct model_log *log, const char *file);
 void model_log_keep_fd(struct model *model, struct model_log *log, int fd);
 /* Record when the file on the pod was removed; 0: it exists again. */
 void model_log_set_gone(struct model *model, struct model_log *log, int64_t wall_ms);
-/* The run that a removed log cut short: its last one, if it was seen running and had not finished.
- * NULL: none. */
+/* The run that a removed log cut short: its last one, seen running and not finished; or NULL. */
 const struct model_run *model_log_cut_run(const struct model *model, const struct model_log *log);
 /* Show a log that cannot be read as a row with the reason. */
 void model_log_set_trouble(struct model *model, size_t pod, const char *path, const char *why);

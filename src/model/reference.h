@@ -50,9 +50,7 @@ struct gap {
 /* The gap at the last x that both curves have: the mean over the newest rows if there are enough,
  * else the gap at that x, with the scatter of the rows before it as its error. */
 struct gap find_gap(const struct curve *own, const struct curve *base);
-/* Estimate the noise of a single gap from the differences between neighbours of the last rows up to
- * x. */
+/* Estimate a single gap's noise from differences between neighbours of the last rows up to x. */
 double find_gap_noise(const struct curve *own, const struct curve *base, double x);
-/* The gap at the last validations that both runs have, which have no batch noise; absent if they
- * are old. */
+/* The gap at the last validations of both runs, without batch noise; absent if they are old. */
 struct gap find_validation_gap(const struct model_run *mr, const struct model_run *base);

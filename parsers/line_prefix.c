@@ -231,6 +231,7 @@ static bool strip_clock(struct log_line *out)
 	at += 8 + frac;
 	if (bracket && (at >= s.len || s.p[at++] != ']'))
 		return false;
+	at += bracket && at < s.len && s.p[at] == ':';
 	if (at >= s.len || (s.p[at] != ' ' && (!bracket || s.p[at] != '[')))
 		return false;
 	bool is_indented = at + 1 < s.len && s.p[at + 1] == ' ';

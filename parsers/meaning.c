@@ -26,7 +26,7 @@ static const struct meaning {
 } meanings[] = {
 	{ METRIC_STEP, UNIT_NONE,
 	  "completed_step cur_step current_step current_steps global_step "
-	  "global_step_max_steps globalstep it iter iteration iterations iters itr "
+	  "global_step_max_steps globalstep it iter iteration iters itr "
 	  "num_updates step step_i steps train_global_step train_iter "
 	  "train_iteration train_step trainer_global_step training_iteration "
 	  "training_step update" },
@@ -39,7 +39,7 @@ static const struct meaning {
 	  "time_per_iter time_per_iteration time_per_step "
 	  "train_step_timing_in" },
 	{ METRIC_TRAIN_LOSS, UNIT_NONE,
-	  "batch_loss gpt_loss lm_loss loss loss_train loss_train_total main_loss "
+	  "gpt_loss lm_loss loss loss_train loss_train_total main_loss "
 	  "reduced_train_loss train_lm_loss train_loss "
 	  "train_loss_train_total training_loss trn_loss" },
 	{ METRIC_TOK_S_DEVICE, UNIT_RATE,
@@ -221,7 +221,7 @@ bool meaning_is_setting(struct str name)
 
 bool meaning_is_total_loss(struct str name)
 {
-	return name_is_among(name, "total_loss train_total_loss loss_total step_loss "
+	return name_is_among(name, "batch_loss total_loss train_total_loss loss_total step_loss "
 				   "train_loss_step loss_step loss_total_loss");
 }
 

@@ -385,12 +385,20 @@ static void apply_val_numbers(const struct apply *a)
 	report_value(a, METRIC_VAL_BPB, s->run.last_val_bpb);
 }
 
-/* Is the row the bar of the last epoch? Buffered bars follow the end of the training, and a bar is
- * drawn again when its program fails. */
+/* Does the row draw the last bar, "3:  80%", again or, after the end, further? A bar is drawn again
+ * when its program fails, and buffered bars of the last epoch follow the end of the training. A bar
+ * that starts again there belongs to another training. */
 static bool is_same_bar(const struct run_state *s, const struct record *record)
 {
-	return record->text.len > 0 && str_eq_cstr(record->text, s->bar_epoch) &&
-	       ((s->is & IS_ENDED) != 0 ||
+	size_t epoch = index_of(i, record->text.len, record->text.p[i] == ':') + 1;
+	char place[sizeof(s->bar_place)];
+
+	print_into(place, "%.*s", (int)record->text.len, record->text.p);
+	if (record->text.len == 0 || strncmp(place, s->bar_place, epoch) != 0)
+		return false;
+	int further = strcmp(place, s->bar_place);
+	return ((s->is & IS_ENDED) != 0 && further >= 0) ||
+	       (further == 0 &&
 		run_same(record_get(record, METRIC_TRAIN_LOSS), s->run.last_train_loss));
 }
 
@@ -406,7 +414,7 @@ static void apply_train(const struct apply *a)
 	bool is_redrawn = (s->is & IS_ENDED) != 0 &&
 			  (a->place->line - s->end_line <= BAR_LINES || is_same_bar(s, a->record));
 	if (a->record->text.len > 0)
-		print_into(s->bar_epoch, "%.*s", (int)a->record->text.len, a->record->text.p);
+		print_into(s->bar_place, "%.*s", (int)a->record->text.len, a->record->text.p);
 	double step = record_get(a->record, METRIC_STEP);
 	if (step > s->run.last_step || (!(step <= s->run.last_step) && !is_redrawn))
 		s->is &= ~(unsigned int)(IS_ENDED | IS_LEFT);
@@ -841,10 +849,13 @@ static bool has_reached_last(const struct run_state *s)
 	       (!run_has(s->val_step) || has_val);
 }
 
-/* Did the run end before its launcher failed? It has printed its end or its score. */
+/* Did the run end before its launcher failed? It has printed its end or its score, and no
+ * evaluation waits for a result. */
 static bool is_complete(struct run_state *s)
 {
 	derive_times(s);
+	if ((s->is & IS_EVALUATING) != 0 || ((s->is & IS_PACKED) != 0 && s->results.n == 0))
+		return false;
 	return (s->is & IS_ENDED) != 0 ||
 	       (is_loss_only(s) && s->val_step == s->run.steps && has_reached_last(s));
 }

@@ -78,7 +78,7 @@ struct run_state {
 	 * came after it. */
 	double bar_step, bar_total;
 	uint64_t bar_line;
-	char bar_epoch[12];	      /* of the last row that is a bar */
+	char bar_place[16];	      /* epoch and percentage of the last row that is a bar */
 	double row_step, row_total;   /* of the bar before the last row */
 	bool has_steps;		      /* training rows print their step */
 	char task[SERIES_NAME_BYTES]; /* task whose scores the next rows of the table continue */

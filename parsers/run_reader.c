@@ -604,6 +604,8 @@ static bool read_message(struct run_reader *r, struct log_line *line)
 		return false;
 	message.line = line->line;
 	message.ends_line = r->is_message = true;
+	r->now.rank = line->rank;
+	r->now.wall_ms = line->wall_ms;
 	read_segment(r, &message);
 	r->is_message = false;
 	return true;
@@ -627,7 +629,7 @@ static void read_segment(struct run_reader *r, const struct segment *segment)
 	if (segment->line == 1 && str_starts_with(line.text, "\xef\xbb\xbf")) /* a BOM */
 		line.text = str_skip(line.text, 3);
 	line.raw = line.exact = line.text;
-	if (r->now.is_indented && (line.exact.len == 0 || line.exact.p[0] != ' '))
+	if (!r->is_message && r->now.is_indented && (line.exact.len == 0 || line.exact.p[0] != ' '))
 		line.exact = (struct str){ line.exact.p - 1, line.exact.len + 1 };
 	/* Megatron prints a blank before its time; in a script " [2" starts a list. */
 	if (!r->fold.inside && str_starts_with(line.text, " [2"))
@@ -638,15 +640,16 @@ static void read_segment(struct run_reader *r, const struct segment *segment)
 		line.rank = r->now.rank;
 	if (line.wall_ms == 0)
 		line.wall_ms = r->now.wall_ms != 0 ? r->now.wall_ms : r->wrapped_ms;
-	if (r->state.unnamed != 0)
+	if (r->state.unnamed != 0 && !r->is_message)
 		run_state_name_exception(&r->state, line.line, line.text);
 	if (r->fold.inside) {
 		read_source_line(r, &line);
 		return;
 	}
-	if (r->document.state != DOCUMENT_NONE && document_quotes(&r->document, line.exact))
+	if (!r->is_message && r->document.state != DOCUMENT_NONE &&
+	    document_quotes(&r->document, line.exact))
 		return;
-	if (source_fold_may_start(line.exact) &&
+	if (!r->is_message && source_fold_may_start(line.exact) &&
 	    source_fold_line(&r->fold, line.exact) == SOURCE_FIRST) {
 		const struct run_state *s = &r->state;
 

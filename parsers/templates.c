@@ -184,7 +184,7 @@ static bool is_epoch(const struct pair *pair)
 static bool counter_kind_of(const struct row *row, size_t i, enum counter_kind *kind)
 {
 	static const char unit_names[] =
-		"batch timesteps episode round total_timesteps num_timesteps";
+		"batch iterations timesteps episode round total_timesteps num_timesteps";
 	const struct pair *pair = &row->pairs[i];
 	double scale;
 

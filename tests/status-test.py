@@ -413,6 +413,33 @@ CASES += [
     ("a rate's name after a setting", "".join(
         "step %d loss %.2f lr 3e-4 tok/s 812\n" % (i, 3 - i / 100) for i in range(9)),
      None, {"tok_s_last": 812}),
+    ("messages of JSON below indented lines", "[rank0]:hello\n" * 3 + "".join(
+        '[rank0]: {"level":"INFO","msg":"step %d/100 loss %.2f"}\n' % (i, 2 - i / 100)
+        for i in range(10, 101, 10)), "finished", {"last_train_loss": 1.0}),
+    ("messages of JSON that look like a script", "".join(
+        '{"level":"INFO","msg":"%s"}\n' % ("step %d/100 loss %.2f" % (i, 2 - i / 100)
+                                           if i % 10 == 0 else "import os")
+        for i in range(10, 101, 5)), "finished", {"steps": 100}),
+    ("messages of JSON from two ranks", "".join(
+        '2026-03-14 08:30:00 [rank%d]: {"level":"INFO","msg":"step %d/100 loss %.2f"}\n'
+        % (i % 2, i // 20 * 10, i % 2 + 2 - i / 200) for i in range(20, 202)
+        if i % 20 < 2), "finished", {"last_train_loss": 1.0}),
+    ("a second fit that was cut, far below the first", "".join(
+        "".join("Epoch 0: %3d%%|##| %d/100 [00:10<00:10, 9.1it/s, train_loss=%.2f]\n"
+                % (i, i, top - i / 100) for i in range(10, end + 1, 10)) + after
+        for top, end, after in ((3, 100, "`Trainer.fit` stopped: `max_epochs=1` reached.\n"
+                                 + "x\n" * 30), (2.5, 50, ""))), None, {}),
+    ("a launcher that fails during an evaluation", GOLF +
+     "Training complete\nttt:start chunks=63\nexit code: 1\n", "crashed", {}),
+    ("the time of an epoch, which is no end", "".join(
+        "-- Epoch %d\nNorm: 3.%d, NNZs: 20, Avg. loss: %.2f\nTotal training time: 0.00 seconds.\n"
+        % (i, i, 3 - i / 10) for i in range(1, 9)), None, {}),
+    ("a time of day in brackets and a colon", "".join(
+        "[08:30:%02d]: INFO step %d/100 loss %.3f\n" % (i, i * 10, 2 - i / 10)
+        for i in range(1, 11)), "finished", {"steps": 100}),
+    ("a loss and the loss of the batch", "".join(
+        "step %d loss %.3f batch_loss %.3f\n" % (i * 10, 2 - i / 10, 2.1 - i / 10)
+        for i in range(1, 11)), None, {"last_train_loss": 1.0}),
     ("a time of day in brackets", "".join(
         "[08:30:%02d] step %d/600 | train loss %.4f | lr 3.00e-04 | 121.5 ms | 4201 tok/s\n"
         % (i, i, 3 - i / 100) for i in range(1, 30)), "truncated",

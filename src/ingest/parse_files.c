@@ -425,7 +425,8 @@ static bool add_entry(struct finder *finder, const char *dir, const char *name, 
 	return is_log;
 }
 
-/* Metrics files count only in a directory without logs: a run often writes both. */
+/* Metrics files count only in a directory without logs: a run often writes both. A report and
+ * compressed logs leave them the only rows. */
 static void add_directory(struct finder *finder, const char *path, int depth)
 {
 	AUTO_FREE struct dirent **entries = NULL;
@@ -433,7 +434,8 @@ static void add_directory(struct finder *finder, const char *path, int depth)
 	bool has_log = false;
 
 	for (int i = 0; i < n; i++)
-		has_log |= add_entry(finder, path, entries[i]->d_name, depth, false);
+		has_log |= add_entry(finder, path, entries[i]->d_name, depth, false) &&
+			   ends_like(entries[i]->d_name, log_ends);
 	for (int i = 0; i < n; i++) {
 		if (!has_log)
 			(void)add_entry(finder, path, entries[i]->d_name, depth, true);

@@ -211,8 +211,7 @@ static struct str skip_separator(struct str s)
 	return skip_blanks(s);
 }
 
-/* Strip "12:00:00.5 ", "[12:00:00] " or "Nov 20 12:00:00 ", as `ts` and syslog print it, also after
- * the date "11/20/2026 ". */
+/* Strip "12:00:00.5 ", "[12:00:00] " or "Nov 20 12:00:00 ", also after the date "11/20/2026 ". */
 static bool strip_clock(struct log_line *out)
 {
 	struct str s = out->text;

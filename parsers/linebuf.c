@@ -6,8 +6,7 @@
 
 enum { ESC = 0x1b, BEL = 0x07 };
 
-/* Bytes processed at once: they fit in the processor's cache, and no line within them is longer
- * than LINE_MAX_BYTES. */
+/* Bytes processed at once: they fit in the cache, and no line is longer than LINE_MAX_BYTES. */
 #define PIECE_BYTES 32768U
 
 void linebuf_init(struct linebuf *lb, segment_fn fn, void *user)
@@ -137,8 +136,7 @@ static void finish_segment(struct linebuf *lb, const char *p, size_t n)
 	buf_clear(&lb->partial);
 }
 
-/* Feed bytes that may contain CR and escape sequences, and an incomplete last line. `before`: bytes
- * of the log before p. */
+/* Feed bytes that may contain CR, escape sequences and a cut line. `before`: bytes before p. */
 static void feed_unclean(struct linebuf *lb, const char *p, const char *end, uint64_t before)
 {
 	const char *start = p;

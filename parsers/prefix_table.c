@@ -44,8 +44,7 @@ unsigned char prefix_first[256];       /* see prefix_table.h */
 static unsigned char sure_pairs[8192]; /* bitmap: pair_of the first two bytes of sure samples */
 static pthread_mutex_t compile_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* May a prefix start with c if one of its samples starts with `sample`? All letters are alike, and
- * so are all digits. */
+/* May a prefix start with c if a sample starts with `sample`? Letters are alike, as are digits. */
 static bool is_like_byte(char c, char sample)
 {
 	if (str_is_digit(c) || str_is_digit(sample))

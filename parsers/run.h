@@ -110,8 +110,7 @@ struct run_event {
 	X(last_step)     \
 	X(cap_s)
 
-/* A series of numbers that a run printed under one name: an entry of "metrics" in its row. The
- * points are samples. */
+/* Numbers that a run printed under one name: an entry of "metrics". The points are samples. */
 #define SERIES_NAME_BYTES 48 /* including its NUL; a longer name is cut */
 #define SERIES_UNIT_BYTES 16
 #define RUN_MAX_SERIES	  64

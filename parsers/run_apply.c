@@ -282,8 +282,7 @@ static void apply_row(const struct apply *a)
 	report_metric(a, METRIC_TOK_S_DEVICE);
 }
 
-/* Set the step that a bar shows. This does not clear a failure, since a bar is drawn again when its
- * program fails. */
+/* Set the step that a bar shows; clear no failure, since a failing program draws its bar again. */
 static void move_to_step(struct run_state *s, double step)
 {
 	if (step <= s->run.last_step)
@@ -762,8 +761,7 @@ void run_state_apply(struct run_state *state, const struct record *record,
 		action->apply(&a);
 }
 
-/* Did the clock start at zero with the first step? A resumed run may continue its step count, but
- * not its clock. */
+/* Did the clock start at zero with the first step? That of a resumed run may start again. */
 static bool is_clock_whole(const struct run_state *s)
 {
 	struct row_time first = s->first_exact;
@@ -803,8 +801,7 @@ static void derive_times(struct run_state *s)
 		run->tok_s_mean = s->tok_s_sum / (double)s->tok_s_n;
 }
 
-/* Has the counter reached its total, or total - 1 if it may have started at 0, or the last value
- * that is printed? */
+/* Has the counter reached its total, total - 1 if it may start at 0, or the last printed value? */
 static bool is_full(struct row_count count)
 {
 	double left = count.total - count.value;

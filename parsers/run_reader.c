@@ -376,8 +376,7 @@ static void read_source_line(struct run_reader *r, const struct log_line *line)
 	struct record record;
 
 	row.text = line->exact;
-	/* A training row ends a script that no "====" follows, except in a docstring. Rows start
-	 * with these bytes. */
+	/* A row that starts so ends a script without "====", except in a docstring. */
 	if (r->fold.inside && r->fold.quote == '\0' &&
 	    (str_is_digit(first) || first == 's' || first == 'w') && scan_line(r, &row, &record) &&
 	    (rows >> record.rule->kind & 1) != 0) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Find the rule that matches a line. First bytes and literals exclude most rules; the others are
- * tried in order. */
+/* Find the rule that matches a line. First bytes and literals exclude most; others are tried. */
 #include "parsers/scan.h"
 
 #include "base/buf.h"

@@ -38,8 +38,7 @@ void score_json_release(struct score_json *score);
 /* Does the score count: did it pass, with a finite value? */
 bool score_json_counts(const struct score_json *score);
 
-/* Can this be a measurement: 0, or a size from 1e-15 to 1e15? No clock or counter goes beyond
- * that in any unit. */
+/* Can this be a measurement: 0 or 1e-15 to 1e15? No clock or counter goes beyond. */
 bool score_is_measurable(double value);
 
 /* The same for a score's key: a best_ value and a size must be above 0, a time at least 1 ns. */

@@ -960,8 +960,7 @@ static bool add_line(struct templates *ts, const struct log_line *line)
 	return is_own ? add_row(ts, &row) : add_part(ts, &row);
 }
 
-/* Add the line to the open dictionary; false if it is not part of one. A complete dictionary is
- * read as one line. */
+/* Add the line to the open dictionary, if it is part of one. A complete one is read as a line. */
 static bool add_dict_line(struct templates *ts, const struct log_line *line)
 {
 	struct str text = str_trim(line->text);

@@ -163,8 +163,7 @@ static void deliver_stderr(struct child_run *run, const char *data, size_t len)
 	stream_deliver_stderr(run->s, data, len);
 }
 
-/* The command is running. The first n_of_ssh bytes of diag are messages of ssh, the others are the
- * command's stderr. */
+/* The command is running. The first n_of_ssh bytes of diag are of ssh, the rest its stderr. */
 static void begin_output(struct child_run *run, size_t n_of_ssh)
 {
 	struct buf diag = run->diag;

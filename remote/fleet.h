@@ -18,8 +18,7 @@ enum remote_transport {
 /* How to reach a pod. */
 struct remote_pod {
 	const char *name;
-	/* A host of the OpenSSH configuration or [user@]host[:port]; NULL with REMOTE_LOCAL and
-	 * REMOTE_COMMAND. */
+	/* An OpenSSH host or [user@]host[:port]; NULL with REMOTE_LOCAL and REMOTE_COMMAND. */
 	const char *ssh;
 	/* If one of these is NULL, the OpenSSH configuration decides. */
 	const char *identity;	    /* path of a private key; ~ is expanded */

@@ -215,8 +215,7 @@ static bool has_inode(const struct follow_file *file, const struct follow_seen *
 	return file->dev == seen->dev && file->ino == seen->ino;
 }
 
-/* May this known file be the follower's file `id`? Not if it ended empty: every file would match
- * its zero bytes. */
+/* May this known file be the follower's file `id`? Not if it is empty: it would match any file. */
 static bool is_candidate(const struct follow_file *file, uint32_t id)
 {
 	return file->tried == 0 && file->not_id != id && (!file->ended || file->sum.len > 0);

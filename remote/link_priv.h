@@ -53,8 +53,7 @@ struct link_ops {
 	void (*kick)(struct stream *s);
 	/* The stream was cancelled: stop its command, and forget the stream. */
 	void (*detach)(struct stream *s);
-	/* This machine was suspended: check whether the pod still answers. NULL if the transport
-	 * notices that by itself. */
+	/* After a suspend, check whether the pod answers. NULL: the transport notices that. */
 	void (*probe)(struct remote_link *link);
 	/* Take the user's answer to the link's question. NULL if the transport never asks. */
 	void (*answer)(struct remote_link *link, const char *answer);

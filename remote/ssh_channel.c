@@ -50,8 +50,7 @@ static void channel_free(struct ssh_channel *c)
 	free(c);
 }
 
-/* Functions of a channel return 1 if they made progress, 0 if there is nothing to do now, -1 if the
- * session is lost. */
+/* A channel's functions return 1 after progress, 0 without any, -1 if the session is lost. */
 
 /* Convert a negative libssh2 error code to 0 or -1. */
 static int blocked_or_lost(ssize_t rc)
@@ -266,8 +265,7 @@ static void channels_lost(struct ssh_channels *channels)
 	channels->on_lost(channels->user, &err);
 }
 
-/* Wait for the socket. If all streams are paused, do not receive: the data stays in the kernel, and
- * TCP slows the pod down. */
+/* Wait for the socket. If all streams are paused, receive nothing: TCP then slows the pod down. */
 static void poll_again(struct ssh_channels *channels)
 {
 	bool wants_input = list_is_empty(&channels->all);

@@ -85,6 +85,7 @@ WRONG = (
      "at most 1000x1000"),
     ("submission --date 1.1.2026", "submission: --date 1.1.2026: expected "
      "YYYY-MM-DD"),
+    ("submission --date 2026-1-1", "submission: --date 2026-1-1: expected YYYY-MM-DD"),
     ("harness", "harness: give a HarnessGym workspace, the folder of a run, "
      "or a comparison"),
 )

@@ -101,8 +101,7 @@ void list_select(struct list *list, size_t row);
 /* Draw the header in the first line of rect and rows below it. */
 void list_draw(struct list *list, struct canvas *canvas, struct rect rect);
 
-/* Run an action that moves the selection, or that changes the order and selects the first row.
- * False for other actions. */
+/* Run an action that moves the selection, or orders and selects the first row; false for others. */
 bool list_act(struct list *list, enum action action);
 /* Select the row at a position of the screen; false if no row is there. */
 bool list_click(struct list *list, int x, int y);

@@ -63,8 +63,7 @@ static bool feed_sgr(struct key_mouse *mouse, uint32_t ch, struct key *key)
 	       make_event(mouse->number, ch == 'm', key);
 }
 
-/* Take one of the three bytes of an old report. Each is 32 more than its value; button 3 means that
- * the button was released. */
+/* Take one of an old report's three bytes, each 32 more than its value; button 3: released. */
 static bool feed_old(struct key_mouse *mouse, uint32_t ch, struct key *key)
 {
 	mouse->number[mouse->n_numbers++] = ch >= 32 && ch < 256 ? ch - 32 : 0;

@@ -78,8 +78,7 @@ void plot_why_none(const struct model_run *mr, struct chart_metric metric, enum 
 #define PLOT_CHOICES (PLOT_COUNT + RUN_MAX_SERIES)
 size_t plot_choices(const struct model *model, const struct model_run *const *runs, size_t n,
 		    struct chart_metric out[PLOT_CHOICES]);
-/* Return the metric to draw for a run: `metric`, or instead of BPB a loss or plot_own_loss() if the
- * run has no BPB. */
+/* Return the metric to draw for a run: `metric`; for one without BPB, a loss or plot_own_loss(). */
 struct chart_metric plot_metric_of(const struct model_run *mr, struct chart_metric metric);
 /* Find a series of the run, with points, that is not one of the metrics; NULL if there is none. */
 const struct run_series *plot_own_series(const struct run *run, const char *name);

@@ -18,8 +18,7 @@ struct ui_setup {
 	const struct ui_baseline *baseline; /* NULL: none */
 	const char *conf_path;		    /* path of the configuration; borrowed */
 	const struct keymap *keymap;	    /* copied */
-	/* Returns the key of a run's group; the caller frees it. If this is NULL, the key is the
-	 * folder of the run's log. */
+	/* Returns the key of a run's group, which the caller frees; NULL: the log's folder. */
 	char *(*group_of)(void *user, const struct model_run *mr);
 	void *group_user;
 	struct command_sink sink;

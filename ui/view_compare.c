@@ -459,8 +459,7 @@ static void compare_draw(void *state, struct ui_shared *shared, struct canvas *c
 	canvas_print(canvas, line, STYLE_HINT, "%s", notes.data);
 	compare->request.rect = r.w >= 100 ? rect_take_left(&r, r.w * 6 / 10)
 					   : rect_take_top(&r, r.h < 13 ? r.h : r.h * 6 / 10);
-	/* Keep this order: the first chart places the cursor, the second reads the values there,
-	 * and the list shows them. */
+	/* In this order: the first chart places the cursor, the second reads, the list shows. */
 	shared->chart.x_from = compare->is_whole || shared->chart.axis == AXIS_WALL ? 0 : START;
 	plot_draw(&compare->request, shared, canvas);
 	draw_gaps(compare, canvas, r);

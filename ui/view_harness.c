@@ -233,8 +233,7 @@ static const struct list_ops iteration_ops = {
 	.cell = iteration_cell,
 };
 
-/* Select the current iteration of the run (the best one if the run has ended), unless the user has
- * selected another. */
+/* Select the run's current iteration, or its best at the end, unless the user chose another. */
 static void follow_iterations(struct harness *h)
 {
 	const struct harness_run *run = h->pick.run;

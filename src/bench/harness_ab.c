@@ -79,8 +79,7 @@ static void append_measure(struct buf *out, const struct harness_ab *ab, const c
 	quote_word(out, str_from(measure.data));
 }
 
-/* Let the bench copy a folder before its first run: a HarnessGym run that has not finished replaces
- * the files in it. */
+/* Let the bench copy a folder before its first run: a HarnessGym run in progress replaces files. */
 static void freeze(struct arms *arms, const char *name, const char *folder)
 {
 	buf_appendf(&arms->freeze, " && copy %s ", name);

@@ -802,8 +802,7 @@ static struct paired fit_blocks(const struct judge *judge, struct judge_contrast
 	return paired;
 }
 
-/* Two pods are not enough to estimate how much pods differ, so a standard deviation is assumed,
- * except for A/A arms. */
+/* With two pods, how much pods differ is assumed, except for A/A arms. */
 static void add_pods_variance(const struct judge *judge, struct judge_contrast *c)
 {
 	double sd = judge->rule.pods_sd, share, squares = 0.0;
@@ -991,7 +990,14 @@ static void refuse_coarse(const struct judge *judge, const struct judge_contrast
 	double ticks = fmin(judge->summary[c->base].ticks, judge->summary[c->arm].ticks);
 	const struct judge_run *first = judge_next(judge, c->base, NULL);
 	bool of_pod = first != NULL && first->times.clock == STEP_CLOCK_STAMPS;
+	bool differs = c->paired.p < judge->rule.paired.alpha;
+	double moments = (double)NAN;
 
+	for (size_t i = 0; i < judge->n_runs; i++)
+		if (judge->runs[i].has_window &&
+		    (judge->runs[i].arm == c->base || judge->runs[i].arm == c->arm))
+			moments = fmin(moments,
+				       step_moments(&judge->runs[i].times, judge->lo, judge->hi));
 	if (ticks < LEAST_TICKS) {
 		why->reason = VERDICT_COARSE;
 		print_into(why->details, "the window is %.0f ticks of %s clock, need %.0f", ticks,
@@ -999,8 +1005,11 @@ static void refuse_coarse(const struct judge *judge, const struct judge_contrast
 	} else if (judge->training && c->paired.sd == 0.0) {
 		why->reason = VERDICT_NO_SPREAD;
 		print_into(why->details, "all blocks show the same difference");
-	} else if (c->paired.p < judge->rule.paired.alpha &&
-		   fabs(c->paired.mean) * ticks < LEAST_APART) {
+	} else if (differs && fabs(c->paired.mean) * moments < 1.0) {
+		why->reason = VERDICT_COARSE;
+		print_into(why->details, "rows share their times: the window has %.0f intervals",
+			   moments);
+	} else if (differs && fabs(c->paired.mean) * ticks < LEAST_APART) {
 		why->reason = VERDICT_COARSE;
 		print_into(why->details, "the difference is below two ticks of the log's clock");
 	}
@@ -1134,8 +1143,9 @@ static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 
 /* The first run may take longer by up to this, as its files are not in the page cache. */
 #define PREPARED_BY 0.2
-/* A series of fewer runs, each faster than the one before, may be chance. */
-#define LEAST_SERIES 5
+/* A series of fewer runs, each faster than the one before, may be chance, even after a first run
+ * that warmed up the machine. */
+#define LEAST_SERIES 7
 
 /* By how much all runs of an arm in the blocks are slower (sign 1) or faster (-1) than its burn-in
  * run on the same pod, if that is more than `least`, or if each run is faster than the one before;
@@ -1160,7 +1170,8 @@ static double compare_with_burn_in(const struct judge *judge, size_t arm, double
 		if (n > VERDICT_MIN_BLOCKS && by > (few ? fmax(least, SLOWED_FEW_BY) : least) &&
 		    dist_t_upper(by / se, (double)n - 2.0) < (few ? SLOWED_FEW_P : SLOWED_P))
 			return by;
-		if (sign < 0.0 && n >= LEAST_SERIES && all_of(i, n - 1, ln[i + 1] < ln[i]))
+		if (sign < 0.0 && n >= LEAST_SERIES && by > log1p(judge->rule.paired.margin) &&
+		    all_of(i, n - 1, ln[i + 1] < ln[i]))
 			return by;
 	}
 	return 0.0;

@@ -61,8 +61,8 @@ struct run_result {
 	bool files_changed; /* judge files changed during the run */
 	char hash[65];	    /* of all judge files */
 	char work[128];	    /* the sources: commit, hash of the changes */
-	/* A file that all arms read, which changed during the run; of the control: all such files
-	 * that its runs have changed, separated by blanks. */
+	/* A file that all arms read, which changed during the run; of the control: those that its
+	 * runs have written and any run has changed.  See reply_shared() in launch.sh. */
 	char shared[512];
 	char runtime[512]; /* "python /usr/bin/python3.11; torch 2.9.1" */
 	char alloc[128];   /* "17.0 node": job of Slurm, restarts, node */

@@ -268,8 +268,8 @@ unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN HB_LOCKS HB_LOCK_DIR HB_HOLDE
 		"$HB_PREPARE" >"$job/prepare.sh"
 	printf '%s' "$HB_JUDGED" >"$job/judged"
 	printf '%s' "$HB_DATA" >"$job/data"
-	printf '%s\n' "$HB_READS" | tr -s "\"\`'=:;,()<>|& 	" '\n' |
-		sort -u >"$job/named"
+	printf '%s\n' "$HB_READS" | sed 's/>[>|]* *[^ ;|&)]*//g' |
+		tr -s "\"\`'=:;,()<>|& 	" '\n' | sort -u >"$job/named"
 	write_adopt "$job"
 	write_run "$job"
 	write_stamp "$job"
@@ -375,18 +375,24 @@ op_ship() {
 	fi
 }
 
-# Report all files that the control's runs have written and all arms read, or one
-# that a variant's run changed, preferably one that the control does not write.
+# Report a file that all arms read and that a variant's run changed, but not one
+# that its own runs have made; preferably one that the control does not write.
+# Of the control, report those of its files that any run has changed.  Tabs
+# enclose the names of files that the control writes.
 reply_shared() {
-	own=$HB_TOP/written
+	own=$HB_TOP/written made=$HB_TOP/made.$HB_TAG
+	cat "$job/made" >>"$made"
 	: >>"$own"
 	if test "$HB_TAG" = "$HB_CONTROL"; then
 		cat "$job/written" >>"$own"
-		reply "shared $(sort -u "$own" | tr '\n' ' ')"
-	elif test -s "$job/changed"; then
-		reply "shared $({ grep -vxF -f "$own" "$job/changed" ||
-			cat "$job/changed"; } | head -n 1)"
+		both=$(sort -u "$HB_TOP"/*/changed | grep -xF -f "$own" |
+			tr '\n' '\t')
+		test -z "$both" || reply "shared 	$both"
+		return
 	fi
+	grep -vxF -f "$made" "$job/changed" >"$job/foreign" || return 0
+	file=$(grep -vxF -f "$own" "$job/foreign" | head -n 1)
+	reply "shared ${file:-	$(head -n 1 "$job/foreign")	}"
 }
 
 # The state of a job, and its output from byte HB_OFFSET on.

@@ -241,7 +241,7 @@ hashes() {
 }
 # Print size, time and inode of the files in folders, or of files.
 describe() {
-	find -H "$@" -type f -exec stat -c '%s,%Y,%i  %n' {} + | head -n 20000
+	find -H "$@" -type f -exec stat -Lc '%s,%Y,%i  %n' {} + | head -n 20000
 }
 # Describe the files that the control reads: its data, and the files that its
 # command names, the small ones by their hash.
@@ -524,14 +524,30 @@ test ! -f alloc || test -f cut || test -f timedout ||
 hashes >hash.after
 (shared "$(pwd -P)") 2>/dev/null | sort -u >shared.after
 (inputs) 2>/dev/null | sort -u >inputs.after
+# Of a large folder, new files may have displaced others from the list.
+sort inputs.before inputs.after inputs.after | uniq -u | sed 's/^[^ ]*  //' |
+	tr '\n' '\0' | (cd "$HB_CWD" && xargs -0 stat -Lc '%s,%Y,%i  %n') \
+	>>inputs.after 2>/dev/null
+# Other pods of this host may run their arms in the same copies meanwhile.
+theirs='^$'
+for other in ../*/pid; do
+	other=${other%/pid}
+	test "$other" = "../${PWD##*/}" || {
+		test -f "$other/exit" &&
+			test -z "$(find "$other/exit" -newer work)"
+	} || theirs='/src\.'
+done
 # A new file is not an input that the run changed, but one that it writes.
 for list in written changed; do
 	{
-		sort shared.before shared.after | uniq -u
+		sort shared.before shared.after | uniq -u | grep -v "$theirs"
 		sort inputs.before inputs.after ${again-} | uniq -u
 	} | sed 's/^[^ ]*  //' | sort -u >$list
 	again=inputs.after
 done
+for list in before before after; do
+	sed 's/^[^ ]*  //' inputs.$list | sort -u
+done | sort | uniq -u >made
 {
 	runtime
 	gpus

@@ -44,8 +44,7 @@ double noise_compare(const struct noise *a, const struct noise *b);
  * several runs per arm have less spread, so their class is "<name>-x3". */
 void noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE]);
 
-/* Does the control's noise apply to the arm?  Not if the arm has its own noise class or command, or
- * changes the numerics. */
+/* Does the control's noise apply to the arm? Not with an own noise class, command or numerics. */
 bool noise_is_shared(const struct plan *plan, size_t arm);
 
 /* The noise of one pod of a bench, and the hardware it was measured on. */

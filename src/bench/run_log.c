@@ -262,8 +262,7 @@ static void read_named_time(struct reading *r, const struct run *run, const stru
 	}
 }
 
-/* Drop the named times if more than one row in eight does not increase them: then they do not count
- * from the start. */
+/* Drop times that more than one row in eight does not increase: they count from another point. */
 static void check_named_time(struct run_log *log)
 {
 	size_t n = 0, falls = 0;

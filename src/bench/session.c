@@ -67,8 +67,7 @@ static bool is_judged(const struct session *s, const struct bench_run *run)
 	return true;
 }
 
-/* Stop the arms that became INVALID.  Returns true if there are any: without their runs, more
- * blocks may be complete. */
+/* Stop the arms that became INVALID. True if there are any: more blocks may be complete then. */
 static bool stop_invalid_arms(struct session *s)
 {
 	bool any = false;

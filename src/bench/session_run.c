@@ -407,20 +407,26 @@ static void check_shared(const struct session *s, struct bench_run *run)
 			  "%.90s imports from the common folder: all arms may run the same code",
 			  editable + strlen("editable "));
 	array_each (by, s->runs.v, v != control ? s->runs.n : 0) {
+		/* Tabs enclose a file that the control's runs write, too. */
 		const char *path = by->result.shared;
-		bool has_control = false, control_too = false;
+		bool has_control = false, control_too = path[0] == '\t';
+		struct str name = { path + control_too, strcspn(path + control_too, "\t") };
+		AUTO_TEXT listed = xasprintf("\t%.*s\t", (int)name.len, name.p);
 
+		if (name.len == 0 || plan_arm(s->plan, by->arm) != v)
+			continue;
 		array_each (other, s->runs.v, s->runs.n) {
 			bool ran = plan_arm(s->plan, other->arm) == control &&
 				   other->end == RUN_END_EXITED;
 
 			has_control |= ran;
-			control_too |= ran && strstr(other->result.shared, path) != NULL;
+			control_too |= ran && strstr(other->result.shared, listed) != NULL;
 		}
-		if (path[0] != '\0' && plan_arm(s->plan, by->arm) == v)
-			guard_add(&run->hits, GUARD_SHARED, has_control && !control_too,
-				  "run %.30s changed %s, which the other arms read, too", by->id,
-				  strlen(path) > 70 ? path + strlen(path) - 70 : path);
+		if (name.len > 70)
+			name = str_skip(name, name.len - 70);
+		guard_add(&run->hits, GUARD_SHARED, has_control && !control_too,
+			  "run %.30s changed %.*s, which the other arms read, too", by->id,
+			  (int)name.len, name.p);
 	}
 }
 

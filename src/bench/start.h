@@ -10,8 +10,7 @@ void bench_describe(struct buf *out, const struct plan *plan, const struct noise
 /* Remove the A/A arm from a definition if the register has the noise of the control on each pod.
  * The bench then needs no runs to measure that noise. */
 void bench_use_known_noise(cJSON *definition, const struct noise_register *reg);
-/* Like bench_describe(), with the noise in the database.  -1 with err if a file that an arm ships
- * cannot be read. */
+/* Like bench_describe(), with the database's noise. -1 with err if a shipped file is unreadable. */
 int bench_outline(struct buf *out, struct context *context, const struct plan *plan,
 		  struct err *err);
 /* The command that starts the plan in a file, and the description of that plan; owned.  NULL with
@@ -25,7 +24,6 @@ char *bench_find_number(const struct plan *plan, const char *path, struct err *e
 int bench_set_metric(const char *path, const char *key, const char *chosen,
 		     struct err *err) MUST_USE;
 
-/* Create and lock the results folder of a bench.  Its bench.json is `given`, or, if that is NULL, a
- * copy of plan->file. */
+/* Create and lock a bench's results folder. Its bench.json is `given`, or a copy of plan->file. */
 int bench_create(const struct plan *plan, const char *given, char id[FOLDER_ID_SIZE],
 		 char path[FOLDER_PATH_SIZE], int *lock, struct err *err) MUST_USE;

@@ -605,8 +605,7 @@ const char *const looks_words[] = { LOOKS_LIST(LIST_NAME) NULL };
 /* Points of Simpson's rule between the two boundaries of a look. */
 #define PATH_POINTS 65
 
-/* The paths of a Brownian motion that have not crossed a boundary: their distribution over `at`, as
- * shares of all paths. */
+/* The distribution over `at` of Brownian paths that crossed no boundary, as shares of all paths. */
 struct path {
 	double at[PATH_POINTS], share[PATH_POINTS], time;
 	size_t n;

@@ -3,8 +3,7 @@
 
 #include "base/sort.h"
 
-/* Descriptive statistics of a few numbers.  A value that is not defined (such as the spread of one
- * number) is NAN, never 0. */
+/* Descriptive statistics of a few numbers. An undefined value (the spread of one) is NAN, not 0. */
 double stats_mean(const double *x, size_t n);
 /* Sample standard deviation, divisor n - 1. */
 double stats_sd(const double *x, size_t n);

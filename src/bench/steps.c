@@ -252,6 +252,21 @@ double step_ticks(const struct step_times *times, const struct step_row *rows, d
 	return stats_sd(printed, b - a) > DITHER ? DITHER_TICKS * ticks : ticks;
 }
 
+double step_moments(const struct step_times *times, double lo, double hi)
+{
+	size_t a = step_find(times, lo), b = step_find(times, hi);
+	double longest_s = 0.0;
+	size_t shared = 0;
+
+	if (a >= b || b >= times->n)
+		return (double)NAN;
+	for (size_t i = a + 1; i <= b; i++) {
+		shared += times->t_s[i] == times->t_s[i - 1] ? 1 : 0;
+		longest_s = fmax(longest_s, times->t_s[i] - times->t_s[i - 1]);
+	}
+	return shared > (b - a) / 4 ? (times->t_s[b] - times->t_s[a]) / longest_s : (double)NAN;
+}
+
 size_t step_find(const struct step_times *times, double step)
 {
 	return index_of(i, times->n, times->step[i] == step);

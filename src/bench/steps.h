@@ -99,6 +99,10 @@ uint64_t step_unit(const struct step_times *times, const struct step_row *rows, 
 double step_ticks(const struct step_times *times, const struct step_row *rows, double lo, double hi,
 		  uint64_t unit);
 
+/* Length of a window in the longest interval of its rows, if many rows share a time, as they do
+ * if they were flushed together; NAN: few do. */
+double step_moments(const struct step_times *times, double lo, double hi);
+
 /* Index of the row of that step; times->n if there is none. */
 size_t step_find(const struct step_times *times, double step);
 

@@ -54,8 +54,7 @@ int waits_write(const char *path, const struct pod_wait *waits, size_t n, struct
  * WAIT_GIVEN_UP is still true. */
 size_t waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX]);
 
-/* The waits as an array for output, owned by the caller: pod, state, since, retry_at, why, text.
- * Empty when no pod waits. */
+/* The waits as an array, owned by the caller: pod, state, since, retry_at, why, text; or empty. */
 cJSON *waits_json(const struct pod_wait *waits, size_t n, int64_t now_ms);
 
 /* Add to object what the bench in folder path waits for: "driven" (null unless it is running) and

@@ -184,7 +184,7 @@ static int take_date(void *opaque, const char *value, struct err *err)
 	struct tm day = { 0 };
 	const char *end = strptime(value, "%Y-%m-%d", &day);
 
-	if (end == NULL || *end != '\0' || strlen(value) != strlen("YYYY-MM-DD"))
+	if (end == NULL || *end != '\0' || strcspn(value, " ") != strlen("YYYY-MM-DD"))
 		return err_set(err, ERR_USAGE, "submission: --date %s: expected YYYY-MM-DD", value);
 	call->submission.date = value;
 	return 0;

@@ -101,7 +101,8 @@ def plain_script(text):
     """A script without lines that are comments, unless a text may contain them."""
     lines = text.split("\n")
     kept = [line for i, line in enumerate(lines) if line.strip() and (i == 0 and
-        line[:2] == "#!" or line.lstrip(" ")[:1] != "#" or lines[i - 1][-1:] == "\\")]
+        line[:2] == "#!" or line.lstrip(" ")[:1] != "#" or "\\" in (lines[i - 1][-1:],
+        line[-1:]))] # make continues a comment
     is_plain = "<<" not in text and not any(line.count(sign) % 2 for line in kept
         for sign in "'\"`")
     return "\n".join(kept) if is_plain else text

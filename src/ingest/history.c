@@ -427,8 +427,7 @@ static int load_run(void *user, const struct stored_run *row)
 	return 0;
 }
 
-/* Copy what the writer stored about a pod into the model. If this process follows the pod, take
- * only the GPU's name. */
+/* Copy what the writer stored about a pod into the model; of a followed pod only the GPU's name. */
 static int load_pod(void *user, const struct store_pod *row)
 {
 	struct ingest *ingest = user;

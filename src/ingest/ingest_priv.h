@@ -342,8 +342,7 @@ void history_run_ended(struct ingest *ingest, struct model_run *mr);
 void history_fetch_live(struct ingest *ingest, struct model_run *mr);
 /* Is the first screen still waiting for its series?  false after at most half a second. */
 bool history_is_showing(const struct ingest *ingest);
-/* If there are too many runs in progress or in no database, keep few points of those that were not
- * viewed lately. */
+/* Keep few points of runs not viewed lately, if too many are in progress or in no database. */
 void history_drop_points(struct ingest *ingest);
 /* Once per second: limit the memory, and request the series of the runs in progress. */
 void history_tick(struct ingest *ingest);

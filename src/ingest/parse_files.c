@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Find log files from names, globs and directories, and parse them on several cores; used by
- * `parse` and `board`. */
+/* Find logs by names, globs and directories, and parse them on several cores (parse, board). */
 #include "ingest/parse_files.h"
 
 #include <dirent.h>

@@ -36,8 +36,7 @@ static double value_at_step(const struct series *series, double step)
 							   : RUN_ABSENT;
 }
 
-/* Collect the finished seeds of a group that have both values, followed by their mean. Returns the
- * number of seeds. */
+/* Collect a group's finished seeds that have both values, then their mean. Returns their number. */
 static size_t collect_ended(const struct model *model, const char *group,
 			    const struct model_run *mr, enum metric metric, double step,
 			    struct ended out[SEEDS_MOST + 1])

@@ -282,6 +282,8 @@ static void name_all(struct board *board)
 		size_t len = strlen(key);
 		if (strncmp(row->path, key, len) == 0 && row->path[len] == '/')
 			name = row->path + len + 1;
+		else if (strcmp(key, ".") == 0)
+			name = row->path;
 		row->name = row->run.run_index == 0
 				    ? xstrdup(name)
 				    : xasprintf("%s #%u", name, row->run.run_index + 1);

@@ -4,8 +4,7 @@
 #include "model/board_stats.h"
 #include "model/track.h"
 
-/* Does the mean of runs show the track's target? `a` is not negated if higher is better. Undefined
- * results are NAN. */
+/* Does the mean of runs show the target? `a` is never negated. Undefined results are NAN. */
 struct board_target_test {
 	double margin_root_n; /* (target - mean) * sqrt(n); positive: reached */
 	double p;	      /* one-sided: of the t test, or of z if the rule needs no t test */

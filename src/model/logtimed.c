@@ -235,8 +235,7 @@ static int newest_first(const void *a, const void *b)
 	return (x->at < y->at) - (x->at > y->at);
 }
 
-/* Find an upper bound of the times of all lines not read yet, and the source that sets it; NO_TIME
- * if everything is read. */
+/* Find an upper bound of all unread lines' times, and its source; NO_TIME if all is read. */
 static int64_t find_horizon(const struct logtimed *timed, size_t *of)
 {
 	int64_t least = NO_TIME;

@@ -415,7 +415,7 @@ struct model_run *model_run_get(struct model *model, size_t pod, const char *pat
 void model_run_update(struct model *model, struct model_run *mr, const struct run *run)
 {
 	if (run != &mr->run) {
-		model->names_changed |= memcmp(&run->seed, &mr->run.seed, sizeof(double)) != 0;
+		model->names_changed |= !run_same(run->seed, mr->run.seed);
 		run_release(&mr->run);
 		run_copy(&mr->run, run);
 	}

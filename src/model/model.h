@@ -281,8 +281,7 @@ double model_eval_left_s(const struct run *run);
 double model_run_old_step(const struct model_run *mr, enum metric metric);
 /* Seconds of all evaluations if the log has their total, else of one evaluation. */
 double model_eval_s(const struct run *run);
-/* Hours of training and evaluation in the log; the pod was paid for at least as long. Absent
- * without a training time. */
+/* Hours of training and evaluation in the log, the least that was paid. Absent without a time. */
 double model_paid_hours(const struct run *run);
 /* Cost of the run in USD: for these hours or, if the run was followed and that is longer, for the
  * time from its first to its last byte. Absent without a price. */
@@ -333,8 +332,7 @@ void model_note_change(struct model *model, enum model_part part);
 /* Replace the noise register; takes ownership. */
 void model_noise_set(struct model *model, struct model_noise *noise, size_t n);
 
-/* Add an event; text is sanitised and copied. An event with the same text as the last one of its
- * run is dropped. */
+/* Add an event; text is sanitised and copied. A run's event with its last text is dropped. */
 void model_event_add(struct model *model, const struct model_event *event);
 /* Add an event that is not about a run. */
 void model_event_addf(struct model *model, int64_t wall_ms, enum model_severity severity,

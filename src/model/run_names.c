@@ -55,11 +55,13 @@ char *run_names_group(const char *path)
 	struct str folder = own_folder(path);
 	size_t at = last_part(folder);
 	struct str seed = str_skip(folder, at);
-	bool is_seed = at > 1 && seed.len > 4 && str_starts_with(seed, "seed") &&
+	bool is_seed = at != 1 && seed.len > 4 && str_starts_with(seed, "seed") &&
 		       str_has_only(str_skip(seed, 4), "_-=0123456789") &&
 		       str_is_digit(seed.p[seed.len - 1]);
 
-	return is_seed ? xstrndup(path, at - 1) : file_folder(path);
+	if (!is_seed)
+		return file_folder(path);
+	return at > 0 ? xstrndup(path, at - 1) : xstrdup(".");
 }
 
 static size_t common_end(struct str a, struct str b)

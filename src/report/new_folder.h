@@ -12,8 +12,7 @@
  * the path of the partial folder, owned by the caller; NULL with err. */
 char *new_folder_make(const char *folder, struct err *err) MUST_USE;
 
-/* With status 0, rename the partial folder to its final name; otherwise remove it.  Returns the
- * status; -1 with err. */
+/* With status 0, rename the partial folder to its name, else remove it. Status, or -1 with err. */
 int new_folder_end(const char *partial, const char *folder, int status, struct err *err) MUST_USE;
 
 /* Create a file, which must not exist; *path is owned by the caller.  NULL with err. */

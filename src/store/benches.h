@@ -48,8 +48,7 @@ struct noise {
 	double run_s;	/* seconds per run with its setup, without the gap */
 };
 
-/* The noise register: one row per pod of each bench that ran the same code twice.  Texts are
- * borrowed, NULL: unknown. */
+/* The noise register: a row per pod of each bench with A/A. Texts are borrowed; NULL: unknown. */
 struct stored_noise {
 	const char *bench_id, *pod;
 	const char *gpus; /* "0,1"; "": not named */

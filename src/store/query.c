@@ -5,8 +5,7 @@
 #include "parsers/run_series.h"
 #include "store/store_priv.h"
 
-/* A database up to this size is checked completely; for a larger one, samples are read for
- * CHECK_SAMPLES_MS. */
+/* A database up to this size is checked completely; else samples are read for CHECK_SAMPLES_MS. */
 #define CHECK_WHOLE_BYTES (100 * 1000 * 1000)
 #define CHECK_SAMPLES_MS  400
 
@@ -55,8 +54,7 @@ static int prepare_rows(struct run_rows *rows, const struct store *store, const 
 	return stmt_prepare(store->reader, store->path, sql.data, &rows->stmt, err);
 }
 
-/* Read the next row of a run; false if there is none.  Most runs come in the order of their ids,
- * which needs no search. */
+/* Read a run's next row; false if there is none. Most come in order of id, without a search. */
 static bool next_row(struct run_rows *rows, int64_t run_id, void *row)
 {
 	bool is_near = run_id >= rows->from && run_id <= rows->at;

@@ -78,8 +78,7 @@ struct store_log {
 	size_t n_runs, cap_runs;
 };
 
-/* Find or add a log; a new one has name as its path.  NULL if this process is a reader.  Valid
- * until store_close(). */
+/* Find or add a log; name is a new one's path. NULL for a reader. Valid until store_close(). */
 struct store_log *store_log_get(struct store *store, const char *pod, const char *name,
 				unsigned int gen);
 /* All logs, in the order of their ids; borrowed. */

@@ -337,7 +337,7 @@ def shared_files(rig):
     os.makedirs(packages)
     put(os.path.join(cwd, "rows.txt"), "1")
     path = rig.bench("shared", [rig.pod("p1")], {}, workload={
-        "command": "cat <rows.txt; sh workload.sh"})
+        "command": "cat <rows.txt; echo >>rows.txt.log; sh workload.sh"})
     text = json.load(open(path))
     arms = {"startup": "echo >>%s/usercustomize.py" % site,
             "active": "echo >>%s/slow.pth" % packages,

@@ -505,7 +505,7 @@ def page(rig):
        rows[0].index("o") < rows[0].index("]"),
        "the page has the verdict, and its blocks as dots", text)
     ok(all(word in text for word in (
-        "- pod local: Linux", "seed 42", "- when: 20",
+        "- pod local: kernel Linux", "seed 42", "- when: 20",
         '{"tag":"patched",', "SLOW")) and "hunter2" not in text and
        '"hf_Token":"..."' in text,
        "the page has pods, time and metric, and no secret", text)

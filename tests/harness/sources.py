@@ -2079,6 +2079,7 @@ for name, old, new, is_same in (
         ("run.sh", "#!/bin/sh\nmake\n", "#!/bin/sh\n# build\n\nmake\n", True),
         ("run.sh", "#!/bin/sh\nmake\n", "#!/bin/bash\nmake\n", False),
         ("run.sh", "cat <<E\n#a\nE\n", "cat <<E\nE\n", False),
+        ("Makefile", "all:\n\tcheck\n", "all:\n# tidy \\\n\tcheck\n", False),
         ("run.sh", "echo '\n#a\n'\n", "echo '\n'\n", False),
         ("v.py", "import time, json\nimport torch\n", "import json\n\nimport torch\nimport time\n", True),
         ("v.py", "import random\nfrom numpy import random\n", "from numpy import random\n"

@@ -402,12 +402,14 @@ static int write_sample_rows(struct writer *w, struct batch_sample *const *rows,
 
 static int write_samples(struct writer *w, struct batch *batch, struct err *err)
 {
-	struct batch_sample *s = batch->samples, *end = s + batch->n_samples;
-	struct batch_sample *rows[SAMPLE_ROWS];
+	struct batch_sample *s, *end, *rows[SAMPLE_ROWS];
 	size_t n = 0;
 
+	if (batch->n_samples == 0)
+		return 0;
+	end = batch->samples + batch->n_samples;
 	/* Only metric_id and n_row may be changed: the loop reads the samples at the same time. */
-	for (; s < end; s++)
+	for (s = batch->samples; s < end; s++)
 		s->metric_id = s->sample.metric < METRIC_COUNT ? w->metric_ids[s->sample.metric]
 							       : find_name_id(w, s->sample.name);
 	for (s = batch->samples; s < end; s += s->n_row) {

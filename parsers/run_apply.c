@@ -392,8 +392,10 @@ static bool is_same_bar(const struct run_state *s, const struct record *record)
 	size_t epoch = index_of(i, record->text.len, record->text.p[i] == ':') + 1;
 	char place[sizeof(s->bar_place)];
 
+	if (record->text.len == 0)
+		return false;
 	print_into(place, "%.*s", (int)record->text.len, record->text.p);
-	if (record->text.len == 0 || strncmp(place, s->bar_place, epoch) != 0)
+	if (strncmp(place, s->bar_place, epoch) != 0)
 		return false;
 	int further = strcmp(place, s->bar_place);
 	return ((s->is & IS_ENDED) != 0 && further >= 0) ||

@@ -819,8 +819,7 @@ static void mark_use(const struct board *board, struct board_row *row)
 {
 	const struct board_group *group = &board->groups[row->group];
 	const struct run_number *score = group->score;
-	/* In a track's group, a log without an end was cut if another log of the group shows one.
-	 */
+	/* A log without an end was cut if another log of the track's group shows one. */
 	bool is_over = row->run.status == RUN_FINISHED ||
 		       (row->run.status == RUN_UNKNOWN && run_number_is_chosen(score) &&
 			!(group->has_ended && board->score == NULL));
@@ -1401,7 +1400,8 @@ static void plan_seeds(const struct board *board, struct board_group *group)
 struct place {
 	const struct track *track;
 	bool has_mean;
-	double keys[6]; /* the first that differs decides; the lower one is better */
+	double keys[5]; /* the first that differs decides; the lower one is better */
+	size_t index;
 };
 
 static int compare_places(const void *a, const void *b)
@@ -1413,7 +1413,7 @@ static int compare_places(const void *a, const void *b)
 		order = strcmp(x->track->name, y->track->name);
 	for (size_t i = 0; i < LENGTH(x->keys) && order == 0; i++)
 		order = (x->keys[i] > y->keys[i]) - (x->keys[i] < y->keys[i]);
-	return order;
+	return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 /* A group that keeps its caps comes first, then one that shows the target, then one whose verdict
@@ -1434,8 +1434,8 @@ static struct place place_of(const struct board *board, const struct board_group
 	return (struct place){ track,
 			       run_has(mean),
 			       { group->verdict.word == BOARD_WORD_INVALID, !is_shown,
-				 is_shown && group->verdict.is_provisional, value, mean,
-				 (double)(group - board->groups) } };
+				 is_shown && group->verdict.is_provisional, value, mean },
+			       (size_t)(group - board->groups) };
 }
 
 static void rank_all(struct board *board)
@@ -1447,7 +1447,7 @@ static void rank_all(struct board *board)
 		places[i] = place_of(board, &board->groups[i]);
 	qsort(places, board->n_groups, sizeof(*places), compare_places);
 	for (size_t i = 0; i < board->n_groups; i++) {
-		board->rank[i] = (size_t)places[i].keys[LENGTH(places[i].keys) - 1];
+		board->rank[i] = places[i].index;
 		board->groups[board->rank[i]].rank = i;
 	}
 }

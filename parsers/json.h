@@ -14,9 +14,9 @@
 #define JSON_MAX_BYTES (16U * 1024 * 1024)
 #define JSON_MAX_DEPTH 32
 
-/* How to treat the bare tokens NaN, Infinity and -Infinity, which Python writes although they are
- * not JSON. NULL and TEXT also replace half a surrogate pair (\ud83d) with U+FFFD. A bool can be
- * passed for the first two. */
+/* How to treat NaN, Infinity and -Infinity, which Python writes although they are not JSON. NULL
+ * and TEXT also replace half a surrogate pair (\ud83d) with U+FFFD. false and true are the first
+ * two. */
 enum json_bare {
 	JSON_BARE_REFUSED, /* an error */
 	JSON_BARE_NULL,	   /* null */

@@ -11,8 +11,7 @@
 #define SAMPLE_BYTES  200
 #define PATTERN_BYTES 4096
 
-/* A printed name, with its metric by meaning.h (`own`) and in the rows (`given`). If these differ,
- * the rule must map the name. */
+/* A printed name, its metric by meaning.h (`own`) and in the rows (`given`). */
 struct learned_name {
 	char *printed; /* owned */
 	enum metric own, given;

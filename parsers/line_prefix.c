@@ -348,8 +348,7 @@ static void strip_logger(struct log_line *out, bool stamped)
 	out->text = s;
 }
 
-/* Can the line start with a prefix: "12:00:00", "11/20/2026 ", "1776143914.", "2026-", but not
- * "1000/"? */
+/* Can the line start with a prefix ("12:00:00", "11/20/2026 ", "1776143914.", "2026-")? */
 static bool may_start_prefix(struct str s)
 {
 	if (s.len < 5 || !str_is_digit(s.p[0]))

@@ -21,8 +21,7 @@ struct log_line {
 	bool is_summary; /* a row about the whole run; its loss is a mean */
 };
 
-/* Can a line that starts with c have a prefix? Most lines cannot. The letters are the first ones of
- * log levels and of months. */
+/* Can a line that starts with c have a prefix? Letters start log levels and months. */
 static inline bool line_prefix_may_start(char c)
 {
 	return (c >= '0' && c <= '9') || c == '[' || (c >= 'A' && c <= 'W');

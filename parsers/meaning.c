@@ -7,8 +7,7 @@
 
 #include "base/map.h"
 
-/* Size of a name in its normal form: in lower case, with one "_" for "/", "-", ".", "(" and blanks,
- * and without ")". */
+/* Size of a normal name: lower case, one "_" for "/", "-", ".", "(" and blanks, no ")". */
 #define NAME_BYTES 40
 
 /* The kinds of units that may follow a name. */
@@ -188,8 +187,7 @@ static const struct meaning *find_with_unit(char *name, double *scale)
 		*last = '\0';
 		row = find_meaning(name);
 	}
-	/* "step_ms" is the time of a step; "step_s" may be steps per second, and "update_ms" the
-	 * time of a part of a step. */
+	/* "step_s" may be steps per second, and "update_ms" the time of a part of a step. */
 	return row != NULL && (row->unit == UNIT_TIME ||
 			       (*scale == 1.0 &&
 				str_is_among(str_from(name), "step iter iteration")))

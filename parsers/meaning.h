@@ -11,8 +11,7 @@
  * "epoch" is not, since it counts rows only if nothing else does. */
 enum metric meaning_of(const struct pair *pair, double *scale);
 
-/* Is this name the training loss of a row that has no other: "total_loss" next to "loss_cls",
- * "step_loss" next to "lr"? */
+/* Is this the training loss of a row without another one ("total_loss" next to "loss_cls")? */
 bool meaning_is_total_loss(struct str name);
 
 /* The same for an evaluation, whose loss is a mean: "average loss". */

@@ -4,7 +4,7 @@
 #include "base/str.h"
 
 /* All metrics that a log line can contain, each in one unit. The name is used for groups in format
- * rules (parsers/formats), for metrics in v_samples, and for keys of `samples --json`.
+ * rules, in v_samples, and as keys of `samples --json`.
  *
  *   id, name, unit, what */
 #define METRIC_LIST(X)                                                                      \
@@ -49,8 +49,7 @@
 	X(GPU_THROTTLE, "gpu_throttle", "", "throttle reason bits")                         \
 	X(HOST_LOAD, "host_load", "", "load average of the pod, 1 min")
 
-/* The last metrics of the list, which a pod reports, with their names as members of struct
- * telemetry and as columns. */
+/* The last metrics of the list, which pods report: member of struct telemetry, and column. */
 #define TELEMETRY_FIRST METRIC_GPU_UTIL
 #define TELEMETRY_COUNT (METRIC_COUNT - TELEMETRY_FIRST)
 #define TELEMETRY_LIST(X)             \

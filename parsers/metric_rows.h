@@ -8,9 +8,8 @@
  * object per line.
  *
  * The header or the object must have a counter: a step, else an epoch. The first row is reported
- * when a second one follows with the same cells (CSV) and a counter that is not lower. A line with
- * other cells ends a CSV table. Empty cells and texts are ignored; members of nested objects are
- * named "train/loss". */
+ * when a second one follows with the same cells (CSV) and a counter that is not lower. Other cells
+ * end a CSV table. Empty cells and texts are ignored; nested members are named "train/loss". */
 struct metric_rows;
 
 struct metric_rows *metric_rows_new(void);

@@ -529,8 +529,7 @@ static bool is_nan_or_inf(struct str word, double *value)
 	       str_to_double(word, value);
 }
 
-/* Return the length of the symbol, bar, frame or emoji at p (U+2000 to U+2BFF, and U+1F000 and
- * above); 0 if p is at a letter. */
+/* Return the length of the symbol or emoji at p (U+2000 to U+2BFF, U+1F000 and above), or 0. */
 static size_t symbol_bytes(const struct pairs_reader *r, const char *p)
 {
 	size_t left = (size_t)(r->end - p);

@@ -16,10 +16,9 @@ struct pair {
 
 #define PAIRS_MAX 48
 
-/* Read the pairs of a line without prefixes and escape sequences, in their order, at most
- * PAIRS_MAX. Returns their number. A value printed as absent ("n/a", None, null, "-") gives no
- * pair; "0:01:02" is 62 s. Returns 0 if some part of the line cannot belong to a row: prose, source
- * code, a path. */
+/* Read the pairs of a line without prefixes and escape sequences, in their order. Returns their
+ * number. A value printed as absent ("n/a", None, null, "-") gives no pair; "0:01:02" is 62 s.
+ * Returns 0 if a part of the line cannot be in a row: prose, code, a path. */
 size_t pairs_read(struct str line, struct pair pairs[PAIRS_MAX]);
 
 /* Properties of the line that are not in its pairs. */

@@ -24,6 +24,5 @@ bool pattern_find_line(const struct pattern *pattern, struct str block, size_t f
 /* Compile a pattern that takes a name from a path: its group named "group" or, without one, its
  * first group. NULL with ERR_USAGE if it does not compile or has no group. */
 struct pattern *pattern_new_path(const char *text, struct err *err) MUST_USE;
-/* Take the name from path, as a slice of it. Returns 1 if found, 0 if the pattern does not match,
- * -1 if it exceeded its match limit. */
+/* Take the name from path, as a slice of it. Returns 1, 0: no match, -1: over the match limit. */
 int pattern_capture(const struct pattern *pattern, const char *path, struct str *taken);

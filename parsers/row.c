@@ -119,8 +119,7 @@ static const char *plain_number(const char *p, const char *end, double *value)
 	return digit < end && str_is_digit(*digit) ? str_take_number(p, end, value) : p;
 }
 
-/* Return the end of the quoted text at p; NULL if it has no end or contains an escape. *is_stamp:
- * the text may be a time stamp. */
+/* Return the end of the quoted text at p; NULL: no end, or an escape. *is_stamp: may be a time. */
 static const char *quoted_end(const char *p, const char *end, bool *is_stamp)
 {
 	*is_stamp = p + 1 < end && str_is_digit(p[1]);

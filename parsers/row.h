@@ -47,9 +47,8 @@ struct row_text {
 	uint64_t word; /* its first bytes */
 };
 
-/* The shape of a line, for reading lines quickly that differ from it only in their numbers: the
- * text between the numbers is compared, and only the numbers are parsed. The result is the same as
- * that of pairs_read_slots. */
+/* The shape of a line, to read lines with other numbers quickly: the text between them is compared,
+ * and only they are parsed. The result equals that of pairs_read_slots. */
 struct row_shape {
 	char *text; /* owned; contains the names of the pairs */
 	size_t len;
@@ -60,9 +59,8 @@ struct row_shape {
 	struct row_text before[PAIR_SLOTS_MAX]; /* the text before each slot */
 };
 
-/* Create the shape of a line; NULL if the line has no pairs or a number without a slot. of_cells:
- * the line is from a metrics file, CSV or one JSON object; its pairs are all its numbers, without
- * names. */
+/* Create a shape; NULL if the line has no pairs or a number without a slot. of_cells: the line is
+ * from a metrics file (CSV or a JSON object); its pairs are its numbers, without names. */
 struct row_shape *row_shape_new(struct str line, bool of_cells);
 void row_shape_free(struct row_shape *shape);
 

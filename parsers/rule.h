@@ -92,9 +92,8 @@ struct rule {
 	uint32_t stage_group, text_group, mode_group; /* 0: none */
 	size_t n_groups;
 	struct rule_group groups[RULE_MAX_GROUPS];
-	/* With "pairs" or "names", all named numbers of the line are read as well (pairs.h). Each
-	 * of them is a series under its printed name; its metric comes from `names` or, for other
-	 * names, from meaning.h. */
+	/* With "pairs" or "names", all named numbers of the line are series as well (pairs.h),
+	 * under their printed names; `names` or meaning.h gives the metrics. */
 	bool pairs;
 	struct rule_name *names; /* owned */
 	size_t n_names;

@@ -7,9 +7,8 @@
 
 #include "parsers/metric.h"
 
-/* One training run, read from its log: the row of `parse --json` (keys and meanings in man
- * hgym-tui, OUTPUT). A number that is not in the log is NAN (RUN_ABSENT), never 0; such a text is
- * NULL. */
+/* One training run, read from its log: the row of `parse --json` (man hgym-tui, OUTPUT). A number
+ * that is not in the log is NAN (RUN_ABSENT), never 0; such a text is NULL. */
 #define RUN_ABSENT ((double)NAN)
 
 static inline bool run_has(double value)
@@ -155,8 +154,7 @@ struct run {
 	uint64_t first_line; /* 1-based */
 	uint64_t lines, bytes, matched;
 	char *formats; /* owned; names of the rule sets that matched, "a,b" */
-	/* owned; the track that the log was recognized as; "a,b": one of these; "": none; NULL: the
-	 * log was not read */
+	/* owned; the track that the log is of; "a,b": one of these; "": none; NULL: log not read */
 	char *tracks;
 	struct run_event *events; /* owned */
 	size_t n_events;

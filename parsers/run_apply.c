@@ -118,9 +118,8 @@ static void report_value(const struct apply *a, enum metric metric, double value
 	 (uint64_t)1 << METRIC_STEP_MS | (uint64_t)1 << METRIC_STEP_AVG_MS | \
 	 (uint64_t)1 << METRIC_TOK_S | (uint64_t)1 << METRIC_TOK_S_DEVICE)
 
-/* Add the named numbers of a row to their series, in the order of printing. If a name appears
- * twice, the first one counts. A number whose metric has another value in the row is a series
- * without a metric. */
+/* Add the named numbers of a row to their series, in the order of printing. The first of two equal
+ * names counts. A number whose metric has another value is a series without a metric. */
 static void report_pairs(const struct apply *a)
 {
 	struct run *run = &a->state->run;
@@ -509,8 +508,7 @@ static void apply_size(const struct apply *a)
 	size_t n = label.len < sizeof(s->size_label) ? label.len : sizeof(s->size_label);
 	bool is_same = n == s->size_label_len && (n == 0 || memcmp(label.p, s->size_label, n) == 0);
 
-	/* Sizes with the same label belong to one artifact, and the last one counts; another label
-	 * may mean another artifact. */
+	/* Of sizes with one label the last counts; another label may mean another artifact. */
 	if (run_has(bytes)) {
 		if (run_has(s->artifact) && !is_same && bytes != s->artifact)
 			s->artifact_unclear = true;
@@ -848,8 +846,7 @@ static bool has_reached_last(const struct run_state *s)
 	       (!run_has(s->val_step) || has_val);
 }
 
-/* Did the run end before its launcher failed? It has printed its end or its score, and no
- * evaluation waits for a result. */
+/* Did the run end before its launcher failed? It printed its end or score; no result is missing. */
 static bool is_complete(struct run_state *s)
 {
 	derive_times(s);

@@ -11,8 +11,7 @@ struct row_time {
 	double step, ms; /* absent before the first row */
 };
 
-/* What the lines read until now show about a run. A table in run_apply.c lists the kinds of records
- * that set and clear each flag. */
+/* What the lines until now show about a run; run_apply.c has a table of what sets each flag. */
 enum run_flag {
 	IS_ACTIVE = 1 << 0,	/* it has a warm-up step or a row */
 	IS_STOPPED = 1 << 1,	/* it has a stop line */
@@ -74,8 +73,7 @@ struct run_state {
 	double tok_s_sum;
 	uint64_t tok_s_n;
 	struct median step_ms; /* of the printed step times */
-	/* The last bar: its total and its step. A bar counts the steps if two rows without a step
-	 * came after it. */
+	/* Total and step of the last bar; it counts steps if two rows without a step follow. */
 	double bar_step, bar_total;
 	uint64_t bar_line;
 	char bar_place[16];	      /* epoch and percentage of the last row that is a bar */
@@ -101,8 +99,7 @@ void run_state_apply(struct run_state *state, const struct record *record,
 /* Is the record a BPB with an unknown label before the end of training, so not of an evaluation? */
 bool run_state_is_early(const struct run_state *state, const struct record *record);
 
-/* Called with each line after a traceback, without its prefix: the name of the exception becomes
- * the text of the traceback event. */
+/* Called with each line after a traceback, without prefix: the exception is the event's text. */
 void run_state_name_exception(struct run_state *state, uint64_t line, struct str text);
 
 /* Update the derived values and, if `final`, the status. */

@@ -122,8 +122,7 @@ static void close_run(struct run_reader *r, uint64_t last_line, uint64_t last_by
 	r->has_run = false;
 }
 
-/* Start the next run at this line. If `carry` is set, it gets the settings that the launcher prints
- * only once for all runs of a file. */
+/* Start the next run at this line. carry: with the settings that the launcher prints only once. */
 static void next_run(struct run_reader *r, uint64_t line, bool carry)
 {
 	double n_gpus = r->state.run.n_gpus;
@@ -306,8 +305,7 @@ static void apply_metric_row(void *user, const struct record *record, const stru
 		r->state.is |= IS_ENDED;
 }
 
-/* Is the line certainly not from a metrics file? Such a file has no bars, so only the last segment
- * of a line can be from one. */
+/* Is the line not from a metrics file? Only the last segment can be: such files have no bars. */
 static bool is_plain(const struct run_reader *r, const struct log_line *line)
 {
 	size_t n = index_of(i, line->text.len, !str_is_blank(line->text.p[i]));
@@ -322,8 +320,7 @@ static bool read_template(struct run_reader *r, struct log_line *line)
 	return templates_read(r->templates, line);
 }
 
-/* Read a row that no rule matches, between rows that rules match: "step:400/500 [QAT] ..". Its
- * total must be the plan of the run. */
+/* Read a row that no rule matches, in a run with rules: "step:400/500 [QAT] ..", 500 as planned. */
 static bool read_planned_row(struct run_reader *r, const struct log_line *line)
 {
 	double planned = r->state.run.planned_steps;
@@ -352,8 +349,7 @@ static void apply_match(struct run_reader *r, const struct record *record,
 	/* The row that the line ends comes first. */
 	if (r->templates != NULL && (rule->fatal || rule->kind == RULE_END))
 		templates_finish(r->templates);
-	/* Once a rule has matched a training row, use only rules. Earlier rows without a rule
-	 * become a separate run. */
+	/* Use only rules from here on. Earlier rows without a rule become a separate run. */
 	if (r->templates != NULL && rule->kind == RULE_TRAIN) {
 		templates_free(r->templates);
 		r->templates = NULL;
@@ -404,9 +400,8 @@ static struct str text_after(struct str s, const char *mark)
 	return str_between(at + strlen(mark), s.p + s.len);
 }
 
-/* Return the text after a bar of tqdm, which ends without a newline:
- * "eval: 45%|##  | 45/99 [00:10<00:12, 4.4it/s]step:1/9 ..". Empty without a bar in tqdm's default
- * format, or without text after it. */
+/* Return the text after a bar of tqdm, which ends without a newline: "eval: 45%|## | 45/99
+ * [00:10<00:12, 4.4it/s]step:1/9 ..". Empty if there is none. */
 static struct str text_after_bar(struct str line)
 {
 	const char *at = line.p, *end = line.p + line.len, *last = end;

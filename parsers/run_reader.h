@@ -29,8 +29,7 @@ struct run_reader *run_reader_new(const struct format_set *formats, const struct
 				  void *user);
 void run_reader_free(struct run_reader *reader);
 
-/* Remember the last n scripts (n >= 2), so that a repeated script is read quickly. To be called
- * before the first of many logs. */
+/* Remember the last n >= 2 scripts, to read repeated ones quickly. Call before the first log. */
 void run_reader_remember_scripts(struct run_reader *reader, size_t n);
 
 /* Start another log, for another user. Only the scripts stay remembered. */
@@ -46,8 +45,7 @@ void run_reader_finish(struct run_reader *reader);
  * derived values are up to date. NULL before the first run; borrowed until the next call. */
 const struct run *run_reader_current(struct run_reader *reader);
 
-/* Return the current run as if the log ended here, with a final status. The caller releases *out.
- * False before the first run. */
+/* Get the current run as if the log ended here; the caller releases *out. False without a run. */
 bool run_reader_at_end(struct run_reader *reader, struct run *out);
 
 /* Return how often rule number i of the set exceeded the match limit. */

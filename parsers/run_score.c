@@ -91,8 +91,7 @@ static bool has_same_label(const struct result *a, const struct result *b)
 	return a->stage == b->stage && strcmp(a->label, b->label) == 0;
 }
 
-/* Does the result count? It does not if a later one with the same label has the same figure, or
- * belongs to a model packed again. */
+/* Does the result count? No, if its label comes again with the same figure or a repacked model. */
 static bool is_counted(const struct run_results *results, const struct result *r)
 {
 	return !has_exact_twin(results, r) && !is_alias(results, r) &&

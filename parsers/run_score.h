@@ -52,8 +52,7 @@ bool run_results_any(const struct run_results *results, unsigned int stages);
  * weights may have changed before the known ones. */
 bool run_results_odd_first(const struct run_results *results);
 
-/* Fill prequant_bpb (if printed), quant_bpb, sliding_bpb, ttt_bpb, final_* and eval_s of run;
- * missing values are absent. */
+/* Set the run's prequant_bpb, quant_bpb, sliding_bpb, ttt_bpb, final_* and eval_s. */
 void run_results_apply(const struct run_results *results, struct run *run);
 
 /* Remove the score of a run whose evaluation did not end; the figures of its stages remain. */

@@ -28,8 +28,7 @@ const char *run_series_shared_name(struct run_series *series);
  * the name of a metric gets a suffix: "train_loss (printed)". Returns out. */
 #define SERIES_LABEL_BYTES (SERIES_NAME_BYTES + 12)
 const char *series_label(enum metric metric, const char *name, char out[SERIES_LABEL_BYTES]);
-/* Find the series with that metric's name, else the first one with that printed name, else the one
- * with that label; NULL: none. */
+/* Find the series by its metric's name, else its printed name, else its label; NULL: none. */
 const struct run_series *run_series_find(const struct run *run, const char *name);
 
 /* Return the last value of a series: in the metric's unit if name is the metric's name, else as

@@ -33,8 +33,7 @@ static size_t gram_slot(uint64_t mixed)
 	return mixed & ((1 << SCAN_SLOT_BITS) - 1);
 }
 
-/* Numbers of sets, see struct scan_index: by the second byte of a line, and of the rules that need
- * none of the literals. */
+/* Sets, see struct scan_index: one per second byte of a line, and the rules without a literal. */
 #define SECOND_SETS ((size_t)256)
 #define FREE_SET    (2 * SECOND_SETS)
 

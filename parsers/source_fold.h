@@ -31,12 +31,11 @@ void script_hash_update(struct script_hash *h, struct str text);
 /* Finish the script. Returns its hash as 64 hex digits, borrowed until the next script ends. */
 const char *script_hash_end(struct script_hash *h);
 
-/* Recognizes a training script printed into its own log. Its f-strings and default values look like
- * results and settings, so its lines are hidden from the rules, and hashed.
+/* Recognizes a training script printed into its own log. Its texts look like results and settings,
+ * so its lines are hidden from the rules, and hashed.
  *
  * It starts at a line that only Python code has at column 0: an import, a docstring or "#!". It
- * ends at a line of 60 or more "=" outside a docstring (scripts print 100 of them after the
- * source), or at a training row. */
+ * ends at a line of 60 or more "=" outside a docstring (scripts print 100) or a training row. */
 struct source_fold {
 	bool inside;
 	char quote; /* that opened the current docstring; 0: none */

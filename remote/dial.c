@@ -94,8 +94,7 @@ void dial_cancel(struct dial *dial)
 
 static void dial_finish(struct dial *dial, int fd)
 {
-	/* Detect dead peers: unacknowledged data for 20 s ends the connection; an idle connection
-	 * is probed every 5 s after 10 s. */
+	/* A dead peer ends the connection: no acknowledgement for 20 s, or for probes when idle. */
 	static const struct {
 		int level, name, value;
 	} options[] = {

@@ -26,8 +26,7 @@ struct remote_pod {
 	const char *proxy_jump;	    /* [user@]host[:port], or an alias */
 	const char *host_key_alias; /* the pod's name in known_hosts */
 	enum remote_transport transport;
-	/* For REMOTE_COMMAND: a program and its arguments, NULL-terminated, that provides a POSIX
-	 * shell on its stdin and stdout. */
+	/* For REMOTE_COMMAND: argv of a program with a POSIX shell on its stdin and stdout. */
 	const char *const *command;
 };
 

@@ -7,9 +7,8 @@
 #include "transport.h"
 
 /* Follow the logs of one pod with one command. Each byte of each generation of each log is
- * delivered once and in order, across lost connections and restarts, starting with the first byte
- * of the file. If a file has a large backlog, bytes near its end are delivered in advance
- * (on_preview). They are only for display: parse, store and count the bytes of on_bytes.
+ * delivered once and in order, across lost connections and restarts. If a file has a large backlog,
+ * bytes near its end are delivered in advance (on_preview). They are only for display.
  *
  * A file on the pod is a known log if it starts with all bytes that were received from that log.
  * The follower must confirm their checksum before the log continues, unless inode, size and change
@@ -88,8 +87,7 @@ struct follow_cb {
 	void (*on_preview)(void *user, struct follow_file *file, uint64_t offset, struct str data);
 	/* Reports a log that cannot be read, with the pod's errno. May be NULL. */
 	void (*on_trouble)(void *user, struct str path, int error);
-	/* Reports that state, why, scanned, n_followed, n_matching or retry_at_ms changed. May be
-	 * NULL. */
+	/* state, why, scanned, n_followed, n_matching or retry_at_ms changed. May be NULL. */
 	void (*on_state)(void *user, const struct follow_status *status);
 };
 

@@ -186,8 +186,7 @@ static int begin_file(struct follow_session *session, uint32_t id, struct err *e
 	return 0;
 }
 
-/* The follower's file `id` is this known file: continue it. The bytes of an unchanged file are
- * requested when it changes. */
+/* The follower's file `id` is this known file: continue it, now or when it changes. */
 static void resume_file(struct follow_session *session, uint32_t id, struct follow_file *file)
 {
 	struct follow *follow = session->follow;
@@ -590,10 +589,9 @@ static bool search_missed(struct follow_session *session)
 	return asked;
 }
 
-/* A scan is complete. Request a search for known files that it did not find. After these searches,
- * identify the remaining files of the follower, and end the known files that were not found. Two
- * kinds do not end: a file that could not be opened, and any file of a pod that has more logs than
- * the follower has room for. */
+/* After a scan, request a search for known files that it did not find. After these searches,
+ * identify the remaining files of the follower, and end the known files that were not found. Files
+ * that could not be opened do not end, nor any file of a pod with too many logs. */
 static int on_scanned(struct follow_session *session, const struct frame *frame, struct err *err)
 {
 	struct follow *follow = session->follow;

@@ -63,8 +63,7 @@ struct frame {
 	uint64_t seq;	   /* H */
 	uint64_t pod_ms;   /* H */
 	bool python;	   /* HELLO: the follower is the one in Python */
-	/* N O M E: path; D V: a part of the bytes; LACKS: the tools. Borrowed until the next
-	 * call. */
+	/* N O M E: path; D V: some bytes; LACKS: the tools. Borrowed until the next call. */
 	struct str data;
 	struct str real; /* N O M: borrowed like data */
 };

@@ -136,8 +136,7 @@ void link_fail_streams(struct remote_link *link, const struct err *why);
 /* Start waiting streams from the loop, after the current callback. */
 void link_pump_soon(struct remote_link *link);
 /* The server refuses a session for s in addition to the n_open open sessions: move s to the link's
- * spare connection, where it starts again. False if n_open is 0, or the chain has LINK_SPARES
- * already. */
+ * spare connection, where it starts again. False if n_open is 0 or the chain is full. */
 bool link_spill(struct stream *s, size_t n_open);
 
 /* Deliver bytes of stdout. Bytes that on_data does not consume are held, and pause the stream. */

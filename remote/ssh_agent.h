@@ -24,8 +24,7 @@ struct ssh_agent {
 bool ssh_agent_open(struct ssh_agent *agent, const char *path, const atomic_bool *cancel);
 void ssh_agent_close(struct ssh_agent *agent);
 
-/* Sign data with the key whose public part is blob, within timeout_ms. With the flags 2 and 4, an
- * RSA key signs with SHA-256 and SHA-512. *signature is the signature without its type, borrowed
- * until the next call. */
+/* Sign data with the key whose public part is blob, within timeout_ms. Flags of RSA keys: 2:
+ * SHA-256, 4: SHA-512. *signature has no type; borrowed until the next call. */
 bool ssh_agent_sign(struct ssh_agent *agent, struct str blob, struct str data, uint32_t flags,
 		    int64_t timeout_ms, struct str *signature);

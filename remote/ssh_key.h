@@ -32,8 +32,7 @@ void ssh_wire_put_u32(struct buf *out, uint32_t value);
 void ssh_wire_put(struct buf *out, struct str data);
 
 /* Known hosts: check the key that a server presents against the entries for its name. `ssh-keygen
- * -F` finds these entries, because it handles patterns and hashed names. Format: sshd(8),
- * SSH_KNOWN_HOSTS FILE FORMAT. */
+ * -F` finds them, also patterns and hashed names. Format: sshd(8), SSH_KNOWN_HOSTS FILE FORMAT. */
 #define KNOWN_KEYS_MAX 128
 
 struct known_key {

@@ -9,8 +9,7 @@
 #include "remote/openssh.h"
 #include "remote/ssh_key.h"
 
-/* The parts of a connection with libssh2: its session, the authentication, and the channels that
- * run commands. Only for ssh_*.c. */
+/* For ssh_*.c: a connection with libssh2, its session, its login, and the channels of commands. */
 
 /* A libssh2 session and its socket. Data that the socket does not accept at once is queued here and
  * reported to libssh2 as sent. Otherwise libssh2 1.10 would keep the address of the half-sent
@@ -52,10 +51,9 @@ const char *ssh_session_message(LIBSSH2_SESSION *ssh2, char out[SSH_MESSAGE_SIZE
  * an SSH server, the error explains that instead. */
 void ssh_session_error(const struct ssh_session *session, const char *what, struct err *err);
 
-/* Public key authentication, as a job that borrows the session and makes it blocking meanwhile.
- * Keys are tried in the order of ssh(1): agent keys that belong to an identity file, other agent
- * keys, unencrypted files, encrypted files. A passphrase is only requested if the server would
- * accept the key. */
+/* Public key authentication, as a job that borrows the session and makes it blocking. Keys are
+ * tried in the order of ssh(1): agent keys that belong to an identity file, other agent keys,
+ * unencrypted files, encrypted files. A passphrase is only requested for an accepted key. */
 enum ssh_auth_result {
 	SSH_AUTH_DONE,
 	SSH_AUTH_REFUSED, /* the server accepts none of the keys; err is set */
@@ -89,15 +87,13 @@ void ssh_auth_work(struct ssh_auth *auth);
 /* Overwrite and free a secret string. NULL is a no-op. */
 void ssh_secret_free(void *secret);
 
-/* The channels of an authenticated session; each runs one command. Reading one channel may also
- * receive data of the others, so all channels are read until none has more before the loop waits
- * for the socket. */
+/* The channels of an authenticated session; each runs one command. Reading one may also receive
+ * data of others, so read all until none has more before waiting for the socket. */
 struct ssh_channels {
 	/* Set before the start; all borrowed. */
 	struct remote_link *link;
 	struct ssh_session *session;
-	/* Reports that the session is lost, or was closed while idle (why is NULL then). The
-	 * callback may release the channels. */
+	/* The session is lost, or closed while idle (why: NULL). It may release the channels. */
 	void (*on_lost)(void *user, const struct err *why);
 	void *user;
 

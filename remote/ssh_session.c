@@ -109,8 +109,7 @@ static ssize_t on_send(UNUSED libssh2_socket_t fd, const void *buffer, size_t le
 	return ssh_session_flush(session) != 0 ? -EPIPE : (ssize_t)length;
 }
 
-/* The server sent SSH_MSG_DISCONNECT.  OpenSSH has no separate reason code for too many failed
- * keys, so look at the text, too. */
+/* The server sent SSH_MSG_DISCONNECT. Only OpenSSH's text shows that too many keys failed. */
 static void on_disconnect(UNUSED LIBSSH2_SESSION *ssh2, int reason, const char *message,
 			  int message_len, UNUSED const char *language, UNUSED int language_len,
 			  void **abstract)

@@ -49,9 +49,8 @@ struct context {
 void context_init(struct context *context, const struct context_options *options);
 void context_close(struct context *context);
 
-/* Open the given parts (enum context_part) that are not open yet. -1 with err, leaving the failed
- * parts closed: ERR_CONFIG for errors in the configuration or in a file that it names, ERR_NODATA
- * if there is no database yet. */
+/* Open the given parts (enum context_part) that are not open yet. -1 with err, and the failed parts
+ * closed: ERR_CONFIG for the configuration and its files, ERR_NODATA without a database. */
 int context_open(struct context *context, unsigned int parts, struct err *err) MUST_USE;
 
 /* Use the pods of these places (conf_place) instead of the configured ones, with a temporary
@@ -79,8 +78,7 @@ int context_find_track(const struct context *context, const char *name, struct t
 int context_reload(struct context *context, char said[200], struct err *err) MUST_USE;
 
 /* Replace the pods from the previous output of conf.discover[i] by the pods in this output, in
- * place; the previous pods stay valid until the next call. -1 with err, and nothing changed, if the
- * output is invalid. */
+ * place; the previous pods stay valid until the next call. -1 with err: nothing changed. */
 int context_discovered(struct context *context, size_t i, struct str answer,
 		       struct err *err) MUST_USE;
 

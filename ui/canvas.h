@@ -62,8 +62,8 @@ void canvas_release(struct canvas *canvas);
 void canvas_resize(struct canvas *canvas, int width, int height);
 void canvas_clear(struct canvas *canvas);
 
-/* Restrict drawing to the part of rect inside the current clip, and return the current clip: assign
- * it to canvas->clip afterwards. */
+/* Restrict drawing to rect inside the current clip; returns the old clip, to be restored
+ * afterwards. */
 struct rect canvas_clip(struct canvas *canvas, struct rect rect);
 
 /* Draw text from (x, y) to the right. Returns its width in columns, including clipped ones. */

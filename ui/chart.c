@@ -175,8 +175,7 @@ static double chart_y_value(const struct chart *chart, double y)
 	return y > 0 && y < HUGE_Y ? log10(y) : (double)NAN;
 }
 
-/* Extend y to contain the part of a series between x[0] and x[1], including the points where its
- * lines cross these edges. */
+/* Extend y to contain a series between x[0] and x[1], also where its lines cross these edges. */
 static void widen_by_series(const struct chart *chart, const struct chart_series *series,
 			    const double x[2], struct scale *y)
 {
@@ -217,8 +216,8 @@ static void find_y_range(struct plot *plot)
 		y.lo = chart->log_y ? -1 : 0;
 		y.hi = 1;
 	}
-	/* Points that are all equal get a margin relative to their value. The minimum margin keeps
-	 * the labels of the axis distinct. */
+	/* Equal points get a margin relative to their value. The minimum keeps the labels distinct.
+	 * */
 	double size = fmax(fabs(y.lo), fabs(y.hi));
 	air = y.hi - y.lo > 1e-9 * size ? fmax((y.hi - y.lo) * 0.03, size * 1e-4)
 	      : size > 0		? size * 0.01

@@ -10,8 +10,7 @@
  *
  * Columns have fixed widths, so that nothing moves when a number grows. If the columns do not fit,
  * those with the highest `drop` are hidden; spare room goes to columns that may grow. If the rows
- * do not fit, a scroll bar shows which part is visible, and so does the header ("8-19/120") if it
- * has room. */
+ * do not fit, a scroll bar and, with room, the header ("8-19/120") show which part is visible. */
 struct list_column {
 	const char *title; /* with its unit */
 	int width;
@@ -61,8 +60,7 @@ struct list_ops {
 	size_t (*parent)(void *user, size_t row);
 	/* Columns that the key `s` sorts by, ended by 0. NULL: all visible columns. */
 	const unsigned char *sorts;
-	/* With a filter, put the best match first. In the column `filtered`, other letters may come
-	 * between the letters of a word. */
+	/* With a filter, best match first. In the column `filtered`, words may have gaps. */
 	bool best_first;
 	size_t filtered;
 	bool swatch; /* column 0 keeps its style (a color of the chart) in the selected row */

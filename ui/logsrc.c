@@ -269,8 +269,7 @@ void logsrc_read(struct logsrc *src, uint64_t place, size_t columns, struct logs
 	logtext_show(&line->text, buf_str(&raw), columns, line->runs);
 }
 
-/* Match the next PIECE_LINES lines. The filter's own sweep reads all lines; a search reads only
- * those that pass the filter. */
+/* Match the next PIECE_LINES lines: all for the filter itself, else those that pass the filter. */
 static bool sweep_lines(struct logsrc *src, const struct logfile_filter *sweep, bool forward,
 			uint64_t *place, struct logfile_hits *hits)
 {
@@ -298,8 +297,7 @@ static bool sweep_lines(struct logsrc *src, const struct logfile_filter *sweep, 
 	return more;
 }
 
-/* Match the next piece: a block of the file, or some lines if logs are merged or filtered. False if
- * the end was reached. */
+/* Match the next block of the file or, of merged or filtered logs, some lines; false at the end. */
 static bool sweep_piece(struct logsrc *src, struct logfile_filter *sweep, bool forward,
 			uint64_t *place, struct logfile_hits *hits)
 {

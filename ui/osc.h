@@ -4,12 +4,12 @@
 #include "base/buf.h"
 
 /* Escape sequences for the terminal itself: clipboard (OSC 52) and notifications (OSC 9 and 777).
- * Text is sanitized, so it cannot end the sequence. For tmux, a sequence is wrapped so that tmux
- * passes it on to its terminal. */
+ * Text is sanitized, so it cannot end the sequence. In tmux, a sequence is wrapped to pass through.
+ * */
 #define OSC_COPY_MAX_BYTES 74000U
 
-/* Append the sequence that copies text to the clipboard. Returns -1 and appends nothing if the text
- * is longer than terminals accept. */
+/* Append the sequence that copies text to the clipboard; -1 if the text is longer than terminals
+ * accept. */
 int osc_copy(struct buf *out, struct str text, bool tmux);
 /* Append the sequences that show a notification. */
 void osc_notify(struct buf *out, struct str title, struct str text, bool tmux);

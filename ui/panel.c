@@ -40,8 +40,7 @@ void panel_empty(struct canvas *canvas, struct rect r, const char *text)
 	}
 }
 
-/* Draw a row of a table, or its header if cells is NULL. The first column gets the room that the
- * columns of numbers do not need. */
+/* Draw a row of a table (cells NULL: header). The first column gets the room that numbers leave. */
 static void facts_draw_row(struct canvas *canvas, struct rect line,
 			   const struct facts_section *section, const struct fact *cells)
 {
@@ -284,8 +283,7 @@ static void gauge_draw(struct canvas *canvas, struct rect line, const struct gau
 	canvas_print(canvas, line, gauge->style, "%s", gauge->note.data);
 }
 
-/* Append when the training ends. Count from the time of the newest row, so that the end does not
- * move while the run is silent. */
+/* Append when the training ends, from the newest row: the end of a silent run does not move. */
 static void add_end(const struct ui_shared *shared, double left_s, struct buf *note)
 {
 	const struct model_run *mr = shared->selected;
@@ -429,8 +427,7 @@ static void draw_score(const struct ui_shared *shared, struct canvas *canvas, st
 			     fmt_number(run->last_val_loss, 4).s);
 }
 
-/* Draw the run's cost. If the run is behind the reference, add how many earlier runs that were as
- * far behind still finished ahead. */
+/* Draw the run's cost and, if behind the reference, how many such runs still finished ahead. */
 static void draw_cost(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	const struct model_run *mr = shared->selected;
@@ -522,8 +519,8 @@ void panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rec
 
 	if (file == NULL)
 		return;
-	/* Lines from log->read_bytes on have not been parsed and have no class yet. The last parsed
-	 * line has the number classes.last. */
+	/* Lines from log->read_bytes on have no class yet. The last parsed line has the number
+	 * classes.last. */
 	number = log->is_preview ? 0 : log->classes.last;
 	for (int i = 0; i < MAX_LINES && at > 0 && r.h > 0; i++) {
 		enum line_class class = LINE_PLAIN;

@@ -259,8 +259,8 @@ bool plot_points_smooth(struct plot_points *points, const struct plot_points *li
 		double keep = exp(rate * (fabs(dx) + gap));
 
 		gap = 0;
-		/* Weight each row by its distance from the previous one, so that dense rows in the
-		 * first seconds do not dominate. */
+		/* Weight each row by its distance from the previous one: rows may be dense in the
+		 * first seconds. */
 		sum = sum * keep + points->y[i] * (1 - keep);
 		weights = weights * keep + (1 - keep);
 		if (weights > 0)
@@ -412,8 +412,8 @@ size_t plot_choices(const struct model *model, const struct model_run *const *ru
 
 /* The data that drawing a chart needs. */
 struct work {
-	/* First the points of the n_runs runs, then the unsmoothed points of the first run, then
-	 * the reference's points. */
+	/* First the points of the n_runs runs, then the first run's unsmoothed, then the
+	 * reference's. */
 	struct plot_points points[UI_MAX_MARKS + 4];
 	struct plot_label labels[UI_MAX_MARKS + 3]; /* of the runs, then of the band */
 	struct band band;			    /* n 0: none */

@@ -14,8 +14,7 @@ struct plot_label {
 };
 
 /* The metrics of charts. Losses in nats cannot be compared across tokenizers, so BPB multiplies the
- * training loss by the run's val_bpb / val_loss. OWN is any other series of a run, identified by
- * its printed name.
+ * training loss by the run's val_bpb / val_loss. OWN is another series, by its printed name.
  *
  * Members: see struct plot_info. */
 #define PLOT_LIST(X)                                                       \

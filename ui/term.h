@@ -6,8 +6,7 @@
 #include "ui/theme.h"
 
 /* The terminal: shows cells and reads keys. Only its implementation uses curses. There is at most
- * one open terminal. Its modes are restored by term_close, and also if a signal or a lack of memory
- * ends the program. */
+ * one open terminal. term_close restores its modes, as do a fatal signal and a lack of memory. */
 struct term;
 
 struct term_options {
@@ -35,8 +34,7 @@ void term_configure(struct term *term, const struct term_options *options);
 bool term_has_colors(const struct term *term);
 
 /* Output never blocks: bytes that the terminal does not accept are queued. While term_has_pending,
- * watch term_out_fd for writing and call term_flush, which returns true when the queue is empty.
- * Keys come from standard input. */
+ * watch term_out_fd for writing and call term_flush, which returns true when the queue is empty. */
 int term_out_fd(const struct term *term);
 bool term_flush(struct term *term);
 bool term_has_pending(const struct term *term);
@@ -46,13 +44,11 @@ void term_size(const struct term *term, int *width, int *height);
 void term_resize(struct term *term);
 
 /* Get the size of a cell in pixels. The first call asks the terminal; the size is 0, 0 until its
- * answer arrives between the keys. False if the terminal shows no pictures or did not answer in
- * time. */
+ * answer arrives between the keys. False without pictures, or without an answer in time. */
 bool term_pixels(struct term *term, int *w, int *h);
 
 /* Show the canvas, which must have the terminal's size; only changed cells are written. The cursor
- * is at (x, y), hidden if x < 0. Do not call it while term_has_pending: wait, and show only the
- * newest frame then. */
+ * is at (x, y), hidden if x < 0. While term_has_pending, wait, then show the newest frame. */
 void term_present(struct term *term, const struct canvas *canvas, int x, int y);
 /* Draw every cell in the next frame. */
 void term_repaint(struct term *term);
@@ -65,8 +61,8 @@ bool term_is_gone(const struct term *term);
 void term_mouse(struct term *term, bool on);
 /* Ring the bell, unless an earlier one is still queued. */
 void term_bell(struct term *term);
-/* Write escape sequences (ui/osc.h) after the queued output. False, and nothing is written, if the
- * queue is too long. */
+/* Write escape sequences (ui/osc.h) after the queued output, or nothing (false) if that is too
+ * long. */
 bool term_write(struct term *term, const void *data, size_t len);
 /* Stop this process and return to the shell, until the shell continues the process. */
 void term_suspend(struct term *term);

@@ -33,8 +33,7 @@
 #define PASTE_ON   "\033[?2004h"
 #define PASTE_OFF  "\033[?2004l"
 
-/* Ask for the size of the text area in pixels, and for capabilities (DA1), which every terminal
- * answers. */
+/* Ask for the size in pixels, and for capabilities (DA1), which every terminal answers. */
 #define ASK_PIXELS "\033[14t\033[c"
 #define DA1_SIXEL  4
 #define MIN_CELL   3	/* pixels */
@@ -57,8 +56,8 @@
  * from there to the terminal when it accepts them. So a terminal that accepts nothing, such as an
  * SSH client on a sleeping machine, does not stop the program.
  *
- * The terminal is opened a second time, because O_NONBLOCK belongs to the open file, which stdout
- * shares with stdin and the shell. */
+ * The terminal is opened a second time, because stdout shares O_NONBLOCK with stdin and the shell.
+ * */
 struct outlet {
 	FILE *file; /* for curses: the terminal until outlet_redirect, then memory */
 	int fd;	    /* of the terminal */
@@ -191,8 +190,8 @@ static bool outlet_drain(struct outlet *outlet)
 }
 
 /* Drop the queue and write data at once. If a part of the queue was written, abort a sequence that
- * may be incomplete. If the kernel has no room, drop its queue, too. Never blocks, and is safe in a
- * signal handler. */
+ * may be incomplete. Without room, drop the kernel's queue, too. Never blocks; safe in a signal
+ * handler. */
 static void outlet_force(struct outlet *outlet, const char *data, size_t len)
 {
 	bool is_cut = outlet->sent > 0;
@@ -230,8 +229,7 @@ static void set_modes(bool ours)
 	(void)tcsetattr(STDIN_FILENO, TCSANOW, &modes[0]);
 }
 
-/* Restore the terminal if one is open. Calls only async-signal-safe functions, because it runs in a
- * signal handler and before abort. */
+/* Restore the terminal if open. Async-signal-safe: runs in a signal handler and before abort. */
 static void restore_terminal(void)
 {
 	if (!saved.open)

@@ -517,8 +517,8 @@ static enum action find_list_action(uint32_t code)
 
 /* ---- confirmation of a command */
 
-/* Show what a command would do, and let the user confirm it; run it at once if it has no preview.
- * Takes ownership of the command. */
+/* Show what a command would do, and let the user confirm it; without preview run it. Takes
+ * ownership. */
 static void confirm_command(struct ui *ui, struct command *command)
 {
 	struct err err = { ERR_NONE, "" };
@@ -1830,8 +1830,8 @@ static void draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
 		canvas_print(canvas, line, STYLE_STRONG, "%s", shared->said);
 		return;
 	}
-	/* Count from the first time the event was drawn: an alert has the time when its cause
-	 * started, which may be long ago. */
+	/* Count from the first drawing of the event: the cause of an alert may have started long
+	 * ago. */
 	if (events != ui->seen_events)
 		ui->seen_at_ms = shared->now_mono_ms;
 	ui->seen_events = events;
@@ -2080,8 +2080,7 @@ void ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 	struct rect body = { 0, 1, canvas->width, canvas->height - 3 };
 
 	*cursor_x = *cursor_y = -1;
-	/* Open the oldest question, unless another overlay is open or a paste is in progress, which
-	 * would answer it. */
+	/* Open the oldest question, unless another overlay is open or a paste would answer it. */
 	if (ui->overlay == OVERLAY_NONE && !ui->is_finding && ui->paste == PASTE_NONE &&
 	    ui->n_questions > 0) {
 		prompt_set(&ui->answer, "");

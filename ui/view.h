@@ -100,12 +100,11 @@ struct view_ops {
 	/* Draw into rect. Must not block. */
 	void (*draw)(void *state, struct ui_shared *shared, struct canvas *canvas,
 		     struct rect rect);
-	/* Run an action; false leaves it to the list and the frame. If *out is set to a command,
-	 * the frame executes it afterwards. */
+	/* Run an action; false: the list and the frame try it. The frame executes a command set in
+	 * *out. */
 	bool (*act)(void *state, struct ui_shared *shared, enum action action, struct command *out);
 	/* Update and return the list, which gets the actions that the view leaves. The state of
-	 * such a view starts with the struct list; the frame releases it. NULL: the view has no
-	 * list. */
+	 * such a view starts with the struct list; the frame releases it. May be NULL. */
 	struct list *(*list)(void *state, struct ui_shared *shared);
 	/* The selection of the list moved. */
 	void (*moved)(void *state, struct ui_shared *shared);

@@ -658,8 +658,7 @@ static void open_line(struct board_view *view, struct ui_shared *shared)
 	fill_lines(view);
 }
 
-/* Make the group's first run the reference, and so the group the baseline. If that run is the
- * reference, clear it. */
+/* Make the group's first run the reference (and the group the baseline), or clear it. */
 static void set_reference(const struct board_view *view, struct ui_shared *shared)
 {
 	const struct board_group *group = &view->board.groups[selected_group(view)];

@@ -530,8 +530,7 @@ static void add_artifacts(struct facts *facts, const struct harness_pick *pick)
 	}
 }
 
-/* Draw the end of a text with long lines wrapped, scrolled back by *up lines. If the text has fewer
- * lines, reduce *up. */
+/* Draw the end of a text with long lines wrapped, scrolled back by *up lines, at most all. */
 static void draw_text(struct canvas *canvas, struct rect r, struct str text, int *up)
 {
 	text = str_trim(text);

@@ -339,8 +339,7 @@ static void draw_looks(struct canvas *canvas, struct rect row, const struct logs
 	}
 }
 
-/* Draw one row of the screen; text is a part of line->text. Highlight hits of `marked` (may be
- * NULL) over the colors of the line. */
+/* Draw one row of the screen, with a part of line->text. Highlight hits of `marked` (or NULL). */
 static void draw_row(struct canvas *canvas, struct rect row, const struct logsrc_line *line,
 		     struct str text, const struct pattern *marked)
 {
@@ -576,8 +575,8 @@ static const char *describe_order(const struct logs *logs)
 	return src->log->gone_wall_ms != 0 ? " · file deleted" : "";
 }
 
-/* Append a name in at most `columns` columns. "…" replaces the middle of a long name, because its
- * end often contains the seed. */
+/* Append a name, cut to `columns` columns in its middle, because its end often contains the seed.
+ * */
 static void add_shortened_name(const char *name, int columns, struct buf *out)
 {
 	struct str all = str_from(name), head = all;

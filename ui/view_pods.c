@@ -407,8 +407,7 @@ static void draw_chart(const struct ui_shared *shared, size_t pod, size_t which,
 		chart_draw(&chart, canvas);
 }
 
-/* Draw as many charts as fit, in one or two rows. All have the same time axis, which starts at the
- * oldest value of the last hour. */
+/* Draw as many charts as fit, in one or two rows, from the oldest value of the last hour on. */
 static void draw_charts(const struct ui_shared *shared, size_t of, struct canvas *canvas,
 			struct rect r)
 {
@@ -439,8 +438,7 @@ static void draw_charts(const struct ui_shared *shared, size_t of, struct canvas
 	}
 }
 
-/* Draw the details of a pod: connection, alerts, runs, noise and last check, then charts of its
- * GPUs in the last hour below. */
+/* Draw a pod: connection, alerts, runs, noise, last check, and its GPUs in the last hour. */
 static void draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
 		     struct rect r)
 {

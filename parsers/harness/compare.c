@@ -202,8 +202,7 @@ bool harness_trial_counts(const struct harness_trial *trial)
 	       trial->score.present && score_is_measurable(trial->score.value);
 }
 
-/* Set the best score of a group. The report names it; the direction follows from whether the best
- * is the minimum or the maximum. */
+/* Set the best score of a group, as the report names it, and the direction: is it the minimum? */
 static void set_best(struct harness_compare *compare, struct harness_group *group,
 		     const cJSON *report)
 {

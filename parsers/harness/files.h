@@ -20,9 +20,8 @@ enum harness_form {
 };
 
 /* X(id, pattern, form) for every file that is read; pattern is for fnmatch, and '*' does not match
- * '/'. All other files are ignored, in particular copies of the workspace with their own
- * .harnessgym. The last two belong to a folder without HarnessGym, in which an agent keeps a table
- * of its experiments. */
+ * '/'. Other files are ignored, such as copies of the workspace with their own .harnessgym. The
+ * last two belong to a folder without HarnessGym, with an agent's table of experiments. */
 #define HARNESS_RUN_	      "runs/*/"
 #define HARNESS_IT_	      "runs/*/iterations/[0-9]*/"
 #define HARNESS_TRIAL_	      "*/trial_[0-9]*/"

@@ -28,9 +28,8 @@ struct harness_build {
 /* source.c */
 /* Is the file left from an earlier run with the same id? */
 bool harness_is_old(const struct harness_build *b, const struct harness_file *file);
-/* Find a file of the run by its kind, iteration (0: none) and attempt to qualify or repair; return
- * the file, its text or its JSON. The result is NULL or empty if the file is missing or left from
- * an earlier run with the same id. */
+/* Find a file of the run by kind, iteration (0: none) and attempt; return the file, its text or its
+ * JSON. The result is NULL or empty if the file is missing, or from an earlier run of this id. */
 const struct harness_file *harness_try_file(const struct harness_build *b, enum harness_kind kind,
 					    unsigned int number, unsigned int try);
 const struct harness_file *harness_run_file(const struct harness_build *b, enum harness_kind kind,

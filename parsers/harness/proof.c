@@ -607,8 +607,7 @@ static void check_record(struct harness_build *b, struct harness_iteration *it)
 	harness_post_doubt(b, &it->post, "measured by another command");
 }
 
-/* The checkpoint is the best iteration that HarnessGym saw, so something else printed a score that
- * is better than the checkpoint's. */
+/* HarnessGym saw no better iteration than the checkpoint, so something else printed the score. */
 static void check_manifest(struct harness_build *b, struct harness_iteration *it)
 {
 	const struct harness_run *run = b->run;

@@ -186,9 +186,8 @@ struct harness_restore {
 
 /* A file that differs between the template and the best checkpoint, or the workspace. */
 struct harness_change {
-	/* "judge"; "candidate": task.md lets the agent edit it; "product": the judge writes it;
-	 * "named": an operand of the command; "unclear": the judge uses it, and task.md does not
-	 * name it; "other" */
+	/* "judge"; "candidate": task.md lets the agent edit it; "product": by the judge; "named":
+	 * an operand of the command; "unclear": used by the judge, not named in task.md; "other" */
 	const char *part;
 	const char *change; /* "changed", "added", "removed"; NULL: differs */
 	const char *name;

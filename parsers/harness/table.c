@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Read an agent's own table of experiments (autoresearch and its forks): results.tsv, and run.log
- * of the last experiment. The agent writes both, so no score is verified; contradictions between
- * the two files are reported. */
+/* Read an agent's table of experiments (autoresearch and its forks): results.tsv and the last
+ * run.log. The agent writes both, so no score is verified, but contradictions are reported. */
 #include <ctype.h>
 #include <strings.h>
 

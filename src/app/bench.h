@@ -6,8 +6,7 @@
 #include "model/model.h"
 
 /* Benches that the dashboard starts and stops. Each is a process of this program in a separate
- * session and continues when the dashboard quits. If a bench fails while the dashboard watches it,
- * an event reports the failure. */
+ * session and outlives the dashboard. An event reports the failure of a watched bench. */
 struct app_bench;
 
 /* The arguments are borrowed until app_bench_free. */

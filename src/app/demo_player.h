@@ -36,8 +36,7 @@ struct demo_stage {
 struct demo_player *demo_player_new(const struct demo_stage *stage, const char *recording);
 void demo_player_free(struct demo_player *player);
 
-/* Play the records up to this many milliseconds after the start.  -1 with err if a file cannot be
- * written; the recording ends then. */
+/* Play the records up to this time after the start. -1 with err, and the end, if writing fails. */
 int demo_player_advance(struct demo_player *player, int64_t until_ms, struct err *err) MUST_USE;
 /* Number of records played. */
 size_t demo_player_played(const struct demo_player *player);

@@ -15,8 +15,7 @@ struct app_parts {
 	struct board_input groups; /* names the groups of runs */
 	bool ascii;
 	/* NULL without a terminal. shell runs a command on the pod, or an interactive shell if
-	 * command is NULL; without a pod it runs the command on this machine, or `hgym-tui init` if
-	 * command is NULL. */
+	 * command is NULL; without a pod, the command on this machine, or `hgym-tui init`. */
 	void (*on_alert)(void *user, const struct alert *alert, const char *text);
 	int (*copy)(void *user, const char *text, struct err *err);
 	int (*shell)(void *user, const struct conf_pod *pod, const char *command, struct err *err);

@@ -13,8 +13,7 @@ struct pod_shell {
 	pid_t ours; /* process group of the dashboard; 0: the shell runs in it */
 };
 
-/* Build argv for a command on the pod, or for an interactive shell if command is NULL. Release the
- * shell also after a failure. */
+/* Build argv for a command on the pod (NULL: interactive shell). Release it even after -1. */
 int pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod, const char *command,
 		   struct err *err) MUST_USE;
 /* Build argv for a command on this machine, or for `hgym-tui init` if command is NULL. */
@@ -23,8 +22,7 @@ void pod_shell_init_local(struct pod_shell *shell, const struct context *context
 void pod_shell_release(struct pod_shell *shell);
 /* Start it as the foreground job of the terminal. */
 int pod_shell_start(struct pod_shell *shell, int tty, struct err *err) MUST_USE;
-/* Has the shell exited? If so, take the terminal back and set *status to its exit status, or to 128
- * + the signal that ended it. */
+/* Has the shell exited? Take the terminal back; *status: its exit status, or 128 + its signal. */
 bool pod_shell_poll(struct pod_shell *shell, int *status);
 /* Kill it and take the terminal back. */
 void pod_shell_kill(struct pod_shell *shell);

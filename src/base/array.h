@@ -34,8 +34,7 @@
 		return names[value];                                    \
 	}
 
-/* Visit the n elements of an array: item points to each in turn. The array may be NULL if n is 0.
- * The body must not reallocate it. */
+/* Point item to each of n elements. array: may be NULL if n is 0, must not be reallocated. */
 #define array_each(item, array, n)                                                                 \
 	for (__typeof__(*(array)) *item = (array), *item##_end = item == NULL ? NULL : item + (n); \
 	     item != item##_end; item++)

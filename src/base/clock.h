@@ -36,8 +36,7 @@ int64_t clock_from_civil_s(int year, int month, int day, int hour, int min, int 
  * "2026-11-20T21:30:00", with any separators. NAN if there is none. */
 double clock_read_s(struct str text);
 
-/* A random delay of 80 % to 120 % of base milliseconds, so that pods that were lost together do not
- * all reconnect at the same moment. */
+/* Random delay of 80 to 120 % of base: pods lost together do not reconnect together. */
 int64_t clock_spread_ms(int64_t base);
 
 /* Delay before the next attempt after the given number of failures in a row: 0.5, 1, 2 .. 30 s, in

@@ -9,6 +9,5 @@ struct nearest {
 	size_t typos, max_typos; /* typos in name; the most that are allowed */
 };
 
-/* Remember name if the word is fewer typos away from it than from the best name so far. A prefix of
- * name counts as one typo away. */
+/* Remember name if it is fewer typos from the word than the best so far; a prefix: one typo. */
 void nearest_add(struct nearest *near, const char *name, size_t len);

@@ -6,8 +6,7 @@
 /* Conversion to ASCII for a locale without UTF-8: characters with an ASCII equivalent are replaced
  * by it ("-" for a dash), others become \u00e9 as in JSON. */
 
-/* From here on stdout and stderr accept UTF-8 and write what the locale supports. Call once, after
- * setlocale and before any output. */
+/* Let stdout and stderr accept UTF-8 and write what the locale supports. Call before any output. */
 void plain_streams(void);
 /* Do not convert this stream: it is CSV. (Output that starts with a brace is JSON.) */
 void plain_keep_bytes(FILE *stream);

@@ -5,8 +5,7 @@
 
 /* Quoting of words for a shell. All command lines for a pod's shell are made here. A POSIX shell
  * reads exactly the given bytes; so do csh and fish unless a word contains a newline, a backslash
- * or a '!'. Words that need no quotes get none. A word cannot contain a NUL; callers pass C
- * strings, or slices without one. */
+ * or a '!'. Words that need no quotes get none. A word must not contain a NUL. */
 
 /* Append one word, quoted if necessary. */
 void quote_word(struct buf *out, struct str word);

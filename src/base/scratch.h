@@ -6,8 +6,7 @@
 #include "base/err.h"
 
 /* A directory that disappears with this process, however it ends: a child process waits until our
- * end of a pipe is closed, by scratch_remove or by the kernel, and then removes it. No signal
- * handler is needed. */
+ * end of a pipe is closed, by scratch_remove or by the kernel, and then removes it. */
 struct scratch {
 	char *path; /* owned; absolute; NULL: does not exist */
 	pid_t sweeper;

@@ -284,8 +284,7 @@ static inline const char *read_exponent(const char *p, const char *end, int *exp
 }
 
 /* digits * 10^exponent, correctly rounded, for values that are not exact in a double: the quotient
- * has more bits than a double, and its last bit is set if there is a remainder. A separate function
- * because it is rarely needed. */
+ * has more bits than a double, and its last bit is set if there is a remainder. Rarely needed. */
 static bool __attribute__((noinline)) scale_many(uint64_t digits, int exponent, double *out)
 {
 #ifdef __SIZEOF_INT128__
@@ -342,8 +341,7 @@ const char *str_take_number(const char *p, const char *end, double *out)
 	return q;
 }
 
-/* Parse numbers that str_take_number rejects, such as "nan" and very long ones. A separate function
- * because it is rarely needed. */
+/* Parse numbers that str_take_number rejects, such as "nan" and very long ones. Rarely needed. */
 static bool __attribute__((noinline)) other_to_double(struct str s, double *out)
 {
 	char copy[64];

@@ -25,10 +25,9 @@ size_t utf8_begin(const char *text, size_t at);
 /* Length in bytes of the longest prefix of s of at most `columns` columns. */
 size_t utf8_prefix(struct str s, size_t columns);
 
-/* Append s to out in a form that is safe for a terminal and a log file: C0 and C1 controls (ESC,
- * CR, LF, NUL, DEL, CSI ..) become U+00B7 or, for a tab, one space; invalid bytes become U+FFFD;
- * bidirectional overrides, zero-width characters other than combining marks, and line separators
- * become U+00B7. */
+/* Append s to out, safe for a terminal and a log file: C0 and C1 controls (ESC, CR, LF, NUL, DEL,
+ * CSI ..) become U+00B7 or, for a tab, one space; invalid bytes become U+FFFD; bidirectional
+ * overrides, line separators and zero-width characters (not combining marks) become U+00B7. */
 void utf8_sanitize(struct buf *out, struct str s);
 /* Append text in the same form, escaped for an XML element. */
 void utf8_add_xml(struct buf *out, const char *text);

@@ -3,9 +3,8 @@
 
 #include <stdlib.h>
 
-/* Allocators that never return NULL: if memory is exhausted, they call the hook of
- * xalloc_set_abort_hook (which restores the terminal) and abort. Callers limit sizes that come from
- * outside before they allocate. */
+/* Allocators that never return NULL: without memory, they call the hook of xalloc_set_abort_hook
+ * (which restores the terminal) and abort. Callers limit sizes that come from outside. */
 void *xmalloc(size_t size) __attribute__((malloc, alloc_size(1), returns_nonnull));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2), returns_nonnull));
 void *xrealloc(void *p, size_t size) __attribute__((alloc_size(2), returns_nonnull));

@@ -100,8 +100,7 @@ static int check_pods(const struct bench_drive *drive, const struct conf_pod *po
 		.limit_s = PREFLIGHT_LIMIT_S,
 	};
 
-	/* An attached bench has had its preflight.  With Slurm, the preflight would check the login
-	 * node and not the node of the runs. */
+	/* An attached bench had its preflight. With Slurm, it would check the login node. */
 	if (drive->mode != SESSION_RUN || folder_size(drive->path, PREFLIGHT_FILE) > 0 ||
 	    any_of(i, plan->n_pods, pods[i].slurm.is_given))
 		return 0;

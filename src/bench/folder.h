@@ -6,9 +6,8 @@
 /* The results folder of a bench, <base>/<id>: bench.json (a copy of the definition), source.json
  * (where the definition was), state.json, runs/<run>/{<log>,run.json,steps.csv,gpu.csv},
  * env.<pod>.txt, verdict.json and summary.json; if needed also waits.json, preflight.json and
- * repeats.json; and for other programs lock and current.<pod>, see pods/timed.h.  Files other than
- * logs are replaced by a rename, so `bench attach` can continue from the folder of an hgym-tui that
- * was killed. */
+ * repeats.json; and for other programs lock and current.<pod>, see pods/timed.h. Files other than
+ * logs are replaced by a rename, so `bench attach` can continue after a kill. */
 #define FOLDER_ID_SIZE	 80
 #define FOLDER_PATH_SIZE 4096
 
@@ -16,8 +15,7 @@
 int folder_create(const char *base, const char *name, int64_t now_ms, char id[FOLDER_ID_SIZE],
 		  char path[FOLDER_PATH_SIZE], struct err *err) MUST_USE;
 
-/* Lock the bench for this process until fd is closed.  -1 with err; its code is ERR_CHECK if
- * another process drives the bench. */
+/* Lock the bench until fd is closed. -1 with err, with ERR_CHECK if another process drives it. */
 int folder_lock(const char *path, int *fd, struct err *err) MUST_USE;
 
 /* Replace a file in the folder; creates its directory. */

@@ -75,8 +75,7 @@ static bool compare_first_losses(struct guard_hits *hits, const struct guard_los
 	return false;
 }
 
-/* Are the last validation losses of the same step?  Adds a warning if they are not, or if that step
- * is before the end of the window. */
+/* Warn if the last validation losses are of different steps, or before the window's end. */
 static bool check_validations(struct guard_hits *hits, const struct guard_losses *control,
 			      const struct guard_losses *variant)
 {

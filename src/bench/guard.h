@@ -3,9 +3,8 @@
 
 #include "bench/steps.h"
 
-/* Validity checks ("guards") of a run or of a whole variant.  A hard hit makes the variant INVALID
- * or drops the block; a soft one is a warning next to the verdict.  Columns: id, word in verdicts
- * and verdict.json, meaning. */
+/* Validity checks ("guards") of a run or a variant. A hard hit makes the variant INVALID or drops
+ * the block; a soft one is a warning. Columns: id, word in verdicts and verdict.json, meaning. */
 #define GUARD_LIST(X)                                                                            \
 	X(EXIT, "exit", "non-zero exit status, or no result in the output")                      \
 	X(PARSE, "parse", "rows of the log contradict each other")                               \
@@ -91,8 +90,7 @@ struct guard_loss_rule {
 		1e-4, 0.02, 0.02, 0.08, 0.005 \
 	}
 
-/* Widen rule->val by the spread of the control's own runs (sample sd; NAN: unknown): max(val, 6 sd
- * sqrt 2), at most five times val. */
+/* Raise rule->val to 6 sd sqrt 2 of the control's losses (sd NAN: unknown), at most to 5 val. */
 void guard_loss_widen(struct guard_loss_rule *rule, double val_sd);
 
 struct guard_losses {

@@ -42,10 +42,9 @@ static void append_names(struct buf *out, const struct harness_names *names, con
 	}
 }
 
-/* Append the shell command that measures the arm in the current folder.  The command first compares
- * the judge's files there with those in the folder `judges` (quoted for the shell); files that only
- * have another layout are replaced.  If the run's command sends its workspace to a pod, the bench
- * uses a different remote folder. */
+/* Append the shell command that measures the arm in the current folder. It first compares the
+ * judge's files there with those in the folder `judges` (quoted for the shell), and replaces files
+ * with another layout. A run that sends its workspace to a pod gets another remote folder. */
 static void append_measure(struct buf *out, const struct harness_ab *ab, const char *judges)
 {
 	const struct harness_run *run = ab->run;

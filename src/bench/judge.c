@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Judge a bench: measure runs, compare blocks, decide verdicts, find outliers and the best variant.
- * No run is removed for its value. */
+/* Judge a bench: measure runs, compare blocks, decide verdicts. No run is removed for its value. */
 #include "bench/judge.h"
 
 #include <assert.h>
@@ -365,8 +364,7 @@ static void choose_intervals(const struct judge *judge, struct judge_contrast *c
 	c->steps.rounding = 2.0 / (ticks * (double)c->steps.every);
 }
 
-/* Compare the interval times of variant and control: does their ratio drift, and does its median
- * agree with the whole window? */
+/* Does the ratio of the interval times drift, and does its median agree with the whole window? */
 static void judge_compare_intervals(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_run *control = NULL, *run, *last = NULL;
@@ -694,8 +692,7 @@ struct side {
 	double y, place;
 };
 
-/* Summarize an arm in the block of the run `like`.  Clears block->counts if a run of the arm is not
- * usable, and sets block->mark. */
+/* Summarize an arm in the block of the run `like`; set block->mark, clear counts if unusable. */
 static struct side get_side(const struct judge *judge, size_t arm, const struct judge_run *like,
 			    struct judge_block *block)
 {
@@ -1072,9 +1069,8 @@ static double get_level(const struct judge *judge, const struct judge_contrast *
 	return level;
 }
 
-/* Adjust p values by Holm over the valid variants, without A/A arms.  The level of each contrast
- * follows from Holm's steps, and its interval from its level, so that the interval excludes 0
- * exactly if a difference is shown. */
+/* Adjust p values by Holm over the valid variants, without A/A arms. The interval of each contrast
+ * follows from its level, so it excludes 0 exactly if a difference is shown. */
 static void adjust_p_values(struct judge *judge)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
@@ -1134,8 +1130,7 @@ static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 			  judge->arms[c->arm].tag, judge->arms[0].tag);
 }
 
-/* The control must be this much slower, and significantly so; with three blocks, which reach that
- * level only without noise, by more. */
+/* The control must be this much slower, significantly; with only three blocks, by more. */
 #define SLOWED_BY     0.03
 #define SLOWED_P      0.001
 #define SLOWED_FEW_BY 0.10
@@ -1143,8 +1138,7 @@ static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 
 /* The first run may take longer by up to this, as its files are not in the page cache. */
 #define PREPARED_BY 0.2
-/* A series of fewer runs, each faster than the one before, may be chance, even after a first run
- * that warmed up the machine. */
+/* Fewer runs, each faster than the one before, may be chance, even after a warm-up run. */
 #define LEAST_SERIES 7
 
 /* By how much all runs of an arm in the blocks are slower (sign 1) or faster (-1) than its burn-in
@@ -1307,8 +1301,7 @@ bool judge_is_invalid(const struct judge *judge, size_t arm)
 	return arm > 0 && judge->contrasts[arm - 1].verdict.word == VERDICT_INVALID;
 }
 
-/* An A/A arm is never the best, nor is an arm with changed numerics, with a worse loss, or with an
- * INVALID or refused verdict. */
+/* The best is not an A/A arm, and has the same numerics, no worse loss, and a valid verdict. */
 static bool can_be_best(const struct judge *judge, size_t arm)
 {
 	return !judge->arms[arm].aa && !judge->arms[arm].numerics_changed &&

@@ -6,10 +6,9 @@
 #include "bench/schedule.h"
 #include "bench/verdict.h"
 
-/* Reach a verdict on each variant from the runs of a bench.  A run is one process of one arm on one
- * pod.  A block is one round on one pod: every arm runs once, or several times if the plan has
- * repeats, and an arm's value in the block is the median of its runs.  Pure: no files, no clock, no
- * network. */
+/* Reach a verdict on each variant from the runs of a bench. A run is one process of one arm on one
+ * pod. A block is one round on one pod: every arm runs once, or several times if the plan has
+ * repeats, and an arm's value in the block is the median of its runs. */
 
 /* Maximum number of runs of one arm in one block. */
 #define JUDGE_MAX_REPS 15
@@ -83,8 +82,7 @@ struct judge_rule {
 	/* Interim looks of the plan.  over: the bench is complete, and no look stopped it. */
 	struct looks looks;
 	bool over;
-	/* Assumed standard deviation of the difference between two pods, which two pods cannot
-	 * estimate; NAN: use the margin. */
+	/* Assumed sd between pods, which two pods cannot estimate; NAN: use the margin. */
 	double pods_sd;
 	bool holm; /* adjust for several variants */
 	enum window_mode window;
@@ -138,8 +136,7 @@ struct judge_pod {
 	struct paired paired;
 };
 
-/* The intervals of the window, variant against control.  A slow warm-up or a pause changes their
- * sum, but not their median. */
+/* The intervals of the window; a warm-up or a pause changes their sum, not their median. */
 struct judge_steps {
 	/* Both over pairs of runs: d of the window, minus d computed from the median ratio of its
 	 * intervals (away) or from their median gain (uneven). */
@@ -164,8 +161,7 @@ struct judge_contrast {
 	size_t second;		    /* A/A arm that counts as a second control; 0: none */
 	struct judge_block *blocks; /* owned */
 	size_t n_shown, n_blocks;   /* all blocks; those that count */
-	/* Geometric means over the blocks that count, in the metric's own unit.  Their ratio is the
-	 * difference that is judged. */
+	/* Geometric means over the blocks that count; their ratio is judged. */
 	double control, variant;
 	struct paired paired;	/* over blocks, or over the pods' means */
 	bool across_pods;	/* paired uses the pods' means */
@@ -230,8 +226,7 @@ struct judge {
 	struct judge_run *runs; /* borrowed; members "set by judge_init" are written */
 	size_t n_runs;
 	bool training; /* training runs; otherwise scores */
-	/* A bit for each guard that all runs of the control fail.  A variant is not INVALID for
-	 * failing the same guard. */
+	/* A bit per guard that all runs of the control fail; no variant is INVALID for these. */
 	uint64_t control_fails;
 	double lo, hi; /* measured window; NAN: none */
 	bool window_auto;
@@ -257,8 +252,7 @@ void judge_confirm(struct judge *judge);
 /* Is the verdict on the arm INVALID? */
 bool judge_is_invalid(const struct judge *judge, size_t arm);
 
-/* How many blocks are needed to show a difference of `delta` (ln units) with the noise of the
- * contrast; 0: over 1000 or unknown. */
+/* How many blocks show a difference of `delta` (ln units); 0: over 1000 or unknown. */
 size_t judge_blocks_to_show(const struct judge *judge, const struct judge_contrast *c,
 			    double delta);
 
@@ -269,8 +263,7 @@ bool judge_is_side(const struct judge_contrast *c, size_t arm);
  * farther from its arm's median than 3 times robust_sd and than half of block_sd? */
 bool judge_widens_interval(const struct judge_contrast *c, const struct judge_run *run);
 
-/* Return the counted run after `after` (NULL: the first one) of an arm, or of all arms with
- * JUDGE_ANY; NULL at the end. */
+/* Return the next counted run after `after` (may be NULL) of an arm or JUDGE_ANY, or NULL. */
 #define JUDGE_ANY SIZE_MAX
 struct judge_run *judge_next(const struct judge *judge, size_t arm, const struct judge_run *after);
 #define judge_each(run, judge, arm)                                               \

@@ -27,7 +27,6 @@ struct refusal {
 	char details[160];
 };
 
-/* Refuse the contrast if its rows became visible too late to confirm their times, and whole runs do
- * not confirm the difference. */
+/* Refuse the contrast if neither the arrival of its rows nor whole runs confirm the difference. */
 void judge_refuse_late_rows(const struct judge *judge, const struct judge_contrast *c,
 			    struct refusal *why);

@@ -14,8 +14,7 @@
 #define LEAST_AKIN 4
 /* Rows were written at once if they appeared in less than this share of the log's time. */
 #define TIMELY_SHARE 0.9
-/* The same if stamps show that rows came one by one: then they were not written at once, even if
- * the log's clock is far off. */
+/* The same if rows came one by one by their stamps, even if the log's clock is far off. */
 #define TIMELY_STAMPED_SHARE 0.5
 /* Accepted difference between the log's clock and the pod's. */
 #define LOG_CLOCK_SHARE 0.05
@@ -99,8 +98,7 @@ static bool has_same_rows(const struct run_log *a, const struct run_log *b)
 	return timed >= LEAST_COPIED;
 }
 
-/* One log imported as two runs would fake precision.  Runs of this program are not checked, because
- * each of them has its own log. */
+/* One log imported as two runs would fake precision. Runs of a bench have their own logs. */
 static void check_copied_log(struct judge *judge, struct judge_run *run)
 {
 	if (run->state != RUN_STATE_CLAIMED || run->log == NULL)
@@ -129,8 +127,7 @@ void judge_compare_runs(struct judge *judge)
 	size_t n_val = 0;
 	bool same = true;
 
-	/* A control whose work differs from that of most controls is itself invalid, not the
-	 * variant it is compared with. */
+	/* A control whose work differs from that of most controls is invalid, not the variant. */
 	judge_each (run, judge, 0) {
 		struct guard_hits hits = { 0 }, why = { 0 };
 		size_t n = 0, apart = 0;
@@ -496,8 +493,7 @@ static bool find_next_pair(const struct judge *judge, size_t arm, const struct j
 	for (const struct judge_run *control = NULL, *run; \
 	     find_next_pair(judge, arm, &(control), &(run));)
 
-/* Do pairs show that more than half of the difference, and more than the share `least` of the
- * window, exists only in the logs? */
+/* Is more than half of the difference, and more than `least` of the window, only in the logs? */
 static bool is_gain_in_log_only(const struct judge *judge, const struct judge_contrast *c,
 				double level, double least)
 {
@@ -600,9 +596,8 @@ void judge_refuse_late_rows(const struct judge *judge, const struct judge_contra
 	print_into(why->details, "the log gained %.2f s, whole runs %.2f s", claimed, seen.mean);
 }
 
-/* Was most of the gain in the window lost outside of it in all pairs, by startup, compilation, or
- * work moved there?  The hit is hard if the variant validates more often, because the log's clock
- * does not count validations. */
+/* Was most of the gain in the window lost outside of it in all pairs (startup, compilation)? Hard
+ * if the variant validates more often, which the log's clock does not count. */
 static void compare_whole_runs(const struct judge *judge, struct judge_contrast *c)
 {
 	double claimed = MEAN(0, printed_s) - MEAN(c->arm, printed_s);

@@ -31,8 +31,7 @@ struct launch {
 	size_t pod, arm;
 	const char *job; /* name of the job's folder, for operations on one job */
 	uint64_t offset; /* for STATE: size of the local copy of the log */
-	/* The pod is a login node of Slurm, where all operations except STOP run as a step of an
-	 * allocation; NULL: without Slurm. */
+	/* On a login node of Slurm, all except STOP run in this allocation; else NULL. */
 	const struct conf_slurm *slurm;
 	bool ask; /* check first whether the allocation has ended */
 };

@@ -270,8 +270,7 @@ static char *next_word(struct str *rest)
 	return xstrdup(word.data);
 }
 
-/* The command of "TAG=COMMAND", as for --variant, without quotes around the command; owned.  NULL
- * if the text has another form. */
+/* The command of "TAG=COMMAND" without quotes around it; owned. NULL: another form. */
 static char *get_command(struct str text)
 {
 	size_t n = index_of(i, text.len, text.p[i] == '=' || isspace((unsigned char)text.p[i]));

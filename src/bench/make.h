@@ -27,9 +27,8 @@ cJSON *bench_make_audit(const struct bench_audit *audit, const struct conf *conf
 /* Set the window of a metric from "FIRST:LAST" or "auto". */
 int bench_make_window(cJSON *metric, const char *text, struct err *err) MUST_USE;
 
-/* Make the pods in a list of names, separated by commas or newlines.  Each name is a pod in the
- * definition (may be NULL) or in the configuration, MAKE_LOCAL (this machine), or user@host[:port].
- * ERR_CONFIG: no pod has the name. */
+/* Make the pods in a list of names with commas or newlines. Each name is a pod in the definition
+ * (may be NULL) or in the configuration, MAKE_LOCAL (this machine), or user@host[:port]. */
 #define MAKE_LOCAL "local"
 cJSON *bench_make_pods(const cJSON *definition, const char *names, const struct conf *conf,
 		       struct err *err) MUST_USE;

@@ -176,8 +176,7 @@ static double read_time(const cJSON *run, const char *key)
 	return clock_read_s(str_from(json_get_string(run, key, "")));
 }
 
-/* Read one run of verdict.json.  False if it is not a valid run of the control or the A/A arm on
- * that pod. */
+/* Read a run of verdict.json; false unless it is a valid control or A/A run on the pod. */
 static bool read_run(struct noise_run *out, const cJSON *run, const char *pod, const char *tag,
 		     const char *again)
 {

@@ -22,8 +22,7 @@ struct noise_run {
 /* Measure the noise of n runs, in any order. */
 void noise_measure(struct noise *noise, const struct noise_run *runs, size_t n);
 
-/* Standard deviation of a block's difference of ln y: the blocks' own if three were measured,
- * otherwise sd * sqrt(2). */
+/* Sd of a block's difference of ln y: measured with three blocks, else sd * sqrt(2). */
 double noise_sd_of_block(const struct noise *noise);
 
 /* Smallest difference (ln units) that a bench of that many blocks detects, with the default
@@ -59,8 +58,7 @@ struct noise_of_pod {
 };
 
 /* Measure noise on pod i from the A/A runs of a verdict.json, or from the control's runs if there
- * is no A/A arm. env is the text of env.<pod>.txt and may be empty.  False if no run on that pod
- * was measured. */
+ * is no A/A arm. env: the text of env.<pod>.txt. False if no run on that pod was measured. */
 bool noise_from_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
 			const cJSON *verdict, struct str env);
 

@@ -34,23 +34,20 @@ struct noise_register {
 /* Load from the context's database, which stays open.  Without a database the register is empty. */
 int noise_register_load(struct noise_register *reg, struct context *context,
 			struct err *err) MUST_USE;
-/* Like noise_register_load, but errors give an empty register, and the database is closed, as the
- * caller may run for hours, or fork. */
+/* Like noise_register_load; empty after an error. Closes the database: the caller may fork. */
 void noise_register_peek(struct noise_register *reg, struct context *context);
 void noise_register_release(struct noise_register *reg);
 /* A local register that is released at the end of its block: AUTO_NOISE reg = { .n = 0 }; */
 #define AUTO_NOISE __attribute__((cleanup(noise_register_release))) struct noise_register
 
-/* History of the control of repeated benches: one series per class of runs and kind of pod (its
- * GPUs, or its name if it has none), by time. name: of a bench or a class; NULL: all. base/change.h
- * finds the changes. */
+/* History of the control of repeated benches: one series per class of runs and kind of pod (GPUs,
+ * else name), by time. name: of a bench or a class; NULL: all. base/change.h finds the changes. */
 int noise_history_load(struct noise_register *reg, struct context *context, const char *name,
 		       struct err *err) MUST_USE;
 /* The row of `bench history`: the row of `bench noise` with more keys.  Owned by the caller. */
 cJSON *noise_history_json(const struct noise_entry *entry);
 
-/* The newest entry for the control of a plan on a pod, with these GPUs ("": any) and at least
- * NOISE_MIN_RUNS runs; NULL: none. */
+/* The newest entry with enough runs of a plan's control on a pod with these GPUs ("": any). */
 const struct noise_entry *noise_register_find(const struct noise_register *reg,
 					      const struct plan *plan, size_t pod,
 					      const char *gpu_id);
@@ -66,8 +63,7 @@ struct noise_lookup {
  * entry for its current GPUs; otherwise NAN.  For session_setup.noise. */
 void noise_register_set_rule(void *lookup, struct judge_rule *rule);
 
-/* Store the noise of each pod of a results folder in the database.  A bench without an A/A arm only
- * measures the level of the control. */
+/* Store the noise of a results folder in the database; without an A/A arm, only the level. */
 int noise_register_store(const char *db_path, const char *id, const char *path,
 			 struct err *err) MUST_USE;
 

@@ -389,8 +389,7 @@ static int check_decision(const struct json_reader *r, const cJSON *object, cons
 }
 
 /* Read an array of objects of `size` bytes whose first member is their name; each starts as a copy
- * of `blank`.  Two objects with one name are an error.  *n counts the objects that own memory, also
- * after an error. */
+ * of `blank`. Names must differ. *n counts the objects that own memory, also after an error. */
 struct items {
 	const struct json_field *keys;
 	const void *blank;

@@ -245,8 +245,7 @@ size_t power_blocks(const struct power_plan *given, double delta)
 
 	if (!(plan.sd >= 0.0) || !(delta > 0.0))
 		return 0;
-	/* Few blocks are simulated, from about the number that the formula gives; the exact
-	 * power matters little. */
+	/* Few blocks are simulated, from about the number that the formula gives. */
 	while (low < MOST_SIMULATED && by_formula(&plan, low) > 1.2 * delta)
 		low++;
 	for (; low < MOST_SIMULATED; low++) {

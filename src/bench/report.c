@@ -505,8 +505,7 @@ static void add_overview(struct report *r, const cJSON *contrasts)
 	}
 }
 
-/* Add the runs of each arm.  If the window was chosen automatically, also add the window and a
- * suggestion for the next bench. */
+/* Add the runs of each arm and, if the window was automatic, a suggestion for the next bench. */
 static void add_runs(struct report *r)
 {
 	double steady = num(r->root, "steady_from");

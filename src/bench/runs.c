@@ -255,9 +255,8 @@ void bench_runs_init(struct bench_runs *runs, const struct plan *plan, const cha
 /* Assumed seconds to stop one run and start the next, until they have been measured. */
 #define USUAL_BETWEEN_S 1.0
 
-/* Mean duration of the runs of a pod and an arm (or ANY), plus the mean pause between two runs of
- * the pod.  Counts only the first round, which may compile (`first`), or only the later ones.
- * NAN: no such run has ended. */
+/* Mean duration of the runs of a pod and an arm (or ANY), plus the mean pause between runs. Counts
+ * only the first round, which may compile (`first`), or only the later ones. NAN: none ended. */
 static double mean_duration_s(const struct bench_runs *runs, size_t pod, size_t arm, bool first)
 {
 	double took = 0.0, n = 0.0, n_between = 0;

@@ -26,10 +26,9 @@ enum worker_step {
 	WORKER_ENDED, /* no command any more */
 };
 
-/* Bounds for the difference between this machine's steady clock and the pod's.  Each answer
- * contains the pod's time, which lies between the times of sending and receiving here.  Without
- * drift, all these intervals overlap, however slow the connection is.  low_s > high_s proves a
- * drift of at least low_s - high_s. */
+/* Bounds for the difference between this machine's steady clock and the pod's. Each answer contains
+ * the pod's time, which lies between the times of sending and receiving here. Without drift, all
+ * these intervals overlap; low_s > high_s proves a drift of the difference. */
 struct worker_clock {
 	double low_s, high_s; /* this machine's time minus the pod's */
 };
@@ -69,8 +68,7 @@ struct session {
 	struct judge_arm arms[SCHEDULE_MAX_ARMS];
 	const char **declared[SCHEDULE_MAX_ARMS]; /* owned; the names are borrowed */
 	bool arm_stopped[SCHEDULE_MAX_ARMS];
-	/* With confirm_blocks: the regular blocks ended early; the best was chosen; the arm runs in
-	 * the extra blocks. */
+	/* With confirm_blocks: ended early; best chosen; the arm runs in extra blocks. */
 	bool ended_early, chosen, in_fresh[SCHEDULE_MAX_ARMS];
 	struct judge judge;	      /* the current judgement */
 	struct judge_run *judge_runs; /* owned; space for all runs */

@@ -123,10 +123,9 @@ static double printed_between(const struct step_times *times, size_t a, size_t b
 	return times->n > 0 ? times->t_s[b] - times->t_s[a] : (double)NAN;
 }
 
-/* For each row, the delay in seconds between printing it and its arrival in the log file.  The
- * log's clock gives the time between two rows, so the row that is ahead of the pod's clock the most
- * bounds the delay of all rows before it.  0: no delay, too small to measure, or unknown.  The
- * caller frees it. */
+/* For each row, the delay in seconds between printing it and its arrival in the log file. The log's
+ * clock gives the time between two rows, so the row that is ahead of the pod's clock the most
+ * bounds the delay of all rows before it. 0: none, small or unknown. The caller frees it. */
 static double *find_late(const struct step_times *times, const struct run_log *log,
 			 const double *ends, const struct health *health)
 {

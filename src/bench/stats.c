@@ -273,9 +273,8 @@ static size_t signed_sums(const double *d, size_t n, double *out)
 	return count;
 }
 
-/* Share of all 2^n sign patterns whose sum is at least as far from 0 as the sum of d.  The sums of
- * each half of d are few and sorted; the pairs of half sums that reach the bar are counted from
- * both ends of the two lists. */
+/* Share of all 2^n sign patterns whose sum is at least as far from 0 as the sum of d. Each half of
+ * d has few sums, sorted: pairs that reach the bar are counted from both ends. */
 static double signflip_p(const double *d, size_t n)
 {
 	double left[1 << PAIRED_MAX_SIGNFLIP / 2], right[1 << PAIRED_MAX_SIGNFLIP / 2];
@@ -324,8 +323,7 @@ struct residuals {
 	double mean, mean_place;
 };
 
-/* Scales aa to the spread of d: aa has the variance of 2 runs and d that of 3/2 runs, so this is
- * sqrt(3/4). */
+/* Scales aa, with the variance of 2 runs, to the spread of d, with that of 3/2 runs: sqrt(3/4). */
 #define AA_SCALE 0.86602540378443864676
 
 static struct residuals fit_places(const struct paired_block *b, size_t n, bool has_aa)
@@ -611,8 +609,7 @@ struct path {
 	size_t n;
 };
 
-/* Share of all paths that are first beyond +-bound at that time.  *falls: how much the share
- * decreases per unit of the bound. */
+/* Probability that a path first exceeds +-bound at this time; *falls: its decrease per bound. */
 static double path_crossing(const struct path *path, double time, double bound, double *falls)
 {
 	double sd = sqrt(time - path->time), sum = 0.0;

@@ -52,9 +52,8 @@ struct rank_two {
 struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y, size_t m,
 				  double alpha);
 
-/* Comparison of two arms by blocks. d = ln(y control) - ln(y variant), where y is a time, so d > 0
- * means that the variant is faster.  All fields are in ln units.  They are NAN if n is too small to
- * define them (n < 2: all but mean). */
+/* Comparison of two arms by blocks. d = ln(y control) - ln(y variant), y is a time, so with d > 0
+ * the variant is faster. In ln units; undefined fields are NAN (n < 2: all but mean). */
 struct paired_error {
 	double se, df;
 };
@@ -89,8 +88,7 @@ struct paired_rule {
 	double alpha;  /* 0.05 */
 	double margin; /* as a fraction: 0.005 is 0.5 % */
 	double power;  /* 0.8 */
-	/* Declared in the plan: the variant is as noisy as the control, so its own residuals need
-	 * not confirm the result. */
+	/* Declared: as noisy as the control; its residuals need not confirm the result. */
 	bool same_noise;
 };
 
@@ -105,17 +103,15 @@ struct paired_block {
 	 * both.  paired_fit() subtracts the effect of the place. */
 	double d;
 	double aa; /* ln(y control) - ln(y A/A arm); NAN: none */
-	/* Place of the control (or mean place of both controls) minus the variant's; place of the
-	 * control minus the A/A arm's. */
+	/* Mean place of the controls minus the variant's; the control's minus the A/A arm's. */
 	double place, aa_place;
 };
 
 /* Compare two arms, given the blocks with places and A/A arm.
  *
  * If every block has an A/A arm, it is a second control: its residuals add n - 1 degrees of freedom
- * to the error, unless the variant's residuals are shown to be larger.  The variant's own residuals
- * then have to confirm the result (paired.own).  Places are a covariate if at least PAIRED_PLACE_DF
- * degrees of freedom remain. */
+ * to the error, unless the variant's are shown to be larger. The variant's own then have to confirm
+ * the result (paired.own). Places are a covariate if PAIRED_PLACE_DF degrees remain. */
 #define PAIRED_PLACE_DF 4.0
 struct paired paired_fit(struct paired_block *blocks, size_t n, const struct paired_rule *rule);
 
@@ -129,8 +125,7 @@ double paired_own_level(double level, double alpha);
 /* Add a known variance, which has infinite degrees of freedom, by Satterthwaite's approximation. */
 void paired_error_add(struct paired_error *error, double variance);
 
-/* Add a known variance to the variance of the mean: the assumed difference between pods.  The tests
- * of single blocks become NAN. */
+/* Add the assumed variance between pods to that of the mean. Tests of single blocks become NAN. */
 void paired_add_variance(struct paired *paired, double variance, const struct paired_rule *rule);
 
 /* Recompute lo, hi and mde for the interval at 1 - level. */

@@ -107,8 +107,7 @@ double step_moments(const struct step_times *times, double lo, double hi);
 size_t step_find(const struct step_times *times, double step);
 
 /* Write step times in ms between the rows within lo..hi, or between every n-th of them, and the
- * step in the middle of each (unless NULL).  The arrays have room for times->n values.  Returns how
- * many were written. */
+ * step in the middle of each (unless NULL). Arrays of times->n. Returns their number. */
 size_t step_intervals(const struct step_times *times, double lo, double hi, size_t every,
 		      double *out_ms, double *out_mid_step);
 
@@ -124,17 +123,15 @@ double step_legacy(const struct step_row *rows, size_t n_rows, double lo, double
 
 /* Where the steady part of a run starts, and whether there is one. */
 
-/* MSER: how many of the first n interval times to cut.  This is the m in 0..n/2 that minimizes
- * sum_{i>=m} (x_i - mean)^2 / (n - m)^2, the first if several are equal.  -1: no steady state (the
- * minimum is at the last allowed cut, or fewer than 5 values would remain).  If g is not NULL, it
- * gets the n/2 + 1 values. */
+/* MSER: how many of the first n interval times to cut. The first m in 0..n/2 that minimizes
+ * sum_{i>=m} (x_i - mean)^2 / (n - m)^2. -1: no steady state (the minimum is at the last cut, or
+ * fewer than 5 values would remain). If g is not NULL, it gets the n/2 + 1 values. */
 int window_mser(const double *x, size_t n, double *g);
 
 enum window_trend { WINDOW_STEADY, WINDOW_SLOWDOWN, WINDOW_WARMUP };
 
 /* Trend of a series of log time ratios (variant to control at the same steps) over the window, in
- * Barrett's terms.  It counts if its slope has p < 0.01 and the fitted change across the window
- * exceeds 0.5 %. */
+ * Barrett's terms. It counts with p < 0.01 and a fitted change above 0.5 %. */
 enum window_trend window_trend(const double *step, const double *log_ratio, size_t n);
 
 extern const char *const window_trends[]; /* NULL-terminated */

@@ -79,8 +79,7 @@ struct verdict_input {
 	double level;  /* p must be below this now */
 	double alpha;  /* for all looks and variants together */
 	double margin; /* 0.005 is 0.5 % */
-	/* Spread between A/A runs of this class (sd of ln y) and its degrees of freedom; NAN or
-	 * below 2: unknown. */
+	/* Sd of ln y of A/A runs of this class, and its degrees of freedom; NAN or < 2: unknown. */
 	double register_sd, register_df;
 	bool same_on_each;     /* both pods show it within the margin by themselves */
 	double worse_nats;     /* how much worse the loss is; 0: not shown to be worse */

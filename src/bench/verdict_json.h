@@ -27,9 +27,8 @@ struct verdict_info {
 /* Make verdict.json, the only source of all that is printed or drawn.  Owned by the caller. */
 cJSON *verdict_to_json(const struct judge *judge, const struct verdict_info *info);
 
-/* Make summary.json for older readers of throughput benches: one object per tag, with the tok/s of
- * the arm's valid runs by their step times; null for an arm without such runs or with the verdict
- * INVALID.  Owned by the caller. */
+/* Make summary.json for older readers: one object per tag, with the tok/s of the arm's valid runs
+ * by their step times; null for an arm without them or INVALID. Owned by the caller. */
 cJSON *verdict_summary_json(const struct judge *judge);
 
 /* Read a member of a document.  If it is null or absent: NULL, NAN, false or "". */
@@ -54,8 +53,7 @@ extern const char *verdict_missing;
 
 /* Add per variant the verdict, how sure it is, what could make it wrong, and what to do next. */
 void report_summary(struct facts *facts, const cJSON *verdict);
-/* Add all facts of a verdict.json: per variant the verdict, then the numbers, then the reasons. The
- * facts borrow from the tree. */
+/* Add all facts of a verdict.json (borrowed from it): per variant the verdict, numbers, reasons. */
 void report_facts(struct facts *facts, const cJSON *verdict);
 
 /* Append "B: FASTER by ..; C: ..", for an audit its smallest detectable difference, or nothing. */

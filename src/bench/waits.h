@@ -38,8 +38,7 @@ struct pod_wait {
 	char why[240];	  /* as sent by the pod, not sanitised */
 };
 
-/* "pod a: cannot be reached for 2 min, next try in 8 s: connection refused" in out, sanitised; ""
- * for WAIT_NONE. */
+/* "pod a: cannot be reached for 2 min, next try in 8 s: connection refused", sanitised; or "". */
 void wait_text(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_TEXT_SIZE]);
 
 /* The sentence for the end of a wait: "pod a: answers again after 2 min". */
@@ -50,8 +49,7 @@ const struct pod_wait *waits_find(const struct pod_wait *waits, size_t n, const 
 /* Write waits.json for n pods, or remove it when no pod waits. */
 int waits_write(const char *path, const struct pod_wait *waits, size_t n, struct err *err) MUST_USE;
 
-/* Read the pods that wait; returns their number.  If no process drives the bench, only
- * WAIT_GIVEN_UP is still true. */
+/* Read the waiting pods; returns their number. With no driver, only WAIT_GIVEN_UP is still true. */
 size_t waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX]);
 
 /* The waits as an array, owned by the caller: pod, state, since, retry_at, why, text; or empty. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Build a leaderboard from files, tables, standard input or the database; shared by `board`,
- * `submission` and `export`. */
+/* Build a leaderboard from files, tables, stdin or the database, for several commands. */
 #include "board/input.h"
 
 #include "base/fd.h"

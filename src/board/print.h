@@ -15,8 +15,7 @@ struct board_look {
 };
 
 /* Print a table; Markdown for the results section of a pull request; CSV (RFC 4180) with one row
- * per run and per group (column "kind"); or JSON with one object per group, one per line, which has
- * all numbers of the group. */
+ * per run and per group (column "kind"); or JSON with all numbers, one line per group. */
 void board_print(FILE *stream, const struct board *board, enum out_format format,
 		 const struct board_look *look);
 
@@ -29,8 +28,8 @@ cJSON *board_row_json(const struct board *board, const struct board_row *row);
 cJSON *board_test_json(const struct board_test *test);
 
 /* The JSON row of `runs`: run_id, pod, path, file, gen, the keys of `parse`, first_seen and
- * last_seen. writer: the process that currently writes the database, or 0; a run that it follows is
- * running. Owned by the caller. */
+ * last_seen. writer: process that writes the database, or 0; runs that it follows are running.
+ * Owned. */
 cJSON *board_stored_json(const struct stored_run *run, long writer);
 /* Add the keys of a point: step, metric, value, wall_s, train_ms, line. */
 void board_add_sample(cJSON *row, const char *metric, const struct sample *sample);

@@ -5,8 +5,7 @@
 #include "parsers/json.h"
 
 /* A group of a leaderboard as a submission: submission.json, a README with the results table, and
- * the logs.  Every number comes from a log.  A number that the logs do not contain is null, and the
- * check reports it. */
+ * the logs. Every number comes from a log. A missing number is null, and the check reports it. */
 struct submission {
 	const struct board *board; /* computed; all members are borrowed */
 	const struct board_group *group;

@@ -283,8 +283,7 @@ static int drive_open(const struct bench_drive *drive, bool is_open, const enum 
 }
 
 /* Print the plan, ask unless `yes` is set, then run the bench in a new results folder, to which the
- * definition `given` is saved (NULL: the file of the plan). is_open: see drive_open. Return the
- * exit status, or -1 with err. */
+ * definition `given` is saved (NULL: the file of the plan). Return the exit status, or -1. */
 static int start_bench(struct context *context, const struct plan *plan, const char *given,
 		       const struct bench_ask *q, bool is_open, struct err *err)
 {

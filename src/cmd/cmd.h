@@ -142,8 +142,7 @@ void cmd_print_help(const struct cmd *cmd);
 /* Print --help of a group: the list of its commands. */
 void cmd_print_group(const char *group);
 
-/* Options of a command that prints rows. Its struct has an enum out_format
- * `format`, OUT_TABLE by default. */
+/* Options of a command that prints rows; its struct has a member enum out_format `format`. */
 #define CMD_OUTPUT_OPTIONS(type)                                                              \
 	CMD_ROW("json", NULL, "print one JSON object per line", CMD_VALUE, type, format,      \
 		.value = OUT_JSON),                                                           \

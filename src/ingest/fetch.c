@@ -582,8 +582,8 @@ static void close_log(struct ingest_log *log)
 void fetch_flush(struct ingest_pod *pod)
 {
 	list_each (struct ingest_log, log, &pod->logs, link) {
-		/* A log that has ended is not read again after a restart: its result is committed
-		 * together with its end. */
+		/* An ended log is not read again after a restart: result and end are committed
+		 * together. */
 		close_log(log);
 		sink_store_run(log);
 	}

@@ -19,8 +19,7 @@ struct ingest;
 struct ingest_cb {
 	/* A message for the user: a warning, or a change of state. */
 	void (*on_notice)(void *user, enum model_severity severity, const char *text);
-	/* A question that only the user can answer; question->pod is the pod's index in the model.
-	 * NULL: questions cannot be asked. */
+	/* A question to the user; question->pod is an index in the model. May be NULL. */
 	void (*on_ask)(void *user, const struct fleet_question *question);
 	/* This process was a reader of the database and is now the writer.  May be NULL. */
 	void (*on_writer)(void *user);
@@ -55,8 +54,7 @@ int ingest_free(struct ingest *ingest, struct err *err);
 
 /* Add a log on this machine to a pod of the model. It is read while it grows; a file that is
  * replaced or truncated continues as the next generation. live: a program still writes the file;
- * otherwise its current end is the end of the log, unless it was modified in the last ten
- * minutes. */
+ * otherwise the log ends here, unless it was modified in the last ten minutes. */
 int ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live,
 		    struct err *err) MUST_USE;
 /* Use this loop from now on, also to read the logs on this machine. */
@@ -80,8 +78,7 @@ void ingest_reconnect(struct ingest *ingest, size_t pod);
 
 /* Milliseconds since the last new data, or since the start. */
 int64_t ingest_idle_ms(const struct ingest *ingest);
-/* Has each reachable pod reported its logs once (with no_follow: answered once), and has everything
- * that it reported been parsed? */
+/* Has each reachable pod reported its logs once (no_follow: answered), and is all of it parsed? */
 bool ingest_is_settled(const struct ingest *ingest);
 /* Number of pods that are neither live nor silent now. */
 size_t ingest_unreachable(const struct ingest *ingest);

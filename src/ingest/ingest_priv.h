@@ -24,8 +24,7 @@
 #define INGEST_LOG_RUNS 1000
 #define INGEST_POD_RUNS 16384
 
-/* Bytes of a pod that may wait to be appended to local copies: enough to keep the worker threads
- * busy while the next ones arrive. */
+/* Bytes of a pod that may wait for its local copies: enough to keep the worker threads busy. */
 #define INGEST_WAITING_BYTES ((size_t)4 << 20)
 
 /* A pod may cause this many messages at once, then one per interval. */

@@ -13,8 +13,7 @@
 #include "base/buf.h"
 #include "base/fd.h"
 
-/* Between appends at most this many descriptors stay open, and at most one OPEN_PART-th of the
- * process's limit. */
+/* At most this many descriptors stay open, and one OPEN_PART-th of the process's limit. */
 #define OPEN_MAX_FILES 1024
 #define OPEN_PART      4
 #define NAME_TAIL_MAX  48

@@ -28,9 +28,8 @@ struct log_paths {
  * "history" in their names that contain metrics. A file that is found twice is listed once. A
  * missing or compressed file is listed, so that reading it gives the error message. */
 void log_paths_find(struct log_paths *paths, char *const *argv, size_t n);
-/* The same, but each argument counts on its own: a file that two of them name is listed twice, no
- * file is a table, and a directory without logs is listed, so that reading it gives the error
- * message. */
+/* The same, but each argument counts on its own: a file can be listed twice, no file is a table,
+ * and a directory without logs is listed, so that reading it fails. */
 void log_paths_list(struct log_paths *paths, char *const *argv, size_t n);
 void log_paths_release(struct log_paths *paths);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Connect to the pods of the configuration, determine the state that is shown, and leave a pod
- * alone while a bench is timing it. */
+/* Connect to the configured pods, show their state, and leave alone those that a bench is timing.
+ * */
 #include "pods/pods.h"
 #include "ingest/ingest_priv.h"
 #include "parsers/json.h"

@@ -389,8 +389,7 @@ void sink_store_identity(struct ingest_log *log)
 		identity.real = ff->real;
 		identity.dev = ff->dev;
 		identity.inode = ff->ino;
-		/* The follower's stamp covers everything that it sent; the local copy may still
-		 * lack some bytes. */
+		/* The follower's stamp covers all that it sent; the local copy may lack some. */
 		identity.stamp = ff->offset == log->known.len ? ff->stamp : 0;
 	}
 	store_log_set_identity(log->ingest->store, entry, &identity, copy);

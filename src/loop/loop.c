@@ -476,9 +476,8 @@ static void job_start_next(struct loop *loop, enum job_kind kind)
 	struct job_queue *queue = &loop->jobs[kind];
 	sigset_t all, before;
 
-	/* The first job creates the threads of the pool, which inherit the signal mask.  A signal
-	 * that is handled in a worker thread would interrupt its poll(), which libssh2 takes for an
-	 * error of the connection. */
+	/* The first job creates the threads of the pool, which inherit the signal mask. A signal in
+	 * a worker thread would interrupt its poll(), for libssh2 an error of the connection. */
 	sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (queue->running < loop_job_cap(kind) && !list_is_empty(&queue->waiting)) {

@@ -16,8 +16,7 @@ struct job;
 
 /* Create a loop.  Also ignores SIGPIPE for the whole process. */
 struct loop *loop_new(struct err *err) MUST_USE;
-/* Finish all jobs (their done is called) and posts, and close the watches that are still open;
- * child processes continue. */
+/* Finish all jobs (done is called) and posts, and close the watches; child processes continue. */
 void loop_free(struct loop *loop);
 /* Run until loop_stop(), or until only signals are watched. */
 void loop_run(struct loop *loop);
@@ -27,9 +26,8 @@ enum loop_events { LOOP_READ = 1 << 0, LOOP_WRITE = 1 << 1 };
 
 /* After an error, events has both bits: read and write to get the errno. */
 typedef void (*loop_fd_fn)(void *user, unsigned int events);
-/* Watch fd (borrowed, not watched already); no events until loop_fd_set().  fd becomes
- * non-blocking, except a terminal, whose flags other programs share.  NULL if fd is a regular file,
- * which cannot be watched. */
+/* Watch fd (borrowed, not watched already); no events until loop_fd_set(). fd becomes non-blocking,
+ * except a terminal, whose flags other programs share. NULL for a regular file. */
 struct loop_fd *loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user);
 void loop_fd_set(struct loop_fd *watch, unsigned int events);
 /* Stop and free (NULL is allowed); fd may be closed afterwards. */
@@ -68,8 +66,7 @@ void loop_child_kill(struct loop_child *child, int signum);
 /* Do not call on_exit (NULL is allowed); the child is still reaped. */
 void loop_child_close(struct loop_child *child);
 
-/* Kinds of blocking work.  Each has its own limit, so that a slow name server or ssh-agent never
- * delays a commit of the database. */
+/* Kinds of blocking work, each with a limit: a slow name server delays no database commit. */
 enum job_kind {
 	JOB_STORE,   /* one at a time */
 	JOB_READ,    /* one at a time: series for the screen, pruning */
@@ -81,9 +78,9 @@ enum job_kind {
 /* Number of jobs of one kind that may run at the same time. */
 unsigned int loop_job_cap(enum job_kind kind);
 typedef void (*job_fn)(void *user);
-/* Call work on a worker thread, where all signals are blocked, and then done on the loop.  *user
- * belongs to work, and the returned handle is valid, until done is called. Each kind starts its
- * jobs in order. */
+/* Call work on a worker thread, where all signals are blocked, and then done on the loop. *user
+ * belongs to work, and the returned handle is valid, until done is called. Jobs of a kind start in
+ * order. */
 struct job *loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done, void *user);
 /* Finish a job now: wait for its thread, or call work here if no thread has started it; then call
  * done.  Blocks, so use it for short work only. */

@@ -91,8 +91,7 @@ struct round {
 	int64_t now_wall_ms;
 };
 
-/* Find the alert with the same cause. Updates come in about the order of the list, so the search
- * starts after the previous one. */
+/* Find the alert with the same cause; start after the previous one, as updates come in order. */
 static struct alert *find_raised(struct alerts *alerts, const struct alert *alert)
 {
 	for (size_t k = 0; k < alerts->n; k++) {

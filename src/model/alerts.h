@@ -6,9 +6,9 @@
 #include "model/track.h"
 
 /* Alerts: current problems. Pure: model and time in, list of alerts out. An alert is raised once
- * and stays until its cause is gone. An acknowledged alert stays in the list and is quiet.
+ * and stays until its cause is gone. An acknowledged alert stays and is quiet.
  *
- *	id		name		severity	cause */
+ * id		name		severity	cause */
 #define ALERT_LIST(X)                                                                       \
 	X(ALERT_NAN, "nan", MODEL_ALARM)	     /* loss is NaN or infinite */          \
 	X(ALERT_OOM, "oom", MODEL_ALARM)	     /* out of memory */                    \

@@ -5,8 +5,7 @@
 #include <stddef.h>
 
 /* A bench as the screen shows it, while it runs and afterwards: its runs, the measured differences,
- * and the remaining runs. Differences are in per cent; above 0 means faster than the control.
- * Absent numbers are NAN. */
+ * and the remaining runs. Differences are in per cent, above 0: faster. Absent numbers are NAN. */
 #define BENCH_LIVE_NAME 64
 #define BENCH_LIVE_WAIT 400
 

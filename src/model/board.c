@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Leaderboard: decide which rows count and which caps they keep, compare each group with the bar,
- * and rank the groups. */
+/* Leaderboard: decide which rows count, check caps, compare groups with the bar, and rank them. */
 #include "model/board.h"
 
 #include <ctype.h>
@@ -508,8 +507,7 @@ static void check_group_caps(const struct board *board, struct board_group *grou
 			group->track->cap_train_s, over_ms / 1000, group->track->train_grace_steps);
 }
 
-/* Find the track that most runs of the group were recognized as; of several, the first by name.
- * Notes if the logs fit several. */
+/* Find the track of most runs of the group; of several, the first by name. Notes if several fit. */
 static const struct track *find_most(const struct board *board, struct board_group *group)
 {
 	const struct track_set *tracks = board->tracks;
@@ -748,8 +746,7 @@ static void merge_reports(struct board *board)
 	}
 }
 
-/* Find logs with the same bytes and logs of the same run. A key starts with the group, because a
- * run may belong to several groups. */
+/* Find equal logs and logs of the same run. Keys start with the group: a run may be in several. */
 static void find_copies(struct board *board)
 {
 	AUTO_MAP seen = MAP_EMPTY;

@@ -152,8 +152,7 @@ struct board_group {
 
 struct board {
 	/* May be changed until board_compute(). With `tracks`, each group gets the track that its
-	 * logs were recognized as, or else "open"; without, every group gets `track`. Both are
-	 * borrowed. */
+	 * logs were recognized as, or else "open"; without, `track`. Both are borrowed. */
 	const struct track *track;
 	const struct track_set *tracks;
 	const char *track_from;	     /* static: "option", "configuration", "logs" */
@@ -184,8 +183,7 @@ void board_init(struct board *board, const struct track *track);
 void board_release(struct board *board);
 
 /* Rank by the last value of the metric with this name in the logs (run_series.h); call before
- * board_compute. A run whose end is unknown, because its log does not show how long it should be,
- * then counts too. */
+ * board_compute. A run whose planned end is unknown then counts too. */
 void board_choose_metric(struct board *board, const char *name);
 
 /* Add a run (copied) of the file at path to the group with this key; sha256 may be NULL. Returns
@@ -197,8 +195,7 @@ struct board_row *board_add(struct board *board, const char *path, const char *k
  * returned; after that, only the numbers of row->run may be read. */
 struct board_row *board_add_live(struct board *board, const struct model_run *mr, const char *key);
 
-/* Set the cost of the run from the hourly price of its pod (absent: unknown) and the training and
- * evaluation time in its log. */
+/* Set the cost of the run from its pod's hourly price (or absent) and the times in its log. */
 void board_row_price(struct board_row *row, double usd_per_hour);
 
 /* Add a group of scores without logs, in the unit of the track's score, or else of final_bpb. */

@@ -3,8 +3,7 @@
 
 #include <stddef.h>
 
-/* Means, spreads and t tests of a few values. Undefined results are NAN: the spread of one value,
- * the t of values without spread. */
+/* Means, spreads and t tests of a few values. Undefined results are NAN. */
 struct board_stats {
 	size_t n;
 	double mean, min, max; /* NAN for n = 0 */

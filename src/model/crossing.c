@@ -37,8 +37,7 @@ static double find_crossing(const struct line *line, const struct run *run, doub
 	return RUN_ABSENT;
 }
 
-/* Forecast the crossing of a run: the mean over the other runs, without others[leave]. Sets *used
- * to the number of runs used. */
+/* Forecast the crossing of a run: the mean over others except [leave]; *used: their number. */
 static double forecast(const struct line *line, const struct run *run,
 		       const struct run *const *others, size_t n, size_t leave, size_t *used)
 {

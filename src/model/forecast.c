@@ -226,8 +226,7 @@ bool forecast_training_is_over(const struct run *run)
 	       run_has(run->final_bpb) || run_has(run->eval_done) || run_has(run->artifact_bytes);
 }
 
-/* Compute milliseconds per step from the times that lines start with, over the last fifth of the
- * steps; absent without such times. */
+/* Milliseconds per step over the last fifth of the steps, from the times that lines start with. */
 static double clock_ms_per_step(const struct model_run *mr)
 {
 	const struct series *series = mr->series[METRIC_TRAIN_LOSS];

@@ -49,14 +49,13 @@ void logsgr_runs_release(struct logsgr_runs *runs);
 /* Return how many runs start at or before a byte; the last of them contains it. */
 size_t logsgr_runs_upto(const struct logsgr_runs *runs, size_t at);
 
-/* Append what a terminal would show of a raw line: without escape sequences and, for a progress bar
- * that overwrites itself after each CR, only its last state. All other bytes are kept, so the text
- * is not safe for a terminal. */
+/* Append what a terminal would show of a raw line: no escape sequences, and of a bar that
+ * overwrites itself only its last state. All other bytes are kept, so the text is not safe for a
+ * terminal. */
 void logtext_visible(struct buf *out, struct str raw);
 /* Append a line ready to be shown: sanitised, with tab stops every eight columns, cut at about
- * `columns` columns. runs (may be NULL) is replaced by the looks that the line requests, at
- * positions counted from the old end of out; a progress bar keeps the look of the parts that it
- * overwrote. */
+ * `columns` columns. runs (may be NULL) is replaced by the looks that the line requests, counted
+ * from the old end of out; a progress bar keeps the look of what it overwrote. */
 void logtext_show(struct buf *out, struct str raw, size_t columns, struct logsgr_runs *runs);
 /* Can the block be shown unchanged, with no escape sequences or lone CRs in any line? */
 bool logtext_is_plain(struct str block);

@@ -9,8 +9,7 @@
 #include "model/series.h"
 
 /* The state that the screen shows: pods, runs, their series, logs and events. Written on the loop
- * thread, read by the views as const. Each change increments `generation` and sets bits in
- * `changed`. */
+ * thread, read by the views as const. Each change increments `generation` and sets `changed`. */
 enum model_part {
 	MODEL_PODS = 1 << 0,
 	MODEL_RUNS = 1 << 1,
@@ -228,8 +227,7 @@ struct model_run *model_run_get(struct model *model, size_t pod, const char *pat
 				unsigned int run_index);
 /* Store what the log shows of the run so far (copied). */
 void model_run_update(struct model *model, struct model_run *mr, const struct run *run);
-/* Show a log in which no run was found yet as a row without figures, until model_run_update. live:
- * the log is still followed. */
+/* Show a log without a run as an empty row until model_run_update. live: still followed. */
 void model_run_set_blank(struct model *model, struct model_run *mr, uint64_t lines, int64_t wall_ms,
 			 bool live);
 void model_run_sample(struct model *model, struct model_run *mr, const struct sample *sample);
@@ -276,8 +274,7 @@ double model_run_train_ms(const struct model_run *mr);
 double model_eval_elapsed_s(const struct run *run);
 /* Seconds that the rest of this stage will take at its pace so far; absent if unknown. */
 double model_eval_left_s(const struct run *run);
-/* The step of a metric's newest value if that value is old: more than a fifth of the run's steps
- * came after it. Otherwise absent. */
+/* The step of a metric's newest value if it is over a fifth of the run's steps old, or absent. */
 double model_run_old_step(const struct model_run *mr, enum metric metric);
 /* Seconds of all evaluations if the log has their total, else of one evaluation. */
 double model_eval_s(const struct run *run);
@@ -286,8 +283,7 @@ double model_paid_hours(const struct run *run);
 /* Cost of the run in USD: for these hours or, if the run was followed and that is longer, for the
  * time from its first to its last byte. Absent without a price. */
 double model_run_cost(const struct model *model, const struct model_run *mr);
-/* The score of a finished run; the best stage so far of a run in progress, which a later stage may
- * replace. Otherwise absent. */
+/* The score of a finished run, or the best stage so far, which may be replaced, or absent. */
 double model_run_final_bpb(const struct model_run *mr);
 double model_run_stage_bpb(const struct model_run *mr);
 /* The step at which the run failed: the step of its first NaN, else its last step. */
@@ -313,8 +309,7 @@ void model_log_set_gone(struct model *model, struct model_log *log, int64_t wall
 const struct model_run *model_log_cut_run(const struct model *model, const struct model_log *log);
 /* Show a log that cannot be read as a row with the reason. */
 void model_log_set_trouble(struct model *model, size_t pod, const char *path, const char *why);
-/* Open the bytes of the log, or return NULL. If another file has its name by now, as after a
- * rotation, that file is not opened. */
+/* Open the bytes of the log; NULL if another file has its name by now, as after a rotation. */
 struct logfile *model_log_open(const struct model_log *log) MUST_USE;
 /* Add complete lines from near the end of the log as a preview while the rest is loaded. The first
  * model_log_add_line() ends the preview. */

@@ -130,8 +130,7 @@ bool run_text_read(struct run_text *text, const struct model_run *mr)
 	return number >= first && number < RUN_TEXT_MAX_LINES;
 }
 
-/* Print the settings of one run that the other lacks and, with `both`, those that differ, in three
- * columns; returns how many. */
+/* Print settings that the other run lacks or, with `both`, that differ; returns their number. */
 static size_t print_differing(struct buf *out, const struct run_text *of,
 			      const struct run_text *other, bool both)
 {

@@ -7,8 +7,7 @@
 
 /* The settings and the script of a run, as its log prints them. Settings (`name: value`,
  * `name=value`; the last one wins) are read up to the first row with a loss. A later run in the
- * same log that prints neither, as with several runs in one process, has the settings and script of
- * the run before. */
+ * same log that prints neither has those of the run before. */
 #define RUN_TEXT_MAX_SETTINGS 4096U
 #define RUN_TEXT_MAX_LINES    100000U
 #define RUN_TEXT_MAX_SOURCE   (8U << 20) /* bytes */

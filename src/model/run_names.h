@@ -5,8 +5,7 @@
 
 /* Give each run a distinct name (model_run.name): its folder without the prefix that all folders
  * share and, if folder and seed are not enough, its file, pod or index. Next to runs that are named
- * by their files, the only run of another folder is named by its file too. Cheap if nothing that
- * the names depend on has changed. */
+ * by their files, the only run of another folder is too. Cheap if nothing changed. */
 void run_names_update(struct model *model);
 
 /* The group of a log: its folder, or the folder above one that only names a seed ("seed_0"). */

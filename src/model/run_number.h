@@ -3,8 +3,8 @@
 
 #include "parsers/run.h"
 
-/* The numbers of a run by their names ("final_bpb"), generated from RUN_NUMBER_LIST, for names from
- * files or the command line. */
+/* The numbers of a run (RUN_NUMBER_LIST) by a name from a file or the command line ("final_bpb").
+ * */
 struct run_number {
 	const char *name; /* NULL ends run_numbers */
 	size_t offset;	  /* offset of the double in struct run */

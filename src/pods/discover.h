@@ -5,8 +5,7 @@
 #include "loop/loop.h"
 
 /* Run the programs of the configuration that print pods, at the start and then regularly. A program
- * that fails, hangs or prints garbage changes nothing; the failure is reported once, and again only
- * after a success. */
+ * that fails, hangs or prints garbage changes nothing; that is reported once until a success. */
 struct discover_cb {
 	/* The answer of conf->discover[i] changed.  Returns -1 with err if it is invalid; otherwise
 	 * discover_renew() must follow before the next round of the loop. */

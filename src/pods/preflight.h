@@ -33,9 +33,8 @@ enum preflight_class { PREFLIGHT_CLASS_LIST(LIST_ID) };
 /* Exit status for a row: 0, 3 not ready, 4 unreachable. */
 int preflight_status(const cJSON *row);
 
-/* The command to run, and the script for its stdin; nonce: letters and digits.  After the line with
- * the nonce has arrived, send PREFLIGHT_GO; the line that starts with PREFLIGHT_CLOCK is the
- * answer. */
+/* The command to run, and the script for its stdin; nonce: letters and digits. After its line has
+ * arrived, send PREFLIGHT_GO; the line that starts with PREFLIGHT_CLOCK is the answer. */
 #define PREFLIGHT_GO	"go\n"
 #define PREFLIGHT_CLOCK "\nclock\t"
 void preflight_command(struct buf *out, const char *nonce, const struct conf_pod *pod);

@@ -72,8 +72,7 @@ void facts_release(struct facts *facts);
 
 /* Start a section with that title; its members may be changed until the next one. */
 struct facts_section *facts_section(struct facts *facts, const char *title);
-/* Start a table; the following facts are its cells, row by row, and need no labels. The columns are
- * copied, their texts are borrowed. */
+/* Start a table; the next facts are its cells, without labels. Copies columns, borrows texts. */
 struct facts_section *facts_table(struct facts *facts, const char *title,
 				  const struct facts_column *columns, size_t n_columns);
 

@@ -37,8 +37,7 @@ void fmt_add_md(struct buf *out, const char *text);
 struct fmt fmt_number(double value, int decimals);
 /* The same with a sign: "+", or "−", which is as wide as a digit. */
 struct fmt fmt_signed(double value, int decimals);
-/* A measurement, with its integer part in groups: "1,378,296.78"; three significant digits if the
- * decimals would leave only 0. */
+/* A measurement with grouped digits ("1,378,296.78"), or three significant digits instead of 0. */
 struct fmt fmt_measure(double value, int decimals);
 /* Suitable number of decimals for a measurement of that size. */
 int fmt_measure_decimals(double value);

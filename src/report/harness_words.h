@@ -4,10 +4,9 @@
 #include "parsers/harness/compare.h"
 #include "report/facts.h"
 
-/* Describe judged runs in the same words for commands and the screen.  Only verified scores are
- * shown as plain numbers; all others are marked INVALID, unverified or not measured.  Each function
- * appends to text, or appends nothing if there is nothing to show.  Texts from runs are already
- * sanitised. */
+/* Describe judged runs in the same words for commands and the screen. Only verified scores are
+ * shown as plain numbers; all others are marked INVALID, unverified or not measured. Each function
+ * appends to text, or nothing. Texts from runs are already sanitised. */
 /* "+2.1 %", or "2.1 %" without sign; "1.2e+06 %" from a million on. */
 #define HARNESS_PCT_SIZE 32
 const char *harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE]);
@@ -29,8 +28,7 @@ void harness_add_names(struct buf *text, const struct harness_names *names);
 /* Device, versions and time, as reported by a verifier. */
 void harness_add_verifier(struct buf *text, const struct harness_post *post);
 
-/* Add all facts of a run except its iterations.  as_of is the age of its state, "2 min ago: ", or
- * NULL if the state is current. */
+/* Add all facts of a run except its iterations. as_of: age of its state, "2 min ago: ", or NULL. */
 void harness_facts(struct facts *facts, const struct harness_workspace *ws,
 		   const struct harness_run *run, const char *as_of);
 /* "3 in this workspace: ID .."; nothing for a single run. */

@@ -20,8 +20,7 @@ struct out;
 struct out *out_new(FILE *stream, enum out_format format, const char *columns);
 /* The key of one such column. */
 struct str out_key(struct str column);
-/* Fit tables into this many screen columns: a wider table folds, or becomes one record per row.
- * Nothing is cut. */
+/* Fit tables into this many screen columns: a wider one folds, or becomes one record per row. */
 void out_fit(struct out *out, size_t columns);
 /* Print a row, or keep a copy until later; `row` still belongs to the caller. */
 void out_row(struct out *out, const cJSON *row);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of benches in the database (the results directory is authoritative), and the noise
- * register, see bench/noise.h. */
+/* Copies of benches in the database (results folders are authoritative), and the noise register. */
 #include "store/benches.h"
 
 #include "store/store_priv.h"

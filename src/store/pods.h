@@ -33,8 +33,7 @@ struct store_pod {
 
 /* Add or replace the pod in the next batch; texts are copied. */
 void store_pod_put(struct store *store, const struct store_pod *pod);
-/* Add the rows of one time; the pod must have been added.  keep: keep them after
- * STORE_TELEMETRY_FULL_MS. */
+/* Add the rows of one time to an added pod. keep: also after STORE_TELEMETRY_FULL_MS. */
 void store_telemetry_add(struct store *store, const char *pod, const struct store_telemetry *rows,
 			 size_t n, bool keep);
 /* Delete a pod's old rows with the next batch; false: it deletes another pod's, try again later. */

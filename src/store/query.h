@@ -28,8 +28,7 @@ int store_each_run(struct store *store, int64_t run_id, stored_run_fn fn, void *
 int store_each_changed_run(struct store *store, int64_t rev, stored_run_fn fn, void *user,
 			   struct err *err);
 
-/* A number that changes when another process writes to the database (PRAGMA data_version); -1 on
- * error.  Cheap. */
+/* A number that changes when another process writes to the database (data_version), or -1. */
 int64_t store_data_version(struct store *store);
 
 /* Find a run by its id, by its path, by the start of its path or file name, or by "pod:path".  0

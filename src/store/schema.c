@@ -7,9 +7,8 @@
 #include "parsers/run.h"
 #include "store/db.h"
 
-/* The steps of src/store/schema, in order: step N makes schema N.  Never change a step that was
- * released; add another one.  Times are milliseconds since 1970 UTC; numbers that a log does not
- * contain are NULL. */
+/* The steps of src/store/schema, in order: step N makes schema N. Never change a released step; add
+ * another one. Times are milliseconds since 1970 UTC; numbers that a log lacks are NULL. */
 extern const struct embed_file schema_steps[];
 
 #define WHAT "the database"

@@ -17,8 +17,7 @@
 #define WAIT_TIMES 250
 #define WAIT_MS	   20L
 
-/* Delete samples of runs that have no row: an older version could be killed between the two writes,
- * and new runs will get these ids. */
+/* Delete samples without a run: an older version could be killed between the two writes. */
 #define DROP_ORPHANS \
 	"DELETE FROM sample_rows WHERE run_id > (SELECT coalesce(max(id), 0) FROM runs);"
 

@@ -18,8 +18,8 @@ struct store;
 #define STORE_RETRY_MS	    1000
 
 struct store_cb {
-	/* A batch is about to be written: add the runs and offsets that changed (store_run_put,
-	 * store_log_advance).  May be NULL. */
+	/* Add changed runs and offsets to a batch (store_run_put, store_log_advance). May be NULL.
+	 * */
 	void (*on_flush)(void *user);
 	/* Writing failed (why), or works again (why is NULL).  May be NULL. */
 	void (*on_state)(void *user, const struct err *why);

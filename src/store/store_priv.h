@@ -61,8 +61,7 @@ struct batch {
 };
 
 bool batch_is_empty(const struct batch *batch);
-/* Free all rows; the batch can be used again.  The next batch reuses the memory of many samples,
- * unless this one was small. */
+/* Free all rows, but keep the memory of many samples for the next batch. */
 void batch_clear(struct batch *batch);
 /* Free all rows, and the memory for samples too. */
 void batch_release(struct batch *batch);

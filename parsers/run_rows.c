@@ -282,7 +282,7 @@ static int read_header(struct reader *r, struct str *rest, char *names[MAX_COLUM
 		if (any_of(i, n, find_number(names[i]) != NULL))
 			return n;
 		err_set(r->err, ERR_PARSE,
-			"%s:1: no column is named like a number of a run (seed, final_bpb, ..)",
+			"%s:1: no column has the name of a number of a run (seed, final_bpb, ..)",
 			r->name);
 	}
 	while (n > 0)

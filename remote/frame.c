@@ -93,7 +93,7 @@ static int frame_parse(struct frame_reader *reader, struct str line, struct err 
 	for (const char *kind = form->words; *kind != '\0'; kind++)
 		if (!str_next(&line, ' ', &word) || !frame_word(&reader->frame, *kind, word))
 			return err_set(err, ERR_REMOTE,
-				       "the follower on the pod sent a wrong %c frame",
+				       "the follower on the pod sent an invalid %c frame",
 				       form->letter);
 	if (line.p != NULL)
 		return err_set(err, ERR_REMOTE,

@@ -587,8 +587,8 @@ void app_parts_use_track(struct app_parts *parts)
 	model_note_change(model, MODEL_RUNS);
 	pointer_each (mr, model->runs, model->n_runs)
 		mr->changed = model->generation;
-	ui_show_message(shared, i > 0 ? "track: %s, %s" : "track: chosen by the logs", track.name,
-			track.title);
+	ui_show_message(shared, i > 0 ? "track: %s, %s" : "track: the one that each log matches",
+			track.name, track.title);
 }
 
 void app_parts_update(struct app_parts *parts, int64_t mono_ms)

@@ -24,7 +24,7 @@
 	X(COPY, "copy", "two runs have the same log")                                            \
 	X(LOST, "lost", "the run was lost with its pod or connection")                           \
 	X(HELD, "outlier", "far from the median of its arm; kept")                               \
-	X(SM_CLOCK, "sm clock", "the GPU ran at another clock than the control's")               \
+	X(SM_CLOCK, "sm clock", "the GPU ran at a different clock")                              \
 	X(POWER_CAP, "power cap", "the share of time at the GPU's power limit differs")          \
 	X(CORES, "busy cores", "the run kept more CPU cores busy than the control")              \
 	X(LOAD, "host load", "more processes were ready to run than the host has cores")         \

@@ -129,7 +129,7 @@ static int add_trials(struct arms *arms, struct err *err)
 	if (n > 1)
 		return 0;
 	return err_set(err, ERR_NODATA,
-		       "the comparison has no two trials that count and have different files");
+		       "fewer than two trials of the comparison count and have different files");
 }
 
 /* Are the functions timed directly, with the checkpoint's task.py? */

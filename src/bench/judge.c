@@ -1125,8 +1125,8 @@ static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 	}
 	if (judge->arms[c->arm].is_control_again && c->paired.p < c->level)
 		guard_add(&c->hits, GUARD_AA, false,
-			  "%s has the command, environment and files of %s: the order of runs "
-			  "favors one, or the program reads the name of its arm",
+			  "%s and %s have the same command, environment and files: the order of "
+			  "runs favors one, or the program reads the name of its arm",
 			  judge->arms[c->arm].tag, judge->arms[0].tag);
 }
 

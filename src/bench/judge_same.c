@@ -399,10 +399,10 @@ static const char *find_source(const struct judge *judge, struct judge_contrast 
 		const char *source = run->log != NULL ? run->log->run.source_sha256 : NULL;
 
 		if (source != NULL && first != NULL && strcmp(source, first) != 0)
-			guard_add(&c->hits, GUARD_SAME, true,
-				  "%s logs embed several sources: %.12s and %.12s",
-				  arm == c->base ? "the control's" : "the variant's", first,
-				  source);
+			guard_add(
+				&c->hits, GUARD_SAME, true,
+				"%s logs contain several sources, with the hashes %.12s and %.12s",
+				arm == c->base ? "the control's" : "the variant's", first, source);
 		first = first == NULL ? source : first;
 	}
 	return first;
@@ -417,7 +417,8 @@ static void compare_sources(const struct judge *judge, struct judge_contrast *c)
 
 	if (a != NULL && b != NULL && strcmp(a, b) != 0)
 		guard_add(&c->hits, hard ? GUARD_SAME : GUARD_SETTINGS, hard,
-			  "its logs embed the source %.12s, the control's logs %.12s", b, a);
+			  "the source in its logs has the hash %.12s, the control's has %.12s", b,
+			  a);
 }
 
 /* Mean of a member of struct health_sum over an arm's usable runs; NAN: unknown. */

@@ -1007,7 +1007,7 @@ const struct cmd cmd_bench_audit = {
 
 static const char noise_columns[] =
 	"pod, gpu=GPU, class, n_runs=runs:0, sd_pct=sd %:3, "
-	"drift_pct=drift %:3, drift_p=p:2, mde3_pct=shows in 3:2, "
+	"drift_pct=drift %:3, drift_p=p:2, mde3_pct=detects in 3:2, "
 	"mde6_pct=in 6:2, mde10_pct=in 10:2, rank_text=rank, when, driver";
 
 static const char history_columns[] =

@@ -861,7 +861,8 @@ static void find_others(struct board_group *group, const char *metric,
 		board_steps_find(&other.steps, group->track, series->name, runs, n);
 		xpush(group->others, group->n_others, group->cap_others, other);
 		if (other.steps.is_shown)
-			add_note(group, "%s would show the target at step %.0f (--score-metric %s)",
+			add_note(group,
+				 "by %s, the target is shown at step %.0f (--score-metric %s)",
 				 series->name, other.steps.step, series->name);
 	}
 }

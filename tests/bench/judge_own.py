@@ -625,12 +625,12 @@ def surroundings(folder):
     found = verdict(a, {"b": with_head("s6", fast, code)})["b"]
     ok(found["guards"] == [], "one source: no warning", found)
     found = verdict(a, {"b": with_head("s7", fast, other)})["b"]
-    ok("its logs embed the source " in str(found["guards"]) and
+    ok("the source in its logs has the hash " in str(found["guards"]) and
        found["verdict"] == "FASTER", "another source: a warning", found)
     mixed = with_head("s8", fast[:2], other) + with_head("s9", fast[2:], code)
     found = verdict(a, {"b": mixed})["b"]
     ok(found["text"] == "INVALID (same work)" and
-       "the variant's logs embed several sources" in str(found["guards"]),
+       "the variant's logs contain several sources" in str(found["guards"]),
        "two sources in one arm: INVALID", found)
 
 

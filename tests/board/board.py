@@ -563,7 +563,7 @@ def test_wrong():
     cases = (
         (["/nowhere.log"], 1, "cannot open /nowhere.log"),
         ([write("empty.log", "")], 5, "empty.log: empty"),
-        ([write("bad.csv", "a,b\n1,2\n")], 1, "no column is named like"),
+        ([write("bad.csv", "a,b\n1,2\n")], 1, "no column has the name of"),
         ([write("bad2.csv", "seed,final_bpb\n1,x\n")], 1,
          "bad2.csv:2: final_bpb: not a number"),
         ([write("bad3.csv", "seed,final_bpb\n1,nan\n")], 1, "finite"),

@@ -411,7 +411,7 @@ static bool is_prefix(struct prefix_state *t, size_t i)
 	    (n_rises > 0 && n_falls == 0) ||
 	    str_is_like(name, "wandb warning info error debug note"))
 		return false;
-	/* the word may name a figure or a part of the training, and no program */
+	/* the word may name a figure or a part of the training, not a program */
 	struct pair pair = { .name = name, .value = 1 };
 	bool has_lower = any_of(k, name.len, name.p[k] >= 'a' && name.p[k] <= 'z');
 	bool has_sign = any_of(k, name.len, str_is_digit(name.p[k]) || name.p[k] == '-');

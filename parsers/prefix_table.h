@@ -33,7 +33,7 @@ extern unsigned char prefix_first[256];
 
 struct prefix_table {
 	uint64_t n_lines;
-	bool is_idle; /* no prefix is known, and no line held back */
+	bool is_idle; /* no prefix is known, and no line is held back */
 	bool inside;  /* the last segment did not end its line */
 	struct prefix_state *state;
 };

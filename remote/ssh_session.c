@@ -46,7 +46,7 @@ static int end_session(struct ssh_session *session, int error)
 	return -1;
 }
 
-/* Receive bytes for libssh2, which wants errors as negative errno. */
+/* Receive bytes for libssh2, which expects errors as negative errno. */
 static ssize_t on_recv(libssh2_socket_t fd, void *buffer, size_t length, int flags, void **abstract)
 {
 	struct ssh_session *session = *abstract;

@@ -17,7 +17,7 @@ struct row {
 	double score;	/* NAN: not a number, or a crash */
 	double rounded; /* rounding error: half a unit of the last of at most four decimals */
 	bool is_baseline;
-	bool is_other;	     /* a measurement of another kind than the last row's */
+	bool is_other;	     /* a different kind of measurement from the last row's */
 	unsigned int number; /* 1.. */
 };
 
@@ -121,7 +121,7 @@ static bool read_header(struct table *t, const struct harness_files *files)
 	return best > 0 && t->columns[STATUS] != SIZE_MAX;
 }
 
-/* Read the score of a row. Agents write 0 for a crash, and no loss is 0 either. */
+/* Read the score of a row; 0 is not a score: agents write it for a crash. */
 static void read_score(const struct table *t, struct row *row)
 {
 	struct str cell = row->cells[SCORE];

@@ -101,7 +101,7 @@ static char *make_report(const struct stored_bench *bench, double *cost_usd)
 	return buf_detach(&text);
 }
 
-/* Insert at the front: the store lists the oldest first, the model wants the newest first. */
+/* Insert at the front: the store lists the oldest first, the model lists the newest first. */
 static int list_stored(void *user, const struct stored_bench *bench)
 {
 	struct listing *list = user;

@@ -609,7 +609,7 @@ struct path {
 	size_t n;
 };
 
-/* Probability that a path first exceeds +-bound at this time; *falls: its decrease per bound. */
+/* Probability that a path first exceeds +-bound at this time; *falls: minus its slope in bound. */
 static double path_crossing(const struct path *path, double time, double bound, double *falls)
 {
 	double sd = sqrt(time - path->time), sum = 0.0;

@@ -1326,7 +1326,7 @@ def in_c(name, text, key, verifier):
             continue
         if m.group(4): # a function of the assembler, which may only be called there
             is_defined = ".set" in m.group() or labels & {own, "n" + own, "t" + own}
-        else: # a declaration with the label only gives an existing function another name
+        else: # a declaration with only the label renames an existing function
             is_defined = re.search(r"\b%s\s*\([^;{}]*\)\s*\{" % re.escape(name_of or "@"), bare)
         if is_defined:
             yield True, m.start(), "replaces " + own

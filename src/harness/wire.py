@@ -454,7 +454,7 @@ def has_content(top, own, sum, ns, key):
 	heads = [m.group(1) for m in lines if m and int(m.group(2)) * 10**9 <= ns][-64:]
 	heads = [*itertools.islice((head for head in reversed(heads)
 		if had_commit(top, head, ns)), 1)]
-	path = ["--ancestry-path"] if heads else [] # git wants a commit for it
+	path = ["--ancestry-path"] if heads else [] # git needs a commit for it
 	# If HEAD has not changed, other branches were not checked out.
 	refs = ["--exclude=refs/stash", "--exclude=refs/remotes/*", "--all"] if not heads or \
 		changed_at(top + "/.git/HEAD") > ns else []

@@ -117,7 +117,7 @@ static bool has_work(const struct ingest_log *log)
 	if (log->sending.len > 0 || log->inbox.len > 0)
 		return true;
 	/* Create the local copy of a new log even if the log is empty, and compute the checksum of
-	 * one that is longer than the database knows. */
+	 * one that is longer than in the database. */
 	if (!is_open && (log->reader != NULL || log->known.len < log->fetched))
 		return true;
 	return log->reader != NULL && log->parsed < log->fetched &&
@@ -289,7 +289,7 @@ void tail_finish_turn(struct ingest_log *log)
 void tail_read_rest(struct ingest_log *log)
 {
 	tail_finish_turn(log);
-	/* A turn that moves nothing is the last one: a file may have become shorter. */
+	/* Stop after a turn without progress: a file may have become shorter. */
 	for (uint64_t before = UINT64_MAX; has_work(log) &&
 					   log->fetched - log->parsed < LAST_BYTES &&
 					   log->fetched + log->parsed != before;) {

@@ -36,7 +36,7 @@ LIARS = {
 def make(case):
     return lambda x: kept.setdefault(len(x), %s)
 """ % WORK,
-    # What the control computed from its own inputs, in the control's memory.
+    # Returns the control's own output, which is in the control's memory.
     "steal": """import gc
 def make(case):
     def f(x):

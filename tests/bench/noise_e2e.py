@@ -95,7 +95,7 @@ def register(rig):
 
 
 def provisional(rig):
-    """One block, judged by the measured noise: a number, and no verdict."""
+    """One block, judged by the measured noise: a number, but no verdict."""
     one = {"blocks_per_pod": 1, "burn_in": 0, "aa": False, "gap_s": 0}
     path = rig.bench("one", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
                      design=one, workload={"noise_class": "w"})

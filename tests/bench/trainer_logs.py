@@ -89,7 +89,7 @@ def megatron(run):
 
 
 def torchtitan(run):
-    """A rate of one device over the last steps, and no batch size: the times
+    """A rate of one device over the last steps, without a batch size: the times
     of the lines count."""
     head = "[rank0]:[titan] %s - root - INFO - "
     every = 1

@@ -163,7 +163,7 @@ def ran(rig):
     rig.clean(*families)
 
 
-# Prints a loss for each step, ROWS of them at once, and no times.
+# Prints a loss for each step, ROWS of them at once, without times.
 NO_TIMES = """\
 import os, time
 step_s = float(os.environ["STEP_S"])

@@ -181,8 +181,8 @@ def trial(folder, group, number, kernel, valid=True, judge=VERIFIER,
 
 
 def test_trials(folder):
-    """The arms are trials that count and differ, measured by the task's own
-    judge."""
+    """The arms are the trials that count and have different files, measured by
+    the task's own judge."""
     work, task = (os.path.join(folder, name) for name in ("out", "the task"))
     liar.write(task + "/verifier.py", VERIFIER)
     trial(work, "plain", 1, {"num_warps": 8})

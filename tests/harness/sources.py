@@ -2028,7 +2028,7 @@ def test_limit():
        "marked: a source whose search would not end", endless)
     ok(ended == [["kernel.py line 2 replaces time.time"], []],
        "accused: a source whose search ends in time", ended)
-    ok(clocks == [[0, 0], [0, 0]], "no clock runs after a search", clocks)
+    ok(clocks == [[0, 0], [0, 0]], "no timer is left running after a search", clocks)
 
 
 class Str(ast.expr):

@@ -3,8 +3,8 @@
 """Logs that are several megabytes long before the collector starts: they are
 parsed in other threads while they grow, are truncated and rotated, and while
 the collector is stopped in the middle. The database must contain what `parse`
-prints for the files, and the samples of a database that was there from the
-start."""
+prints for the files, and the same samples as a database whose collector ran
+from the start."""
 import json
 import os
 import random

@@ -158,7 +158,7 @@ def one_session(top):
 
 
 def long_banner(top):
-    """A login shell that prints more than the follower reads through: the pod is not
+    """A login shell that prints more than the follower skips: the pod is not
     live between two attempts, and becomes live once the shell prints less."""
     os.mkdir(top)
     box = Box(top)

@@ -189,7 +189,7 @@ def write_config(path, logs, ssh):
 
 
 def mirrors_equal(logs, state):
-    """Has each log that exists a local copy with the same bytes?"""
+    """Does each existing log have a local copy with the same bytes?"""
     held = {}
     for folder, _, names in os.walk(os.fsencode(state)):
         for name in names:

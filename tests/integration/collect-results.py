@@ -106,7 +106,7 @@ class Box:
         return read_rows(self.db, sql)
 
     def has_committed(self):
-        """Has the database rows up to the end of each log?"""
+        """Does the database have rows up to the end of each log?"""
         at = dict(self.ask("SELECT path, offset FROM tails WHERE NOT ended"))
         return all(at.get(f"{self.logs}/{name}", 0) ==
                    os.stat(f"{self.logs}/{name}").st_size for name in STAGES)

@@ -143,7 +143,7 @@ with_clock() {
 forward() { python3 "$src/tests/support/clock.py" "$work/clock" "$1"; }
 
 # Advance the clock until the command of that name ends. Sets $silent to the seconds
-# from its last output, the mtime of the file out, to its report, that of err.
+# from its last output (mtime of $1.out) to its report (mtime of $1.err).
 forward_until_end() {
 	silent=0
 	until test -f "$work/$1.rc" || test "$silent" -ge 300; do

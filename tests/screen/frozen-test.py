@@ -330,7 +330,7 @@ def test_demo():
 
 
 def test_two_terminals():
-    """Keys come from another terminal than the one that shows the screen."""
+    """Keys come from a different terminal, not from the one that shows the screen."""
     p = Sleeper(["/bin/sleep", "999"], 100, 30)
     keys, stdin = os.openpty()
     modes = termios.tcgetattr(stdin)

@@ -550,7 +550,7 @@ def test_reference():
 
 
 def test_no_gap():
-    """Runs without a common point have no gap, and no axis for it."""
+    """Runs without a common point have neither a gap nor an axis for it."""
     for name, lines in (("curve", log(1, 42)), ("score", log(2, 42)[-1:])):
         os.makedirs(os.path.join(home, "apart", name))
         with open(os.path.join(home, "apart", name, "train.log"), "w",

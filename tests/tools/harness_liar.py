@@ -458,7 +458,7 @@ def begin_before(run):
 
 
 def edit_after_print(run):
-    """A process left by the attempt is quicker than HarnessGym."""
+    """A process left by the attempt replaces the output before HarnessGym reads it."""
     forge_output(run)
 
 
@@ -807,7 +807,7 @@ def print_over(run):
 
 
 def pipe_output(run):
-    """It cannot be read, and opening it blocks."""
+    """The output is a FIFO, which blocks the one that opens it."""
     os.remove(run.path("post_attempt.stdout.txt"))
     os.mkfifo(run.path("post_attempt.stdout.txt"))
 

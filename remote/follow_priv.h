@@ -7,8 +7,7 @@
 #include "remote/frame.h"
 
 /*
- * Shared by follow.c (the streams of a pod), follow_files.c (the files that they report), and
- *tests.
+ * Shared by follow.c (streams of a pod), follow_files.c (files that they report), and tests.
  *
  * Requests to a follower; remote/frame.h documents its answers. Every line is ASCII. A path or a
  * pattern is one word in which each byte outside a small set is written as \0ooo (octal).
@@ -51,7 +50,7 @@
 /* A known file is searched near its last path in this many scans. */
 #define FOLLOW_LOOKS	  2
 #define FOLLOW_LOOK_BYTES (256U * 1024) /* maximum size of the requests for one scan */
-#define FOLLOW_BUCKETS	  1024
+#define FOLLOW_BUCKETS	  256
 
 struct follow {
 	struct loop *loop;

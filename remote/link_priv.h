@@ -66,7 +66,7 @@ struct stream {
 	struct remote_link *link;
 	struct stream_cb cb;
 	void *user;
-	char *command;
+	char *command;	 /* owned; NULL: the transport has taken it */
 	void *run;	 /* the transport's state; NULL before the start and after the end */
 	struct buf in;	 /* input for the command that is not sent yet */
 	struct buf held; /* output that on_data has not consumed yet */

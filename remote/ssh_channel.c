@@ -8,9 +8,6 @@
 
 #define PACKET_BYTES 32768U
 #define WINDOW_BYTES (2U * 1024 * 1024)
-/* Maximum bytes that a session receives in one turn of the loop: no more than one stream delivers.
- * libssh2 would queue the rest, and read it from memory later instead of from the CPU cache. */
-#define RECEIVE_BUDGET STREAM_BUDGET
 /* A refused channel (MaxSessions) is retried for this long. */
 #define REOPEN_MS	2000
 #define REOPEN_EVERY_MS 200
@@ -30,10 +27,11 @@ struct ssh_channel {
 	struct stream *s; /* NULL: cancelled, or a probe */
 	LIBSSH2_CHANNEL *channel;
 	enum channel_step step;
-	char *command;	   /* owned: must outlive the stream while it is being sent */
+	bool is_probe;	   /* runs no command: it shows whether the server answers */
+	char *command;	   /* being sent, perhaps for longer than the stream exists; owned */
 	int64_t begun_ms;  /* time of the first request to open it */
 	int64_t reopen_ms; /* earliest time of the next request; 0: at once */
-	char *chunk;	   /* part of stdin, kept until libssh2 has accepted it; owned */
+	char *chunk;	   /* part of stdin that libssh2 has not accepted yet; owned */
 	size_t chunk_len, chunk_sent;
 	bool eof_sent;
 	bool write_closed; /* the command accepts no more input */
@@ -105,7 +103,7 @@ static int channel_open(struct ssh_channel *c)
 
 	if (channels->opening != NULL && channels->opening != c)
 		return 0;
-	if (c->s == NULL && c->command != NULL && channels->opening != c)
+	if (c->s == NULL && !c->is_probe && channels->opening != c)
 		return channel_finish(c);
 	if (c->reopen_ms > link_now_ms(channels->link))
 		return 0;
@@ -113,9 +111,13 @@ static int channel_open(struct ssh_channel *c)
 	c->channel = libssh2_channel_open_ex(channels->session->ssh2, "session", 7, WINDOW_BYTES,
 					     PACKET_BYTES, NULL, 0);
 	if (c->channel != NULL) {
-		if (c->s == NULL)
-			channels->opening = NULL;
 		c->step = c->s != NULL ? CHANNEL_EXEC : CHANNEL_FREE;
+		if (c->s == NULL) {
+			channels->opening = NULL;
+			return 1;
+		}
+		c->command = c->s->command;
+		c->s->command = NULL;
 		return 1;
 	}
 	int rc = libssh2_session_last_errno(channels->session->ssh2);
@@ -136,6 +138,7 @@ static int channel_exec(struct ssh_channel *c)
 			c->channels->link->pod.name);
 	else if (rc != 0)
 		return blocked_or_lost(rc);
+	xset_text(&c->command, NULL);
 	c->step = rc == 0 && c->s != NULL ? CHANNEL_RUN : CHANNEL_FREE;
 	return 1;
 }
@@ -149,13 +152,12 @@ static int write_stdin(struct ssh_channel *c)
 	/* Do not read more input while data is waiting for the socket. */
 	if (c->write_closed || c->channels->session->out.len > 0)
 		return 0;
-	if (c->chunk_sent == c->chunk_len) {
+	if (c->chunk == NULL) {
 		if (in == NULL || in->len == 0)
 			return 0;
-		if (c->chunk == NULL)
-			c->chunk = xmalloc(PACKET_BYTES);
 		c->chunk_len = in->len < PACKET_BYTES ? in->len : PACKET_BYTES;
 		c->chunk_sent = 0;
+		c->chunk = xmalloc(c->chunk_len);
 		memcpy(c->chunk, in->data, c->chunk_len);
 		buf_consume(in, c->chunk_len);
 	}
@@ -165,13 +167,15 @@ static int write_stdin(struct ssh_channel *c)
 	if (n < 0)
 		return c->write_closed ? 0 : blocked_or_lost(n);
 	c->chunk_sent += (size_t)n;
+	if (c->chunk_sent == c->chunk_len)
+		xset_text(&c->chunk, NULL);
 	return 1;
 }
 
 static int close_stdin(struct ssh_channel *c)
 {
 	if (c->eof_sent || c->write_closed || c->s == NULL || !c->s->in_closed ||
-	    c->s->in.len > 0 || c->chunk_sent < c->chunk_len)
+	    c->s->in.len > 0 || c->chunk != NULL)
 		return 0;
 	int rc = libssh2_channel_send_eof(c->channel);
 	c->eof_sent = rc != LIBSSH2_ERROR_EAGAIN;
@@ -279,7 +283,9 @@ void ssh_channels_drive(struct ssh_channels *channels)
 {
 	bool more = false;
 
-	channels->session->budget = RECEIVE_BUDGET;
+	/* No more than one stream delivers: libssh2 would queue the rest, and read it from memory
+	 * later instead of from the CPU cache. */
+	channels->session->budget = STREAM_BUDGET;
 	if (ssh_session_flush(channels->session) != 0) {
 		channels_lost(channels);
 		return;
@@ -324,11 +330,6 @@ void ssh_channels_drive_soon(struct ssh_channels *channels)
 	loop_post(channels->link->fleet->loop, on_drive, channels);
 }
 
-static bool is_probe(const struct ssh_channel *c)
-{
-	return c->s == NULL && c->command == NULL;
-}
-
 /* Has this channel waited too long for an answer of the server? For a probe any byte counts as an
  * answer, because its own answer may be queued after many bytes of other channels. */
 static bool is_late(const struct ssh_channel *c, int64_t now_ms, struct err *err)
@@ -336,7 +337,7 @@ static bool is_late(const struct ssh_channel *c, int64_t now_ms, struct err *err
 	int64_t silent_ms = now_ms - c->channels->link->info.last_byte_ms;
 	int64_t waits_ms = now_ms - c->begun_ms;
 
-	if (is_probe(c)) {
+	if (c->is_probe) {
 		err_set(err, ERR_TIMEOUT, "nothing came from the server for %d s",
 			(int)(silent_ms / 1000));
 		return waits_ms >= PROBE_MS && silent_ms >= PROBE_MS + SILENT_MS;
@@ -377,7 +378,7 @@ static void on_pulse(void *user)
 	if (link_now_ms(channels->link) - last_ms < SILENT_MS)
 		return;
 	list_each (const struct ssh_channel, c, &channels->all, in_all)
-		if (is_probe(c))
+		if (c->is_probe)
 			return;
 	ssh_channels_add(channels, NULL);
 }
@@ -411,13 +412,12 @@ void ssh_channels_release(struct ssh_channels *channels)
 
 void ssh_channels_add(struct ssh_channels *channels, struct stream *s)
 {
-	struct ssh_channel *c = xnew(struct ssh_channel, .channels = channels,
-				     .begun_ms = link_now_ms(channels->link), .s = s);
+	struct ssh_channel *c =
+		xnew(struct ssh_channel, .channels = channels, .s = s, .is_probe = s == NULL,
+		     .begun_ms = link_now_ms(channels->link));
 
-	if (s != NULL) {
-		c->command = xstrdup(s->command);
+	if (s != NULL)
 		s->run = c;
-	}
 	list_append(&channels->all, &c->in_all);
 	loop_timer_start(channels->tick, TICK_MS, TICK_MS);
 	ssh_channels_drive_soon(channels);

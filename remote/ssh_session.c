@@ -93,6 +93,7 @@ int ssh_session_flush(struct ssh_session *session)
 		if (poll(&pfd, 1, BLOCK_MS) <= 0)
 			return end_session(session, ETIMEDOUT);
 	}
+	buf_release(&session->out);
 	return 0;
 }
 

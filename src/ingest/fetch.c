@@ -72,8 +72,7 @@ static size_t fetch_on_bytes(void *user, struct follow_file *ff, struct str data
 		pod->waiting >= INGEST_WAITING_BYTES || pod->ingest->waiting >= ALL_WAITING_BYTES;
 	size_t room = is_full ? 0 : INGEST_WAITING_BYTES - pod->waiting;
 
-	if (data.len > room)
-		data.len = room;
+	data.len = MIN(data.len, room);
 	if (data.len == 0)
 		return 0;
 	if (log->inbox.room == 0 && data.len > BUF_KEEP_BYTES)

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sys/param.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -110,9 +111,7 @@ struct log_copies *log_copies_open(const char *path, uint64_t cap_bytes, struct 
 		xnew(struct log_copies, .path = xstrdup(path), .cap_bytes = cap_bytes);
 	list_init(&dir->open);
 	(void)getrlimit(RLIMIT_NOFILE, &limit);
-	dir->most_open = OPEN_MAX_FILES;
-	if (limit.rlim_cur / OPEN_PART < dir->most_open)
-		dir->most_open = (size_t)limit.rlim_cur / OPEN_PART;
+	dir->most_open = MIN(OPEN_MAX_FILES, (size_t)limit.rlim_cur / OPEN_PART);
 	log_copies_prune(&prune, dir);
 	log_copies_take_pruned(&prune, dir);
 	if (prune.err.code != ERR_NONE) {

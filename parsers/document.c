@@ -10,9 +10,8 @@
 /* Does the line start or end a block: "```text", "~~~", "<pre>", "</pre>"? */
 static bool is_fence(struct str text)
 {
-	bool is_ruler = text.len > 4 && str_has_only(text, "~");
-
-	return str_starts_with(text, "```") || (str_starts_with(text, "~~~") && !is_ruler) ||
+	return str_starts_with(text, "```") ||
+	       (str_starts_with(text, "~~~") && (text.len < 5 || !str_has_only(text, "~"))) ||
 	       (str_starts_with(text, "<pre") && str_find(text, "</pre") == NULL) ||
 	       str_starts_with(text, "</pre");
 }
@@ -79,9 +78,10 @@ bool document_quotes(struct document *d, struct str line)
 	size_t n = index_of(i, line.len < 6 ? line.len : 6, line.p[i] != '#');
 	bool is_title =
 		is_ruled || (n > 0 && n + 1 < line.len && line.p[n] == ' ' && line.p[n + 1] != ' ');
-	d->is_in_sentence = !is_title && !is_markup(text) && is_sentence(d, line);
-	d->has_heading = d->has_heading || is_title;
+	bool is_marked = is_title || is_markup(text);
+	d->is_in_sentence = !is_marked && is_sentence(d, line);
+	d->has_heading |= is_title;
 	d->has_sentence = (d->has_sentence && !is_ruled) || d->is_in_sentence;
-	d->state = is_title || is_markup(text) || d->is_in_sentence ? DOCUMENT_TEXT : DOCUMENT_NONE;
+	d->state = is_marked || d->is_in_sentence ? DOCUMENT_TEXT : DOCUMENT_NONE;
 	return false;
 }

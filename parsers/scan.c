@@ -45,7 +45,7 @@ static uint64_t *set_of(const struct scan_index *index, size_t number)
 /* Find the literal in the index, or add it; NULL if there is no room. */
 static struct scan_literal *add_literal(struct scan_index *index, struct str text)
 {
-	uint8_t *slot = &index->slots[gram_slot(mix_grams(load_low_first(text.p, 3)))];
+	uint16_t *slot = &index->slots[gram_slot(mix_grams(load_low_first(text.p, 3)))];
 
 	for (size_t i = *slot; i != 0; i = index->literals[i - 1].next)
 		if (str_eq(index->literals[i - 1].text, text))
@@ -57,7 +57,7 @@ static struct scan_literal *add_literal(struct scan_index *index, struct str tex
 	literal->word = load_word(text.p, text.len);
 	memset(&literal->mask, 0xff, text.len < 8 ? text.len : 8);
 	literal->rules = set_of(index, FREE_SET + index->n_literals);
-	*slot = (uint8_t)index->n_literals;
+	*slot = (uint16_t)index->n_literals;
 	return literal;
 }
 
@@ -117,7 +117,7 @@ struct scanner {
 	const PCRE2_SIZE *ovector; /* of match_data */
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
-	uint64_t *limit_hits;		    /* one per rule */
+	uint64_t *limit_hits;		    /* one per rule; NULL: no hit yet */
 	uint64_t *possible;		    /* a set of rules, see find_possible() */
 	struct record_pair rows[PAIRS_MAX]; /* of the current record */
 };
@@ -136,9 +136,7 @@ struct scanner *scanner_new(const struct format_set *formats)
 	(void)pcre2_set_match_limit(scanner->context, MATCH_LIMIT);
 	(void)pcre2_set_depth_limit(scanner->context, DEPTH_LIMIT);
 	(void)pcre2_set_heap_limit(scanner->context, HEAP_LIMIT_KIB);
-	if (scanner->stack != NULL)
-		pcre2_jit_stack_assign(scanner->context, NULL, scanner->stack);
-	scanner->limit_hits = xcalloc(format_set_rules(formats), sizeof(uint64_t));
+	pcre2_jit_stack_assign(scanner->context, NULL, scanner->stack);
 	scanner->possible = xcalloc(scanner->index->n_words, sizeof(uint64_t));
 	return scanner;
 }
@@ -157,7 +155,7 @@ void scanner_free(struct scanner *scanner)
 
 uint64_t scanner_limit_hits(const struct scanner *scanner, size_t i)
 {
-	return scanner->limit_hits[i];
+	return scanner->limit_hits != NULL ? scanner->limit_hits[i] : 0;
 }
 
 /* Return the text of group number `n`; p is NULL if the group is not set. */
@@ -182,8 +180,12 @@ static bool match_pattern(struct scanner *scanner, size_t i, struct str line, st
 			 : pcre2_match(code, text, line.len, 0, PCRE2_NO_UTF_CHECK,
 				       scanner->match_data, scanner->context);
 
+	if (rc == PCRE2_ERROR_NOMATCH)
+		return false;
 	if (rc < 0) {
-		scanner->limit_hits[i] += rc != PCRE2_ERROR_NOMATCH;
+		if (scanner->limit_hits == NULL)
+			scanner->limit_hits = xcalloc(scanner->index->n_words * 64, sizeof(i));
+		scanner->limit_hits[i]++;
 		return false;
 	}
 	array_each (group, rule->groups, rule->n_groups) {
@@ -256,7 +258,7 @@ static void add_rules_at(struct scanner *scanner, size_t slot, struct str text)
 static void find_possible(struct scanner *scanner, struct str line)
 {
 	const struct scan_index *index = scanner->index;
-	const uint8_t *slots = index->slots;
+	const uint16_t *slots = index->slots;
 
 	memcpy(scanner->possible, set_of(index, FREE_SET), index->n_words * sizeof(uint64_t));
 	/* Eight bytes contain six groups of three. */

@@ -13,14 +13,14 @@ struct scan_rule {
 };
 
 #define SCAN_SLOT_BITS	  13
-#define SCAN_MAX_LITERALS 255
+#define SCAN_MAX_LITERALS 1023
 
 /* A text that every match of some rules contains. */
 struct scan_literal {
 	struct str text;     /* borrowed from a rule; 3 bytes or more */
 	uint64_t word, mask; /* its first bytes, see load_word */
 	uint64_t *rules;     /* the set of rules that need it */
-	uint8_t next;	     /* 1 + the number of the next literal in the same slot; 0: none */
+	uint16_t next;	     /* 1 + the number of the next literal in the same slot; 0: none */
 };
 
 /* Each format set has one index. A set of rules has a bit for each rule, in the order in which they
@@ -35,7 +35,7 @@ struct scan_index {
 	struct scan_literal literals[SCAN_MAX_LITERALS];
 	size_t n_literals;
 	/* For a hash of three bytes: 1 + the number of a literal that starts with them. */
-	uint8_t slots[1 << SCAN_SLOT_BITS];
+	uint16_t slots[1 << SCAN_SLOT_BITS];
 };
 
 /* Fill the zeroed *index for the n rules of order, which must outlive it. */

@@ -204,6 +204,26 @@ static void test_thousands(void)
 	}
 }
 
+/* A rule outside of the index is compared with every line by itself. */
+static void test_index_has_room(void)
+{
+	struct format_set *set = format_set_new_builtin();
+	const struct scan_index *index = format_set_index(set);
+
+	for (size_t i = 0; i < format_set_rules(set); i++) {
+		const struct rule *rule = index->rules[i].rule;
+		bool is_short = false;
+
+		for (size_t k = 0; k < rule->n_needs; k++)
+			is_short = is_short || strlen(rule->needs[k]) < 3;
+		if (rule->n_needs > 0)
+			ok(index->rules[i].is_indexed || is_short,
+			   "the index contains the texts that the rule %s needs", rule->name);
+	}
+	ok(index->n_literals < SCAN_MAX_LITERALS / 2, "the index has room for a user's rules");
+	format_set_free(set);
+}
+
 int main(void)
 {
 	test_wrong_files();
@@ -212,5 +232,6 @@ int main(void)
 	test_user_rules_come_first();
 	test_exploding_pattern();
 	test_numbers();
+	test_index_has_room();
 	return tap_done();
 }

@@ -331,19 +331,6 @@ static void pass_line(struct prefix_state *t, const struct segment *segment, uin
 	t->calls.line(t->user, &line);
 }
 
-static void pass_held(struct prefix_state *t)
-{
-	for (size_t i = 0; i < t->n_held; i++) {
-		struct held_line *held = &t->held[i];
-
-		pass_line(t, &held->segment, held->consumed, held->is_inside);
-		free(held->text);
-	}
-	free(t->held);
-	t->held = NULL;
-	t->n_held = t->n_lines = 0;
-}
-
 static void hold_line(struct prefix_state *t, const struct segment *segment, uint64_t consumed,
 		      bool is_inside)
 {
@@ -443,7 +430,15 @@ static void decide(struct prefix_state *t, bool enough, bool is_alone)
 			t->active = (int)i;
 	if (t->active >= 0 && is_alone)
 		t->first_rank = lowest_rank(t, (size_t)t->active);
-	pass_held(t);
+	for (size_t i = 0; i < t->n_held; i++) {
+		struct held_line *held = &t->held[i];
+
+		pass_line(t, &held->segment, held->consumed, held->is_inside);
+		free(held->text);
+	}
+	free(t->held);
+	t->held = NULL;
+	t->n_held = t->n_lines = 0;
 	t->fitting = 0;
 }
 

@@ -761,21 +761,14 @@ void run_state_apply(struct run_state *state, const struct record *record,
 		action->apply(&a);
 }
 
-/* Did the clock start at zero with the first step? That of a resumed run may start again. */
-static bool is_clock_whole(const struct run_state *s)
-{
-	struct row_time first = s->first_exact;
-	double rate = (s->exact.ms - first.ms) / (s->exact.step - first.step);
-
-	if (s->clock_restarted)
-		return false;
-	return !(first.step >= RUN_CLOCK_FREE_STEPS && isfinite(rate) &&
-		 first.ms < rate * first.step / 5);
-}
-
 static void derive_times(struct run_state *s)
 {
 	struct run *run = &s->run;
+	struct row_time first = s->first_exact;
+	double rate = (s->exact.ms - first.ms) / (s->exact.step - first.step);
+	/* The clock of a resumed run may start again at a later step. */
+	bool is_late = first.step >= RUN_CLOCK_FREE_STEPS && isfinite(rate) &&
+		       first.ms < rate * first.step / 5;
 	bool is_last_row = s->exact.step == run->last_step &&
 			   s->stop_ms <= s->exact.ms * (1 + 1.5 / s->exact.step);
 
@@ -788,7 +781,7 @@ static void derive_times(struct run_state *s)
 		run->train_ms = s->exact.ms;
 	else
 		run->train_ms = RUN_ABSENT;
-	if (!is_clock_whole(s) || run->train_ms <= 0)
+	if (s->clock_restarted || is_late || run->train_ms <= 0)
 		run->train_ms = RUN_ABSENT;
 	run->ms_per_step = RUN_ABSENT;
 	run->tok_s_derived = RUN_ABSENT;

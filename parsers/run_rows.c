@@ -320,24 +320,13 @@ static int read_line(struct reader *r, struct str *rest, char *const *names, int
 	return is_filled || wrong != NULL ? read_members(r, object, wrong) : 0;
 }
 
-static int read_csv(struct reader *r, struct str rest)
-{
-	char *names[MAX_COLUMNS];
-	int n = read_header(r, &rest, names), status = n < 0 ? -1 : 0;
-
-	while (status == 0 && rest.len > 0)
-		status = read_line(r, &rest, names, n);
-	while (n > 0)
-		free(names[--n]);
-	return status;
-}
-
 int run_rows_read(struct str text, const char *name, const struct run_rows_cb *cb, void *user,
 		  struct err *err)
 {
 	struct reader r = { .name = name, .cb = cb, .user = user, .err = err };
+	char *names[MAX_COLUMNS];
 	struct run none;
-	int status = 0;
+	int status = 0, n = 0;
 
 	run_init(&none);
 	r.keys = run_to_json(&none);
@@ -347,8 +336,12 @@ int run_rows_read(struct str text, const char *name, const struct run_rows_cb *c
 	struct str trimmed = str_trim(text);
 	if (trimmed.len > 0 && (trimmed.p[0] == '{' || trimmed.p[0] == '['))
 		status = read_json(&r, text);
-	else if (trimmed.len > 0)
-		status = read_csv(&r, text);
+	else if (trimmed.len > 0 && (n = read_header(&r, &text, names)) < 0)
+		status = -1;
+	while (n > 0 && status == 0 && text.len > 0)
+		status = read_line(&r, &text, names, n);
+	while (n > 0)
+		free(names[--n]);
 	while (r.n_unknown > 0)
 		free(r.unknown[--r.n_unknown]);
 	cJSON_Delete(r.keys);

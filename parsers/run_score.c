@@ -131,16 +131,6 @@ static double stage_bpb(const struct run_results *results, enum rule_stage stage
 	return r != NULL && !is_unclear(results, r) ? r->bpb : RUN_ABSENT;
 }
 
-/* Return the evaluation time of a result, from its own line or from its twin's. */
-static double find_eval_ms(const struct run_results *results, const struct result *r)
-{
-	if (!run_has(r->eval_ms))
-		r = array_find(other, results->items, results->n,
-			       run_has(other->eval_ms) && other->stage == r->stage &&
-				       are_twins(other, r));
-	return r != NULL ? r->eval_ms : RUN_ABSENT;
-}
-
 void run_results_withhold(struct run *run)
 {
 	free(run->final_stage);
@@ -171,5 +161,10 @@ void run_results_apply(const struct run_results *results, struct run *run)
 	run->final_bpb = best->bpb;
 	run->final_val_loss = best->val_loss;
 	run->final_line = (double)best->line;
-	run->eval_s = find_eval_ms(results, best) / 1000;
+	/* The time may be in the line of the figure's twin. */
+	if (!run_has(best->eval_ms))
+		best = array_find(other, results->items, results->n,
+				  run_has(other->eval_ms) && other->stage == best->stage &&
+					  are_twins(other, best));
+	run->eval_s = best != NULL ? best->eval_ms / 1000 : RUN_ABSENT;
 }

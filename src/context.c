@@ -61,18 +61,6 @@ static int is_rule_file(const struct dirent *entry)
 	return entry->d_name[0] != '.' && str_ends_with(str_from(entry->d_name), ".json");
 }
 
-/* Load the built-in tracks, then those that the configuration names. */
-static int load_tracks(struct context *context, struct err *err)
-{
-	const struct conf_strings *files = &context->conf.tracks;
-
-	track_set_init(&context->tracks);
-	for (size_t i = 0; i < files->n; i++)
-		if (track_set_load(&context->tracks, files->v[i], err) != 0)
-			return -1;
-	return track_set_add_marks(&context->tracks, context->formats, err);
-}
-
 static int open_formats(struct context *context, struct err *err)
 {
 	const struct conf *conf = &context->conf;
@@ -101,7 +89,11 @@ static int open_formats(struct context *context, struct err *err)
 	for (size_t i = 0; i < conf->formats.n; i++)
 		if (format_set_load(context->formats, conf->formats.v[i], &why) != 0)
 			return err_set(err, ERR_CONFIG, "%s: formats: %s", conf->path, why.text);
-	return load_tracks(context, err);
+	track_set_init(&context->tracks);
+	for (size_t i = 0; i < conf->tracks.n; i++)
+		if (track_set_load(&context->tracks, conf->tracks.v[i], err) != 0)
+			return -1;
+	return track_set_add_marks(&context->tracks, context->formats, err);
 }
 
 static int open_track(struct context *context, struct err *err)

@@ -6,18 +6,15 @@
 #include "base/plain.h"
 #include "cmd/cmd.h"
 
-/* Did the user choose a locale? If not (in a container), UTF-8 is a better guess than ASCII. */
-static bool has_locale(void)
-{
-	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
-
-	return any_of(i, LENGTH(names), getenv(names[i]) != NULL && getenv(names[i])[0] != '\0');
-}
-
 int main(int argc, char **argv)
 {
-	/* The character set follows the user's locale; numbers are always printed as in C. */
-	(void)setlocale(LC_CTYPE, has_locale() ? "" : "C.UTF-8");
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+	bool has_locale =
+		any_of(i, LENGTH(names), getenv(names[i]) != NULL && getenv(names[i])[0] != '\0');
+
+	/* Numbers are always printed as in C. Without a locale (in a container), UTF-8 is a better
+	 * guess than ASCII. */
+	(void)setlocale(LC_CTYPE, has_locale ? "" : "C.UTF-8");
 	plain_streams();
 	(void)signal(SIGPIPE, SIG_IGN);
 	xalloc_init();

@@ -954,16 +954,6 @@ void ui_chart_zoom_to(struct chart_settings *chart, double a, double b)
 	chart_keep_inside(chart);
 }
 
-static void chart_zoom(struct chart_settings *chart, double factor)
-{
-	double middle = chart->cursor >= 0 ? chart->cursor : 0.5;
-	double at = chart->center + (middle - 0.5) / chart->zoom;
-
-	chart->zoom = fmin(fmax(chart->zoom * factor, 1), ZOOM_MAX);
-	chart->center = at - (middle - 0.5) / chart->zoom;
-	chart_keep_inside(chart);
-}
-
 /* Move the cursor to the next or previous row of the first run that is at least 1/200 of the chart
  * away. If the row is outside a zoomed chart, move the visible range. */
 static void move_cursor(struct ui_shared *shared, bool forward)
@@ -1042,7 +1032,13 @@ bool ui_chart_act(struct ui_shared *shared, enum action action)
 	} else if (action == ACTION_SMOOTH_LESS) {
 		chart->smoothing -= chart->smoothing > 0;
 	} else if (action == ACTION_ZOOM_IN || action == ACTION_ZOOM_OUT) {
-		chart_zoom(chart, action == ACTION_ZOOM_IN ? 2 : 0.5);
+		double middle = (chart->cursor >= 0 ? chart->cursor : 0.5) - 0.5;
+
+		chart->center += middle / chart->zoom;
+		chart->zoom *= action == ACTION_ZOOM_IN ? 2 : 0.5;
+		chart->zoom = fmin(fmax(chart->zoom, 1), ZOOM_MAX);
+		chart->center -= middle / chart->zoom;
+		chart_keep_inside(chart);
 	} else if (action == ACTION_ZOOM_RESET) {
 		chart->zoom = 1;
 		chart->center = 0.5;

@@ -278,20 +278,6 @@ static void save_modes(struct outlet *outlet)
 	xalloc_set_abort_hook(restore_terminal);
 }
 
-/* Take over the modes that curses set for stdout as the modes that the program needs. */
-static void learn_modes(void)
-{
-	struct termios *keys = &saved.ours[0], *screen = &saved.ours[1];
-
-	(void)tcgetattr(STDOUT_FILENO, screen);
-	keys->c_iflag = screen->c_iflag;
-	keys->c_oflag = screen->c_oflag;
-	keys->c_lflag = screen->c_lflag;
-	for (int i = 0; i < NCCS; i++)
-		keys->c_cc[i] = screen->c_cc[i];
-	set_modes(true);
-}
-
 static void forget_modes(void)
 {
 	set_modes(false);
@@ -492,7 +478,14 @@ struct term *term_open(const struct term_options *options, struct err *err)
 	(void)noecho();
 	(void)nonl();
 	(void)intrflush(stdscr, FALSE);
-	learn_modes();
+	/* Keep the modes that curses set for stdout as those that the program needs. */
+	struct termios *keys = &saved.ours[0], *shown = &saved.ours[1];
+	(void)tcgetattr(STDOUT_FILENO, shown);
+	keys->c_iflag = shown->c_iflag;
+	keys->c_oflag = shown->c_oflag;
+	keys->c_lflag = shown->c_lflag;
+	memcpy(keys->c_cc, shown->c_cc, sizeof(keys->c_cc));
+	set_modes(true);
 	outlet_redirect(outlet);
 	(void)keypad(stdscr, TRUE);
 	(void)nodelay(stdscr, TRUE);

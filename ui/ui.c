@@ -809,19 +809,6 @@ static void open_copy(struct ui *ui, struct command *command)
 	fill_choices(ui);
 }
 
-/* Offer the benches of a HarnessGym run; the command is kept until the user chooses. */
-static void open_harness_benches(struct ui *ui, struct command *command)
-{
-	command_release(&ui->pending);
-	ui->pending = *command;
-	clear_choices(ui, OVERLAY_CHOICES, "Choose a bench");
-	(void)add_choice(ui, CHOICE_CHECKPOINT, 0, "checkpoint",
-			 "compare the task's template with the best checkpoint");
-	(void)add_choice(ui, CHOICE_SETTINGS, 0, "settings",
-			 "compare launch settings of its kernels, as a kernel bench");
-	fill_choices(ui);
-}
-
 static void report_order(struct ui *ui, const struct list *list)
 {
 	const char *by = list_sorted_by(list);
@@ -1738,7 +1725,15 @@ void ui_action(struct ui *ui, enum action action)
 		open_benches(ui, command.text, command.name);
 		command_release(&command);
 	} else if (command.id == COMMAND_BENCH_ARMS) {
-		open_harness_benches(ui, &command);
+		/* The command is kept until the user chooses. */
+		command_release(&ui->pending);
+		ui->pending = command;
+		clear_choices(ui, OVERLAY_CHOICES, "Choose a bench");
+		(void)add_choice(ui, CHOICE_CHECKPOINT, 0, "checkpoint",
+				 "compare the task's template with the best checkpoint");
+		(void)add_choice(ui, CHOICE_SETTINGS, 0, "settings",
+				 "compare launch settings of its kernels, as a kernel bench");
+		fill_choices(ui);
 	} else if (command.id == COMMAND_COPY && list != NULL && list_row(list) != SIZE_MAX) {
 		open_copy(ui, &command);
 	} else if (command.id == COMMAND_COPY) {
@@ -2159,19 +2154,6 @@ void ui_save_choices(const struct ui *ui, cJSON *out)
 	}
 }
 
-/* Restore the order of a list. If the column no longer exists, do nothing. */
-static void restore_order(struct list *list, const cJSON *order)
-{
-	const char *title = json_get_string(order, "descending", cJSON_GetStringValue(order));
-
-	for (size_t i = 0; title != NULL && i < list->ops->n_columns; i++) {
-		if (strcmp(list->ops->columns[i].title, title) != 0)
-			continue;
-		list->sort = i + 1;
-		list->descending = cJSON_IsObject(order);
-	}
-}
-
 void ui_load_choices(struct ui *ui, const cJSON *chosen)
 {
 	double axis = json_get_number(chosen, "x_axis", AXIS_TRAIN);
@@ -2187,8 +2169,20 @@ void ui_load_choices(struct ui *ui, const cJSON *chosen)
 	     run = run->next)
 		if (cJSON_IsString(run))
 			ui->wanted[n++] = strtoull(run->valuestring, NULL, 16);
-	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
-		if (ui_views[i]->list != NULL)
-			restore_order(ui_views[i]->list(ui->states[i], &ui->shared),
-				      json_get(json_get(chosen, "orders"), ui_views[i]->name));
+	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
+		const cJSON *order = json_get(json_get(chosen, "orders"), ui_views[i]->name);
+		const char *title =
+			json_get_string(order, "descending", cJSON_GetStringValue(order));
+
+		if (ui_views[i]->list == NULL || title == NULL)
+			continue;
+		struct list *list = ui_views[i]->list(ui->states[i], &ui->shared);
+		/* The column may no longer exist. */
+		for (size_t k = 0; k < list->ops->n_columns; k++) {
+			if (strcmp(list->ops->columns[k].title, title) != 0)
+				continue;
+			list->sort = k + 1;
+			list->descending = cJSON_IsObject(order);
+		}
+	}
 }

@@ -20,15 +20,6 @@ struct bench {
 /* Otherwise it is shown below the drawing if this many lines are free there. */
 #define LEAST_TEXT 8
 
-static unsigned int state_style(const char *state)
-{
-	if (strcmp(state, "running") == 0)
-		return STYLE_LIVE;
-	if (strcmp(state, "done") == 0)
-		return STYLE_DONE;
-	return strcmp(state, "plan") == 0 ? STYLE_HINT : STYLE_WARN;
-}
-
 /* Return the state of a bench in one word. A running bench is "paused" if no process drives it, and
  * "waiting" if it cannot reach a pod or has not been granted GPUs. */
 static const char *state_word(const struct model_bench *bench)
@@ -72,7 +63,12 @@ static void bench_cell(void *user, size_t row, size_t column, struct list_cell *
 	if (column == 0) {
 		list_cellf(cell, STYLE_NORMAL, "%s", bench->name);
 	} else if (column == 1) {
-		list_cellf(cell, state_style(state), "%s", state);
+		list_cellf(cell,
+			   strcmp(state, "running") == 0 ? STYLE_LIVE
+			   : strcmp(state, "done") == 0	 ? STYLE_DONE
+			   : strcmp(state, "plan") == 0	 ? STYLE_HINT
+							 : STYLE_WARN,
+			   "%s", state);
 	} else if (column == 2 && bench->started_ms == 0) {
 		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
 	} else if (column == 2) {

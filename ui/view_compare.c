@@ -163,19 +163,6 @@ static void describe_losses(const struct compare *compare, struct buf *out)
 			    lo, hi);
 }
 
-/* Choose a y range that includes 0 (the reference) and 98 % of the gaps. */
-static void fit_gaps(struct chart *chart, const struct chart_settings *settings)
-{
-	struct plot_spread y = plot_spread_of(chart, chart->x_lo, chart->x_hi, 0.01);
-	double lo = fmin(y.low, 0), hi = fmax(y.high, 0);
-	double air = (hi - lo) * 0.05;
-
-	if (air > 0 && !settings->hold_y) {
-		chart->y_lo = lo - air;
-		chart->y_hi = hi + air;
-	}
-}
-
 /* Return the x of the first run's last row that all runs with points have reached. */
 static double find_common_end(const struct plot_points *points, size_t n)
 {
@@ -301,7 +288,13 @@ static void draw_gaps(struct compare *compare, struct canvas *canvas, struct rec
 			 : better > 0 ? ", + is better"
 				      : "");
 	bool any = subtract_base(compare, points, &base.curve);
-	fit_gaps(&chart, &shared->chart);
+	/* The y range includes 0 (the reference) and 98 % of the gaps. */
+	struct plot_spread y = plot_spread_of(&chart, chart.x_lo, chart.x_hi, 0.01);
+	double lo = fmin(y.low, 0), hi = fmax(y.high, 0), air = (hi - lo) * 0.05;
+	if (air > 0 && !shared->chart.hold_y) {
+		chart.y_lo = lo - air;
+		chart.y_hi = hi + air;
+	}
 	/* Draw the reference as a horizontal line at 0. */
 	x[0] = chart.x_lo;
 	x[1] = chart.x_hi;

@@ -94,17 +94,6 @@ static double final_score(const struct fleet_row *row)
 	return run_has(final) ? final : row->forecast.final_bpb;
 }
 
-/* Show the final score. A forecast gets a ~, so that it is recognizable without colors. */
-static void final_cell(const struct fleet_row *row, struct list_cell *cell)
-{
-	bool is_known = run_has(model_run_final_bpb(row->mr));
-
-	cell->number = final_score(row);
-	cell->style = is_known ? STYLE_NORMAL : STYLE_HINT;
-	if (!is_known && run_has(cell->number))
-		list_cellf(cell, STYLE_HINT, "~%s", fmt_number(cell->number, 4).s);
-}
-
 /* Show the chosen own series of the run, with its printed name. If none is chosen, show the run's
  * own loss, but only if it has no known loss or BPB. */
 static void own_cell(const struct ui_shared *shared, const struct run *run, struct list_cell *cell)
@@ -179,7 +168,13 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 		if (run_has(model_run_stage_bpb(mr)) && run_has(cell->number))
 			list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(cell->number, 1).s);
 	} else if (column == FLEET_FINAL) {
-		final_cell(row, cell);
+		/* A ~ makes a forecast recognizable without colors. */
+		bool is_known = run_has(model_run_final_bpb(mr));
+
+		cell->number = final_score(row);
+		cell->style = is_known ? STYLE_NORMAL : STYLE_HINT;
+		if (!is_known && run_has(cell->number))
+			list_cellf(cell, STYLE_HINT, "~%s", fmt_number(cell->number, 4).s);
 	} else if (column == FLEET_CROSSING) {
 		cell->number = row->crossing.step;
 		if (run_has(cell->number))

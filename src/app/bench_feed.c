@@ -169,17 +169,6 @@ static int compare_age(const void *a, const void *b)
 	return x->when_ms > y->when_ms ? -1 : x->when_ms < y->when_ms;
 }
 
-/* Compute the mark from the rows: a collector often changes the database, rarely the register. */
-static uint64_t mark_register(const struct noise_register *reg)
-{
-	uint64_t mark = reg->n + 1;
-
-	for (size_t i = 0; i < reg->n; i++)
-		mark = mark * 1000003 + (uint64_t)reg->v[i].when_ms * 31 +
-		       (uint64_t)reg->v[i].noise.n_runs;
-	return mark;
-}
-
 static void poll_noise(struct bench_feed *feed)
 {
 	const char *db_path = feed->context->db_path;
@@ -190,7 +179,11 @@ static void poll_noise(struct bench_feed *feed)
 	if (mark == feed->db_mark || noise_history_load(&history, feed->context, NULL, NULL) != 0)
 		return;
 	feed->db_mark = mark;
-	mark = mark_register(&history);
+	/* A collector often changes the database, rarely the register: compare its rows. */
+	mark = history.n + 1;
+	for (size_t i = 0; i < history.n; i++)
+		mark = mark * 1000003 + (uint64_t)history.v[i].when_ms * 31 +
+		       (uint64_t)history.v[i].noise.n_runs;
 	if (mark == feed->noise_mark || noise_register_load(&fresh, feed->context, NULL) != 0) {
 		noise_register_release(&history);
 		return;
@@ -254,19 +247,6 @@ static void load_bench(struct bench_feed *feed, struct model_bench *bench, const
 			 bench->name, bench->still_up);
 }
 
-static void make_list(struct bench_feed *feed, char **ids, size_t n, size_t shown)
-{
-	struct model_bench *v = xcalloc(shown + MAX_BENCHES + feed->n_plans + 1, sizeof(*v));
-	size_t count = 0;
-
-	for (; count < shown; count++)
-		load_bench(feed, &v[count], ids[count], false);
-	count += bench_stored_list(feed->context, ids, n, v + count, MAX_BENCHES);
-	for (size_t i = 0; i < feed->n_plans; i++)
-		load_bench(feed, &v[count++], feed->plans[i], true);
-	model_benches_set(feed->model, v, count);
-}
-
 /* Update time and cost of running benches; true if there are any. */
 static bool poll_clocks(struct bench_feed *feed)
 {
@@ -292,14 +272,23 @@ static bool poll_clocks(struct bench_feed *feed)
 
 void bench_feed_poll(struct bench_feed *feed)
 {
-	size_t n = 0, shown;
+	size_t n = 0, shown, count = 0;
 	AUTO_FREE char **ids = folder_list(feed->base, &n);
 
 	poll_noise(feed);
 	shown = n < MAX_BENCHES ? n : MAX_BENCHES;
 	uint64_t listed = (n * 7919 + feed->noise_mark) | 1;
-	if (listed != feed->listed || !is_list_current(feed, ids, shown))
-		make_list(feed, ids, n, shown);
+	if (listed != feed->listed || !is_list_current(feed, ids, shown)) {
+		struct model_bench *v =
+			xcalloc(shown + MAX_BENCHES + feed->n_plans + 1, sizeof(*v));
+
+		for (; count < shown; count++)
+			load_bench(feed, &v[count], ids[count], false);
+		count += bench_stored_list(feed->context, ids, n, v + count, MAX_BENCHES);
+		for (size_t i = 0; i < feed->n_plans; i++)
+			load_bench(feed, &v[count++], feed->plans[i], true);
+		model_benches_set(feed->model, v, count);
+	}
 	feed->listed = listed;
 	/* Another process may replace the database at any time. */
 	context_close_db(feed->context);

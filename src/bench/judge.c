@@ -883,19 +883,6 @@ static void find_failures_of_control(struct judge *judge)
 	}
 }
 
-static void refuse_unmeasured(const struct judge *judge, struct refusal *why)
-{
-	const struct judge_run *control = judge_next(judge, 0, NULL);
-
-	if (judge->control_fails == 0)
-		return;
-	why->reason = VERDICT_NO_VALUE;
-	print_into(why->details, "%s",
-		   array_find(hit, control->hits.hit, control->hits.n,
-			      hit->hard && (judge->control_fails >> hit->guard & 1) != 0)
-			   ->text);
-}
-
 /* The hard guard that makes the variant INVALID, or NULL.  Temporary faults of the pod do not make
  * it INVALID, and neither do guards that all runs of the control fail. */
 static const char *find_invalidating_guard(const struct judge *judge,
@@ -1046,7 +1033,14 @@ static void decide_contrast(const struct judge *judge, struct judge_contrast *c)
 	refuse_coarse(judge, c, &why);
 	if (why.reason == VERDICT_NONE)
 		judge_refuse_late_rows(judge, c, &why);
-	refuse_unmeasured(judge, &why);
+	const struct judge_run *control = judge_next(judge, 0, NULL);
+	if (control != NULL && judge->control_fails != 0) {
+		why.reason = VERDICT_NO_VALUE;
+		print_into(why.details, "%s",
+			   array_find(hit, control->hits.hit, control->hits.n,
+				      hit->hard && (judge->control_fails >> hit->guard & 1) != 0)
+				   ->text);
+	}
 	input.reason = why.reason;
 	if (judge->arms[c->arm].other_noise)
 		input.register_sd = input.register_df = (double)NAN;

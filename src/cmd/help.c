@@ -349,28 +349,21 @@ static void put_name(const char *name, const char *what, const char *unit)
 		     unit[0] != '\0' ? ")" : "");
 }
 
-/* Name the views that an action works in; NULL: everywhere. */
-static const char *describe_places(unsigned int places)
-{
-	return places == IN_RUNS     ? "in lists of runs"
-	       : places == IN_CHARTS ? "in charts"
-	       : places == IN_TEXT   ? "in text"
-	       : places == IN_LOGS   ? "in logs"
-	       : places == IN_PODS   ? "in Pods"
-	       : places == IN_BENCH  ? "in Bench"
-	       : places == IN_EVENTS ? "in the events"
-				     : NULL;
-}
-
 static void print_man_keys(void)
 {
 	for (int i = ACTION_NONE + 1; i < ACTION_COUNT; i++) {
 		const struct action_info *info = action_info((enum action)i);
-		const char *where = describe_places(info->places);
+		unsigned int places = info->places;
 
-		(void)printf("key\t%s\t%s\t%s%s%s%s.\n", info->keys, info->name, info->help,
-			     where != NULL ? " (" : "", where != NULL ? where : "",
-			     where != NULL ? ")" : "");
+		(void)printf("key\t%s\t%s\t%s%s.\n", info->keys, info->name, info->help,
+			     places == IN_RUNS	   ? " (in lists of runs)"
+			     : places == IN_CHARTS ? " (in charts)"
+			     : places == IN_TEXT   ? " (in text)"
+			     : places == IN_LOGS   ? " (in logs)"
+			     : places == IN_PODS   ? " (in Pods)"
+			     : places == IN_BENCH  ? " (in Bench)"
+			     : places == IN_EVENTS ? " (in the events)"
+						   : "");
 	}
 }
 

@@ -66,17 +66,6 @@ static struct out *open_runs(struct parse_job *job)
 	return job->out;
 }
 
-/* Return why no run and no score was found in a file, as the end of an error message; owned. */
-static char *explain_no_rows(const struct parsed_file *file)
-{
-	if (file->bytes == 0)
-		return xstrdup("empty");
-	if (strcmp(file->path, "-") == 0)
-		return xstrdup("no training rows or score recognized");
-	return xasprintf("no training rows or score recognized; try: hgym-tui formats learn %s",
-			 file->path);
-}
-
 static void print_file(void *user, struct parsed_file *file)
 {
 	struct parse_job *job = user;
@@ -106,9 +95,14 @@ static void print_file(void *user, struct parsed_file *file)
 		say_error("%s", file->err.text);
 		job->status = err_exit_status(file->err.code);
 	} else if (file->n_runs == 0 && file->score == NULL && file->from->named) {
-		AUTO_TEXT why = explain_no_rows(file);
+		bool is_named = strcmp(file->path, "-") != 0;
 
-		say_error("%s: %s", file->path, why);
+		if (file->bytes == 0)
+			say_error("%s: empty", file->path);
+		else
+			say_error("%s: no training rows or score recognized%s%s", file->path,
+				  is_named ? "; try: hgym-tui formats learn " : "",
+				  is_named ? file->path : "");
 	}
 }
 

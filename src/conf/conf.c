@@ -851,20 +851,10 @@ size_t conf_place(const char *word)
 	return word[len + 1] != '\0' ? len : 0;
 }
 
-/* Add the path to the patterns and, if it has no wildcard, the logs below it. */
-static void add_place_logs(struct conf_strings *logs, const char *path)
+void conf_follow_places(struct conf *conf, char *const *words, size_t n)
 {
 	static const char *const below[] = { "",       "/*.log",   "/*.txt",
 					     "/*.out", "/*/*.log", "/*/*.txt" };
-	const char *home = path[0] == '/' || path[0] == '~' ? "" : "~/";
-	size_t n = strpbrk(path, "*?[") != NULL ? 1 : LENGTH(below);
-
-	for (size_t i = 0; i < n; i++)
-		conf_strings_add(logs, xasprintf("%s%s%s", home, path, below[i]));
-}
-
-void conf_follow_places(struct conf *conf, char *const *words, size_t n)
-{
 	const struct conf_strings none = { NULL, 0 };
 	struct conf before = *conf;
 
@@ -888,7 +878,12 @@ void conf_follow_places(struct conf *conf, char *const *words, size_t n)
 		}
 		if (pod.name != NULL)
 			add_pod(conf, &pod);
-		add_place_logs(&conf->pods[conf_find_pod(conf, host)].logs, words[i] + len + 1);
+		/* The path and, if it has no wildcard, the logs below it. */
+		const char *path = words[i] + len + 1;
+		const char *home = path[0] == '/' || path[0] == '~' ? "" : "~/";
+		for (size_t k = 0; k < (strpbrk(path, "*?[") != NULL ? 1 : LENGTH(below)); k++)
+			conf_strings_add(&conf->pods[conf_find_pod(conf, host)].logs,
+					 xasprintf("%s%s%s", home, path, below[k]));
 	}
 	drop_pods(&before, 0);
 	free(before.pods);

@@ -234,16 +234,6 @@ static void ingest_on_tick(void *user)
 	}
 }
 
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
-		return;
-	limit.rlim_cur = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
-	(void)setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 void ingest_watch_local(struct ingest *ingest)
 {
 	if (ingest->o.loop == NULL || ingest->local != NULL)
@@ -274,13 +264,17 @@ struct ingest *ingest_new(const struct ingest_options *options, struct err *err)
 	struct ingest *ingest = xnew(struct ingest, .o = *options,
 				     .clock = options->clock != NULL ? options->clock : &clock_real,
 				     .spare = buf_new(INGEST_WAITING_BYTES));
+	struct rlimit files;
 
 	list_init(&ingest->fleets);
 	list_init(&ingest->pods);
 	list_init(&ingest->logs);
 	list_init(&ingest->queue);
 	list_init(&ingest->requests);
-	raise_file_limit();
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+		files.rlim_cur = files.rlim_max < 65536 ? files.rlim_max : 65536;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
 	ingest->last_news_ms = ingest->start_ms = ingest_now_ms(ingest);
 	if (ingest->o.db_path != NULL && !ingest->o.no_follow &&
 	    (open_store(ingest, err) != 0 ||

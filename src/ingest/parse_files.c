@@ -71,23 +71,13 @@ int log_read(const char *path, struct run_reader *reader, struct err *err)
 	return n < 0 ? -1 : 0;
 }
 
-/* A file without a run may be the output of a verifier or a benchmark. */
-static void read_score(struct parsed_file *file, const struct buf *start)
-{
-	struct score_row row;
-
-	if (file->n_runs > 0 || start->truncated || score_row_read(&row, buf_str(start), NULL) != 0)
-		return;
-	file->score = xmalloc(sizeof(row));
-	*file->score = row;
-}
-
 /* Parse an open file. A regular file is read up to its present size: it may be growing. */
 static void read_log(struct parsed_file *file, int fd, const struct stat *st, struct worker *worker)
 {
 	struct run_reader *reader = worker->reader;
 	uint64_t left = S_ISREG(st->st_mode) ? (uint64_t)st->st_size : UINT64_MAX;
 	ssize_t n = 0;
+	struct score_row score;
 
 	run_reader_reset(reader, file);
 	buf_clear(&worker->start);
@@ -109,7 +99,12 @@ static void read_log(struct parsed_file *file, int fd, const struct stat *st, st
 	if (n < 0)
 		err_set_errno(&file->err, ERR_IO, "cannot read %s", file->path);
 	run_reader_finish(reader);
-	read_score(file, &worker->start);
+	/* A file without a run may be the output of a verifier or a benchmark. */
+	if (file->n_runs == 0 && !worker->start.truncated &&
+	    score_row_read(&score, buf_str(&worker->start), NULL) == 0) {
+		file->score = xmalloc(sizeof(score));
+		*file->score = score;
+	}
 	file->lines = run_reader_lines(reader);
 	file->bytes = run_reader_bytes(reader);
 	if (worker->hash)

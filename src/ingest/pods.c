@@ -270,16 +270,6 @@ static void pod_new(struct ingest_fleet *fleet, size_t index, const struct conf_
 		fetch_start(pod);
 }
 
-static void remove_pod(struct ingest_pod *pod)
-{
-	pod->is_gone = true;
-	/* The connection stays open in the fleet; its reports are ignored from here on. */
-	pod->fleet->pods[pod->index] = NULL;
-	fetch_stop(pod);
-	telemetry_stop(pod);
-	model_pod_set_state(pod->ingest->o.model, pod->model_pod, POD_GONE, "", 0);
-}
-
 static void fleet_on_link(void *user, size_t index)
 {
 	struct ingest_fleet *fleet = user;
@@ -313,7 +303,12 @@ void pods_reload(struct ingest *ingest, const struct conf *conf)
 				      i < 0 ? "%s: removed from the configuration"
 					    : "%s: reconnecting with changed settings",
 				      pod->name);
-			remove_pod(pod);
+			pod->is_gone = true;
+			/* The connection stays open in the fleet; its reports are ignored. */
+			pod->fleet->pods[pod->index] = NULL;
+			fetch_stop(pod);
+			telemetry_stop(pod);
+			model_pod_set_state(ingest->o.model, pod->model_pod, POD_GONE, "", 0);
 			continue;
 		}
 		pod->conf = &conf->pods[i];

@@ -27,15 +27,6 @@ double advice_at_most(size_t k, size_t n)
 	return hi;
 }
 
-static double value_at_step(const struct series *series, double step)
-{
-	size_t n = series != NULL ? series_count(series) : 0;
-	size_t i = bisect(n, k, series_at(series, k)->step < step);
-
-	return i < n && series_at(series, i)->step == step ? series_at(series, i)->value
-							   : RUN_ABSENT;
-}
-
 /* Collect a group's finished seeds that have both values, then their mean. Returns their number. */
 static size_t collect_ended(const struct model *model, const char *group,
 			    const struct model_run *mr, enum metric metric, double step,
@@ -47,9 +38,13 @@ static size_t collect_ended(const struct model *model, const char *group,
 	size_t n = 0;
 
 	pointer_each (other, seeds, n_seeds) {
+		const struct series *series = other->series[metric];
+		size_t count = series != NULL ? series_count(series) : 0;
+		size_t i = bisect(count, k, series_at(series, k)->step < step);
+		bool has_step = i < count && series_at(series, i)->step == step;
 		struct ended *e = &out[n];
 
-		e->value = value_at_step(other->series[metric], step);
+		e->value = has_step ? series_at(series, i)->value : RUN_ABSENT;
 		e->final =
 			metric == METRIC_VAL_BPB ? other->run.final_bpb : other->run.final_val_loss;
 		if (!run_has(e->value) || !run_has(e->final))

@@ -231,42 +231,6 @@ static void check_status(struct round *round, const struct alert *alert)
 	}
 }
 
-static void check_caps(struct round *round, const struct alert *alert)
-{
-	for (enum board_cap cap = 0; cap < BOARD_CAP_COUNT; cap++) {
-		AUTO_BUF text = buf_new(sizeof(alert->text));
-
-		if (board_check_cap(round->track, &alert->mr->run, cap, &text) == CAP_BROKEN)
-			raise_alert(round, alert, ALERT_CAP_BYTES + (enum alert_kind)cap, "%s",
-				    text.data);
-	}
-}
-
-/* Warn if the run's own time limit is above the track's cap and it will exceed the cap. */
-static void check_train_soon(struct round *round, const struct alert *alert)
-{
-	const struct run *run = &alert->mr->run;
-	double cap_s = round->track->cap_train_s;
-	double own_cap_s = model_last_value(alert->mr->series, METRIC_CAP_S);
-	double end_s = run->planned_steps * model_run_ms_per_step(alert->mr) / 1000;
-
-	if (own_cap_s > cap_s && end_s > cap_s && !(model_run_train_ms(alert->mr) / 1000 > cap_s))
-		raise_alert(round, alert, ALERT_CAP_SOON,
-			    "the run stops itself only at %.0f s; the cap is %.0f s", own_cap_s,
-			    cap_s);
-}
-
-/* Warn if the evaluation, at its current pace, will exceed its cap. */
-static void check_eval_soon(struct round *round, const struct alert *alert)
-{
-	double cap_s = round->track->cap_eval_s, took_s = model_eval_elapsed_s(&alert->mr->run);
-	double end_s = took_s + model_eval_left_s(&alert->mr->run);
-
-	if (took_s >= 10 && end_s > cap_s)
-		raise_alert(round, alert, ALERT_CAP_SOON,
-			    "evaluation will take about %.0f s; the cap is %.0f s", end_s, cap_s);
-}
-
 static size_t peer_times(const struct model *model, const struct model_run *mr, double times[64])
 {
 	size_t n = 0;
@@ -281,6 +245,36 @@ static size_t peer_times(const struct model *model, const struct model_run *mr, 
 		times[n++] = model_run_ms_per_step(peer);
 	}
 	return n;
+}
+
+/* Raise an alert for each cap that the run exceeds, or will exceed. */
+static void check_caps(struct round *round, const struct alert *alert, const struct track *track)
+{
+	const struct model_run *mr = alert->mr;
+	double own_cap_s = model_last_value(mr->series, METRIC_CAP_S);
+	double train_s = mr->run.planned_steps * model_run_ms_per_step(mr) / 1000;
+	double evaluated_s = model_eval_elapsed_s(&mr->run);
+	double eval_s = evaluated_s + model_eval_left_s(&mr->run);
+
+	for (enum board_cap cap = 0; cap < BOARD_CAP_COUNT; cap++) {
+		AUTO_BUF text = buf_new(sizeof(alert->text));
+
+		if (board_check_cap(track, &mr->run, cap, &text) == CAP_BROKEN)
+			raise_alert(round, alert, ALERT_CAP_BYTES + (enum alert_kind)cap, "%s",
+				    text.data);
+	}
+	if (mr->run.status != RUN_RUNNING)
+		return;
+	/* The run's own time limit is above the cap. */
+	if (own_cap_s > track->cap_train_s && train_s > track->cap_train_s &&
+	    !(model_run_train_ms(mr) / 1000 > track->cap_train_s))
+		raise_alert(round, alert, ALERT_CAP_SOON,
+			    "the run stops itself only at %.0f s; the cap is %.0f s", own_cap_s,
+			    track->cap_train_s);
+	if (evaluated_s >= 10 && eval_s > track->cap_eval_s)
+		raise_alert(round, alert, ALERT_CAP_SOON,
+			    "evaluation will take about %.0f s; the cap is %.0f s", eval_s,
+			    track->cap_eval_s);
 }
 
 /* Append the pace since the run fell behind, unless it was slow from its first row. */
@@ -379,16 +373,8 @@ static void check_run(struct round *round, const struct model_run *mr)
 		return;
 	check_status(round, &alert);
 	check_stall(round, &alert);
-	const struct track *track = round->track;
-	if (track != NULL) {
-		round->track = track_for_run(track, &mr->run);
-		check_caps(round, &alert);
-		if (mr->run.status == RUN_RUNNING) {
-			check_train_soon(round, &alert);
-			check_eval_soon(round, &alert);
-		}
-		round->track = track;
-	}
+	if (round->track != NULL)
+		check_caps(round, &alert, track_for_run(round->track, &mr->run));
 	check_slow(round, &alert);
 	check_metrics(round, &alert);
 }

@@ -38,18 +38,6 @@ void board_choose_metric(struct board *board, const char *name)
 	board->score = &board->chosen;
 }
 
-static void read_chosen_metric(struct board *board)
-{
-	pointer_each (row, board->rows, board->n_rows) {
-		if (board->groups[row->group].is_values)
-			continue;
-		const struct run_series *series = run_series_find(&row->run, board->chosen_name);
-		row->run.chosen = run_last_value(&row->run, board->chosen_name);
-		if (series != NULL && series->metric < METRIC_COUNT)
-			board->chosen_unit = metric_info(series->metric)->unit;
-	}
-}
-
 void board_release(struct board *board)
 {
 	for (size_t i = 0; i < board->n_rows; i++) {
@@ -473,17 +461,6 @@ enum board_kept board_check_cap(const struct track *track, const struct run *run
 			    caps[cap].unit, str_number(value - most, 12, texts[1]),
 			    str_number(most, 12, texts[2]));
 	return CAP_BROKEN;
-}
-
-static void check_row(const struct track *track, struct board_row *row)
-{
-	for (enum board_cap cap = 0; cap < BOARD_CAP_COUNT; cap++) {
-		AUTO_BUF text = buf_new(sizeof(row->note));
-
-		row->caps[cap] = board_check_cap(track, &row->run, cap, &text);
-		if (text.len > 0)
-			add_row_note(row, "%s", text.data);
-	}
 }
 
 /* Set each cap to the worst state of the counted runs; note if the grace was used. */
@@ -1484,8 +1461,15 @@ void board_compute(struct board *board)
 		board->baseline = (size_t)(baseline - board->groups) + 1;
 	name_all(board);
 	merge_reports(board);
-	if (board->score != NULL && run_number_is_chosen(board->score))
-		read_chosen_metric(board);
+	bool is_chosen = board->score != NULL && run_number_is_chosen(board->score);
+	pointer_each (row, board->rows, is_chosen ? board->n_rows : 0) {
+		if (board->groups[row->group].is_values)
+			continue;
+		const struct run_series *series = run_series_find(&row->run, board->chosen_name);
+		row->run.chosen = run_last_value(&row->run, board->chosen_name);
+		if (series != NULL && series->metric < METRIC_COUNT)
+			board->chosen_unit = metric_info(series->metric)->unit;
+	}
 	find_tracks(board);
 	array_each (group, board->groups, board->n_groups)
 		group->score = choose_score(board, group);
@@ -1500,8 +1484,16 @@ void board_compute(struct board *board)
 		note_group(board, group);
 	}
 	find_across(board);
-	for (size_t i = 0; i < board->n_rows; i++)
-		check_row(board->groups[board->rows[i]->group].track, board->rows[i]);
+	pointer_each (row, board->rows, board->n_rows) {
+		for (enum board_cap cap = 0; cap < BOARD_CAP_COUNT; cap++) {
+			const struct track *track = board->groups[row->group].track;
+			AUTO_BUF text = buf_new(sizeof(row->note));
+
+			row->caps[cap] = board_check_cap(track, &row->run, cap, &text);
+			if (text.len > 0)
+				add_row_note(row, "%s", text.data);
+		}
+	}
 	array_each (group, board->groups, board->n_groups)
 		check_group_caps(board, group);
 	array_each (group, board->groups, board->n_groups) {

@@ -405,19 +405,6 @@ static int renew_rules(sqlite3 *db, const char *path, const char *rules, struct 
 	return db_end(db, path, rc, err);
 }
 
-/* Prepare the writing connection, and clean up after a writer that was killed. */
-static int set_up_writer(sqlite3 *db, const char *path, struct err *err)
-{
-	if (db_exec(db, path, err,
-		    "PRAGMA journal_mode = WAL;"
-		    "PRAGMA synchronous = NORMAL;"
-		    "PRAGMA wal_autocheckpoint = 1000;"
-		    "PRAGMA trusted_schema = OFF;") != 0 ||
-	    schema_migrate(db, path, err) != 0)
-		return -1;
-	return db_exec(db, path, err, "UPDATE runs SET live = -1 WHERE live > 0;" DROP_ORPHANS);
-}
-
 /* Try to become the writer; 0 also if another process is. */
 static int become_writer(struct store *store, const char *rules, struct err *err)
 {
@@ -442,7 +429,15 @@ static int become_writer(struct store *store, const char *rules, struct err *err
 	(void)close(fd);
 	if (db_open(store->path, true, &db, err) != 0)
 		return -1;
-	if (set_up_writer(db, store->path, err) != 0 ||
+	/* Clean up after a writer that was killed. */
+	if (db_exec(db, store->path, err,
+		    "PRAGMA journal_mode = WAL;"
+		    "PRAGMA synchronous = NORMAL;"
+		    "PRAGMA wal_autocheckpoint = 1000;"
+		    "PRAGMA trusted_schema = OFF;") != 0 ||
+	    schema_migrate(db, store->path, err) != 0 ||
+	    db_exec(db, store->path, err,
+		    "UPDATE runs SET live = -1 WHERE live > 0;" DROP_ORPHANS) != 0 ||
 	    renew_rules(db, store->path, rules, err) != 0 || load_logs(store, db, err) != 0 ||
 	    load_run_ids(store, db, err) != 0) {
 		(void)sqlite3_close(db);

@@ -126,7 +126,8 @@ static bool normalize_name(struct str name, char out[NAME_BYTES])
 
 		if (c >= 'A' && c <= 'Z')
 			c = (char)(c - 'A' + 'a');
-		else if (c == '/' || c == '-' || c == '.' || c == ' ' || c == '(' || c == '\0')
+		else if (c == '/' || c == '-' || c == '.' || c == ' ' || c == '\t' || c == '(' ||
+			 c == '\0')
 			c = '_';
 		if (c != ')' && (c != '_' || n == 0 || out[n - 1] != '_'))
 			out[n++] = c;

@@ -680,6 +680,8 @@ static bool read_word(struct pairs_reader *r)
 	r->p = end;
 	if (has_name && (r->is_assigned || !r->has_prose) && is_nan_or_inf(word, &value))
 		return add_pair(r, value, NO_TOTAL, NO_UNIT);
+	if (r->is_assigned && str_is_among(word, "None none null n/a N/A"))
+		return skip_value(r, end);
 	if (!has_name || r->is_assigned)
 		return add_word(r, word);
 	if (str_eq_cstr(word, "is") && starts_number(r, skip_blanks(r, end))) {

@@ -145,9 +145,10 @@ struct record_pair {
 /* A counter and its total; absent if not printed. */
 struct row_count {
 	double value, total;
-	double gap;    /* between its last two values; 0: unknown */
-	bool has_zero; /* it has been 0 */
-	bool from_one; /* its first value was 1 */
+	double gap;	  /* between its last two values; 0: unknown */
+	bool has_zero;	  /* it has been 0 */
+	bool from_one;	  /* its first value was 1 */
+	bool may_restart; /* its total may be that of an epoch: "[300/500] loss 2.1" */
 };
 
 /* The epoch of a row, and the counter within it. */

@@ -829,6 +829,8 @@ static bool has_reached_last(const struct run_state *s)
 	case LAST_PLAN:
 		return is_planned && run->steps >= run->planned_steps;
 	case LAST_BEFORE_PLAN:
+		if (s->counts.unit.may_restart)
+			return false;
 		if (is_planned && run->steps + 1 >= run->planned_steps)
 			return !run_has(s->counts.epoch.total) || is_full(s->counts.epoch);
 		return (is_planned || run_has(s->counts.epoch.total)) && !misses_plan(s);
@@ -918,9 +920,12 @@ static enum run_status final_status(struct run_state *s)
 	if ((is & IS_EVALUATING) != 0)
 		return conclude(s, RUN_TRUNCATED, "the evaluation in line %llu has no result",
 				(unsigned long long)s->eval_line);
+	char at[64] = "";
+	if (run_has(run->planned_steps) && misses_plan(s))
+		print_into(at, " at step %.0f of %.0f", run->steps, run->planned_steps);
 	if ((is & IS_ENDED) != 0 && s->end_text != NULL)
-		return conclude(s, RUN_FINISHED, "line %llu: %s", (unsigned long long)s->end_line,
-				s->end_text);
+		return conclude(s, RUN_FINISHED, "line %llu: %s%s", (unsigned long long)s->end_line,
+				s->end_text, at);
 	if ((is & IS_ENDED) != 0 && s->end_line > 0)
 		return conclude(s, RUN_FINISHED, "the training ended in line %llu",
 				(unsigned long long)s->end_line);
@@ -934,15 +939,16 @@ static enum run_status final_status(struct run_state *s)
 		return conclude_plan(s, RUN_FINISHED);
 	if (s->is_cut)
 		return conclude(s, RUN_TRUNCATED, "the log ends inside a line");
-	/* Rows without an epoch may count the steps of one or of all: "[300/500]". */
-	bool has_total = run_has(s->counts.epoch.total) || isnan(s->counts.epoch.value);
-	if (run_has(run->planned_steps) || (has_total && misses_plan(s)))
+	bool is_full_part = s->counts.unit.may_restart && !misses_plan(s);
+	if ((run_has(run->planned_steps) && !is_full_part) || misses_plan(s))
 		return conclude_plan(s, RUN_TRUNCATED);
 	if (s->last == LAST_PLAN || s->last == LAST_VAL)
 		return conclude(s, RUN_TRUNCATED, "the end that the trainer prints is missing");
 	if (!run_has(run->steps) && run->n_series == 0)
 		return conclude(s, RUN_TRUNCATED, "the log ends before the first row");
-	return conclude(s, RUN_UNKNOWN, "no step or epoch total and no end found");
+	return conclude(s, RUN_UNKNOWN,
+			is_full_part ? "the last row may end an epoch or the whole run"
+				     : "no step or epoch total and no end found");
 }
 
 void run_state_derive(struct run_state *s, bool final)

@@ -320,17 +320,21 @@ static bool read_template(struct run_reader *r, struct log_line *line)
 	return templates_read(r->templates, line);
 }
 
-/* Read a row that no rule matches, in a run with rules: "step:400/500 [QAT] ..", 500 as planned. */
+/* Read a row that no rule matches, in a run with rules: "step:400/500 [QAT] ..", 500 as planned, or
+ * a validation, "step 400 val_loss 2.1". */
 static bool read_planned_row(struct run_reader *r, const struct log_line *line)
 {
 	double planned = r->state.run.planned_steps;
 	char total[32];
 
-	if (!run_has(planned) || line->cut || line->rank > 0 ||
-	    memchr(line->text.p, '/', line->text.len) == NULL)
+	if (line->cut || line->rank > 0)
 		return false;
-	print_into(total, "/%.0f", planned);
-	return str_find(line->text, total) != NULL &&
+	bool may_fit = str_find(line->text, "val") != NULL;
+	if (!may_fit && memchr(line->text.p, '/', line->text.len) != NULL && run_has(planned)) {
+		print_into(total, "/%.0f", planned);
+		may_fit = str_find(line->text, total) != NULL;
+	}
+	return may_fit &&
 	       templates_read_planned(line, planned, r->state.run.last_step, apply_generic, r);
 }
 
@@ -578,26 +582,28 @@ static void read_segment(struct run_reader *r, const struct segment *segment);
 /* Read the message in a logger's JSON line, {"level": "INFO", "msg": "step 10 loss 3.2"}. */
 static bool read_message(struct run_reader *r, struct log_line *line)
 {
-	struct segment message = { .text = { NULL, 0 } };
+	static const char *const keys[] = { "message",	   "msg",   "MESSAGE",
+					    "textPayload", "event", "text" };
+	const char *text = NULL;
 	bool has_level = false;
 
 	if (r->is_message || line->cut || line->text.len > TEMPLATES_LINE_BYTES ||
 	    !str_starts_with(line->text, "{\""))
 		return false;
 	AUTO_JSON object = json_parse(line->text, JSON_BARE_REFUSED, NULL);
-	json_each (item, object) {
-		struct str key = str_from(item->string);
-
-		if (cJSON_IsString(item) && message.text.p == NULL &&
-		    str_is_among(key, "message msg event MESSAGE textPayload text"))
-			message.text = str_trim(str_from(item->valuestring));
-		has_level |=
-			str_is_among(key, "level levelname severity PRIORITY lvl log.level record");
-	}
-	if (message.text.p == NULL || !has_level)
+	json_each (item, object)
+		has_level |= str_is_among(str_from(item->string),
+					  "level levelname severity PRIORITY lvl log.level record");
+	/* "text" is a message only in Loguru's lines */
+	size_t n = LENGTH(keys) - (json_get(object, "record") == NULL);
+	for (size_t i = 0; i < n && text == NULL; i++)
+		text = json_get_string(object, keys[i], NULL);
+	if (text == NULL || !has_level)
 		return false;
-	message.line = line->line;
-	message.ends_line = r->is_message = true;
+	r->is_message = true;
+	struct segment message = { .text = str_trim(str_from(text)),
+				   .line = line->line,
+				   .ends_line = true };
 	r->now.rank = line->rank;
 	r->now.wall_ms = line->wall_ms;
 	read_segment(r, &message);

@@ -475,13 +475,13 @@ static double find_step(struct templates *ts, struct template *t, enum counter_k
 	return ts->step;
 }
 
-/* Return the planned steps; absent if the total may be the length of one epoch. */
-static double find_planned(const struct templates *ts, const struct template *t,
-			   enum counter_kind kind, const struct pair *counter)
+/* Return the planned steps; absent if the total is that of an epoch. */
+static double find_planned(struct templates *ts, const struct template *t, enum counter_kind kind,
+			   const struct pair *counter)
 {
-	/* "[300/300] loss=3.00" may end the first of several epochs. */
-	bool is_of_all = isnan(t->epoch) && (t->is_bar || kind != COUNTS_UNITS);
+	bool is_of_all = isnan(t->epoch);
 
+	ts->counts.unit.may_restart = is_of_all && kind == COUNTS_UNITS && !t->is_bar;
 	return counts_steps(ts, t, kind) && (is_of_all || t->continues) ? counter->total
 									: RUN_ABSENT;
 }
@@ -548,9 +548,11 @@ static void set_unit(struct templates *ts, const struct pair *pairs, size_t n, s
 
 	unit->value = pairs[counter].value;
 	unit->total = kind == COUNTS_EPOCHS ? RUN_ABSENT : pairs[counter].total;
-	for (size_t i = 0; kind == COUNTS_EPOCHS && i < n; i++)
+	for (size_t i = 0; isnan(unit->total) && i < n; i++)
 		if (i != counter && isfinite(pairs[i].total) &&
-		    (pairs[i].name.len == 0 || str_is_like(pairs[i].name, "batch"))) {
+		    (kind != COUNTS_EPOCHS
+			     ? str_is_like(pairs[i].name, "iteration")
+			     : pairs[i].name.len == 0 || str_is_like(pairs[i].name, "batch"))) {
 			unit->value = pairs[i].value;
 			unit->total = pairs[i].total;
 		}
@@ -1011,16 +1013,18 @@ bool templates_read_planned(const struct log_line *line, double planned, double 
 	struct row row;
 
 	row.line = *line;
-	if (!read_row(&row) || row.about.is_bar || row.about.evaluates || row.counter == row.n ||
-	    row.pairs[row.counter].total != planned || row.pairs[row.counter].value < step ||
-	    row.pairs[row.counter].value > planned ||
-	    (row.kind != COUNTS_STEPS && row.pairs[row.counter].name.len > 0) ||
-	    (find_metrics(&row) & losses) == 0)
+	if (!read_row(&row) || row.about.is_bar || row.about.evaluates || row.counter == row.n)
+		return false;
+	bool is_named = row.pairs[row.counter].name.len > 0, is_step = row.kind == COUNTS_STEPS;
+	/* a validation may have no total */
+	if ((run_has(row.planned) ? row.planned != planned : !is_step) || (is_named && !is_step) ||
+	    row.step < step || row.step > planned ||
+	    (find_metrics(&row) & (run_has(row.planned) ? losses : VAL_BITS)) == 0)
 		return false;
 	fill_record(&none, &row, &record, rows);
 	if (record.rule == &train_rule)
 		record.rule = &planned_rule;
-	set_step(&record, row.pairs[row.counter].value, planned);
+	set_step(&record, row.step, planned);
 	fn(user, &record, line);
 	return true;
 }

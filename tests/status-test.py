@@ -445,6 +445,99 @@ CASES += [
         % (i, i, 3 - i / 100) for i in range(1, 30)), "truncated",
      {"step_ms_median": 121.5, "tok_s_last": 4201}),
 ]
+CASES += [
+    ("a job that succeeds before its run has reached the plan: %s" % x, "".join(
+        "step %d/1000 loss %.2f\n" % (i, 3 - i / 1000) for i in range(10, 401, 10)) + x + "\n",
+     "finished", {"status_reason": "line 41: %s at step 400 of 1000" % x})
+    for x in ("Finished: SUCCESS", "Training completed!")] + [
+    ("a sample of the data in a JSON logger's line: %s" % list(x), PLANNED[:len(PLANNED) // 2] +
+     "\n" + json.dumps(x) + "\n", "truncated", {})
+    for x in ({"text": "Training completed!", "level": "INFO", "msg": "a sample"},
+              {"event": "Training completed!", "level": "info", "message": "a sample"},
+              {"text": "Training completed!", "level": 3})] + [
+    ("a message of %s" % name, PLANNED[:len(PLANNED) // 2] + "\n" + json.dumps(x) + "\n",
+     "finished", {}) for name, x in (
+         ("Loguru", {"text": "Training completed!\n", "record": {"level": {"name": "INFO"}}}),
+         ("structlog", {"event": "Training completed!", "level": "info"}))] + [
+    ("a value that is not there yet: %s" % x, "".join(
+        "[%04d/2000] loss=%.3f val=%s lr=0.0010 t=%.1fs\n" % (i, 3 - i / 1000, x, i / 10)
+        for i in range(100, 1001, 100)), "truncated",
+     {"steps": 1000, "planned_steps": 2000, "last_train_loss": 2.0, "last_val_loss": None})
+    for x in ("None", "n/a", "null")] + [
+    ("a validation without the plan between rows that have it", "".join(
+        "step %d/500 | loss %.4f | lr 3.00e-04 | 120.0 ms | 50000 tok/s\n" % (i, 3 - i / 500)
+        for i in range(10, 501, 10)) + "step 500 | val_loss 2.1111\n", "finished",
+     {"last_val_loss": 2.1111, "final_val_loss": 2.1111, "last_train_loss": 2.0}),
+    ("a validation of another step between rows that have a plan", "".join(
+        "step %d/500 | loss %.4f | lr 3.00e-04 | 120.0 ms | 50000 tok/s\n" % (i, 3 - i / 500)
+        for i in range(10, 501, 10)) + "step 900 | val_loss 2.1111\n", "finished",
+     {"last_val_loss": None, "steps": 500})] + [
+    ("batches of an epoch that is not over: %s" % name, text, "truncated", {})
+    for name, text in (
+        ("a bar", "".join("\rEpoch 0:  %d%%|#| %d/100 [01:00<02:00,  1.10it/s, Loss=%.4f]" % (
+            i, i, 3 - i / 100) for i in range(1, 41)) + "\n"),
+        ("GluonNLP", "".join("[Epoch 0 Batch %d/1000] loss=%.4f, lr=0.0000500\n" % (
+            i, 3 - i / 1000) for i in range(100, 601, 100))),
+        ("NeMo", "".join(
+            "Training epoch 0, iteration %d/999 | lr: 1.2e-06 | global_step: %d | "
+            "reduced_train_loss: %.4f\n" % (i, i, 3 - i / 999) for i in range(200))))] + [
+    ("batches of an epoch that is over", "".join(
+        "[Epoch 0 Batch %d/1000] loss=%.4f, lr=0.0000500\n" % (i, 3 - i / 1000)
+        for i in range(100, 1001, 100)), None, {"last_train_loss": 2.0}),
+    ("a bare word before a tab", "".join(
+        "small\tstep %d/1000 loss %.3f lr 0.1\n" % (i, 3 - i / 1000)
+        for i in range(10, 1001, 10)), "finished", {"steps": 1000, "last_train_loss": 2.0}),
+    ("a part of the training before a tab", "".join(
+        "%s\tstep %d loss %.3f lr 0.1\n" % (x, i, a - i / 1000)
+        for i in range(10, 1001, 10) for x, a in (("train", 3), ("valid", 4))), None,
+     {"steps": 1000, "last_train_loss": 2.0, "last_val_loss": 3.0}),
+    ("icefall: the end", "".join(
+        "2026-03-14 08:30:00,123 INFO [train.py:1082] (0/4) Epoch 30, batch %d, loss[loss=%.4f, "
+        "simple_loss=0.3, over 5000.00 frames. ], tot_loss[loss=0.9, over 1.00 frames. ]\n" % (
+            i, 1 - i / 1000) for i in range(0, 500, 50)) +
+     "2026-03-14 08:36:00,123 INFO [train.py:1348] (0/4) Done!\n", "finished",
+     {"last_train_loss": 0.55}),
+    ("ESPnet, in its first epoch", "".join(
+        "[gpu1] 2026-03-14 08:30:00,123 (trainer:779) INFO: 1epoch:train:%d-%dbatch: "
+        "iter_time=0.001, loss_ctc=9.5, acc=0.71, loss=%.3f, train_time=1.2\n" % (
+            i, i + 99, 55 - i / 100) for i in range(1, 1000, 100)), None,
+     {"last_train_loss": 45.99}),
+    ("WeNet", "".join(
+        "2026-03-14 08:30:00,123 DEBUG TRAIN | steps/sec 2.1| Batch 0/%d loss %.6f lr 0.0004 "
+        "grad_norm 50.1 rank 0\n" % (i, 100 - i / 100) for i in range(0, 1000, 100)) +
+     "2026-03-14 08:40:00,123 INFO Epoch 0 Step 1000 CV info lr 4e-05 cv_loss 45.678900 rank 0 "
+     "acc 0.31\n", "truncated", {"last_train_loss": 91.0, "last_val_loss": 45.6789}),
+    ("MACE", "2026-03-14 08:30:01.123 INFO: Initial: head: Default, loss=12.3, RMSE_E_per_atom= "
+     "1234.56 meV\n" + "".join(
+         "2026-03-14 08:30:01.123 INFO: Epoch %d: head: Default, loss=%.8f, RMSE_E_per_atom=   "
+         "98.00 meV, RMSE_F=   48.00 meV / A\n" % (i, 2 - i / 10) for i in range(8)) +
+     "2026-03-14 08:40:01.123 INFO: Training complete\n", "finished",
+     {"last_train_loss": None, "last_val_loss": 1.3}),
+    ("MATLAB", "|%s|\n" % ("=" * 90) + "".join(
+        "| %7d | %11d |       00:00:%02d |       %.2f%% |       %.4f |          0.0100 |\n" % (
+            1 + i // 60, i, i // 10, 20 + i / 5, 2.5 - i / 250) for i in range(50, 201, 50)) +
+     "Training finished: Max epochs completed.\n", "finished",
+     {"steps": 200, "last_train_loss": 1.7}),
+    ("MATLAB, with validations", "|%s|\n" % ("=" * 90) + "".join(
+        "| %7d | %11d |       00:00:%02d |       %.2f%% |       %s |       %.4f |       %s | "
+        "0.0100 |\n" % (1, i, i // 10, 20 + i / 5, "19.00%" if i % 100 == 0 else "      ",
+                        2.5 - i / 250, "%.4f" % (2.6 - i / 250) if i % 100 == 0 else "      ")
+        for i in range(50, 251, 50)), None,
+     {"steps": 250, "last_train_loss": 1.5, "last_val_loss": 1.8}),
+    ("MXNet", "".join(
+        "INFO:root:Epoch[0] Batch [%d-%d]\tSpeed: 1234.56 samples/sec\taccuracy=0.%03d\n" % (
+            i, i + 50, 300 + i) for i in range(0, 200, 50)) +
+     "INFO:root:Epoch[0] Validation-accuracy=0.523000\n", None,
+     {"last_train_loss": None}),
+    ("Vowpal Wabbit", "average  since         example        example        current\n" + "".join(
+        "%.6f %.6f %12d %12.1f %8.4f %8.4f %8d\n" % (1 / (i + 2), 1 / (i + 3), 2**i, 2.0**i, 1,
+                                                     0.5, 25) for i in range(9)) +
+     "\nfinished run\nnumber of examples = 300\n", "finished", {"last_train_loss": 0.1}),
+    ("scikit-learn: the end", "".join(
+        "-- Epoch %d\nNorm: 3.%d, NNZs: 20, Avg. loss: %.2f\nTotal training time: 0.00 seconds.\n"
+        % (i, i, 3 - i / 10) for i in range(1, 9)) +
+     "Convergence after 8 epochs took 0.01 seconds\n", "finished", {}),
+]
 CASES += [("end words: " + x, LOOP + x + "\n", "finished", {})
           for x in ("Training completed!", "Training finished.",
               "Finished Training",

@@ -673,11 +673,11 @@ static const struct run_case cases[] = {
 	  "[100/500] train=3.50 val=3.60\n[200/500] train=3.25 val=3.35\n"
 	  "[300/500] train=3.00 val=3.20\n",
 	  1,
-	  { { "steps", "300" }, { "planned_steps", "null" }, { "status", "\"truncated\"" } } },
+	  { { "steps", "300" }, { "planned_steps", "500" }, { "status", "\"truncated\"" } } },
 	{ "the last batch of the first epoch is not the end of the run",
 	  "[100/300] loss=3.50\n[200/300] loss=3.25\n[300/300] loss=3.00\n",
 	  1,
-	  { { "planned_steps", "null" }, { "status", "null" } } },
+	  { { "planned_steps", "300" }, { "status", "null" } } },
 	{ "one by one they count epochs",
 	  "[1/10] train_loss=3.50 val_loss=3.60\n[2/10] train_loss=3.25 val_loss=3.35\n"
 	  "[3/10] train_loss=3.00 val_loss=3.20\n[4/10] train_loss=2.90 val_loss=3.10\n",

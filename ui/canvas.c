@@ -234,24 +234,30 @@ void canvas_print_top(struct canvas *canvas, struct rect *rest, unsigned int sty
 		canvas_line(canvas, line, style, buf_str(&text));
 }
 
+void canvas_elide(struct str text, int width, struct buf *out)
+{
+	size_t columns = utf8_width(text), tail = (size_t)width / 2;
+	struct str start = text;
+
+	if (columns <= (size_t)width || width < 3) {
+		buf_append(out, text.p, text.len);
+		return;
+	}
+	start.len = utf8_prefix(text, (size_t)width - tail - 1);
+	text = str_skip(text, utf8_prefix(text, columns - tail));
+	/* A part of the text may have been replaced by "…" before. */
+	start.len -= str_ends_with(start, "…") ? strlen("…") : 0;
+	text = str_skip(text, str_starts_with(text, "…") ? strlen("…") : 0);
+	buf_appendf(out, "%.*s…%.*s", (int)start.len, start.p, (int)text.len, text.p);
+}
+
 void canvas_line_elided(struct canvas *canvas, struct rect rect, unsigned int style,
 			struct str text)
 {
-	int columns = (int)utf8_width(text);
-	uint32_t cp;
-	struct str end = text;
+	AUTO_BUF line = buf_new(LINE_BYTES);
 
-	if (columns > rect.w && rect.w > 2) {
-		/* Draw the start with "…", then as much of the end as fits. */
-		struct rect begin = rect_take_left(&rect, rect.w - rect.w / 2);
-
-		canvas_line(canvas, begin, style, text);
-		while (columns > rect.w && end.len > 0) {
-			end = str_skip(end, utf8_decode(end, &cp));
-			columns -= utf8_cp_width(cp);
-		}
-	}
-	canvas_line(canvas, rect, style, end);
+	canvas_elide(text, rect.w, &line);
+	canvas_line(canvas, rect, style, buf_str(&line));
 }
 
 void canvas_line_right(struct canvas *canvas, struct rect rect, unsigned int style, struct str text)

@@ -79,7 +79,10 @@ void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style, c
 /* The same into the first line of *rest, and cut it off. If *rest is empty, do nothing. */
 void canvas_print_top(struct canvas *canvas, struct rect *rest, unsigned int style, const char *fmt,
 		      ...) LIKE_PRINTF(4, 5);
-/* Draw a line; if the text is too long, "…" replaces its middle: "big-em…eed42". */
+/* Append the text. If it needs more than `width` columns, "…" replaces its middle, because the end
+ * of a name often contains the seed: "big-em…eed42". */
+void canvas_elide(struct str text, int width, struct buf *out);
+/* Draw a line, elided if it is too long. */
 void canvas_line_elided(struct canvas *canvas, struct rect rect, unsigned int style,
 			struct str text);
 /* Draw a line aligned to the right. */

@@ -11,6 +11,8 @@
 
 #define NAMED_SCORE 1000 /* bonus for a match in the column `filtered` */
 #define NAME_WORDS  24
+/* Columns with a higher `drop` are hidden to give a name its share of the room. */
+#define DROP_FOR_NAME 3
 
 /* The sort key of a row. */
 struct list_key {
@@ -69,7 +71,7 @@ static void format_cell(const struct list *list, size_t row, size_t i, struct li
 int list_score(const char *typed, const char *name)
 {
 	int score = 1, run = 0;
-	const char *at = name;
+	const char *whole = strcasestr(name, typed), *at = whole != NULL ? whole : name;
 
 	for (; *typed != '\0'; typed++) {
 		if (*typed == ' ')
@@ -473,7 +475,7 @@ static void fit_columns(struct list *list, int room)
 {
 	const struct list_column *columns = list->ops->columns;
 	const int *uses = list->uses;
-	int growing = 0, extra;
+	int growing = 0, wanted = 0, extra;
 	size_t n = list->ops->n_columns;
 
 	if (list->version == 0 || list->measured != list->version)
@@ -485,15 +487,18 @@ static void fit_columns(struct list *list, int room)
 		if (uses[i] > 0 && i + 1 == list->sort)
 			list->widths[i] =
 				int_max(list->widths[i], text_width(columns[i].title) + 1);
+		if (columns[i].name)
+			wanted = int_max(int_min(uses[i], (room - 20) / 4) - columns[i].width, 0);
 	}
-	while (measure_columns(list) > room) {
+	while (measure_columns(list) + wanted > room) {
 		size_t worst = SIZE_MAX;
 
 		for (size_t i = 0; i < n; i++)
 			if (list->widths[i] > 0 && columns[i].drop > 0 &&
 			    (worst == SIZE_MAX || columns[i].drop > columns[worst].drop))
 				worst = i;
-		if (worst == SIZE_MAX)
+		if (worst == SIZE_MAX ||
+		    (columns[worst].drop <= DROP_FOR_NAME && measure_columns(list) <= room))
 			break;
 		list->widths[worst] = 0;
 	}
@@ -588,6 +593,8 @@ static void draw_row(const struct list *list, struct canvas *canvas, struct rect
 		r.w = list->widths[i];
 		if (column->name)
 			list_cut_name(list, cell.text, r.w);
+		if (column->cut != NULL)
+			column->cut(cell.text, r.w);
 		(column->kind != FMT_TEXT ? canvas_line_right
 		 : column->name		  ? canvas_line_elided
 				: canvas_line)(canvas, r, cell.style, str_from(cell.text));

@@ -18,10 +18,11 @@ struct list_column {
 	enum fmt_kind kind; /* format of its numbers, which are aligned to the right */
 	int decimals;
 	bool grow;
-	bool fit;	 /* as wide as its widest cell, at least `width` */
-	bool name;	 /* long texts are shortened with list_cut_name() */
-	bool descending; /* sorting by this column shows the greatest first */
-	bool same_goes;	 /* hidden if all rows have the same text */
+	bool fit;			     /* as wide as its widest cell, at least `width` */
+	bool name;			     /* long texts are shortened with list_cut_name() */
+	void (*cut)(char text[], int width); /* shortens a text that is too wide; or NULL */
+	bool descending;		     /* sorting by this column shows the greatest first */
+	bool same_goes;			     /* hidden if all rows have the same text */
 };
 
 /* Make a struct list_column of a row X(id, members..) of an X-macro list. */

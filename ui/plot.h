@@ -119,8 +119,7 @@ void plot_window(struct chart *chart, struct ui_shared *shared);
 /* Move the cursor of a chart to a row: the last one at or before the cursor, or the first if there
  * is none. The other charts of the frame with the same axis use the same x. */
 void plot_place_cursor(struct chart *chart, const struct curve *rows, struct ui_shared *shared);
-/* Return the y of the row at x. Between two rows, interpolate and set *is_between. Absent if x is
- * before the first row or after the last. */
+/* Return y at x; absent outside the rows. Between two rows, interpolate and set *is_between. */
 double plot_value_at(const struct curve *rows, double x, bool *is_between);
 
 /* The range of y: extremes (lo, hi) and quantiles (low, high); NAN without rows. The last row of
@@ -136,8 +135,7 @@ struct plot_spread plot_spread_of(const struct chart *chart, double from, double
 /* Draw a chart with the shared settings in a titled box; without points, print the reason. */
 void plot_draw(const struct plot_request *request, struct ui_shared *shared, struct canvas *canvas);
 
-/* Append the chart as SVG, or its points as CSV in base units (s, tok/s, tokens) with run, seed and
- * file. Without points, append nothing. */
+/* Append the chart as SVG, or its points as CSV in base units (s, tok/s, tokens); or nothing. */
 void plot_export(const struct plot_request *request, struct ui_shared *shared, bool as_svg,
 		 struct buf *out);
 

@@ -153,15 +153,11 @@ int prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct rect 
 	canvas_fill(canvas, rect, STYLE_NORMAL, ' ');
 	int x = rect.x + canvas_text(canvas, rect.x, rect.y, STYLE_KEY, label);
 	int room = rect.x + rect.w - 1 - x;
-	int columns = (int)utf8_width(head);
+	int over = (int)utf8_width(head) - room + 1;
 	/* If the cursor would be outside, draw the line without its start. */
-	while (columns > room && head.len > 0) {
-		uint32_t cp;
-
-		head = str_skip(head, utf8_decode(head, &cp));
-		columns -= utf8_cp_width(cp);
-	}
+	if (over > 1)
+		head = str_skip(head, utf8_prefix(head, (size_t)over));
 	(void)canvas_text(canvas, x, rect.y, STYLE_NORMAL, head.p);
 	canvas->clip = outer;
-	return x + columns;
+	return x + (int)utf8_width(head);
 }

@@ -782,8 +782,11 @@ static bool open_tracks(struct ui *ui)
 			continue;
 		for (size_t k = 0; k < model->n_runs; k++)
 			n += track_of_run(set, &model->runs[k]->run) == track;
-		struct ui_choice *choice =
-			add_choice(ui, CHOICE_TRACK, i + 1, track->name, track->title);
+		AUTO_TEXT help =
+			xasprintf("%s%s%s", track->title,
+				  track->n_marks > 0 ? ". Its logs have a line that matches " : "",
+				  track->n_marks > 0 ? track->marks[0].rule.pattern : "");
+		struct ui_choice *choice = add_choice(ui, CHOICE_TRACK, i + 1, track->name, help);
 		if (n > 0)
 			choice->texts[3] = xasprintf("%zu log%s", n, n == 1 ? "" : "s");
 	}
@@ -825,10 +828,10 @@ static void take_choice(struct ui *ui)
 {
 	struct list *list = ui->states[ui->view]; /* valid only if the view has a list */
 	size_t row = list_row(&ui->list);
-	struct command command = { .id = COMMAND_NONE };
+	struct command command;
 
 	ui->overlay = OVERLAY_NONE;
-	if (row >= ui->n_choices)
+	if (row >= ui->n_choices || ui->choices[row].kind == CHOICE_WORD)
 		return;
 	const struct ui_choice choice = ui->choices[row];
 	if (choice.kind == CHOICE_ACTION) {
@@ -841,27 +844,26 @@ static void take_choice(struct ui *ui)
 		notify_view(ui);
 		report_order(ui, list);
 	} else if (choice.kind == CHOICE_COPY) {
-		command.id = COMMAND_COPY;
-		command.text = xstrdup(choice.texts[2]);
+		command = (struct command){ COMMAND_COPY, .text = xstrdup(choice.texts[2]) };
 		run_command(ui, &command);
 	} else if (choice.kind == CHOICE_TRACK) {
 		ui->shared.track_choice = choice.i;
 		ui->wants |= UI_WANT_TRACK;
 	} else if (choice.kind == CHOICE_OPTION) {
-		command.id = COMMAND_OPTION;
-		command.name = xasprintf("%s.%s", options[choice.i].section, options[choice.i].key);
-		command.text = xstrdup(options[choice.i].value);
+		command =
+			(struct command){ COMMAND_OPTION, .text = xstrdup(options[choice.i].value),
+					  .name = xasprintf("%s.%s", options[choice.i].section,
+							    options[choice.i].key) };
 		if (run_command(ui, &command))
 			ui->wants |= UI_WANT_RELOAD;
 	} else if (choice.kind == CHOICE_FORM) {
 		open_form(ui);
-	} else if (choice.kind == CHOICE_WORD) {
-		return;
 	} else if (choice.kind == CHOICE_PLAN) {
-		bool has_pods = ui->bench_pods[0] != '\0';
-		command.id = has_pods ? COMMAND_BENCH_PODS : COMMAND_BENCH_START;
-		command.name = xstrdup(choice.texts[2]);
-		command.text = has_pods ? xstrdup(ui->bench_pods) : NULL;
+		command = (struct command){ COMMAND_BENCH_START, .name = xstrdup(choice.texts[2]) };
+		if (ui->bench_pods[0] != '\0') {
+			command.id = COMMAND_BENCH_PODS;
+			command.text = xstrdup(ui->bench_pods);
+		}
 		confirm_command(ui, &command);
 	} else {
 		command = ui->pending;

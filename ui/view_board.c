@@ -11,7 +11,8 @@
 #define CURVES_LEAST	 10
 #define NAME_COLUMNS	 18
 #define VERDICT_BYTES	 (64U << 10)
-#define VERDICT_LEAST	 7 /* lines of the verdict box */
+#define VERDICT_LEAST	 7  /* lines of the verdict box */
+#define DETAIL_LEAST	 10 /* columns of the details after a verdict */
 /* The axis of scores leaves out groups whose mean differs from the best by more than this. */
 #define FAR_BEHIND 0.02
 
@@ -36,9 +37,38 @@ struct board_line {
 	X(COLUMN_TRAIN, "TRAIN s", 7, 6, FMT_NUMBER, .decimals = 1)       \
 	X(COLUMN_EVAL, "EVAL s", 7, 7, FMT_NUMBER, .decimals = 1)         \
 	X(COLUMN_SIZE, "BYTES", 11, 8, FMT_GROUPED, .decimals = 0)        \
-	X(COLUMN_VERDICT, "VERDICT", 25, .drop = 1, .grow = true)
+	X(COLUMN_VERDICT, "VERDICT", 25, .drop = 1, .grow = true, .cut = cut_verdict)
 
 enum board_column { BOARD_LIST(LIST_ID) COLUMN_COUNT };
+
+/* Remove what a verdict can do without, so that the words that decide it stay: "PROVISIONAL: MEETS
+ * TARGET at step 9, NOT SHOWN (n=2); 1 run still running" becomes "PROVISIONAL: NOT SHOWN". */
+static void cut_verdict(char text[], int width)
+{
+	/* Each part starts with the first text and ends before a byte of the second. */
+	static const char *const parts[][2] = { { " (", ")" },
+						{ "; ", "" },
+						{ " at step ", ",;" },
+						{ " by ", " ;" },
+						{ "MEETS TARGET, ", "N" },
+						{ "BEATS BAR, ", "N" } };
+
+	for (size_t i = 0; i < LENGTH(parts) && text_width(text) > width;) {
+		char *at = strstr(text, parts[i][0]), *end = at;
+
+		if (at == NULL) {
+			i++;
+			continue;
+		}
+		end += strlen(parts[i][0]);
+		end += strcspn(end, parts[i][1]);
+		end += *end == ')';
+		/* Details at the end may be cut, unless too little of them would be left. */
+		if (end[-1] == ')' && *end == '\0' && width - (at - text) >= DETAIL_LEAST)
+			return;
+		memmove(at, end, strlen(end) + 1);
+	}
+}
 
 struct board_view {
 	struct list list;

@@ -575,24 +575,6 @@ static const char *describe_order(const struct logs *logs)
 	return src->log->gone_wall_ms != 0 ? " · file deleted" : "";
 }
 
-/* Append a name, cut to `columns` columns in its middle, because its end often contains the seed.
- * */
-static void add_shortened_name(const char *name, int columns, struct buf *out)
-{
-	struct str all = str_from(name), head = all;
-	int width = text_width(name), tail = columns / 3;
-
-	if (width <= columns) {
-		buf_append_str(out, name);
-		return;
-	}
-	head.len = utf8_prefix(all, (size_t)(columns - tail - 1));
-	buf_append(out, head.p, head.len);
-	buf_append_str(out, "…");
-	head.len = utf8_prefix(all, (size_t)(width - tail));
-	buf_append_str(out, all.p + head.len);
-}
-
 /* Draw the frame and the title: name, lines, position, filter, order. */
 static void draw_title(const struct logs *logs, const struct ui_shared *shared,
 		       struct canvas *canvas, struct rect r)
@@ -626,7 +608,8 @@ static void draw_title(const struct logs *logs, const struct ui_shared *shared,
 	if (logs->left > 0 && !logs->wrap)
 		buf_appendf(&rest, " · from column %d", logs->left + 1);
 	buf_append_str(&rest, describe_order(logs));
-	add_shortened_name(name.s, int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS), &title);
+	canvas_elide(str_from(name.s), int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS),
+		     &title);
 	buf_append_str(&title, rest.data);
 	(void)canvas_box(canvas, r, "%s", title.data);
 }

@@ -10,8 +10,7 @@ struct view_run_state {
 	struct step_changes changes;
 };
 
-/* Request the selected run and the reference. On a wall time axis they would not overlap, so
- * request only the selected run there. */
+/* Request the selected run and, unless the x axis is wall time, the reference. */
 static void request_run(struct plot_request *request, const struct ui_shared *shared)
 {
 	request->reference = shared->reference;
@@ -156,8 +155,7 @@ static void draw_chart(struct view_run_state *view, struct ui_shared *shared, st
 	plot_draw(&request, shared, canvas);
 }
 
-/* Draw the run's metrics, the chosen one first, in a grid of at most `columns` by `rows` charts. A
- * run without metrics shows its log instead. */
+/* Draw the run's metrics, the chosen one first, in a grid of charts; without metrics, its log. */
 static void draw_grid(struct view_run_state *view, struct ui_shared *shared, struct canvas *canvas,
 		      struct rect r, int columns, int rows)
 {

@@ -297,6 +297,12 @@ def test_track():
     ok(p.wait_for("Choose a track") and p.until(lambda: re.search(
         "open +no caps, no record rule +2 logs", p.screen.text())),
        "t lists the tracks and their numbers of logs", p.screen.text())
+    p.send("\x15opti")
+    ok(p.until(lambda: re.search(
+        r"name .*\n.* nanogpt-optimization .*\n(?s:.*)Its logs have a line that "
+        r"matches[ │\n]+\^step:", p.screen.text())),
+       "t shows which lines a track is recognized by, letters in a row first",
+       p.screen.text())
     p.send("\x1b")
     for name in ("autoresearch", "nanochat", "medium", "optimization",
                  "slowrun", "speedrun", "golf", "no caps"):
@@ -369,6 +375,36 @@ def test_database():
     leave(p)
 
 
+def test_verdicts():
+    """Whatever room a verdict has, the words that decide it are shown."""
+    top = os.path.join(home, "verdicts")
+    for name, first, last in (("shown/0", 3.2756, 2750), ("shown/1", 3.2766, 2750),
+                              ("shown/2", 3.2776, 2750), ("short/0", 3.2790, 2750),
+                              ("live/0", 3.2790, 2750), ("live/1", 3.2792, 1000),
+                              ("missed_" * 9 + "/0", 3.2890, 2750)):
+        os.makedirs(os.path.join(top, os.path.dirname(name)), exist_ok=True)
+        with open(os.path.join(top, name + ".log"), "w") as log:
+            for step in range(250, last + 1, 250):
+                log.write("step:%d/3000 val_loss:%.5f train_time:%.3fs "
+                          "step_avg:500.00ms\n" %
+                          (step, first + (2500 - step) / 1e5, step / 2))
+    for width, height in ((80, 24), (120, 40), (200, 60)):
+        p = Program([TUI, top], env=home_dirs(home), cwd=home, width=width,
+                    height=height)
+        p.wait_for("live")
+        p.send("3")
+        ok(p.until(lambda: all(
+            re.search(line, p.screen.text()) for line in (
+                r" shown .*TARGET SHOWN", r" short .*MEETS TARGET.*, NOT SHOWN",
+                r" live .*PROVISIONAL: .*NOT SHOWN", "MISSES THE TARGET"))),
+           "%d columns: no verdict loses the words that decide it" % width,
+           p.screen.text())
+        ok(not re.search("……|step 2…|[(]m?…|by [0-9.]*…", p.screen.text()),
+           "%d columns: no verdict ends in a useless rest" % width,
+           p.screen.text())
+        leave(p)
+
+
 def test_welcome():
     """Without a configuration, Enter asks for a pod and follows it. Then write
     an option, and open a log in the editor."""
@@ -439,7 +475,7 @@ def main():
         write_log(home + "/b/gamma/one.log", 1, 1.13)
         for test in (test_theme, test_track, test_zone, test_escape,
                      test_groups, test_reload, test_database,
-                     test_welcome):
+                     test_verdicts, test_welcome):
             test()
     return finish()
 

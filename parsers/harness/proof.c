@@ -240,12 +240,9 @@ static const char *find_work_fault(const struct harness_build *b, const struct h
 		return NULL;
 	if (differs)
 		return "judge changed";
-	/* The content after the last write is known: a write before this iteration is harmless. */
-	if (work->ctime_ms <= EARLIEST(b, starts, it->number))
-		return NULL;
-	/* It is not a fault if the agent restored the file before the measurement. */
-	return own->sum[0] != '\0' && work->ctime_ms <= LATEST(b, ends, it->number) ? NULL
-										    : rewritten;
+	/* It is not a fault if the agent restored the task's file before the measurement. */
+	int64_t end_ms = MAX(EARLIEST(b, starts, it->number), LATEST(b, ends, it->number));
+	return own->sum[0] != '\0' && work->ctime_ms <= end_ms ? NULL : rewritten;
 }
 
 /* Return why the iteration was not measured by the task's own judge; NULL: no fault was found. */
@@ -285,7 +282,7 @@ static const char *find_judge_fault(const struct harness_build *b,
 		return "judge changed";
 	/* A judge that changed after the checkpoint was copied did not do the measurement. */
 	if (!b->run->ordered ||
-	    (is_checkpoint_unchanged(b) &&
+	    (own->sum[0] != '\0' && is_checkpoint_unchanged(b) &&
 	     judge->copies[HARNESS_WORK].ctime_ms > get_ctime(b, HARNESS_MANIFEST, 0)))
 		return NULL;
 	return find_work_fault(b, judge, it, out);
@@ -320,10 +317,11 @@ static void check_judges(struct harness_build *b, const char **names)
 						    ? find_judge_fault(b, judge, it, out)
 						    : NULL;
 
-			if (fault == rewritten)
-				names[it - run->iterations] = judge->name;
-			else if (fault != NULL)
+			if (fault != NULL && fault != rewritten)
 				doubt_judge(b, it, fault, judge->name);
+			else if (fault != NULL &&
+				 (run->judge == NULL || it->proof != HARNESS_PROOF_DOUBT))
+				names[it - run->iterations] = judge->name;
 		}
 	}
 	/* While the run continues, HarnessGym rewrites the files of the checkpoint. */

@@ -36,6 +36,7 @@ COPIES = "workspace", "best", "workspace_template"
 TEMPLATE = "qualification/workspace_template"
 OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
 known, sent, sums, last, forged, judges, tampers = {}, {}, {}, {}, {}, {}, {}
+originals = {} # checksums of judge files, seen before the first attempt or unchanged since
 
 
 # A run id may contain slashes. They are sent as a character that looks like a slash,
@@ -168,6 +169,12 @@ def changed_at(path):
 	return st.st_ctime_ns if st else 0
 
 
+# Return a checksum of what a file means; of its bytes if it is too long for that.
+def sum_of_bytes(name, data):
+	return hashlib.sha256(meaning_of(name, data) if len(data) < JUDGE else
+		data).hexdigest()
+
+
 # Return the ctime of a file, and a checksum of its meaning or of its bytes.
 def copy_of(root, name, by_meaning=True):
 	path = os.path.join(root, name)
@@ -191,8 +198,7 @@ def copy_of(root, name, by_meaning=True):
 				for _ in range(1, PARTS):
 					sum.update(f.read(JUDGE))
 			text = sum.hexdigest(), sum.hexdigest() if len(data) == \
-				JUDGE else hashlib.sha256(meaning_of(name,
-				data)).hexdigest()
+				JUDGE else sum_of_bytes(name, data)
 		except OSError:
 			text = "none", "none"
 		sums[path] = key_of(st), text
@@ -289,11 +295,22 @@ def starters_of(work, command):
 				yield own
 
 
-# Return when the template folder, which HarnessGym creates once, last changed: an entry
-# or the folder itself was added or removed. 0: no trace of a template.
+# Return when an entry of a folder was last added or removed. Compilers and formatters add
+# folders of tools to copies of the task: then only the times of other folders count, and
+# each file of the judge has its own time.
+def entries_at(path):
+	names = names_in(path)
+	if not {*names} & {*TOOLS}:
+		return changed_at(path)
+	return max((entries_at(own) for own in (os.path.join(path, name) for name in names
+		if name not in TOOLS) if is_folder(own)), default=0)
+
+
+# Return when the template folder, which HarnessGym creates once, last changed. 0: no trace
+# of a template.
 def template_at(template):
 	if is_folder(template):
-		return changed_at(template)
+		return entries_at(template)
 	above = os.path.dirname(template)
 	return changed_at(above) if is_folder(above) else 0
 
@@ -402,16 +419,20 @@ def data_of(root, path, size=JUDGE):
 	return b""
 
 
-# The lines that git prints about a repository. The agent may own it, so git must not
+# What git prints about a repository. The agent may own it, so git must not
 # start the programs that it configures. Raises an exception if git does not end in time.
-def git_lines(top, *words):
+def git_bytes(top, *words):
 	given = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_ALLOW_PROTOCOL": "none",
 		"GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1"}
 	done = subprocess.run(["git", "--git-dir=" + top + "/.git", "-c",
 		"safe.directory=*", *words], stdout=subprocess.PIPE,
 		stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
 		timeout=SEARCH_S, env={**os.environ, **given})
-	return done.stdout.decode("ascii", "replace").split()
+	return done.stdout
+
+
+def git_words(top, *words):
+	return git_bytes(top, *words).decode("ascii", "replace").split()
 
 
 # Did git have this commit at time ns? git never writes the object of a commit again.
@@ -426,16 +447,16 @@ def had_commit(top, sum, ns):
 		for name in names_in(packs)))
 
 
-# Was this the content of the file in the commit that was checked out at time ns? A newer
-# commit of that time must have the same content, since the agent can edit the log.
+# Did the file mean the same in the commit that was checked out at time ns? A newer commit
+# of that time must have the same content, since the agent can edit the log.
 def is_in_git(work, name, ns):
-	data = data_of(work, name)
-	sum = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+	_, sum = copy_of(work, name)
 	path = os.path.normpath(os.path.join(work, name))
 	tops = [path[:i] for i, sign in enumerate(path) if sign == "/"][-8:]
 	try:
-		return data != b"" and any(has_content(top, os.path.relpath(path, top), sum,
-			ns, key_of_git(top)) for top in tops if os.path.exists(top + "/.git"))
+		return data_of(work, name, 1) != b"" and any(has_content(top,
+			os.path.relpath(path, top), sum, ns, key_of_git(top))
+			for top in tops if os.path.exists(top + "/.git"))
 	except (OSError, subprocess.SubprocessError):
 		return False
 
@@ -458,11 +479,11 @@ def has_content(top, own, sum, ns, key):
 	# If HEAD has not changed, other branches were not checked out.
 	refs = ["--exclude=refs/stash", "--exclude=refs/remotes/*", "--all"] if not heads or \
 		changed_at(top + "/.git/HEAD") > ns else []
-	newer = git_lines(top, "rev-list", *refs[:2], *path, "--max-count=64", *refs[2:], "HEAD",
+	newer = git_words(top, "rev-list", *refs[:2], *path, "--max-count=64", *refs[2:], "HEAD",
 		*("^" + head for head in heads), "--")
 	commits = heads + [commit for commit in newer if had_commit(top, commit, ns)][:1]
-	return len(commits) > 0 and all(git_lines(top, "rev-parse",
-		commit + ":" + own) == [sum] for commit in commits)
+	return len(commits) > 0 and all(sum_of_bytes(own, git_bytes(top, "cat-file", "blob",
+		commit + ":" + own)) == sum for commit in commits)
 
 
 # The times between which each verifier of a run ran.
@@ -470,6 +491,13 @@ def spans_of(own):
 	return [(changed_at(path), changed_at(os.path.join(os.path.dirname(path),
 		"reflection.prompt.txt"))) for path in glob.glob(glob.escape(own) +
 		"/iterations/*/attempt.stdout.txt")]
+
+
+# When the first attempt of a run started; 0: it has not.
+def started_at(own):
+	found = [changed_at(path) for path in glob.glob(glob.escape(own) +
+		"/iterations/*/a*") if path.endswith(("/activation.json", "/attempt.prompt.txt"))]
+	return min(found, default=0)
 
 
 # Which folders of these files were moved while a verifier ran? This changes only the
@@ -521,22 +549,57 @@ def send_judges(root, run, work, is_shown):
 	if full and full.startswith(whole):
 		emit_judge(run, os.path.relpath(full, whole),
 			[(changed_at(full), "-"), (0, "-"), (0, "-")])
-	for name in decide:
-		copies = [copy_of(folder, name) if folder else (0, "-")
-			for folder in (template, best, work)]
-		if not template and is_in_git(work, name, begun):
-			copies[0] = 0, copies[2][1]
-		if best:
-			copies[1] = max(copies[1][0], changed_at(best)), \
-				copies[1][1]
-		emit_judge(run, name, copies)
+	copies = {name: [copy_of(folder, name) if folder else (0, "-")
+		for folder in (template, best, work)] for name in decide}
+	lost = rewritten_in(run, own, template, best, copies)
+	is_bare, hints = not template or any(not is_in_git(work, name, begun) for name in lost), []
+	if is_bare and lost: # as if the run had no template
+		emit_judge(run, TEMPLATE, [(0, "none"), (0, "-"), (0, "none")])
+	for name, (old, point, now) in copies.items():
+		point = max(point[0], entries_at(best)) if best else 0, point[1]
+		if is_bare:
+			is_known = bool(is_in_git(work, name, begun))
+			old, now = (0, now[1] if is_known else "-"), before_restore(own, best,
+				work, name, now)
+			if now != copies[name][2] and not is_known:
+				hints = ["the verifier of this run was not compared"]
+		if name in lost:
+			old, point = (0, old[1]), (0, point[1])
+		emit_judge(run, name, [old, point, now])
 	for name in sorted(judge.outside)[:16] if work else []:
 		emit_judge(run, name, [(0, "-"), (0, "-"),
 			copy_of(work, name)])
 	forged = forgeries_of(own, template, best or work, work, command, said,
 		parts, decide) if template and (best or work) else ([], [])
+	forged[1].extend(hints)
 	send_report(run, own, template, best, work, judge, parts, decide,
-		forged, is_shown)
+		forged, is_shown, lost if is_bare else None)
+
+
+# Which judge files of the template or the checkpoint were rewritten during the run, if all
+# copies still mean the same? Formatters do this, and the original is lost.
+def rewritten_in(run, own, template, best, copies):
+	started, saved = started_at(own), changed_at(own + "/checkpoints/best_manifest.json")
+	is_same = all(len({sum for _, sum in found} - {"-"}) == 1 for found in copies.values())
+	lost = []
+	for name, (old, point, now) in copies.items() if template else ():
+		if not 0 < started < old[0]:
+			originals[run, name] = old[1] # seen before an agent could write it
+		if is_same and originals.get((run, name)) != old[1] and 0 < started < old[0] or \
+				best and is_same and 0 < saved < point[0] and copy_of(best, name,
+				False)[1] != copy_of(template, name, False)[1]:
+			lost.append(name)
+	return lost
+
+
+# HarnessGym copies a checkpoint back with its mtimes, which then are the only trace of when
+# the agent last wrote the file.
+def before_restore(own, best, work, name, copy):
+	saved = changed_at(own + "/checkpoints/best_manifest.json")
+	times = [st.st_mtime_ns for st in map(look_at, (os.path.join(folder, name)
+		for folder in (best, work) if folder)) if st]
+	return (times[0], copy[1]) if 0 < saved < copy[0] and len(times) == 2 and \
+		times[0] == times[1] else copy
 
 
 # Does a file that the judge may use differ from the template's?
@@ -553,19 +616,22 @@ def is_formatted(name, old, new):
 
 # Report which files were compared, which uses could not be followed, and how the best
 # checkpoint differs from the template.
+# lost: judge files of the template whose original is unknown; None: all are known.
 def send_report(run, own, template, best, work, judge, parts, decide, forged,
-		is_shown):
+		is_shown, lost):
 	begun = look_at(own + "/run_config.json")
 	if begun is None:
 		return
-	report = {"compared": [name for name in decide if template and
+	report = {"compared": [name for name in decide if template and not lost and
 			is_file(os.path.join(template, name))],
 		"added": [name for name in decide if template and
 			look_at(os.path.join(template, name)) is None],
 		"formatted": [name for name in decide if template and any(folder
 			and is_formatted(name, template, folder) for folder in (best, work))],
 		"unresolved": judge.lost + sorted(name +
-			": outside the workspace" for name in judge.outside),
+			": outside the workspace" for name in judge.outside) + [
+			TEMPLATE + "/%s: rewritten during the run" % name
+			for name in lost or ()],
 		"used": [[part, name] for name, part in sorted(parts.items())
 			if part in ("named", "unclear") and (best or work) and
 			is_changed(name, template, best, work)]}

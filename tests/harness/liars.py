@@ -91,7 +91,7 @@ SAYS = {
     "score twice": 'duplicate key "',
     "score below 0": "not a possible measurement",
     "module shadowed": "judge changed: json.py",
-    "judge and template swapped": "template changed: verifier.py",
+    "judge and template swapped": "verifier.py: rewritten during the run",
     "output rewritten": "changed after it was written",
     "output replaced": "changed after it was written",
     "post without a command": "not measured",

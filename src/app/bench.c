@@ -160,7 +160,7 @@ static cJSON *read_definition(const char *name, char folder[PATH_MAX], struct er
 	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE], real[PATH_MAX];
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	AUTO_TEXT file = NULL;
-	struct plan plan;
+	AUTO_PLAN plan = { .file = NULL };
 
 	if (strchr(name, '/') != NULL) {
 		file = xstrdup(name);
@@ -172,7 +172,6 @@ static cJSON *read_definition(const char *name, char folder[PATH_MAX], struct er
 		file = xasprintf("%s/bench.json", path);
 		/* The plan's paths are relative to the file that the bench was started from. */
 		print_into(real, "%s", plan.file);
-		plan_release(&plan);
 	}
 	char *slash = strrchr(real, '/');
 	if (slash != NULL)
@@ -230,14 +229,12 @@ static cJSON *make_from_form(const struct bench_compose *with, const struct comm
 {
 	AUTO_JSON form = json_parse(str_from(command->text), JSON_BARE_REFUSED, err);
 	cJSON *root = form != NULL ? bench_make_form(form, &with->context->conf, err) : NULL;
-	struct noise_register reg;
+	AUTO_NOISE reg = { .n = 0 };
 
 	/* With "auto", drop the A/A arm if the noise is known. With "no" there is none to drop. */
 	if (root != NULL && json_get_string(form, "aa", "")[0] != 'y' &&
-	    noise_register_load(&reg, with->context, NULL) == 0) {
+	    noise_register_load(&reg, with->context, NULL) == 0)
 		bench_use_known_noise(root, &reg);
-		noise_register_release(&reg);
-	}
 	return root;
 }
 
@@ -299,14 +296,12 @@ static char *save_plan(const cJSON *root, struct err *err)
 	AUTO_TEXT folder = xasprintf("%s/plans", state);
 	AUTO_TEXT name = xasprintf("%.40s.json", json_get_string(root, "name", "bench"));
 	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
-	struct plan plan;
+	AUTO_PLAN plan = { .file = NULL };
 
 	json_print(&text, root);
 	buf_append_char(&text, '\n');
-	if (plan_parse(&plan, name, buf_str(&text), err) != 0)
-		return NULL;
-	plan_release(&plan);
-	if (conf_make_dir(folder, err) != 0 || folder_write(folder, name, buf_str(&text), err) != 0)
+	if (plan_parse(&plan, name, buf_str(&text), err) != 0 || conf_make_dir(folder, err) != 0 ||
+	    folder_write(folder, name, buf_str(&text), err) != 0)
 		return NULL;
 	return xasprintf("%s/%s", folder, name);
 }

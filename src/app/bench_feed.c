@@ -92,7 +92,7 @@ static void read_bench(struct bench_feed *feed, struct model_bench *bench, const
 {
 	AUTO_TEXT path = xasprintf("%s/%s", feed->base, id);
 	struct folder_state state;
-	struct plan plan;
+	AUTO_PLAN plan = { .file = NULL };
 
 	bool is_there = folder_read_state(path, &state);
 	*bench = (struct model_bench){ .id = xstrdup(id),
@@ -116,7 +116,6 @@ static void read_bench(struct bench_feed *feed, struct model_bench *bench, const
 		bench->form = form != NULL ? cJSON_PrintUnformatted(form) : NULL;
 		if (bench->live != NULL)
 			bench->live->still_up = bench->still_up;
-		plan_release(&plan);
 	}
 }
 
@@ -124,7 +123,7 @@ static void read_plan(const struct bench_feed *feed, struct model_bench *bench, 
 {
 	struct err err = { ERR_NONE, "" };
 	AUTO_BUF text = buf_new(REPORT_BYTES);
-	struct plan plan;
+	AUTO_PLAN plan = { .file = NULL };
 
 	*bench = (struct model_bench){ .id = xstrdup(path),
 				       .cost_usd = RUN_ABSENT,
@@ -140,7 +139,6 @@ static void read_plan(const struct bench_feed *feed, struct model_bench *bench, 
 	buf_appendf(&text, "$ hgym-tui bench run --yes %s\n\n", path);
 	bench_describe(&text, &plan, &feed->noise);
 	bench->report = buf_detach(&text);
-	plan_release(&plan);
 }
 
 static void fill_noise(struct model_noise *out, const struct noise_entry *e)

@@ -24,22 +24,6 @@ static void set_words(struct pod_shell *shell, const char *const *argv, size_t n
 	shell->text = buf_detach(&text);
 }
 
-/* Build argv for a command. The shell of a "command" pod reads the command from stdin. */
-static void set_command(struct pod_shell *shell, const struct conf_pod *pod, const char *command)
-{
-	AUTO_BUF line = buf_new(COMMAND_BYTES);
-
-	if (pod->transport == CONF_COMMAND) {
-		buf_append_str(&line, "printf '%s\\n' ");
-		quote_word(&line, str_from(command));
-		buf_append_str(&line, " | ");
-		quote_argv(&line, (const char *const *)pod->command.v);
-	} else {
-		buf_append_str(&line, command);
-	}
-	set_words(shell, (const char *const[]){ "/bin/sh", "-c", line.data, NULL }, 3);
-}
-
 int pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod, const char *command,
 		   struct err *err)
 {
@@ -49,10 +33,21 @@ int pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod, const ch
 	struct ssh_words words = { .n = 0 };
 	const struct conf_strings *theirs = pod->shell.n > 0 ? &pod->shell : &pod->command;
 
+	AUTO_BUF line = buf_new(COMMAND_BYTES);
+
 	memset(shell, 0, sizeof(*shell));
 	if (pod->ssh == NULL) {
+		/* The shell of a "command" pod reads the command from stdin. */
+		if (command != NULL && pod->transport == CONF_COMMAND) {
+			buf_append_str(&line, "printf '%s\\n' ");
+			quote_word(&line, str_from(command));
+			buf_append_str(&line, " | ");
+			quote_argv(&line, (const char *const *)pod->command.v);
+			command = line.data;
+		}
 		if (command != NULL)
-			set_command(shell, pod, command);
+			set_words(shell, (const char *const[]){ "/bin/sh", "-c", command, NULL },
+				  3);
 		else if (pod->transport == CONF_LOCAL)
 			set_words(shell, local, 1);
 		else
@@ -104,25 +99,10 @@ static void give_terminal(int tty, pid_t group)
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* In the child, run the shell as a foreground job with default signal actions. */
-static void run_in_child(const struct pod_shell *shell)
+int pod_shell_start(struct pod_shell *shell, int tty, struct err *err)
 {
 	sigset_t none;
 
-	if (shell->ours != 0) {
-		(void)setpgid(0, 0);
-		give_terminal(shell->tty, getpid());
-	}
-	for (int signum = 1; signum < 32; signum++)
-		(void)signal(signum, SIG_DFL);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	(void)execvp(shell->argv[0], shell->argv);
-	_exit(127);
-}
-
-int pod_shell_start(struct pod_shell *shell, int tty, struct err *err)
-{
 	shell->tty = tty;
 	/* Without job control the shell shares the group of this process. */
 	shell->ours = tcgetpgrp(tty) == getpgrp() ? getpgrp() : 0;
@@ -131,8 +111,19 @@ int pod_shell_start(struct pod_shell *shell, int tty, struct err *err)
 		shell->pid = 0;
 		return err_set_errno(err, ERR_IO, "cannot start a shell");
 	}
-	if (shell->pid == 0)
-		run_in_child(shell);
+	if (shell->pid == 0) {
+		/* Run the shell as a foreground job with default signal actions. */
+		if (shell->ours != 0) {
+			(void)setpgid(0, 0);
+			give_terminal(tty, getpid());
+		}
+		for (int signum = 1; signum < 32; signum++)
+			(void)signal(signum, SIG_DFL);
+		(void)sigemptyset(&none);
+		(void)sigprocmask(SIG_SETMASK, &none, NULL);
+		(void)execvp(shell->argv[0], shell->argv);
+		_exit(127);
+	}
 	if (shell->ours != 0) {
 		(void)setpgid(shell->pid, shell->pid);
 		give_terminal(tty, shell->pid);

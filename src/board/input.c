@@ -245,17 +245,6 @@ static void read_rows(struct board_input *input, const char *path, struct str te
 		report_error(input, &err);
 }
 
-static void read_table(struct board_input *input, const char *path)
-{
-	struct err err = { ERR_NONE, "" };
-	AUTO_BUF text = buf_new(TABLE_MAX);
-
-	if (file_read(path, &text, &err) != 0)
-		report_error(input, &err);
-	else
-		read_rows(input, path, buf_str(&text));
-}
-
 /* Does the text look like a table of runs, rather than a log? Docker's logs are JSON too. */
 static bool looks_like_rows(struct str text)
 {
@@ -355,11 +344,16 @@ static void read_paths(struct board_input *input, char *const *argv, size_t n)
 		if (!path->table && !path->stream)
 			logs[n_logs++] = *path;
 	parse_files(logs, n_logs, &how, on_file, input);
-	for (size_t i = 0; i < paths.n; i++) {
-		if (paths.v[i].stream)
-			read_stream(input, paths.v[i].path);
-		else if (paths.v[i].table)
-			read_table(input, paths.v[i].path);
+	array_each (path, paths.v, paths.n) {
+		struct err err = { ERR_NONE, "" };
+		AUTO_BUF text = buf_new(TABLE_MAX);
+
+		if (path->stream)
+			read_stream(input, path->path);
+		else if (path->table && file_read(path->path, &text, &err) != 0)
+			report_error(input, &err);
+		else if (path->table)
+			read_rows(input, path->path, buf_str(&text));
 	}
 	log_paths_release(&paths);
 }

@@ -148,20 +148,6 @@ static void on_line(void *user, uint64_t line, struct str text, enum line_class 
 	}
 }
 
-static void print_unmatched(const struct check *check)
-{
-	(void)fprintf(stderr, "%llu lines, including %llu lines of printed source code\n",
-		      (unsigned long long)check->lines, (unsigned long long)check->source_lines);
-	if (check->n_unmatched == 0)
-		return;
-	(void)fprintf(stderr, "lines with digits that no rule matched:\n");
-	for (size_t i = 0; i < check->n_unmatched; i++)
-		(void)fprintf(stderr, "  %s\n", check->unmatched[i]);
-	if (check->more_unmatched > 0)
-		(void)fprintf(stderr, "  and %llu more\n",
-			      (unsigned long long)check->more_unmatched);
-}
-
 static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const char columns[] = "format, rule, kind, lines:0, gave_up=gave up:0, "
@@ -202,11 +188,19 @@ static int exec_check(struct cmd_args *args, void *opaque, struct err *err)
 		out_take(out, row);
 	}
 	status = cmd_out_end(out, status, err);
-	print_unmatched(&check);
+	(void)fprintf(stderr, "%llu lines, including %llu lines of printed source code\n",
+		      (unsigned long long)check.lines, (unsigned long long)check.source_lines);
+	if (check.n_unmatched > 0)
+		(void)fprintf(stderr, "lines with digits that no rule matched:\n");
+	for (size_t i = 0; i < check.n_unmatched; i++) {
+		(void)fprintf(stderr, "  %s\n", check.unmatched[i]);
+		free(check.unmatched[i]);
+	}
+	if (check.more_unmatched > 0)
+		(void)fprintf(stderr, "  and %llu more\n",
+			      (unsigned long long)check.more_unmatched);
 	for (size_t i = 0; i < n; i++)
 		free(check.first[i]);
-	for (size_t i = 0; i < check.n_unmatched; i++)
-		free(check.unmatched[i]);
 	free((void *)check.first);
 	free(check.matched);
 	run_reader_free(check.reader);

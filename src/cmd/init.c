@@ -134,21 +134,6 @@ static bool ask_again(struct draft *draft, const cJSON *row)
 		   near != NULL ? near + 1 : draft->kept, draft->logs);
 }
 
-/* Write the configuration, and print what the user can do next. */
-static int finish_init(const char *path, const cJSON *root, const cJSON *row, struct err *err)
-{
-	if (conf_write(path, root, err) != 0)
-		return -1;
-	if (json_get_string(row, "text", NULL) != NULL)
-		(void)printf("note: %s\n", json_get_string(row, "text", ""));
-	(void)printf("Wrote %s\n\n"
-		     "hgym-tui             opens the dashboard\n"
-		     "hgym-tui pods check  tests GPU, disk and Python of each pod\n"
-		     "hgym-tui init        adds another pod\n",
-		     path);
-	return cmd_flush(err);
-}
-
 static int exec_init(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct init_call *call = opaque;
@@ -189,10 +174,22 @@ static int exec_init(struct cmd_args *args, void *opaque, struct err *err)
 			return -1;
 		status = preflight_status(row);
 		bool is_reached = status != err_exit_status(ERR_NET);
-		if (is_reached &&
-		    (json_get_number(logs, "files", 1) > 0 || strcmp(draft.kept, draft.logs) == 0))
-			return finish_init(path, root, row, err);
-		has_input = ask_again(&draft, row);
+		bool has_logs = json_get_number(logs, "files", 1) > 0 ||
+				strcmp(draft.kept, draft.logs) == 0;
+		if (!is_reached || !has_logs) {
+			has_input = ask_again(&draft, row);
+			continue;
+		}
+		if (conf_write(path, root, err) != 0)
+			return -1;
+		if (json_get_string(row, "text", NULL) != NULL)
+			(void)printf("note: %s\n", json_get_string(row, "text", ""));
+		(void)printf("Wrote %s\n\n"
+			     "hgym-tui             opens the dashboard\n"
+			     "hgym-tui pods check  tests GPU, disk and Python of each pod\n"
+			     "hgym-tui init        adds another pod\n",
+			     path);
+		return cmd_flush(err);
 	}
 	say_error("init: nothing was written");
 	return status == err_exit_status(ERR_NET) ? status : err_exit_status(ERR_NODATA);

@@ -278,22 +278,6 @@ static const char columns[] = "pod, state, target, transport, gpu=GPU, gpu_util=
 			      "gpu_sm_mhz=MHz:0, host_load=load:2, disk_free_bytes=free GB:1*1e-9, "
 			      "usd_per_hour=$/h:2, why";
 
-static void print_pod(struct out *out, const struct model_pod *pod, const struct conf_pod *conf)
-{
-	cJSON *row =
-		json_new(JTEXT("pod", pod->name), JTEXT("state", pod_state_name(pod->state)),
-			 JTEXT("why", pod->why != NULL && pod->why[0] != '\0' ? pod->why : NULL),
-			 JTEXT("target", pod->target),
-			 JTEXT("transport", conf_transport_name(conf->transport)),
-			 JTEXT("gpu", pod->gpu_name));
-
-	for (enum metric i = TELEMETRY_FIRST; i < METRIC_COUNT; i++)
-		json_add_number(row, metric_info(i)->name, model_last_value(pod->telemetry, i));
-	json_add(row, JNUM("disk_free_bytes", pod->disk_free_bytes),
-		 JNUM("usd_per_hour", pod->usd_per_hour));
-	out_take(out, row);
-}
-
 static bool all_answered(const struct session *s)
 {
 	return ingest_is_settled(s->ingest) || get_age_s(s) > LIMIT_S;
@@ -314,8 +298,22 @@ static int exec_pods(struct cmd_args *args, void *opaque, struct err *err)
 	if (rc >= 0) {
 		struct out *out = cmd_out(call->format, columns);
 
-		for (size_t i = 0; i < s.model.n_pods; i++)
-			print_pod(out, &s.model.pods[i], &conf.pods[i]);
+		for (size_t i = 0; i < s.model.n_pods; i++) {
+			const struct model_pod *pod = &s.model.pods[i];
+			bool has_why = pod->why != NULL && pod->why[0] != '\0';
+			cJSON *row = json_new(
+				JTEXT("pod", pod->name), JTEXT("state", pod_state_name(pod->state)),
+				JTEXT("why", has_why ? pod->why : NULL),
+				JTEXT("target", pod->target),
+				JTEXT("transport", conf_transport_name(conf.pods[i].transport)),
+				JTEXT("gpu", pod->gpu_name));
+
+			for (enum metric k = TELEMETRY_FIRST; k < METRIC_COUNT; k++)
+				json_add_number(row, metric_info(k)->name,
+						model_last_value(pod->telemetry, k));
+			out_take(out, json_add(row, JNUM("disk_free_bytes", pod->disk_free_bytes),
+					       JNUM("usd_per_hour", pod->usd_per_hour)));
+		}
 		rc = cmd_out_end(out, rc, err);
 	}
 	release_session(&s);

@@ -40,22 +40,17 @@ struct listing {
 	size_t shown;
 };
 
-/* Is this the group that --group names, by its whole key or by the last part of it? */
-static bool is_group_called(const char *key, const char *name)
-{
-	const char *slash = strrchr(key, '/');
-
-	return strcmp(key, name) == 0 || (slash != NULL && strcmp(slash + 1, name) == 0);
-}
-
 static int print_run(void *user, const struct stored_run *run)
 {
 	struct listing *list = user;
 	const struct runs_call *call = list->call;
 	AUTO_TEXT group = board_input_key(&list->groups, run);
+	const char *slash = strrchr(group, '/'), *part = slash != NULL ? slash + 1 : group;
 
+	/* --group names the whole key or its last part. */
 	if ((call->pod != NULL && strcmp(call->pod, run->pod) != 0) ||
-	    (call->group != NULL && !is_group_called(group, call->group)) ||
+	    (call->group != NULL && strcmp(group, call->group) != 0 &&
+	     strcmp(part, call->group) != 0) ||
 	    (call->status != NULL &&
 	     strcmp(call->status, board_stored_status(run, list->writer)) != 0))
 		return 0;

@@ -92,14 +92,6 @@ static int check_fetch(const struct fetch *fetch, const char *where, const char 
 		       fetch->errors.len > 0 ? fetch->errors.data : "the command ended early");
 }
 
-/* Was a file being written while it was read?  A file that was torn before will stay torn. */
-static bool was_changing(const struct harness_wire *wire)
-{
-	return wire->changed ||
-	       array_any(file, wire->files->all, wire->files->n,
-			 (*file)->torn && wire->now_ms - (*file)->mtime_ms < YOUNG_MS);
-}
-
 int harness_pod_fetch(const struct conf_pod *pod, const char *dir, struct harness_wire *wire,
 		      struct err *err)
 {
@@ -108,6 +100,7 @@ int harness_pod_fetch(const struct conf_pod *pod, const char *dir, struct harnes
 	struct fetch fetch = { .wire = wire, .loop = loop_new(err) };
 	AUTO_TEXT where = pod != NULL ? xasprintf("pod %s: ", pod->name) : xstrdup("");
 	unsigned int tries = 0;
+	bool changing;
 	int rc;
 
 	if (fetch.loop == NULL)
@@ -118,7 +111,13 @@ int harness_pod_fetch(const struct conf_pod *pod, const char *dir, struct harnes
 		rc = run_fetch(&fetch, &remote, dir, err);
 		if (rc == 0)
 			rc = check_fetch(&fetch, where, dir, err);
-	} while (rc == 0 && was_changing(wire) && ++tries < MAX_TRIES);
+		/* A file that was torn long ago will stay torn. */
+		changing =
+			rc == 0 &&
+			(wire->changed ||
+			 array_any(file, wire->files->all, wire->files->n,
+				   (*file)->torn && wire->now_ms - (*file)->mtime_ms < YOUNG_MS));
+	} while (changing && ++tries < MAX_TRIES);
 	buf_release(&fetch.errors);
 	loop_free(fetch.loop);
 	return rc;

@@ -364,14 +364,6 @@ void history_stop(struct ingest *ingest)
 
 /* ---- pods and runs */
 
-static enum pod_state find_state(const char *name)
-{
-	for (int i = POD_UNKNOWN; i <= POD_GONE; i++)
-		if (name != NULL && strcmp(pod_state_name((enum pod_state)i), name) == 0)
-			return (enum pod_state)i;
-	return POD_UNKNOWN;
-}
-
 /* Is the run of this row still in progress?  For a log that this process follows, the database
  * shows an unfinished last run as truncated.  That run may go on unless its log was silent for
  * long; parsing the local copy decides. */
@@ -436,6 +428,9 @@ static int load_pod(void *user, const struct store_pod *row)
 
 	if (pod == MODEL_NONE)
 		return 0;
+	enum pod_state state = row->state != NULL ? POD_GONE : POD_UNKNOWN;
+	while (state > POD_UNKNOWN && strcmp(pod_state_name(state), row->state) != 0)
+		state--;
 	struct model_pod *mp = &model->pods[pod];
 	if (row->gpu != NULL && mp->gpu_name == NULL)
 		model_pod_set_gpu(model, pod, row->gpu);
@@ -444,8 +439,7 @@ static int load_pod(void *user, const struct store_pod *row)
 	mp->lag_ms = ingest->has_writer ? row->lag_ms : -1;
 	model_pod_set_disk(model, pod, row->disk_free_bytes);
 	if (ingest->has_writer)
-		model_pod_set_state(model, pod, find_state(row->state),
-				    row->why != NULL ? row->why : "", 0);
+		model_pod_set_state(model, pod, state, row->why != NULL ? row->why : "", 0);
 	else
 		model_pod_set_state(model, pod, POD_UNKNOWN, "no hgym-tui follows this pod now", 0);
 	return 0;

@@ -362,23 +362,6 @@ static void check_metrics(struct round *round, const struct alert *whose)
 	}
 }
 
-static void check_run(struct round *round, const struct model_run *mr)
-{
-	/* The problem started by the time of the newest row. */
-	const struct alert alert = { .pod = mr->pod,
-				     .mr = mr,
-				     .since_wall_ms = mr->last_byte_wall_ms };
-
-	if (mr->blank)
-		return;
-	check_status(round, &alert);
-	check_stall(round, &alert);
-	if (round->track != NULL)
-		check_caps(round, &alert, track_for_run(round->track, &mr->run));
-	check_slow(round, &alert);
-	check_metrics(round, &alert);
-}
-
 static void check_pod(struct round *round, size_t i)
 {
 	const struct model_pod *pod = &round->model->pods[i];
@@ -409,8 +392,20 @@ void alerts_update(struct alerts *alerts, const struct model *model, const struc
 		alerts->v[i].seen = false;
 	update_pods(&round);
 	pointer_each (mr, model->runs, model->n_runs) {
-		check_run(&round, mr);
+		/* A problem started by the time of the newest row. */
+		const struct alert alert = { .pod = mr->pod,
+					     .mr = mr,
+					     .since_wall_ms = mr->last_byte_wall_ms };
+
 		mr->alert = NULL;
+		if (mr->blank)
+			continue;
+		check_status(&round, &alert);
+		check_stall(&round, &alert);
+		if (track != NULL)
+			check_caps(&round, &alert, track_for_run(track, &mr->run));
+		check_slow(&round, &alert);
+		check_metrics(&round, &alert);
 	}
 	pointer_each (log, model->logs, model->n_logs) {
 		const struct model_run *mr = model_log_cut_run(model, log);

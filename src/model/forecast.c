@@ -247,22 +247,6 @@ static double clock_ms_per_step(const struct model_run *mr)
 	return RUN_ABSENT;
 }
 
-/* Forecast a run that logs its planned steps but no training time. A run that could belong to a
- * track ends at the track's cap instead, at an unknown step. */
-static void forecast_plan(const struct model_run *mr, double pace, bool is_capped,
-			  struct forecast *f)
-{
-	const struct run *run = &mr->run;
-
-	if (is_capped || !(run->planned_steps >= run->steps) || !run_has(pace) ||
-	    forecast_training_is_over(run))
-		return;
-	f->source = FORECAST_RECENT;
-	f->end_steps = run->planned_steps;
-	f->end_steps_error = 0;
-	f->train_left_s = (run->planned_steps - run->steps) * pace / 1000;
-}
-
 void forecast_run(const struct model *model, const struct model_run *mr, double cap_train_s,
 		  struct forecast *f)
 {
@@ -280,8 +264,17 @@ void forecast_run(const struct model *model, const struct model_run *mr, double 
 		return;
 	pace = recent_ms_per_step(mr);
 	if (!run_has(model_run_train_ms(mr))) {
-		forecast_plan(mr, run_has(pace) ? pace : clock_ms_per_step(mr),
-			      run_has(cap_ms) && run_has(run->last_val_bpb), f);
+		/* Without a training time only the plan is known. A run that could belong to a
+		 * track ends at the track's cap instead, at an unknown step. */
+		pace = run_has(pace) ? pace : clock_ms_per_step(mr);
+		if ((run_has(cap_ms) && run_has(run->last_val_bpb)) ||
+		    !(run->planned_steps >= run->steps) || !run_has(pace) ||
+		    forecast_training_is_over(run))
+			return;
+		f->source = FORECAST_RECENT;
+		f->end_steps = run->planned_steps;
+		f->end_steps_error = 0;
+		f->train_left_s = (run->planned_steps - run->steps) * pace / 1000;
 		return;
 	}
 	f->end_train_ms = cap_ms;

@@ -513,18 +513,12 @@ void model_thin_series(struct model *model, struct model_run *mr)
 	note_run_change(model, mr, MODEL_SAMPLES);
 }
 
-/* Find the points of one of run.series, whether it is a metric or not; NULL: none. */
-static const struct series *get_points(const struct model_run *mr, const struct run_series *series)
-{
-	if (series->metric < METRIC_COUNT)
-		return mr->series[series->metric];
-	return own_series_find(&mr->own, series->name);
-}
-
 bool model_run_has_all(const struct model_run *mr, const struct series *series)
 {
-	const struct run_series *printed =
-		array_find(one, mr->run.series, mr->run.n_series, get_points(mr, one) == series);
+	const struct run_series *printed = array_find(
+		one, mr->run.series, mr->run.n_series,
+		series == (one->metric < METRIC_COUNT ? mr->series[one->metric]
+						      : own_series_find(&mr->own, one->name)));
 
 	return printed != NULL && printed->points == series_count(series);
 }

@@ -125,28 +125,19 @@ static void add_gain(struct buf *text, struct harness_number pct, const char *wh
 			    pct.value > 0 ? "better" : "worse", what);
 }
 
-/* Append what a row of a table claims, and how good that is. */
-static void add_row_result(struct buf *text, const struct harness_run *run,
-			   const struct harness_iteration *it)
-{
-	add_claim(text, it->claimed_score,
-		  it->proof == HARNESS_PROOF_LOGGED ? "also in run.log"
-		  : run->table->is_loop		    ? "by the loop"
-						    : "claimed");
-	add_gain(text, it->claimed_pct, "the best kept before");
-	if (it->within_noise == HARNESS_YES)
-		buf_append_str(text, ", within noise");
-	if (text->len == 0)
-		buf_append_str(text, "no score");
-}
-
 void harness_add_result(struct buf *text, const struct harness_run *run,
 			const struct harness_iteration *it)
 {
 	const struct harness_post *post = &it->post;
 
 	if (run->table != NULL) {
-		add_row_result(text, run, it);
+		add_claim(text, it->claimed_score,
+			  it->proof == HARNESS_PROOF_LOGGED ? "also in run.log"
+			  : run->table->is_loop		    ? "by the loop"
+							    : "claimed");
+		add_gain(text, it->claimed_pct, "the best kept before");
+		buf_append_str(text, it->within_noise == HARNESS_YES ? ", within noise" : "");
+		buf_append_str(text, text->len == 0 ? "no score" : "");
 		return;
 	}
 	if (it->verified_score.present) {

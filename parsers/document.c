@@ -29,15 +29,14 @@ static bool is_sentence(const struct document *d, struct str line)
 {
 	bool has_end = strchr(".:!?", line.p[line.len - 1]) != NULL;
 	bool has_value = str_has_digit(line) || memchr(line.p, '=', line.len) != NULL;
-	size_t n_blanks = bytes16_count(line.p, line.len, ' ');
+	bool continues = has_end || d->is_in_sentence;
 
-	if (line.p[0] == ' ' || line.p[0] == '[')
+	if (line.p[0] == ' ' || line.p[0] == '[' || (has_value && !has_end && !d->has_heading))
 		return false;
-	if (d->has_heading)
-		return !has_value || has_end || d->is_in_sentence || n_blanks >= 4;
-	return has_value ? has_end && n_blanks >= 4
-			 : has_end || d->is_in_sentence || d->state == DOCUMENT_START ||
-				   n_blanks >= 4;
+	if (d->has_heading ? continues || !has_value
+			   : !has_value && (continues || d->state == DOCUMENT_START))
+		return true;
+	return bytes16_count(line.p, line.len, ' ') >= 4;
 }
 
 bool document_quotes(struct document *d, struct str line)

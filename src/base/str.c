@@ -69,15 +69,12 @@ bool str_ends_with(struct str s, const char *suffix)
 
 bool str_has_digit(struct str s)
 {
+	bytes16 found = { 0 };
 	size_t i = 0;
 
 	for (; i + 16 <= s.len; i += 16)
-		if (bytes16_any((bytes16)(bytes16_load(s.p + i) - '0' < 10)))
-			return true;
-	for (; i < s.len; i++)
-		if (str_is_digit(s.p[i]))
-			return true;
-	return false;
+		found |= (bytes16)(bytes16_load(s.p + i) - '0' < 10);
+	return bytes16_any(found) || any_of(k, s.len - i, str_is_digit(s.p[i + k]));
 }
 
 bool str_has_only(struct str s, const char *bytes)

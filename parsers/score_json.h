@@ -5,7 +5,7 @@
 
 /* The JSON object that a verifier or benchmark prints about one measurement: on one line or
  * pretty-printed, alone or after other output. The bare tokens NaN, Infinity and -Infinity, which
- * Python writes, are not numbers: their value is absent, and so is the score. */
+ * Python writes, are not numbers: their value and the score are absent. */
 struct score_json {
 	cJSON *root;	    /* owned; the whole object, bare tokens as null */
 	const char *key;    /* borrowed from root: key of the score */

@@ -436,8 +436,8 @@ scan() {
 }
 
 # Add to $left the readable files for which no room was left; $@ are the paths
-# of $keys. Files that could not be opened in this scan do not count, nor does a
-# second name of a file.
+# of $keys. Files that could not be opened in this scan and
+# second names of a file do not count.
 count_left() {
 	while read -r key_ x; do
 		[ -n "$key_" ] || continue

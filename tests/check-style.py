@@ -301,6 +301,11 @@ PHRASES = {
         "N .. per ..",
     r"of (its|their|his) own:": "with its own, separate",
     r"is no (process|copy|band|error|measurement)\b": "is not a ..",
+    r"nor (is|are|does|do|has|have|was|were|can|may|will)\b": "and .. not",
+    r"(and|but),? so (is|are|do|does|did|was|were|has|have)\b": "as is, as do",
+    r"(log|file|database|model|table|row|manual|script|library) "
+    r"(knows|wants|thinks|believes|tells|sees)\b": "contains, expects",
+    r"another \w+ than\b": "a different .. from",
 }
 PHRASE = re.compile(r"(?<![\w-])(?<!there )(?:%s)" % "|".join(
     "(?P<p%d>%s)" % (n, phrase) for n, phrase in enumerate(PHRASES)))

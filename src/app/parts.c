@@ -82,8 +82,7 @@ static char *preview_shell(struct app_parts *parts, const struct command *comman
 	if (pod == NULL || find_pod_command(parts, command, pod, &what, err) != 0)
 		return NULL;
 	if (pod_shell_init(&shell, pod, what, err) == 0)
-		text = xasprintf("$ %s\n\nRuns in this terminal. Logs are still followed "
-				 "meanwhile.\n%s",
+		text = xasprintf("$ %s\n\nRuns in this terminal. Logs are still followed.\n%s",
 				 shell.text,
 				 what != NULL ? "This stops the pod."
 					      : "Exit the shell to return to the dashboard.");

@@ -528,7 +528,7 @@ hashes >hash.after
 sort inputs.before inputs.after inputs.after | uniq -u | sed 's/^[^ ]*  //' |
 	tr '\n' '\0' | (cd "$HB_CWD" && xargs -0 stat -Lc '%s,%Y,%i  %n') \
 	>>inputs.after 2>/dev/null
-# Other pods of this host may run their arms in the same copies meanwhile.
+# At the same time, other pods of this host may run their arms in the same copies.
 theirs='^$'
 for other in ../*/pid; do
 	other=${other%/pid}

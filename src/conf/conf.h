@@ -159,7 +159,7 @@ int conf_load(struct conf *conf, const char *path, struct err *err) MUST_USE;
 int conf_parse(struct conf *conf, const char *file, struct str text, struct err *err) MUST_USE;
 
 /* Add the pods that discover[i] printed: an array of objects with "name" and "host" or "command".
- * Pods that are not running are skipped, and so are pods whose name is already used. -1 with err,
+ * Pods that are not running are skipped, as are pods whose name is already used. -1 with err,
  * and without any change, if the answer is invalid. */
 int conf_take_answer(struct conf *conf, size_t i, struct str answer, struct err *err) MUST_USE;
 

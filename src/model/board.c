@@ -1300,8 +1300,7 @@ static void word_group(struct board_group *group, const struct board_group *base
 		print_into(v->text, "NOT JUDGED (%s)",
 			   base->n_counted == 0 ? "no run of the baseline counts"
 			   : strcmp(base->score->name, group->score->name) != 0
-				   ? "scored by another metric than the "
-				     "baseline"
+				   ? "not scored by the baseline's metric"
 				   : "nats per BPB unknown");
 	} else if (group->n_seeds < track->min_seeds) {
 		v->word = BOARD_WORD_NOT_JUDGED;

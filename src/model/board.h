@@ -10,7 +10,7 @@
  *
  * Which runs count. A run counts if it is finished and has the score; for a
  * track that counts steps, if it has a validation at the step of its group. Logs of a group with
- * identical bytes count once, and so do two logs of the same run (same score, steps and training
+ * identical bytes count once, as do two logs of the same run (same score, steps and training
  * time to the millisecond). A report without rows counts as part of the run in the group that has
  * its training time and figures. Mean and spread cover the runs that count. Repeated runs of a seed
  * are not independent: the tests use one value per seed, the mean of its runs, and their n is the

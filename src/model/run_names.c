@@ -234,7 +234,7 @@ void run_names_update(struct model *model)
 	}
 	for (size_t from = 0, to; from < n; from = to) {
 		to = find_alike(v, n, from);
-		/* If other runs are named by their files, so is the only run of a folder. */
+		/* Next to runs named by their files, the only run of a folder is too. */
 		bool is_alone = to - from == 1 &&
 				(from == 0 || !str_eq(v[from - 1].folder, v[from].folder)) &&
 				(to == n || !str_eq(v[from].folder, v[to].folder));

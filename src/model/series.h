@@ -5,7 +5,7 @@
 
 /* The points of a metric in bounded memory. Up to about cap, all are exact. Beyond it, older ones
  * are merged into stretches of equal length with their minimum and maximum; the newest quarter of
- * cap stays exact, and so do the lowest and the highest value of all. */
+ * cap stays exact, as do the lowest and the highest value of all. */
 struct series_point {
 	double step;	 /* absent (NAN): none */
 	double train_ms; /* absent: unknown */

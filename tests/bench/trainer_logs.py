@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Logs as well-known trainers print them, from runs with known speed.
 
-Each writer takes a Run and returns the text of its log. Runs differ slightly
-in speed, and so do their steps, so that blocks vary like those of real runs.
+Each writer takes a Run and returns the text of its log. Runs and their
+steps differ slightly in speed, so that blocks vary like those of real runs.
 Losses depend only on the step: all arms do the same work."""
 import math
 import random

@@ -278,8 +278,8 @@ def first_frame(program, text):
 
 
 def test_numbers():
-    """Each new line is shown with its number at once, and so are the lines of
-    another log that is selected."""
+    """Each new line is shown with its number at once, as are the lines of another
+    log that is selected."""
     log = write("numbers.log", "".join(ROW % (i, 5, i) for i in range(50)))
     p = start(log, write("other.log", "just a line\nand one without an end"))
     p.wait_for("step:49/")

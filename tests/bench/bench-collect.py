@@ -95,7 +95,8 @@ class Box:
         self.top = tempfile.mkdtemp(prefix="bench-collect.")
         self.rig = self.top + "/rig"
         subprocess.run(["sh", SSHD, "start", self.rig, "MaxSessions 100",
-                        f"SetEnv PATH={self.top}/bin:/usr/bin:/bin"],
+                        f"SetEnv PATH={self.top}/bin:/usr/bin:/bin"
+                        f" HOME={self.rig}/home"],
                        check=True, stdout=subprocess.DEVNULL)
         with open(self.rig + "/port") as port, \
                 open(self.rig + "/user") as user:

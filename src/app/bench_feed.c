@@ -236,8 +236,7 @@ static void load_bench(struct bench_feed *feed, struct model_bench *bench, const
 	else
 		read_bench(feed, bench, id);
 	bench->mark = mark;
-	/* Warn about pods that a bench left running, because they cost money. Benches that ended
-	 * before the first list are not reported. */
+	/* Warn about pods that a bench left running; not if it ended before the first list. */
 	if (feed->listed == 0 || bench->still_up == NULL || (old != NULL && old->still_up != NULL))
 		return;
 	model_event_addf(feed->model, clock_wall_ms(), MODEL_WARNING, MODEL_NONE,

@@ -15,6 +15,18 @@
 /* The preflight gives up on a pod after this long; the bench itself keeps retrying. */
 #define PREFLIGHT_LIMIT_S 20.0
 
+static const int leave_signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+void bench_mask_signals(int how)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	for (size_t i = 0; i < LENGTH(leave_signals); i++)
+		sigaddset(&signals, leave_signals[i]);
+	(void)pthread_sigmask(how, &signals, NULL);
+}
+
 struct preflight {
 	const struct bench_drive *drive;
 	struct pod_wait *waits; /* owned; one per pod */
@@ -240,9 +252,8 @@ static int drive_loop(struct driver *driver, const struct conf_pod *pods, struct
 			.noise_user = &driver->lookup,
 		},
 		&cb);
-	loop_on_signal(driver->loop, SIGINT, driver_on_signal, driver);
-	loop_on_signal(driver->loop, SIGTERM, driver_on_signal, driver);
-	loop_on_signal(driver->loop, SIGHUP, driver_on_signal, driver);
+	for (size_t i = 0; i < LENGTH(leave_signals); i++)
+		loop_on_signal(driver->loop, leave_signals[i], driver_on_signal, driver);
 	struct loop_timer *flush = loop_timer_new(driver->loop, driver_on_flush, NULL);
 	loop_timer_start(flush, FLUSH_MS, FLUSH_MS);
 	loop_run(driver->loop);

@@ -15,6 +15,10 @@ struct bench_drive {
 	void (*note)(const char *line);
 };
 
+/* Block SIGINT, SIGTERM and SIGHUP (SIG_BLOCK) or unblock them (SIG_UNBLOCK).  Called before the
+ * folder of a bench is created, so that these signals detach it from its first moment on. */
+void bench_mask_signals(int how);
+
 /* Do what the mode asks (run, abort, clean or stop the bench), and return when it is done.  SIGINT,
  * SIGTERM and SIGHUP only detach: jobs on the pods continue.  The caller holds the lock of the
  * folder.  Returns how the session ended; SESSION_FAILED with err. */

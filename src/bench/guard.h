@@ -36,6 +36,7 @@
 	X(AA, "A/A differs", "the A/A arm differs from the control")                             \
 	X(NO_SPREAD, "no spread", "all blocks show exactly the same difference")                 \
 	X(UNSEEN, "versions not seen", "no loaded libraries were seen, so versions are unknown") \
+	X(COARSE, "coarse clock", "the interval includes the rounding of the log's clock")       \
 	X(STEADY, "not steady", "a few intervals determine the mean")                            \
 	X(QUALITY, "quality", "its losses are worse over all blocks")                            \
 	X(BUFFERED, "output came at the end",                                                    \
@@ -101,8 +102,7 @@ struct guard_losses {
 	double late_step; /* end of the window; NAN: skip the soft check */
 };
 
-/* Compare the variant's losses with the control's of the same block.  With `changed` (the plan
- * declares changed numerics) hits are soft. */
+/* Compare losses with the control's of the same block; `changed`: declared, so hits are soft. */
 void guard_check_losses(struct guard_hits *hits, const struct guard_losses *control,
 			const struct guard_losses *variant, const struct guard_loss_rule *rule,
 			bool changed);

@@ -74,7 +74,8 @@ size_t judge_blocks_to_show(const struct judge *judge, const struct judge_contra
 	array_each (run, judge->runs, judge->n_runs)
 		if (run->rep >= plan.reps)
 			plan.reps = run->rep + 1;
-	return power_blocks(&plan, delta);
+	/* More blocks do not reduce a clock's rounding. */
+	return guard_has(&c->hits, GUARD_COARSE) ? 0 : power_blocks(&plan, delta);
 }
 
 #define DEFAULT_LO 20.0
@@ -235,7 +236,12 @@ static void measure_run(const struct judge *judge, struct judge_run *run)
 		else if (!isnan(score))
 			guard_add(&run->hits, GUARD_PARSE, true,
 				  "the score %g is not positive, so no ratio exists", score);
-	} else if (log->n_rows > 0 && !isnan(judge->lo) && !isnan(judge->hi)) {
+	} else if (isnan(judge->lo) || isnan(judge->hi)) {
+		guard_add(&run->hits, GUARD_WINDOW, true,
+			  "its log has %zu training row%s after step 0, need 2: print rows more "
+			  "often, or run more steps",
+			  log->n_rows, log->n_rows == 1 ? "" : "s");
+	} else if (log->n_rows > 0) {
 		run->legacy = step_legacy(log->rows, log->n_rows, judge->lo, judge->hi);
 		bool has_rows = has_row(log, judge->lo) && has_row(log, judge->hi);
 		run->has_window = set_times(judge, run, judge->lo, judge->hi, &err) == 0 &&
@@ -604,15 +610,9 @@ static void judge_compare_unblocked(const struct judge *judge, struct judge_cont
 	const struct judge_summary *a = &judge->summary[0];
 	const struct judge_summary *b = &judge->summary[c->arm];
 	AUTO_FREE double *x = judge_new_array(judge), *y = judge_new_array(judge);
-	double alpha = judge->rule.paired.alpha;
 	size_t n = collect_y(judge, 0, x), m = collect_y(judge, c->arm, y);
 
-	c->rank = rank_mann_whitney(x, n, y, m, alpha);
-	for (size_t i = 0; i < n; i++)
-		x[i] = log(x[i]);
-	for (size_t i = 0; i < m; i++)
-		y[i] = log(y[i]);
-	c->welch = multi_welch(x, n, y, m, alpha);
+	c->rank = rank_mann_whitney(x, n, y, m, judge->rule.paired.alpha);
 	c->median_delta_pct = 100.0 * (b->median / a->median - 1.0);
 	c->min_delta_pct = 100.0 * (b->min / a->min - 1.0);
 	c->legacy_pct = 100.0 * (b->legacy_mean / a->legacy_mean - 1.0);
@@ -966,14 +966,20 @@ static void refuse_unsteady(const struct judge *judge, struct judge_contrast *c,
 /* Both ends of a window are rounded to a tick, so a difference must be at least two ticks. */
 #define LEAST_APART 2.0
 
-/* Refuse a verdict if the logs' clock is too coarse: the window has too few ticks, the difference
- * is below two ticks, or all blocks show exactly the same difference. */
-static void refuse_coarse(const struct judge *judge, const struct judge_contrast *c,
-			  struct refusal *why)
+/* With a larger bound on the rounding, an interval that includes it is of no use. */
+#define MOST_ROUNDING 0.1
+
+/* Include the rounding of a coarse clock in the interval, if the verdict holds with it.  Otherwise
+ * refuse a verdict: too few ticks, a difference below two ticks, or blocks without any spread. */
+static void refuse_coarse(const struct judge *judge, struct judge_contrast *c, struct refusal *why)
 {
 	double ticks = fmin(judge->summary[c->base].ticks, judge->summary[c->arm].ticks);
 	const struct judge_run *first = judge_next(judge, c->base, NULL);
 	bool of_pod = first != NULL && first->times.clock == STEP_CLOCK_STAMPS;
+	bool is_total = first != NULL && step_clock_is_total(first->times.clock);
+	double rounding = (is_total ? LEAST_APART : 1.0) / ticks;
+	bool holds = c->paired.sd > 0.0 &&
+		     fabs(c->paired.mean) - rounding > (c->paired.hi - c->paired.lo) / 2.0;
 	bool differs = c->paired.p < judge->rule.paired.alpha;
 	double moments = (double)NAN;
 
@@ -982,7 +988,14 @@ static void refuse_coarse(const struct judge *judge, const struct judge_contrast
 		    (judge->runs[i].arm == c->base || judge->runs[i].arm == c->arm))
 			moments = fmin(moments,
 				       step_moments(&judge->runs[i].times, judge->lo, judge->hi));
-	if (ticks < LEAST_TICKS) {
+	if ((ticks < LEAST_TICKS || c->paired.sd == 0.0) && (!differs || holds) && !of_pod &&
+	    rounding < MOST_ROUNDING) {
+		paired_widen(&c->paired, rounding);
+		guard_add(&c->hits, GUARD_COARSE, false,
+			  "the log's clock rounds the window to %.0f ticks: the interval includes "
+			  "that rounding, %.2g%%",
+			  ticks, 100.0 * rounding);
+	} else if (ticks < LEAST_TICKS) {
 		why->reason = VERDICT_COARSE;
 		print_into(why->details, "the window is %.0f ticks of %s clock, need %.0f", ticks,
 			   of_pod ? "the pod's" : "the log's", LEAST_TICKS);
@@ -1031,6 +1044,7 @@ static void decide_contrast(const struct judge *judge, struct judge_contrast *c)
 	if (why.reason == VERDICT_UNSTEADY)
 		input.suffixes &= ~(1U << VERDICT_NOT_STEADY);
 	refuse_coarse(judge, c, &why);
+	input.same_on_each &= !guard_has(&c->hits, GUARD_COARSE);
 	if (why.reason == VERDICT_NONE)
 		judge_refuse_late_rows(judge, c, &why);
 	const struct judge_run *control = judge_next(judge, 0, NULL);

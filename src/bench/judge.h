@@ -175,15 +175,13 @@ struct judge_contrast {
 	enum window_trend trend;
 	struct judge_steps steps; /* training only */
 	struct judge_quality quality;
-	struct welch welch;			/* ignores blocks */
 	struct rank_two rank;			/* ignores blocks; y of control against variant */
 	double median_delta_pct, min_delta_pct; /* of y; + is slower */
 	double legacy_pct;	/* difference of the mean printed tok/s; NAN: none */
 	struct guard_hits hits; /* of the contrast and all its runs */
 	double robust_sd;	/* 1.4826 * mad of d; NAN below 4 blocks */
 	double block_sd;	/* standard deviation of all d */
-	/* Outliers made the interval over 3 times as wide as the other blocks
-	 * would: report the robust numbers as well. */
+	/* Outliers made the interval over 3 times as wide: report robust numbers, too. */
 	bool widened;
 	size_t n_agree; /* blocks with the sign of paired.hl */
 	struct verdict verdict;
@@ -239,8 +237,7 @@ struct judge {
 	size_t n_dropped, cap_dropped;
 };
 
-/* Judge the runs.  2 <= n_arms <= SCHEDULE_MAX_ARMS. arms and runs must outlive the result.
- * Contrasts are in the order of the arms. */
+/* Judge the runs; arms (2 to SCHEDULE_MAX_ARMS) and runs must outlive the result. */
 void judge_init(struct judge *judge, const struct judge_rule *rule, const struct judge_arm *arms,
 		size_t n_arms, struct judge_run *runs, size_t n_runs);
 void judge_release(struct judge *judge);

@@ -6,8 +6,10 @@
 
 /* A variant that takes less than this share of the control's time gets a warning. */
 #define IMPLAUSIBLE 0.5
-/* Two logs are copies if their times are equal in this many rows and change from row to row. */
+/* Two logs are copies if their times are equal in this many rows that differ from most rows. */
 #define LEAST_COPIED 7
+/* The same if all bytes are equal. */
+#define LEAST_EQUAL 2
 /* With fewer runs per arm, a difference of settings may be an accident of one log. */
 #define LEAST_RUNS 2
 /* A setting's name of this many characters also matches longer names that contain it. */
@@ -75,10 +77,22 @@ static bool is_same_value(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* Do the logs have the same times in too many rows for chance?  Other columns may differ. */
-static bool has_same_rows(const struct run_log *a, const struct run_log *b)
+/* The time of row i in units of 1e-6: since the row before, of a step, or as a rate; NAN: none. */
+static double get_row_time(const struct step_row *rows, size_t i)
 {
-	size_t timed = 0;
+	if (!isnan(rows[i].train_ms))
+		return i == 0 ? (double)NAN
+			      : round(1e6 * (rows[i].train_ms - rows[i - 1].train_ms));
+	return round(1e6 * (isnan(rows[i].step_ms) ? rows[i].tok_s : rows[i].step_ms));
+}
+
+/* Do the logs have the same times, and `least` rows too far from the median for chance?  Rounding
+ * to ticks may print the same times in honest runs, so they must be further away than one tick. */
+static bool has_same_rows(const struct run_log *a, const struct run_log *b, size_t least)
+{
+	AUTO_FREE double *time = xmalloc((a->n_rows + 1) * sizeof(*time));
+	double tick = (double)INFINITY;
+	size_t n = 0;
 
 	if (a->kind != RUN_LOG_TRAINING || b->kind != RUN_LOG_TRAINING || a->n_rows != b->n_rows)
 		return false;
@@ -88,14 +102,13 @@ static bool has_same_rows(const struct run_log *a, const struct run_log *b)
 		if (x->step != y->step || !is_same_value(x->train_ms, y->train_ms) ||
 		    !is_same_value(x->step_ms, y->step_ms) || !is_same_value(x->tok_s, y->tok_s))
 			return false;
-		/* Rounded step times may be the same in all rows of many runs. */
-		timed += i > 0 && !(is_same_value(x->train_ms, x[-1].train_ms) &&
-				    is_same_value(x->step_ms, x[-1].step_ms) &&
-				    is_same_value(x->tok_s, x[-1].tok_s))
-				 ? 1
-				 : 0;
+		time[n] = get_row_time(a->rows, i);
+		if (n > 0 && time[n] != time[n - 1])
+			tick = fmin(tick, fabs(time[n] - time[n - 1]));
+		n += isnan(time[n]) ? 0 : 1;
 	}
-	return timed >= LEAST_COPIED;
+	double median = values_median(time, n);
+	return array_count(one, time, n, fabs(*one - median) > 1.5 * tick) >= least;
 }
 
 /* One log imported as two runs would fake precision. Runs of a bench have their own logs. */
@@ -107,12 +120,14 @@ static void check_copied_log(struct judge *judge, struct judge_run *run)
 		if (o->log == NULL)
 			continue;
 		if (strcmp(o->log->sha256, run->log->sha256) == 0) {
-			/* Scores of a cost model may be equal. */
-			guard_add(&run->hits, GUARD_COPY, run->log->kind == RUN_LOG_TRAINING,
+			/* Scores of a cost model and times of a coarse clock may be equal. */
+			guard_add(&run->hits, GUARD_COPY,
+				  strcmp(o->log->path, run->log->path) == 0 ||
+					  has_same_rows(o->log, run->log, LEAST_EQUAL),
 				  "the log is a byte-for-byte copy of another run's log");
 			return;
 		}
-		if (has_same_rows(o->log, run->log)) {
+		if (has_same_rows(o->log, run->log, LEAST_COPIED)) {
 			guard_add(&run->hits, GUARD_COPY, true,
 				  "the log has the same times as another run's log, row by row");
 			return;
@@ -567,6 +582,7 @@ void judge_refuse_late_rows(const struct judge *judge, const struct judge_contra
 {
 	double claimed = MEAN(0, printed_s) - MEAN(c->arm, printed_s);
 	const struct paired_rule *rule = &judge->rule.paired;
+	double least_s = rule->margin * MEAN(0, printed_s);
 	AUTO_FREE double *gained = judge_new_array(judge);
 	bool witnessed = true, paced = true, timely;
 	double shown = 0.0;
@@ -588,7 +604,7 @@ void judge_refuse_late_rows(const struct judge *judge, const struct judge_contra
 			   : shown / (double)n / claimed >= 0.5;
 	if (witnessed || isnan(seen.mean) ||
 	    (c->paired.p < rule->alpha ? seen.p < rule->alpha && seen.mean / claimed >= 0.5
-				       : !(seen.p < LOG_CLOCK_P)))
+				       : !(seen.p < LOG_CLOCK_P && fabs(seen.mean) > least_s)))
 		return;
 	const struct judge_run *first = judge_next(judge, c->arm, NULL);
 	why->reason = first != NULL && first->times.clock == STEP_CLOCK_STAMPS ? VERDICT_WHOLE_RUNS

@@ -4,8 +4,7 @@
 #include "context.h"
 #include "model/model.h"
 
-/* Store the current content of a results folder in the database: bench.json, state.json and, if it
- * exists, verdict.json with its runs. */
+/* Store a results folder in the database: bench.json, state.json and verdict.json, if any. */
 int bench_record(const char *db_path, const char *id, const char *path, struct err *err) MUST_USE;
 
 /* Fill out with the benches in the database whose id is not in ids, newest first, at most max.

@@ -292,7 +292,6 @@ static void add_ranks(struct report *r)
 	const cJSON *a = find_arm(r, "control");
 	const cJSON *b = find_arm(r, "variant");
 	const cJSON *rank = verdict_list(r->c, "mann_whitney");
-	const cJSON *welch = verdict_list(r->c, "welch");
 
 	if (verdict_count(a, "valid") < 2 || verdict_count(b, "valid") < 2)
 		return;
@@ -302,9 +301,6 @@ static void add_ranks(struct report *r)
 	       pct_text(num(a, "spread_pct_of_median"), false).s,
 	       pct_text(num(b, "spread_pct_of_median"), false).s, num(rank, "u_control"),
 	       p_text(verdict_is(rank, "exact") ? ", exact p" : ", p", num(rank, "p")).s);
-	if (!isnan(num(welch, "p")))
-		append(r, "; Welch t %.2f, df %.2f, %s", num(welch, "t"), num(welch, "df"),
-		       p_text("p", num(welch, "p")).s);
 	add_fact(r, "ignoring blocks", FACT_PLAIN);
 	if (num(rank, "p") < num(r->root, "alpha") && is_word(r->c, VERDICT_NO_DIFFERENCE))
 		facts_text(r->facts, "", FACT_WARN,
@@ -358,8 +354,16 @@ static void add_doubts(struct report *r)
 	if (strcmp(txt(r->root, "metric"), "wall_s") == 0)
 		append(r, "%syou state that both arms do the same work; this was not checked",
 		       r->line.len > 0 ? "; " : "");
-	if (r->line.len == 0)
-		append(r, "the checks of the runs found none");
+	if (r->line.len == 0 && strcmp(txt(json_first(verdict_list(r->root, "runs")), "state"),
+				       run_state_words[RUN_STATE_CLAIMED]) == 0)
+		append(r, "the checks of the logs found none; the runs were not observed");
+	else if (r->line.len == 0)
+		append(r,
+		       "the checks found none, but would not notice %sa control slowed by less "
+		       "than 3%%",
+		       bench_metric_find(txt(r->root, "metric"))->key == NULL
+			       ? "less than 0.5 s of work outside of what the score times, or "
+			       : "");
 	add_fact(r, "doubts", n > 0 ? FACT_WARN : FACT_PLAIN);
 }
 
@@ -377,6 +381,8 @@ static void add_next_step(struct report *r)
 		append(r, "fix the reason, then run the bench again");
 	else if (is_word(r->c, VERDICT_SAME))
 		append(r, "choose for reasons other than speed");
+	else if (is_word(r->c, VERDICT_NO_DIFFERENCE) && has_guard(r, GUARD_COARSE))
+		append(r, "%s", verdict_advice[VERDICT_COARSE]);
 	else if (is_word(r->c, VERDICT_NO_DIFFERENCE) && need > 0)
 		append(r, "run %zu blocks to detect %g%%", need, num(r->root, "margin_pct"));
 	else if (is_word(r->c, VERDICT_NO_DIFFERENCE))

@@ -155,8 +155,7 @@ size_t bench_run_place(const char *log)
 bool bench_run_needs_repeat(const struct bench_runs *runs, const struct bench_run *run, char *out,
 			    size_t size)
 {
-	/* A run of the block in another allocation, or in the same one before Slurm requeued it:
-	 * the block may have run on two nodes. */
+	/* In another allocation, or requeued by Slurm: the block may have run on two nodes. */
 	const struct bench_run *moved =
 		array_find(other, runs->v, run->result.alloc[0] != '\0' ? runs->n : 0,
 			   other->pod == run->pod && other->counted && other->block == run->block &&

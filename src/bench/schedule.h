@@ -5,9 +5,8 @@
 
 #include "base/random.h"
 
-/* The order in which the arms of a bench run.  Rounds come in counterbalanced pairs: a random
- * permutation, then the same permutation reversed, so that a linear drift cancels within the pair.
- * The order depends only on the seed. */
+/* The order in which arms run, by the seed alone.  Rounds come in pairs: a random permutation, then
+ * its reverse, so that a linear drift cancels within the pair. */
 #define SCHEDULE_MAX_ARMS   26
 #define SCHEDULE_MAX_ROUNDS 1000
 

@@ -345,8 +345,7 @@ static void describe_output(const struct session *s, const struct bench_run *run
 		    reason[0] != '\0' ? "; " : "", n, n == 1 ? "" : "s", path, last.data);
 }
 
-/* Check that the control's first run has a value.  -1 with the reason in `why` if it has none: then
- * the other runs would only cost time. */
+/* Check that the control's first run has a value; -1 with the reason in `why` if not. */
 static int check_value(const struct session *s, const struct bench_run *run, struct err *why)
 {
 	enum run_log_kind kind = bench_metric_find(s->plan->key)->kind;

@@ -221,8 +221,7 @@ static void add_window(const struct step_times *times, const struct run_log *log
 	}
 }
 
-/* Set the time at which each row appeared.  Rows that were first seen at the same check are spread
- * over the time since the check before. */
+/* Set when each row appeared; rows seen at the same check are spread over the time before it. */
 static void stamp_rows(struct run_log *log, const double *ends, const struct health *health)
 {
 	double after, next;

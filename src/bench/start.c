@@ -25,11 +25,8 @@ static void append_change(struct buf *out, const char *what, const char *text)
 {
 	if (text == NULL)
 		return;
-	buf_append_str(out, "              ");
-	utf8_sanitize(out, str_from(what));
-	buf_append_char(out, ' ');
-	utf8_sanitize(out, str_from(text));
-	buf_append_char(out, '\n');
+	AUTO_TEXT change = xasprintf("  %s %s", what, text);
+	append_line(out, "", change);
 }
 
 /* Append the exact command of an arm, with its line breaks, and the changes in its copy. */

@@ -131,6 +131,9 @@ void paired_add_variance(struct paired *paired, double variance, const struct pa
 /* Recompute lo, hi and mde for the interval at 1 - level. */
 void paired_set_level(struct paired *paired, double level, const struct paired_rule *rule);
 
+/* Widen both intervals and mde by a bound on what rounding adds to each block. */
+void paired_widen(struct paired *paired, double by);
+
 /* Is the 90 % interval inside +-ln(1 + margin)? */
 bool paired_is_same(const struct paired *paired, double margin);
 
@@ -140,14 +143,6 @@ bool paired_is_same(const struct paired *paired, double margin);
 size_t multi_rank(const double *p, size_t n, size_t i);
 /* Holm's adjusted p values.  NAN stays NAN and does not count as a test. */
 void multi_holm(const double *p, double *adjusted, size_t n);
-
-/* Two arms that did not run in blocks, on ln y; mean > 0: the variant is faster. */
-struct welch {
-	double mean, se, t, df, p, lo, hi;
-};
-
-struct welch multi_welch(const double *ln_control, size_t n, const double *ln_variant, size_t m,
-			 double alpha);
 
 /* Analysis of variance: do pods agree about one difference? */
 struct pods_spread {

@@ -27,7 +27,7 @@ extern const char *const verdict_words[]; /* NULL-terminated */
 	X(EARLY, "ended early", "run all of its blocks")                                          \
 	X(NO_VALUE, "the control has no value", "make the control print its step times or score") \
 	X(UNSTEADY, "not steady", "choose a window without these steps (--window)")               \
-	X(COARSE, "coarse clock", "measure more steps (--window) or longer runs")                 \
+	X(COARSE, "coarse clock", "print times with more digits, or measure longer runs")         \
 	X(NO_SPREAD, "no spread", "measure more steps (--window) or longer runs")                 \
 	X(AT_ONCE, "all rows appeared at once",                                                   \
 	  "turn off output buffering (stdbuf -oL, python3 -u) or measure longer runs")            \

@@ -246,8 +246,7 @@ static void give_up(struct worker *worker, const char *why)
 	end_worker(worker);
 }
 
-/* Fail this pod; the other pods continue.  If the bench has run something on it, and stops its pods
- * at the end, the pod is stopped now. */
+/* Fail this pod only.  If the bench used it and stops its pods at the end, stop it now. */
 static void fail_worker(struct worker *worker, const char *why)
 {
 	if (!must_stop_pod(worker) || (!worker->has_started && get_slurm(worker) == NULL) ||

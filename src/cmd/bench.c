@@ -193,7 +193,11 @@ static int get_run_status(const struct bench_drive *drive, unsigned int fail_on)
 static int drive_bench(const struct bench_drive *drive, const enum out_format *print,
 		       unsigned int fail_on, struct err *err)
 {
-	switch (bench_drive(drive, err)) {
+	bench_mask_signals(SIG_BLOCK);
+	enum session_end end = bench_drive(drive, err);
+	if (end != SESSION_LEFT)
+		bench_mask_signals(SIG_UNBLOCK);
+	switch (end) {
 	case SESSION_LEFT:
 		(void)fprintf(stderr,
 			      "detached; runs continue on the pods. To see them again: "
@@ -309,6 +313,7 @@ static int start_bench(struct context *context, const struct plan *plan, const c
 		return err_set(err, ERR_USAGE, "stdin is not a terminal; use --yes to start");
 	if (!q->yes && !confirm("start?"))
 		return err_set(err, ERR_CANCELLED, "not started");
+	bench_mask_signals(SIG_BLOCK);
 	if (bench_create(plan, given, id, path, &lock, err) == 0) {
 		(void)fprintf(stderr, "bench %s in %s\n", id, path);
 		if (q->detach)

@@ -34,6 +34,7 @@ struct loop {
 	int64_t ahead_ms;     /* of the test's clock, as applied to the timers */
 	struct list posts;    /* struct post */
 	struct job_queue jobs[JOB_KIND_COUNT];
+	sigset_t watched;
 };
 
 /* handle->data points to the watch; NULL for idle, prepare and check. */
@@ -228,7 +229,11 @@ void loop_free(struct loop *loop)
 
 void loop_run(struct loop *loop)
 {
+	sigset_t before;
+
+	(void)pthread_sigmask(SIG_UNBLOCK, &loop->watched, &before);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void loop_stop(struct loop *loop)
@@ -375,6 +380,7 @@ void loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn, void *user
 	uv_signal_init(&loop->uv, &watch->signal);
 	watch->signal.data = watch;
 	uv_signal_start(&watch->signal, on_uv_signal, signum);
+	sigaddset(&loop->watched, signum);
 	uv_unref((uv_handle_t *)&watch->signal);
 }
 

@@ -49,7 +49,7 @@ void loop_post(struct loop *loop, loop_post_fn fn, void *user);
 void loop_unpost(struct loop *loop, loop_post_fn fn, void *user);
 
 typedef void (*loop_signal_fn)(void *user, int signum);
-/* Call fn for each such signal until loop_free(). */
+/* Call fn for each such signal until loop_free().  loop_run() unblocks it while it runs. */
 void loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn, void *user);
 
 /* Start a child process in a new session.  argv[0] is looked up in PATH; fds are its stdin, stdout

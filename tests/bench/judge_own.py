@@ -286,9 +286,11 @@ def clocks(folder):
     fast = arms(folder, "tf", 0.00198, noise=0.05)
     found = verdict(control, {"b": fast}, "--window", "20:100")["b"]
     ticks = min(ticks_of(control), ticks_of(fast))
-    ok(found["text"] == "NOT JUDGED (coarse clock: the window is %.0f ticks of the log's "
-       "clock, need 200)" % ticks and 130 < ticks < 190,
-       "1 ms ticks over 160 ms are too few", (found["text"], ticks))
+    lo, hi = found["ci_pct"]
+    ok(found["verdict"] == "NO DIFFERENCE SHOWN" and 130 < ticks < 190 and
+       lo < -200 / ticks and hi > 200 / ticks and
+       "rounds the window to %.0f ticks" % ticks in str(found["guards"]),
+       "an interval includes two of the few ticks of its window", found)
     done = run("--json", "--window", "20:100", "--control", *control,
                "--variant", "b=" + fast[0], *fast[1:])
     ok([round(a["clock_ticks"]) for a in json.loads(done.stdout)["arms"]] ==
@@ -310,6 +312,15 @@ def clocks(folder):
                     "--window", "20:100")["b"]
     ok(re.match("NOT JUDGED .coarse clock: the window is 1[56]. ticks ", found["text"]),
        "a clock that prints ms but ticks in 10 ms is detected", found["text"])
+    control = coarse("tg", 0.02)
+    same = verdict(control, {"b": coarse("th", 0.02)}, "--window", "20:100")["b"]
+    ok(same["verdict"] == "NO DIFFERENCE SHOWN" and abs(same["pct"]) < 0.2 and
+       1.2 < same["ci_pct"][1] < 2 and same["blocks_to_margin"] is None,
+       "equal arms by a coarse clock: no difference larger than its rounding", same)
+    found = verdict(control, {"b": coarse("ti", 0.019)}, "--window", "20:100")["b"]
+    lo, hi = found["ci_pct"]
+    ok(found["verdict"] == "FASTER" and lo < 5.26 < hi and hi - lo > 2.4,
+       "a difference far above the rounding of a coarse clock is FASTER", found)
     found = verdict(
         [arms(folder, "ta%d" % i, 1.0, 1, 0, extra=swap(i))[0]
          for i in range(6)],

@@ -411,6 +411,44 @@ def detached(rig):
     rig.clean("away")
 
 
+def interrupted(rig):
+    """A signal at any moment after the folder of a bench exists detaches the
+    bench, and a signal before that leaves nothing behind."""
+    path = rig.bench("sig", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
+                     workload={"env": {"STEP_MS": "2000", "WAIT_FOR":
+                                       "test -e %s/go" % rig.dir}})
+    benches = os.path.join(rig.dir, "state", "hgym-tui", "benches")
+    said = os.path.join(rig.dir, "said-sig")
+    wrong, exits = [], set()
+    for i in range(20):
+        with open(said, "wb") as stream:
+            child = subprocess.Popen(
+                [TUI, "bench", "run", "--yes", path], env=rig.env,
+                stdin=subprocess.DEVNULL, stdout=stream, stderr=stream)
+        if i % 2:  # from the moment at which the folder exists
+            wait_for(lambda: os.path.isdir(benches) and os.listdir(benches) and
+                     b" in " in open(said, "rb").read())
+        time.sleep(0.01 * (i // 2))
+        child.send_signal((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[i % 3])
+        exits.add(child.wait(timeout=PATIENCE_S) == 130)
+        ids = os.listdir(benches) if os.path.isdir(benches) else []
+        text = open(said, "rb").read()
+        if (b"detached; runs continue" in text) != (child.returncode == 130) or \
+                (child.returncode == 130) != bool(ids):
+            wrong.append((i, child.returncode, ids, text))
+        for name in ids:
+            for word in ("abort", "clean"):
+                done = rig.tui("bench", word, name)
+                if done.returncode != 0:
+                    wrong.append((i, word, done))
+            shutil.rmtree(os.path.join(benches, name))
+        left = glob.glob(rig.dir + "/root-*") + glob.glob(rig.dir + "/locks/*")
+        if left or not wait_for(lambda: not rig.processes()):
+            wrong.append((i, left, rig.processes()))
+    ok(not wrong, "a signal detaches a bench as soon as it exists", wrong)
+    ok(True in exits, "some of the early signals detached a bench", exits)
+
+
 def shipped(rig):
     with open(os.path.join(rig.dir, "work", "config.json"), "w") as stream:
         stream.write('{"step_ms": 2000, "other": 1}')
@@ -773,5 +811,5 @@ def run_tests(tests, tools=("flock", "setsid")):
 if __name__ == "__main__":
     sys.exit(run_tests((two_pods, misbehaving, few_looks, tricks, killed,
                         aborted, wrapper, full,
-                        detached, shipped, refused, one_line, unreachable,
+                        detached, interrupted, shipped, refused, one_line, unreachable,
                         over_ssh)))

@@ -207,7 +207,7 @@ static void test_guard_words(void)
 	       "outputs changed, judge files, copy, lost, outlier, sm clock, power cap, busy "
 	       "cores, "
 	       "host load, settings, restarted, environment, log clock, metrics disagree, "
-	       "A/A differs, no spread, versions not seen, not steady, quality, "
+	       "A/A differs, no spread, versions not seen, coarse clock, not steady, quality, "
 	       "output came at the end, not stamped, host-bound, whole runs, left behind, control slowed, "
 	       "earlier runs, shared files",
 	       "the words of the validity checks stay");

@@ -236,8 +236,7 @@ static int check_file(const char *file, const cJSON *printed, struct err *err)
 	return own != NULL ? 0 : -1;
 }
 
-/* Collect the settings of a run.  Settings printed by the verifier are evidence; files
- * are used only if the verifier printed none. */
+/* Collect a run's settings: those that the verifier printed, or else those in files. */
 static int read_settings(struct settings *all, const struct harness_run *run, struct err *err)
 {
 	const char *base = run->template_settings, *own = run->checkpoint.settings;

@@ -85,8 +85,7 @@ struct health_sum {
 	double printed_s, shown_least_s, shown_most_s;
 	double took_s;	    /* length of the whole run, set by the same reader */
 	size_t n_validated; /* validations in the window */
-	/* Except after validations, each row appeared at the time that the log's clock gives for
-	 * it, within health_pace_s and HEALTH_PACE_SHARE. */
+	/* Rows appeared when the log's clock says, within health_pace_s and HEALTH_PACE_SHARE. */
 	bool paced;
 	bool stamped; /* its rows have stamps */
 };

@@ -782,8 +782,7 @@ static void merge_controls(const struct judge *judge, struct judge_contrast *c)
 	c->second = both ? c->second : 0;
 }
 
-/* Compare the arms by the blocks of one pod, or by all blocks with JUDGE_ANY.  The latter also
- * adjusts fit.d of the blocks for the places of the runs. */
+/* Compare by the blocks of one pod, or of all (JUDGE_ANY: also adjust fit.d for places). */
 static struct paired fit_blocks(const struct judge *judge, struct judge_contrast *c, size_t pod)
 {
 	AUTO_FREE struct paired_block *fit = xcalloc(c->n_shown + 1, sizeof(*fit));
@@ -916,6 +915,7 @@ static unsigned int get_suffixes(const struct judge *judge, const struct judge_c
 		{ VERDICT_NOT_WHOLE, guard_has(&c->hits, GUARD_WHOLE) },
 		{ VERDICT_SLOWED, guard_has(&c->hits, GUARD_SLOWED) },
 		{ VERDICT_EARLIER, guard_has(&c->hits, GUARD_EARLIER) },
+		{ VERDICT_LEFT, c->left_by_one },
 		{ VERDICT_UNPROVEN, judge->arms[c->arm].numerics_changed },
 	};
 	unsigned int suffixes = 0;
@@ -976,8 +976,9 @@ static void refuse_coarse(const struct judge *judge, struct judge_contrast *c, s
 	double ticks = fmin(judge->summary[c->base].ticks, judge->summary[c->arm].ticks);
 	const struct judge_run *first = judge_next(judge, c->base, NULL);
 	bool of_pod = first != NULL && first->times.clock == STEP_CLOCK_STAMPS;
-	bool is_total = first != NULL && step_clock_is_total(first->times.clock);
-	double rounding = (is_total ? LEAST_APART : 1.0) / ticks;
+	double rounding =
+		(first != NULL && !step_clock_is_total(first->times.clock) ? 1.0 : LEAST_APART) /
+		ticks;
 	bool holds = c->paired.sd > 0.0 &&
 		     fabs(c->paired.mean) - rounding > (c->paired.hi - c->paired.lo) / 2.0;
 	bool differs = c->paired.p < judge->rule.paired.alpha;
@@ -1065,8 +1066,7 @@ static void decide_contrast(const struct judge *judge, struct judge_contrast *c)
 	verdict_judge(&c->if_valid, &input);
 }
 
-/* The level that p must be below, given the alpha that Holm leaves.  A finished bench that no
- * earlier look stopped uses the level of the last look. */
+/* The level for p, given Holm's alpha; of the last look, if the bench ran to its end. */
 static double get_level(const struct judge *judge, const struct judge_contrast *c, double alpha)
 {
 	const struct judge_rule *rule = &judge->rule;
@@ -1150,8 +1150,8 @@ static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 #define LEAST_SERIES 7
 
 /* By how much all runs of an arm in the blocks are slower (sign 1) or faster (-1) than its burn-in
- * run on the same pod, if that is more than `least`, or if each run is faster than the one before;
- * ln units, 0: not shown.  A gradual slowdown increases the spread, so it is not significant. */
+ * run on the same pod, if that is significant and more than `least`, or if each run is slower or
+ * faster than the one before; ln units, 0: not shown. */
 static double compare_with_burn_in(const struct judge *judge, size_t arm, double sign, double least)
 {
 	AUTO_FREE double *ln = judge_new_array(judge);
@@ -1172,21 +1172,20 @@ static double compare_with_burn_in(const struct judge *judge, size_t arm, double
 		if (n > VERDICT_MIN_BLOCKS && by > (few ? fmax(least, SLOWED_FEW_BY) : least) &&
 		    dist_t_upper(by / se, (double)n - 2.0) < (few ? SLOWED_FEW_P : SLOWED_P))
 			return by;
-		if (sign < 0.0 && n >= LEAST_SERIES && by > log1p(judge->rule.paired.margin) &&
-		    all_of(i, n - 1, ln[i + 1] < ln[i]))
+		if (n >= LEAST_SERIES && by > log1p(judge->rule.paired.margin) &&
+		    all_of(i, n - 1, sign * ln[i + 1] > sign * ln[i]))
 			return by;
 	}
 	return 0.0;
 }
 
-/* Warn if the control became slower after a variant had run for the first time, or if only the
- * variant became faster after its own first run. */
+/* Warn if only the control became slower, or only the variant faster, after its first run. */
 static void compare_earlier_runs(const struct judge *judge, struct judge_contrast *c)
 {
 	double slowed = compare_with_burn_in(judge, 0, 1.0, SLOWED_BY);
 	double gained = compare_with_burn_in(judge, c->arm, -1.0, PREPARED_BY);
 
-	if (slowed > 0.0)
+	if (slowed > 2.0 * compare_with_burn_in(judge, c->arm, 1.0, 0.0))
 		guard_add(&c->hits, GUARD_SLOWED, false,
 			  "the control became %.1f%% slower once other arms had run: does one of "
 			  "them change what it reads?",

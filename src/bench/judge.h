@@ -172,6 +172,7 @@ struct judge_contrast {
 	size_t n_pods;
 	struct pods_spread spread;
 	bool pods_differ;
+	bool left_by_one; /* only one arm's runs ended before the processes that they started */
 	enum window_trend trend;
 	struct judge_steps steps; /* training only */
 	struct judge_quality quality;
@@ -242,8 +243,7 @@ void judge_init(struct judge *judge, const struct judge_rule *rule, const struct
 		size_t n_arms, struct judge_run *runs, size_t n_runs);
 void judge_release(struct judge *judge);
 
-/* Set the final state of verified runs: confirmed if their arm is FASTER in at least three blocks,
- * only measured if they have a hard guard. */
+/* Set the final state of verified runs: confirmed, or measured after a hard guard hit. */
 void judge_confirm(struct judge *judge);
 
 /* Is the verdict on the arm INVALID? */

@@ -8,8 +8,7 @@
 #define IMPLAUSIBLE 0.5
 /* Two logs are copies if their times are equal in this many rows that differ from most rows. */
 #define LEAST_COPIED 7
-/* The same if all bytes are equal. */
-#define LEAST_EQUAL 2
+#define LEAST_EQUAL  2 /* the same if all bytes are equal */
 /* With fewer runs per arm, a difference of settings may be an accident of one log. */
 #define LEAST_RUNS 2
 /* A setting's name of this many characters also matches longer names that contain it. */
@@ -191,8 +190,7 @@ static void collect_hits(const struct judge *judge, struct judge_contrast *c)
 			array_each (hit, run->hits.hit, run->hits.n)
 				if (hit->hard == (hard == 1))
 					guard_add(&c->hits, hit->guard, hit->hard, "%s", hit->text);
-	/* A control that was restarted changes the difference as a variant does, and processes left
-	 * behind by any arm may slow down all others. */
+	/* A restarted control changes the difference, too; processes left behind slow all arms. */
 	judge_each (run, judge, JUDGE_ANY)
 		array_each (hit, run->hits.hit, run->hits.n)
 			if (run->arm != c->arm &&
@@ -213,8 +211,7 @@ static bool names_overlap(const char *a, const char *b)
 					    : strcasestr(longer, shorter) != NULL;
 }
 
-/* Does the plan declare that the variant changes that setting?  Programs print "cuda_graphs" for
- * CUDA_GRAPHS_ENABLED, so part of a name is enough. */
+/* Is that setting declared?  Part of its name is enough: CUDA_GRAPHS, "cuda_graphs". */
 static bool is_declared(const struct judge_arm *arm, const char *key)
 {
 	return any_of(i, arm->n_declared, names_overlap(arm->declared[i], key));
@@ -363,8 +360,7 @@ static size_t count_torch_runs(const struct judge *judge, size_t arm, size_t *n_
 static void compare_versions(const struct judge *judge, struct judge_contrast *c,
 			     const struct judge_run *run, const struct judge_run *control)
 {
-	/* `decides`: a different version changes the measurement.  The path of python alone does
-	 * not.  Different GPUs are not the same work. */
+	/* `decides`: another version changes the measurement, unlike another path of python. */
 	static const struct {
 		const char *key;
 		bool decides;
@@ -706,8 +702,8 @@ static void check_unfinished(const struct judge *judge, struct judge_contrast *c
 	if (isnan(a) || isnan(b) || !(is_control || is_variant) || first->log == NULL ||
 	    first->log->kind == RUN_LOG_TRAINING)
 		return;
-	guard_add(&c->hits, GUARD_LEFT,
-		  is_control != is_variant && first->log->kind == RUN_LOG_WALL,
+	c->left_by_one = is_control != is_variant;
+	guard_add(&c->hits, GUARD_LEFT, c->left_by_one && first->log->kind == RUN_LOG_WALL,
 		  "%s ended while processes that they had started still ran: the time does not "
 		  "include all of the work",
 		  is_control && is_variant ? "all runs"

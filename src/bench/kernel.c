@@ -37,8 +37,7 @@ char *kernel_command(const struct plan *plan)
 	return buf_detach(&command);
 }
 
-/* Append the lines that the probe printed for the arm.  If there are none, append the lines that
- * belong to no arm, which show why the probe stopped. */
+/* Append the lines that the probe printed for the arm, or else those that belong to no arm. */
 static void extract_lines(struct str output, const char *tag, struct buf *out)
 {
 	struct str line;

@@ -43,8 +43,7 @@ struct bench_line {
 	bool no_aa;
 };
 
-/* Does the line leave the metric to hgym-tui?  The metric is then step_ms, or bench_find_number()'s
- * if the first run prints no training rows. */
+/* Is the metric left open?  Then it is step_ms, or else bench_find_number()'s. */
 bool bench_line_has_default(const struct bench_line *line);
 
 /* Make the bench.json of a line; owned by the caller.  NULL with err (ERR_USAGE).  Values are
@@ -57,6 +56,5 @@ cJSON *bench_make_line(const struct bench_line *line, const struct conf *conf,
 cJSON *bench_make_form(const cJSON *form, const struct conf *conf, struct err *err) MUST_USE;
 
 struct plan;
-/* Return the form that makes the same bench, except for settings that a form does not have.  Owned
- * by the caller; NULL for a kernel bench. */
+/* Return the form of the same bench as far as forms go, owned; NULL for a kernel bench. */
 cJSON *bench_form_of(const struct plan *plan);

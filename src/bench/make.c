@@ -9,8 +9,7 @@
 /* Exists on every pod, and contains no sources that could change during the audit. */
 #define PROBE_FOLDER "/proc/sys/kernel"
 
-/* Each probe works for a few seconds, timed by the pod's own clock, and needs no files.  The GPU
- * probe prints the median of 60 rounds of 50 products. */
+/* Probes time a few seconds of work themselves; the GPU's, 60 rounds of 50 products. */
 static const char probe_cpu[] =
 	"now() { case $(date +%N) in [0-9]*) date +%s%N ;; "
 	"*) echo \"$(cut -d' ' -f1 /proc/uptime | tr -d .)0000000\" ;; esac; }\n"

@@ -246,8 +246,7 @@ void noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod, struct
 	}
 }
 
-/* Seconds per run on that pod, including setup but not the gap.  This is the mean of all runs,
- * because the times of one run are in whole seconds. */
+/* Mean seconds per run on that pod with setup but without gap; single times are rounded. */
 static double measure_pace(const struct plan *plan, size_t pod, const cJSON *all)
 {
 	double took_s = 0.0, end = (double)NAN, n = 0;

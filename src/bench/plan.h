@@ -140,8 +140,7 @@ void plan_arm_tag(const struct plan *plan, size_t arm, char out[PLAN_TAG_SIZE]);
 
 /* Rounds per pod, including burn-in; each arm runs once per round. */
 size_t plan_n_rounds(const struct plan *plan);
-/* Maximum number of runs of the bench, over all pods and including burn-in.  At most three arms run
- * in the blocks that confirm the best. */
+/* Maximum number of runs, with burn-in; at most three arms run to confirm the best. */
 size_t plan_n_runs(const struct plan *plan);
 
 /* The arms of every round of a pod in order, burn-in first; the caller frees it. */
@@ -165,8 +164,7 @@ void plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *o
 /* Append the command that prepares a run of the arm, or nothing if the plan has none. */
 void plan_prepare_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out);
 
-/* The default of gap_s.  A run of less than PLAN_SHORT_S on a pod without a GPU leaves no heat and
- * no memory to wait for: no gap follows it. */
+/* The default of gap_s; none follows a run of less than PLAN_SHORT_S without a GPU. */
 #define PLAN_GAP_S   10.0
 #define PLAN_SHORT_S 10.0
 /* The longest gap between two runs. */

@@ -143,8 +143,7 @@ static struct look take_look(struct simulation *s, size_t variant, size_t n)
 	return look;
 }
 
-/* Are all variants that equal the control decided, by a difference shown in error or by a narrow
- * interval?  The bench continues until they are. */
+/* Are all variants that equal the control decided, so that the bench ends? */
 static bool are_others_decided(struct simulation *s, size_t n)
 {
 	for (size_t v = 1; v < s->plan.variants; v++) {

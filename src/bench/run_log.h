@@ -99,7 +99,6 @@ void run_log_release(struct run_log *log);
 /* Run the validity checks that need only this log: exit, NaN, a failed score. */
 void run_log_guards(const struct run_log *log, struct guard_hits *hits);
 
-/* Add a hard hit if settings that must be equal differ from the control's: batch, seed, world size,
- * accumulation; mode, device and cases of a score. */
+/* Add a hard hit if settings of the work differ: batch, seed, mode, device, cases. */
 void run_log_same_work(const struct run_log *control, const struct run_log *variant,
 		       struct guard_hits *hits);

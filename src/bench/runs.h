@@ -61,8 +61,7 @@ size_t bench_run_place(const char *log);
 int bench_run_record(const struct bench_runs *runs, const struct bench_run *run,
 		     struct err *err) MUST_USE;
 
-/* Must the block of this run be repeated because of a problem of the pod?  The decision does not
- * depend on the value of the run.  The reason is in out. */
+/* Must this run's block be repeated for a fault of the pod (in out), whatever its value? */
 bool bench_run_needs_repeat(const struct bench_runs *runs, const struct bench_run *run, char *out,
 			    size_t size);
 /* Repeat the block of a run: its earlier measurements are ignored. */

@@ -4,8 +4,7 @@
 
 #include <assert.h>
 
-/* A uniform number below n.  A value at or above the last multiple of n is drawn again: without
- * that, the remainder would favor small numbers. */
+/* A uniform number below n: values above the last multiple of n are drawn again. */
 static uint64_t draw_below(uint64_t *state, uint64_t n)
 {
 	uint64_t excess = (UINT64_MAX % n + 1) % n; /* 2^64 mod n */

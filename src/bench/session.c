@@ -25,8 +25,7 @@ void session_note(struct session *s, const char *fmt, ...)
 	s->cb.on_note(s->cb.user, clean.data);
 }
 
-/* Duration of the bench in ms: by the wall clock up to the start of this session, and after that by
- * the boot clock, which cannot be set. */
+/* Duration in ms: by the wall clock up to this session, then by the boot clock. */
 static int64_t elapsed_ms(const struct session *s)
 {
 	int64_t before = s->wall0_ms - s->state.started_ms;
@@ -44,8 +43,7 @@ static double session_cost(const struct session *s)
 		       : (double)elapsed_ms(s) / 3.6e6 * plan_usd_per_h(s->plan);
 }
 
-/* Is this run judged?  The runs of an incomplete block are not, except for a run that failed a hard
- * check, because such a run decides the verdict. */
+/* Is this run judged?  In incomplete blocks only if it failed a hard check. */
 static bool is_judged(const struct session *s, const struct bench_run *run)
 {
 	size_t first = run->pod * s->runs.per_pod + (run->round - run->rep) * s->runs.n_arms;
@@ -535,8 +533,7 @@ static struct session *make_session(const struct session_setup *setup)
 	(void)folder_read_state(setup->path, &s->state);
 	bench_runs_init(&s->runs, s->plan, setup->path);
 	const char *command = s->plan->kernel ? "" : s->plan->command;
-	/* An arm declares the settings that it changes by name.  If it changes only environment
-	 * variables, these are all of its changes. */
+	/* Arms declare their settings; one that changes only variables declares all changes. */
 	for (size_t arm = 0; arm < s->runs.n_arms; arm++) {
 		const struct plan_variant *v = plan_arm(s->plan, arm);
 		const char **names =

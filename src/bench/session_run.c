@@ -176,8 +176,7 @@ static void check_buffered(const struct step_times *times, struct bench_run *run
 			  "rewritten: row times are known only to the second");
 }
 
-/* Did the rows a..b reach the log one by one, at a pace proportional to the log's clock?  If so,
- * neither pauses nor buffers distort their times. */
+/* Did the rows a..b reach the log one by one at the log's pace, without pauses and buffers? */
 static bool is_paced(const struct step_times *times, const double *ends,
 		     const struct health *health, size_t a, size_t b)
 {
@@ -366,8 +365,7 @@ static void check_markers(struct session *s, struct bench_run *run)
 				  v->must_not.v[i]);
 }
 
-/* Check that the judge files and the sources are the same in all runs.  If variants have copies,
- * the sources may differ between variants. */
+/* Check that judge files and sources are the same in all runs, or all of an arm's copies. */
 static void check_files(struct session *s, struct bench_run *run)
 {
 	bool copies = plan_needs_copies(s->plan);
@@ -393,8 +391,7 @@ static void check_files(struct session *s, struct bench_run *run)
 	}
 }
 
-/* Check that no run of a variant changed a file that all arms read.  It is only a warning if the
- * control's runs change that file, too. */
+/* Check that no variant changed a file that all arms read; a warning if the control does, too. */
 static void check_shared(const struct session *s, struct bench_run *run)
 {
 	const struct plan_variant *v = plan_arm(s->plan, run->arm), *control = plan_arm(s->plan, 0);

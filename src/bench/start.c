@@ -61,8 +61,7 @@ static void append_arm(struct buf *out, const struct plan *plan, size_t arm, siz
 	}
 }
 
-/* The smallest difference in per cent that the bench detects, if the differences of blocks vary by
- * block_sd.  In an audit, the A/A arm is the variant. */
+/* The smallest difference in per cent that is detected if blocks vary by block_sd. */
 static double detectable_pct(const struct plan *plan, double block_sd)
 {
 	const struct judge_rule *rule = &plan->rule;

@@ -7,8 +7,7 @@
 /* Append a description of the plan as sanitised plain text: commands, pods, order, duration, cost,
  * and the smallest difference it can detect.  reg: known noise; may be NULL. */
 void bench_describe(struct buf *out, const struct plan *plan, const struct noise_register *reg);
-/* Remove the A/A arm from a definition if the register has the noise of the control on each pod.
- * The bench then needs no runs to measure that noise. */
+/* Remove the A/A arm from a definition if the register has the control's noise on all pods. */
 void bench_use_known_noise(cJSON *definition, const struct noise_register *reg);
 /* Like bench_describe(), with the database's noise. -1 with err if a shipped file is unreadable. */
 int bench_outline(struct buf *out, struct context *context, const struct plan *plan,

@@ -89,8 +89,7 @@ static int check_times(const struct step_times *times, const struct step_row *ro
 	return 0;
 }
 
-/* Set the times of the rows a..b by one clock.  Returns false if a row lacks that clock; otherwise
- * true, with err if the rows contradict each other. */
+/* Set the times of the rows a..b by one clock; false: a row lacks it; err: they conflict. */
 static bool use_clock(struct step_times *times, enum step_clock clock, const struct step_row *rows,
 		      const struct step_rates *rates, size_t a, size_t b, struct err *err)
 {

@@ -3,8 +3,7 @@
 
 #include "bench/stats.h"
 
-/* The verdict on one variant against the control: the first of these words that applies.  Columns:
- * id, word, the word on the command line. */
+/* The verdict on a variant, the first that applies: id, word, word on the command line. */
 #define VERDICT_LIST(X)                                         \
 	X(INVALID, "INVALID", "invalid")                        \
 	X(NOT_JUDGED, "NOT JUDGED", "not-judged")               \
@@ -41,8 +40,7 @@ enum verdict_reason { VERDICT_REASON_LIST(VERDICT_REASON_ID) };
 extern const char *const verdict_reasons[]; /* NULL-terminated */
 extern const char *const verdict_advice[];  /* indexed by reason */
 
-/* With fewer blocks the verdict is NOT JUDGED, whatever the plan says. */
-#define VERDICT_MIN_BLOCKS 3
+#define VERDICT_MIN_BLOCKS 3 /* with fewer, the verdict is NOT JUDGED, whatever the plan says */
 
 /* Suffixes, in the order in which they are printed. */
 #define VERDICT_SUFFIX_LIST(X)                    \
@@ -58,6 +56,7 @@ extern const char *const verdict_advice[];  /* indexed by reason */
 	X(NOT_WHOLE, "whole runs disagree")       \
 	X(SLOWED, "the control became slower")    \
 	X(EARLIER, "faster after earlier runs")   \
+	X(LEFT, "processes left behind")          \
 	X(UNPROVEN, "quality unproven")
 
 #define VERDICT_SUFFIX_ID(id, name) VERDICT_##id,

@@ -565,21 +565,24 @@ static void test_arms_clocks(void)
 	done(b);
 }
 
-/* A first run of the control, and by how much its later runs are slower from one to the next. */
+/* First runs of control and variant, and by how much their later runs are slower from one to the
+ * next. */
 static void test_slowed(void)
 {
 	static const struct {
-		double first, drift;
+		double first[2], drift[2];
 		size_t blocks;
 		bool marked;
 		const char *what;
 	} cases[] = {
-		{ 28.0, 0.00, BLOCKS, true, "the verdict reports a control that became slower" },
-		{ 28.0, 0.01, 3, true, "three blocks report a control that became slower" },
-		{ 33.0, 0.00, BLOCKS, false, "no report of a control that did not become slower" },
-		{ 40.0, 0.00, BLOCKS, false, "no report of a first run that warmed up" },
-		{ 30.5, 0.02, BLOCKS, false, "no report of a control that drifts" },
-		{ 32.5, 0.02, 3, false, "no report of a control that drifts in three blocks" },
+		{ { 28.0, 59.6 }, { 0.00, 0.00 }, BLOCKS, true, "a control that became slower" },
+		{ { 28.0, 59.6 }, { 0.01, 0.01 }, 3, true, "slower in three blocks" },
+		{ { 28.0, 50.6 }, { 0.00, 0.00 }, BLOCKS, false, "a pod that became slower" },
+		{ { 33.0, 59.6 }, { 0.00, 0.00 }, BLOCKS, false, "no slower control" },
+		{ { 40.0, 59.6 }, { 0.00, 0.00 }, BLOCKS, false, "a first run that warmed up" },
+		{ { 30.5, 55.6 }, { 0.02, 0.02 }, BLOCKS, false, "a pod that drifts" },
+		{ { 30.5, 59.6 }, { 0.02, 0.00 }, BLOCKS, true, "a control that drifts alone" },
+		{ { 32.5, 58.6 }, { 0.02, 0.02 }, 3, false, "a pod that drifts in three blocks" },
 	};
 
 	array_each (it, cases, LENGTH(cases)) {
@@ -588,13 +591,16 @@ static void test_slowed(void)
 		while (b->n > 2 * it->blocks)
 			run_log_release(&b->logs[--b->n]);
 		for (size_t i = 0; i < b->n; i++)
-			b->logs[i].score.value *= 1.0 + it->drift * (double)b->runs[i].block;
-		add(b, 0, 0, 0, it->first);
-		b->runs[b->n - 1].counted = false;
+			b->logs[i].score.value *=
+				1.0 + it->drift[b->runs[i].arm] * (double)b->runs[i].block;
+		for (size_t arm = 0; arm < 2; arm++) {
+			add(b, arm, 0, 0, it->first[arm]);
+			b->runs[b->n - 1].counted = false;
+		}
 		const struct judge_contrast *c = judged(b);
 		ok((strstr(c->verdict.text, "the control became slower") != NULL) == it->marked &&
 			   c->n_blocks == it->blocks,
-		   "%s", it->what);
+		   "the verdict reports only a control that became slower: %s", it->what);
 		done(b);
 	}
 }

@@ -14,9 +14,8 @@
 #define JSON_MAX_BYTES (16U * 1024 * 1024)
 #define JSON_MAX_DEPTH 32
 
-/* How to treat NaN, Infinity and -Infinity, which Python writes although they are not JSON. NULL
- * and TEXT also replace half a surrogate pair (\ud83d) with U+FFFD. false and true are the first
- * two. */
+/* How to treat NaN and Infinity, which Python writes and JSON lacks. NULL and TEXT also replace
+ * half a surrogate pair (\ud83d) with U+FFFD. The first two are false and true. */
 enum json_bare {
 	JSON_BARE_REFUSED, /* an error */
 	JSON_BARE_NULL,	   /* null */

@@ -33,8 +33,7 @@ static inline bool line_prefix_may_start(char c)
  *   "2026-03-18 14:38:12,123 ": ISO times, also with T, in brackets, with Z or an offset
  *   "INFO:root:", "[INFO] ", " - train - INFO - ", " | INFO | a:b:12 - ": loggers of Python
  *
- * The sure prefixes of prefix_table.h between these are stripped, too. A time without a zone is
- * read as UTC. */
+ * The sure prefixes of prefix_table.h between these are stripped, too. The default zone is UTC. */
 void line_prefix_split(struct str line, struct log_line *out);
 
 /* The same for a line that starts with the number of a task before those prefixes, as printed by

@@ -59,6 +59,7 @@ struct unit_scale {
 	double scale;
 };
 
+/* The last one is no unit in a name: "min_step_time" is a minimum. */
 static const struct unit_scale times[] = {
 	{ "ms", 1 },	    { "s", 1e3 },   { "sec", 1e3 }, { "secs", 1e3 },
 	{ "seconds", 1e3 }, { "us", 1e-3 }, { "msec", 1 },  { "min", 6e4 },
@@ -76,19 +77,7 @@ static const struct unit_scale rates[] = {
 };
 
 /* Prefixes of a rate: "tokens/s: 19.5K". */
-static const struct unit_scale thousands[] = {
-	{ "k", 1e3 },
-	{ "K", 1e3 },
-	{ "M", 1e6 },
-};
-
-/* Units in a name: "step_time_ms", "sec_per_iter". */
-static const struct unit_scale name_units[] = {
-	{ "ms", 1 },
-	{ "s", 1e3 },
-	{ "sec", 1e3 },
-	{ "seconds", 1e3 },
-};
+static const struct unit_scale thousands[] = { { "k", 1e3 }, { "K", 1e3 }, { "M", 1e6 } };
 
 static bool find_unit(const struct unit_scale *units, size_t n, struct str unit, double *scale)
 {
@@ -143,14 +132,14 @@ static enum metric metric_by_unit(const struct pair *pair, const char *name, dou
 
 	if (pair->unit.len == 0)
 		return METRIC_COUNT;
-	if ((nameless || strcmp(name, "throughput") == 0) && find_rate(pair->unit, scale))
+	if ((nameless || strcmp(name, "throughput") == 0 || strcmp(name, "speed") == 0) &&
+	    find_rate(pair->unit, scale))
 		return METRIC_TOK_S;
 	if ((nameless || strcmp(name, "time") == 0) &&
 	    find_unit(step_times, LENGTH(step_times), pair->unit, scale))
 		return METRIC_STEP_MS;
-	if (strcmp(name, "time") == 0 && str_eq_cstr(pair->unit, "ms"))
-		return METRIC_STEP_MS;
-	return METRIC_COUNT;
+	return strcmp(name, "time") == 0 && str_eq_cstr(pair->unit, "ms") ? METRIC_STEP_MS
+									  : METRIC_COUNT;
 }
 
 /* Index of the table: the row number of each name, from 1. */
@@ -180,11 +169,10 @@ static const struct meaning *find_with_unit(char *name, double *scale)
 	char *first = strchr(name, '_'), *last = strrchr(name, '_');
 	const struct meaning *row = NULL;
 
-	if (first != NULL &&
-	    find_unit(name_units, LENGTH(name_units), str_between(name, first), scale))
+	if (first != NULL && find_unit(times, LENGTH(times) - 1, str_between(name, first), scale))
 		row = find_meaning(first + 1);
 	if (row == NULL && last != NULL &&
-	    find_unit(name_units, LENGTH(name_units), str_from(last + 1), scale)) {
+	    find_unit(times, LENGTH(times) - 1, str_from(last + 1), scale)) {
 		*last = '\0';
 		row = find_meaning(name);
 	}

@@ -939,16 +939,16 @@ static enum run_status final_status(struct run_state *s)
 		return conclude_plan(s, RUN_FINISHED);
 	if (s->is_cut)
 		return conclude(s, RUN_TRUNCATED, "the log ends inside a line");
-	bool is_full_part = s->counts.unit.may_restart && !misses_plan(s);
-	if ((run_has(run->planned_steps) && !is_full_part) || misses_plan(s))
+	if (misses_plan(s) || (run_has(run->planned_steps) && !s->counts.unit.may_restart))
 		return conclude_plan(s, RUN_TRUNCATED);
 	if (s->last == LAST_PLAN || s->last == LAST_VAL)
 		return conclude(s, RUN_TRUNCATED, "the end that the trainer prints is missing");
 	if (!run_has(run->steps) && run->n_series == 0)
 		return conclude(s, RUN_TRUNCATED, "the log ends before the first row");
 	return conclude(s, RUN_UNKNOWN,
-			is_full_part ? "the last row may end an epoch or the whole run"
-				     : "no step or epoch total and no end found");
+			run_has(run->planned_steps)
+				? "the last row may end an epoch or the whole run"
+				: "no step or epoch total and no end found");
 }
 
 void run_state_derive(struct run_state *s, bool final)

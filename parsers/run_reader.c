@@ -325,16 +325,10 @@ static bool read_template(struct run_reader *r, struct log_line *line)
 static bool read_planned_row(struct run_reader *r, const struct log_line *line)
 {
 	double planned = r->state.run.planned_steps;
-	char total[32];
+	bool has_total = memchr(line->text.p, '/', line->text.len) != NULL && run_has(planned);
 
-	if (line->cut || line->rank > 0)
-		return false;
-	bool may_fit = str_find(line->text, "val") != NULL;
-	if (!may_fit && memchr(line->text.p, '/', line->text.len) != NULL && run_has(planned)) {
-		print_into(total, "/%.0f", planned);
-		may_fit = str_find(line->text, total) != NULL;
-	}
-	return may_fit &&
+	return !line->cut && line->rank <= 0 &&
+	       (has_total || str_find(line->text, "val") != NULL) &&
 	       templates_read_planned(line, planned, r->state.run.last_step, apply_generic, r);
 }
 

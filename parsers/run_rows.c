@@ -159,24 +159,11 @@ static int read_object(struct reader *r, const cJSON *object)
 		       r->line);
 }
 
-/* The keys of a seed in a submission.json, and their members of struct run. */
-static const struct number_key seed_keys[] = {
-	{ "seed", offsetof(struct run, seed) },
-	{ "val_bpb", offsetof(struct run, final_bpb) },
-	{ "final_bpb", offsetof(struct run, final_bpb) },
-	{ "val_loss", offsetof(struct run, final_val_loss) },
-	{ "final_val_loss", offsetof(struct run, final_val_loss) },
-	{ "steps", offsetof(struct run, steps) },
-	{ "train_ms", offsetof(struct run, train_ms) },
-	{ "ms_per_step", offsetof(struct run, ms_per_step) },
-	{ "prequant_bpb", offsetof(struct run, prequant_bpb) },
-	{ "quant_bpb", offsetof(struct run, quant_bpb) },
-	{ "eval_s", offsetof(struct run, eval_s) },
-	{ "artifact_bytes", offsetof(struct run, artifact_bytes) },
-	{ "bytes_total", offsetof(struct run, artifact_bytes) },
-	{ "code_bytes", offsetof(struct run, code_bytes) },
-	{ "bytes_code", offsetof(struct run, code_bytes) },
-};
+/* Other keys of a seed in a submission.json, and the members of struct run. */
+static const char *const seed_aliases[][2] = { { "val_bpb", "final_bpb" },
+					       { "val_loss", "final_val_loss" },
+					       { "bytes_total", "artifact_bytes" },
+					       { "bytes_code", "code_bytes" } };
 
 /* Read a seed; its key in seed_results is the seed unless it has a "seed". */
 static int read_seed(struct reader *r, const cJSON *root, const cJSON *seed)
@@ -190,14 +177,16 @@ static int read_seed(struct reader *r, const cJSON *root, const cJSON *seed)
 	row.group = json_get_string(root, "name", NULL);
 	if (seed->string != NULL)
 		(void)str_to_double(str_from(seed->string), &row.run.seed);
-	for (size_t i = 0; i < LENGTH(seed_keys); i++) {
-		const cJSON *item = json_get(seed, seed_keys[i].name);
+	json_each (item, seed) {
+		size_t i = index_of(k, LENGTH(seed_aliases),
+				    strcmp(item->string, seed_aliases[k][0]) == 0);
+		const struct number_key *key =
+			find_number(i < LENGTH(seed_aliases) ? seed_aliases[i][1] : item->string);
 
 		/* A template has 0 for a missing value; only a seed can be 0. */
-		if (cJSON_IsNumber(item) && isfinite(item->valuedouble) &&
-		    (item->valuedouble > 0 || seed_keys[i].offset == offsetof(struct run, seed)))
-			memcpy((char *)&row.run + seed_keys[i].offset, &item->valuedouble,
-			       sizeof(double));
+		if (key != NULL && cJSON_IsNumber(item) && isfinite(item->valuedouble) &&
+		    (item->valuedouble > 0 || key->offset == offsetof(struct run, seed)))
+			memcpy((char *)&row.run + key->offset, &item->valuedouble, sizeof(double));
 	}
 	if (!isfinite(row.run.seed))
 		row.run.seed = RUN_ABSENT;

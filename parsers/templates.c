@@ -184,7 +184,7 @@ static bool is_epoch(const struct pair *pair)
 static bool counter_kind_of(const struct row *row, size_t i, enum counter_kind *kind)
 {
 	static const char unit_names[] =
-		"batch iterations timesteps episode round total_timesteps num_timesteps";
+		"batch batches iterations timesteps episode round total_timesteps num_timesteps";
 	const struct pair *pair = &row->pairs[i];
 	double scale;
 
@@ -423,6 +423,14 @@ static uint64_t find_metrics(const struct row *row)
 	return bits;
 }
 
+/* Does the row only count on, in the steps and towards the total of the last row? */
+static bool continues_rows(const struct templates *ts, const struct row *row)
+{
+	return ts->has_rows && row->counter < row->n && row->kind == COUNTS_STEPS &&
+	       row->planned == ts->plan && row->step >= ts->step && !row->about.is_bar &&
+	       ts->step_name == str_hash(row->pairs[row->counter].name);
+}
+
 /* Does a line with another template belong to the accepted rows? It has their counter and a known
  * name, or it is the validation of an epoch, which Keras adds to the epoch's last bar. */
 static bool belongs_to_rows(const struct templates *ts, const struct row *row)
@@ -430,7 +438,7 @@ static bool belongs_to_rows(const struct templates *ts, const struct row *row)
 	uint64_t known = find_metrics(row);
 
 	if (!ts->has_rows || known == 0)
-		return false;
+		return continues_rows(ts, row);
 	if (row->about.is_bar)
 		return (known & VAL_BITS) != 0 && row->planned == ts->total &&
 		       row->step == ts->total;
@@ -543,19 +551,21 @@ static bool fill_record(struct templates *ts, const struct row *row, struct reco
 static void set_unit(struct templates *ts, const struct pair *pairs, size_t n, size_t counter,
 		     enum counter_kind kind)
 {
+	const char *names = kind == COUNTS_EPOCHS ? "batch batches" : "iteration";
 	struct row_count *unit = &ts->counts.unit;
 	double before = unit->value;
 
 	unit->value = pairs[counter].value;
 	unit->total = kind == COUNTS_EPOCHS ? RUN_ABSENT : pairs[counter].total;
-	for (size_t i = 0; isnan(unit->total) && i < n; i++)
-		if (i != counter && isfinite(pairs[i].total) &&
-		    (kind != COUNTS_EPOCHS
-			     ? str_is_like(pairs[i].name, "iteration")
-			     : pairs[i].name.len == 0 || str_is_like(pairs[i].name, "batch"))) {
-			unit->value = pairs[i].value;
-			unit->total = pairs[i].total;
-		}
+	for (size_t i = 0; isnan(unit->total) && i < n; i++) {
+		bool is_next = kind == COUNTS_EPOCHS || (i > 0 && is_epoch(&pairs[i - 1]));
+
+		if (i == counter || isnan(pairs[i].total) ||
+		    !(pairs[i].name.len == 0 ? is_next : str_is_like(pairs[i].name, names)))
+			continue;
+		unit->value = pairs[i].value;
+		unit->total = pairs[i].total;
+	}
 	unit->gap = unit->value > before ? unit->value - before : unit->gap;
 	unit->has_zero |= unit->value == 0;
 }
@@ -952,7 +962,8 @@ static bool add_line(struct templates *ts, const struct log_line *line)
 		ts->announced = ANNOUNCED_NONE;
 	if (line->cut && (row.counter == row.n || !has_figures(&row)))
 		return false;
-	bool is_own = row.counter < row.n && !is_cell(&row) && has_figures(&row);
+	bool is_own = row.counter < row.n && !is_cell(&row) &&
+		      (has_figures(&row) || continues_rows(ts, &row));
 	if (is_own || row.about.evaluates)
 		templates_finish(ts);
 	/* "Test: [10/196] loss 3.5" is a batch of an evaluation */

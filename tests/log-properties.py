@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Properties that `parse` has for every log, checked over the corpora of real
 logs: a launcher's prefix changes nothing; a log that is cut claims nothing that
-the whole log does not have; failures and end words decide the status."""
+the whole log does not have; failures and end words decide the status; other names
+give no other figures; the lines of another program change none."""
 import json
 import os
 import subprocess
@@ -172,6 +173,122 @@ def check_endings(logs, texts, whole, folder):
            "%d of %d logs\n" % (len(wrong), len(logs)) + "\n".join(wrong))
 
 
+# Figures that a log with other names may lack, but must not have otherwise.
+FIGURES = ("steps", "planned_steps", "last_train_loss", "last_val_loss", "final_val_loss",
+           "last_val_bpb", "prequant_bpb", "quant_bpb", "sliding_bpb", "final_bpb", "step_ms_median",
+           "tok_s_last", "artifact_bytes")
+
+# The names of metrics and of stages, and others for them. A stage is read by its parts.
+RENAMED = (
+    ("metrics by their long names", (("train_loss", "training_loss"),
+                                     ("val_loss", "validation_loss"))),
+    ("metrics with their part first", (("train_loss", "train/loss"), ("val_loss", "val/loss"),
+                                       ("val_bpb", "val/bpb"))),
+    ("metrics by names of no meaning", (("train_loss", "objective_a"), ("val_loss", "objective_b"),
+                                        ("loss", "objective_c"))),
+    ("steps by another name", (("step:", "update:"), ("iter ", "it "), ("step ", "update "))),
+    ("stages of another quantization", (("int8_zlib", "w7x9_brotli"), ("int6", "w7x9"))),
+    ("stages with more parts", (("final_int", "final_export_int"), ("legal_ttt", "legal_lora_ttt"),
+                                ("quantized_", "quantized_export_"))),
+    ("stages of no meaning", (("roundtrip", "aaa"), ("sliding_window", "bbb"), ("_ttt", "_ccc"),
+                              ("final_", "ddd_"))),
+)
+
+
+def check_renamed(logs, texts, whole, folder):
+    """With other names, figures may be missing, but none is wrong or new."""
+    for title, names in RENAMED:
+        changed = []
+        for text in texts:
+            for old, new in names:
+                text = text.replace(old.encode(), new.encode())
+            changed.append(text)
+        wrong, n, n_same = [], 0, 0
+        for log, got, want in zip(logs, parse_many(changed, folder), whole):
+            if not got or not want:
+                continue
+            for key in FIGURES:
+                values = [x[key] for x in want]
+                n += got[-1][key] is not None
+                n_same += got[-1][key] in values
+                if got[-1][key] is not None and got[-1][key] not in values:
+                    wrong.append("%s: %s: %r, not %r (line %r)" % (
+                        os.path.relpath(log, SHARED), key, got[-1][key], values,
+                        got[-1]["final_line"]))
+            # without the name of its validation, a run is complete with its plan
+            is_whole = got[-1]["status_reason"] == "step %s of %s" % (
+                got[-1]["steps"], got[-1]["steps"])
+            if got[-1]["status"] == "finished" and not is_whole and \
+                    "finished" not in [x["status"] for x in want]:
+                wrong.append("%s: finished, %s" % (os.path.relpath(log, SHARED),
+                                                   got[-1]["status_reason"]))
+        ok(not wrong, "no other figures with " + title,
+           "%d of %d figures\n" % (len(wrong), n) + "\n".join(wrong))
+
+
+# Lines of other programs, which print counters, totals and figures too.
+FOREIGN = (
+    ("a download", "".join("\rmodel.safetensors: %3d%%|####      | %.1fG/5.0G [00:%02d<01:00, "
+                           "48.1MB/s]" % (i, i / 20, i) for i in range(0, 100, 10)) + "\n"),
+    ("a tokenizer", "".join("Map (num_proc=8): %3d%%|####      | %d/1000 [00:01<00:02, "
+                            "401.2 examples/s]\n" % (i, i * 10) for i in range(0, 101, 10))),
+    ("a build", "".join("[%d/12] c++ -O2 -c kernel_%d.cu\n" % (i, i) for i in range(1, 13))),
+    ("packages", "Collecting torch==2.9.0\n  Downloading torch-2.9.0.whl (766.6 MB)\n" + "".join(
+        "     ---- %d.0/766.6 MB 48.1 MB/s eta 0:00:0%d\n" % (i * 100, 8 - i)
+        for i in range(1, 8))),
+    ("shards", "".join("loaded shard %d/80 in %.2fs, %d tokens\n" % (i, i / 7, 1000 + i)
+                       for i in range(1, 12))),
+    ("a table of devices", "| GPU  Name      | Memory-Usage |\n" + "".join(
+        "| %d  H100 80GB    | %dMiB / 81559MiB |\n" % (i, 1000 + i) for i in range(8))),
+    ("answers", "".join("question %d/100: score %.2f\n" % (i, i / 100) for i in range(1, 12))),
+)
+
+
+def split_middle(text):
+    at = text.find(b"\n", len(text) * 2 // 3) + 1
+    return (text[:at], text[at:]) if at > 0 else (text, b"")
+
+
+def check_foreign(logs, texts, whole, folder):
+    """The lines of another program in the middle of a log change no figure."""
+    for title, lines in FOREIGN:
+        mixed = [lines.encode().join(split_middle(text)) for text in texts]
+        wrong = []
+        for log, got, want in zip(logs, parse_many(mixed, folder), whole):
+            keys = FIGURES + ("status", "seed", "final_stage")
+            what = differences([{k: x[k] for k in keys} for x in got],
+                               [{k: x[k] for k in keys} for x in want])
+            if what:
+                wrong.append("%s: %s" % (os.path.relpath(log, SHARED), what))
+        ok(not wrong, "the same figures with the lines of %s in the middle" % title,
+           "%d of %d logs\n" % (len(wrong), len(logs)) + "\n".join(wrong))
+
+
+def check_other_rows(logs, texts, folder):
+    """Rows of another shape, with the plan of the run, continue it."""
+    heads = [split_middle(text)[0] for text in texts]
+    runs = [x[-1] if x else None for x in parse_many(heads, folder)]
+    wrong, n = [], 0
+    for i, run in enumerate(runs):
+        if run is None or run["status"] != "truncated" or not run["planned_steps"] or \
+                run["last_train_loss"] is None or run["steps"] is None:
+            continue
+        for k in range(1, 5):
+            heads[i] += ("step:%d/%d [QAT] train_loss:1.2345 lr:0.1\n" % (
+                run["steps"] + k, run["planned_steps"])).encode()
+    for log, before, got in zip(logs, runs, parse_many(heads, folder)):
+        if before is None or before["status"] != "truncated" or not before["planned_steps"] or \
+                before["last_train_loss"] is None or before["steps"] is None:
+            continue
+        n += 1
+        if (got[-1]["steps"], got[-1]["last_train_loss"]) != (before["steps"] + 4, 1.2345):
+            wrong.append("%s: step %r with loss %r, not %r" % (
+                os.path.relpath(log, SHARED), got[-1]["steps"], got[-1]["last_train_loss"],
+                before["steps"] + 4))
+    ok(not wrong and n > 0, "rows of another shape continue a run",
+       "%d of %d logs\n" % (len(wrong), n) + "\n".join(wrong))
+
+
 def main():
     logs = find_logs()
     if not logs:
@@ -186,6 +303,9 @@ def main():
         check_doubles(folder)
         check_cuts(logs, texts, whole, folder)
         check_endings(logs, texts, whole, folder)
+        check_renamed(logs, texts, whole, folder)
+        check_foreign(logs, texts, whole, folder)
+        check_other_rows(logs, texts, folder)
         check_prefixes(logs, texts, whole, folder)
     return finish()
 

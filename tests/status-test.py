@@ -538,6 +538,33 @@ CASES += [
         % (i, i, 3 - i / 10) for i in range(1, 9)) +
      "Convergence after 8 epochs took 0.01 seconds\n", "finished", {}),
 ]
+CASES += [
+    ("fairseq: a row of an epoch that is not over", "".join(
+        "2026-03-14 08:30:00 | INFO | train_inner | epoch 001:   %3d / 500 loss=%.3f, ppl=100.1, "
+        "wps=50000, num_updates=%d, lr=1e-4\n" % (i, 10 - i / 100, i)
+        for i in range(50, 301, 50)), "truncated", {"steps": 300, "last_train_loss": 7.0}),
+    ("batches with their name after the total", "".join(
+        "| epoch   1 | %5d/ 2000 batches | lr 20.00 | ms/batch 12.50 | loss %5.2f | ppl 20.00\n"
+        % (i, 7 - i / 1000) for i in range(200, 1601, 200)), "truncated",
+     {"last_train_loss": 5.4}),
+    ("a speed in tokens per second", "".join(
+        "Batch %d of 400 | Loss %.4f | Speed %d tok/s\n" % (i, 3 - i / 400, 900 + i)
+        for i in range(10, 201, 10)), "truncated", {"last_train_loss": 2.5, "tok_s_last": 1100}),
+    ("a speed in samples per second", "".join(
+        "Batch %d of 400 | Loss %.4f | Speed %d samples/s\n" % (i, 3 - i / 400, 900 + i)
+        for i in range(10, 201, 10)), "truncated", {"tok_s_last": None}),
+    ("rows that only count on, after rows with a loss", "".join(
+        "update:%d/100 loss:%.2f time:%dms\n" % (i, 3 - i / 100, i) for i in range(1, 21)) +
+     "".join("update:%d/100 time:%dms\n" % (i, i) for i in range(21, 41)), "truncated",
+     {"steps": 40, "last_train_loss": 2.8}),
+    ("rows that count something else, after rows with a loss", "".join(
+        "update:%d/100 loss:%.2f time:%dms\n" % (i, 3 - i / 100, i) for i in range(1, 21)) +
+     "".join("update:%d/60 time:%dms\n" % (i, i) for i in range(21, 41)), "truncated",
+     {"steps": 20, "last_train_loss": 2.8}),
+    ("the least time of a step, which is no time in minutes", "".join(
+        "step %d loss %.2f min_step_time %.1f\n" % (i, 3 - i / 100, i) for i in range(1, 21)),
+     None, {"step_ms_median": None}),
+]
 CASES += [("end words: " + x, LOOP + x + "\n", "finished", {})
           for x in ("Training completed!", "Training finished.",
               "Finished Training",

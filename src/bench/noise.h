@@ -25,7 +25,7 @@ void noise_measure(struct noise *noise, const struct noise_run *runs, size_t n);
 /* Sd of a block's difference of ln y: measured with three blocks, else sd * sqrt(2). */
 double noise_sd_of_block(const struct noise *noise);
 
-/* Smallest difference (ln units) that so many blocks detect by default, without A/A arm. */
+/* Smallest difference (ln units) that N blocks detect by default, without A/A arm. */
 double noise_mde(const struct noise *noise, size_t blocks);
 
 /* Combine two measurements of one class on one pod: variances are pooled by their degrees of

@@ -639,6 +639,32 @@ static void test_earlier_runs(void)
 	}
 }
 
+/* Runs that end before the processes that they started. */
+static void test_left_by_one(void)
+{
+	static const struct {
+		double control, variant;
+		bool marked;
+		const char *what;
+	} cases[] = {
+		{ 0.0, 1.0, true, "the verdict reports processes that only the variant leaves" },
+		{ 1.0, 0.0, true, "the verdict reports processes that only the control leaves" },
+		{ 1.0, 1.0, false, "no report of a server that both arms start" },
+		{ 0.0, 0.0, false, "no report of runs that leave nothing" },
+	};
+
+	array_each (it, cases, LENGTH(cases)) {
+		struct bench *b = make(1, MAX);
+
+		for (size_t i = 0; i < b->n; i++)
+			b->health[i].unfinished = b->runs[i].arm == 0 ? it->control : it->variant;
+		const struct judge_contrast *c = judged(b);
+		ok((strstr(c->verdict.text, "processes left behind") != NULL) == it->marked, "%s",
+		   it->what);
+		done(b);
+	}
+}
+
 /* Scores of 33 and 30, and the seconds of the whole runs that print them. */
 static void test_score_runs(void)
 {
@@ -1295,6 +1321,7 @@ int main(void)
 	test_slowed();
 	test_equal_logs();
 	test_earlier_runs();
+	test_left_by_one();
 	test_score_runs();
 	test_gpus();
 	test_arms_cores();

@@ -185,7 +185,7 @@ def speedrun(run):
 
 
 def speedrun_plain(run):
-    """The same without nan: the mean before is since the start."""
+    """The same, but rows up to step 10 print the mean since the start, not nan."""
     rows, zero = [], run.total[10]
     for k in range(1, STEPS + 1):
         ms = run.total[k] - (zero if k > 10 else 0)

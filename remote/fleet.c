@@ -14,8 +14,7 @@
 /* A refusal is reported after this delay, so that a caller that retries at once does not spin. */
 #define REFUSED_DELAY_MS 500
 /* Time until the next login on a pod that accepted none of our keys. Each attempt is a failed
- * login, and fail2ban bans an address after five in ten minutes; this delay causes three at most.
- * */
+ * login, and fail2ban bans an address after five in ten minutes; this causes three at most. */
 #define DENIED_RETRY_MS 300000
 #define SLEEP_CHECK_MS	5000
 /* A command of this length fits into one SSH packet. */

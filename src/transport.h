@@ -21,8 +21,7 @@ struct stream_exit {
 };
 
 struct stream_cb {
-	/* Takes bytes of stdout; returns how many. Fewer than len: the stream pauses until resume.
-	 * */
+	/* Takes bytes of stdout; returns how many. Fewer than len: it pauses until resume. */
 	size_t (*on_data)(void *user, const void *data, size_t len);
 	/* Called with bytes of stderr, and must take them all. NULL: they are discarded. */
 	void (*on_stderr)(void *user, const void *data, size_t len);

@@ -4,8 +4,7 @@
 #include "ui/view.h"
 
 /* Draw a bench: progress, verdicts, runs as dots, each arm's difference from the control with its
- * interval and the margin, failed validity checks, the next interim analysis. Returns the row below
- * it. */
+ * interval and the margin, failed checks, the next interim analysis. Returns the row below it. */
 int bench_panel_draw(const struct bench_live *live, struct canvas *canvas, struct rect rect);
 
 /* Write "fused: FASTER by ..", or the progress of a bench without a verdict; cut to size. */

@@ -62,8 +62,7 @@ void canvas_release(struct canvas *canvas);
 void canvas_resize(struct canvas *canvas, int width, int height);
 void canvas_clear(struct canvas *canvas);
 
-/* Restrict drawing to rect inside the current clip; returns the old clip, to be restored
- * afterwards. */
+/* Restrict drawing to rect inside the current clip; returns that clip, to be restored later. */
 struct rect canvas_clip(struct canvas *canvas, struct rect rect);
 
 /* Draw text from (x, y) to the right. Returns its width in columns, including clipped ones. */

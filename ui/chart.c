@@ -216,8 +216,7 @@ static void find_y_range(struct plot *plot)
 		y.lo = chart->log_y ? -1 : 0;
 		y.hi = 1;
 	}
-	/* Equal points get a margin relative to their value. The minimum keeps the labels distinct.
-	 * */
+	/* Equal points get a margin relative to their value; its minimum keeps labels distinct. */
 	double size = fmax(fabs(y.lo), fabs(y.hi));
 	air = y.hi - y.lo > 1e-9 * size ? fmax((y.hi - y.lo) * 0.03, size * 1e-4)
 	      : size > 0		? size * 0.01

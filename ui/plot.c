@@ -412,8 +412,7 @@ size_t plot_choices(const struct model *model, const struct model_run *const *ru
 
 /* The data that drawing a chart needs. */
 struct work {
-	/* First the points of the n_runs runs, then the first run's unsmoothed, then the
-	 * reference's. */
+	/* The points of n_runs runs, then the first run's unsmoothed, then the reference's. */
 	struct plot_points points[UI_MAX_MARKS + 4];
 	struct plot_label labels[UI_MAX_MARKS + 3]; /* of the runs, then of the band */
 	struct band band;			    /* n 0: none */

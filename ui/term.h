@@ -61,8 +61,7 @@ bool term_is_gone(const struct term *term);
 void term_mouse(struct term *term, bool on);
 /* Ring the bell, unless an earlier one is still queued. */
 void term_bell(struct term *term);
-/* Write escape sequences (ui/osc.h) after the queued output, or nothing (false) if that is too
- * long. */
+/* Write escape sequences (ui/osc.h) after the queued output; false (nothing) if that is long. */
 bool term_write(struct term *term, const void *data, size_t len);
 /* Stop this process and return to the shell, until the shell continues the process. */
 void term_suspend(struct term *term);

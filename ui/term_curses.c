@@ -56,8 +56,7 @@
  * from there to the terminal when it accepts them. So a terminal that accepts nothing, such as an
  * SSH client on a sleeping machine, does not stop the program.
  *
- * The terminal is opened a second time, because stdout shares O_NONBLOCK with stdin and the shell.
- * */
+ * The terminal is opened twice, because stdout shares O_NONBLOCK with stdin and the shell. */
 struct outlet {
 	FILE *file; /* for curses: the terminal until outlet_redirect, then memory */
 	int fd;	    /* of the terminal */
@@ -190,8 +189,7 @@ static bool outlet_drain(struct outlet *outlet)
 }
 
 /* Drop the queue and write data at once. If a part of the queue was written, abort a sequence that
- * may be incomplete. Without room, drop the kernel's queue, too. Never blocks; safe in a signal
- * handler. */
+ * may be incomplete. Without room, drop the kernel's queue, too. For signal handlers. */
 static void outlet_force(struct outlet *outlet, const char *data, size_t len)
 {
 	bool is_cut = outlet->sent > 0;

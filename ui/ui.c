@@ -517,8 +517,7 @@ static enum action find_list_action(uint32_t code)
 
 /* ---- confirmation of a command */
 
-/* Show what a command would do, and let the user confirm it; without preview run it. Takes
- * ownership. */
+/* Show what a command would do, for confirmation; without preview run it. Takes ownership. */
 static void confirm_command(struct ui *ui, struct command *command)
 {
 	struct err err = { ERR_NONE, "" };
@@ -1827,8 +1826,7 @@ static void draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
 		canvas_print(canvas, line, STYLE_STRONG, "%s", shared->said);
 		return;
 	}
-	/* Count from the first drawing of the event: the cause of an alert may have started long
-	 * ago. */
+	/* Count from the first drawing of the event: an alert's cause may be much older. */
 	if (events != ui->seen_events)
 		ui->seen_at_ms = shared->now_mono_ms;
 	ui->seen_events = events;

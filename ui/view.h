@@ -100,8 +100,7 @@ struct view_ops {
 	/* Draw into rect. Must not block. */
 	void (*draw)(void *state, struct ui_shared *shared, struct canvas *canvas,
 		     struct rect rect);
-	/* Run an action; false: the list and the frame try it. The frame executes a command set in
-	 * *out. */
+	/* Run an action; false: the list and the frame try it. The frame runs a command in *out. */
 	bool (*act)(void *state, struct ui_shared *shared, enum action action, struct command *out);
 	/* Update and return the list, which gets the actions that the view leaves. The state of
 	 * such a view starts with the struct list; the frame releases it. May be NULL. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The view that compares the marked runs: curves, differences, and a diff of settings and source.
- * */
+/* The view that compares the marked runs: curves, gaps, and a diff of settings and source. */
 #include "model/forecast.h"
 #include "model/run_diff.h"
 #include "ui/panel.h"
@@ -72,8 +71,7 @@ static const struct model_run *run_of_row(const struct compare *compare, size_t 
 
 static const struct list_column compare_columns[] = { COMPARE_LIST(LIST_COLUMN) };
 
-/* Show a figure or gap: a gap within twice its noise without color, an interpolated one with a ~.
- * */
+/* Show a figure or gap: within twice its noise without color, interpolated with a ~. */
 static void figure_cell(const struct figure *figure, bool is_gap, struct chart_metric metric,
 			struct list_cell *cell)
 {

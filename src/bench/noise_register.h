@@ -47,7 +47,7 @@ int noise_history_load(struct noise_register *reg, struct context *context, cons
 /* The row of `bench history`: the row of `bench noise` with more keys.  Owned by the caller. */
 cJSON *noise_history_json(const struct noise_entry *entry);
 
-/* The newest entry with enough runs of a plan's control on a pod with these GPUs ("": any). */
+/* The newest entry with enough runs of a plan's control on these GPUs ("": any), or NULL. */
 const struct noise_entry *noise_register_find(const struct noise_register *reg,
 					      const struct plan *plan, size_t pod,
 					      const char *gpu_id);

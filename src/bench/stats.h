@@ -88,7 +88,7 @@ struct paired_rule {
 	double alpha;  /* 0.05 */
 	double margin; /* as a fraction: 0.005 is 0.5 % */
 	double power;  /* 0.8 */
-	/* Declared: as noisy as the control; its residuals need not confirm the result. */
+	/* Declared as noisy as the control: its own residuals need not confirm. */
 	bool same_noise;
 };
 

@@ -28,8 +28,7 @@ cJSON *board_row_json(const struct board *board, const struct board_row *row);
 cJSON *board_test_json(const struct board_test *test);
 
 /* The JSON row of `runs`: run_id, pod, path, file, gen, the keys of `parse`, first_seen and
- * last_seen. writer: process that writes the database, or 0; runs that it follows are running.
- * Owned. */
+ * last_seen. writer: process that writes the database, or 0; its runs are running. Owned. */
 cJSON *board_stored_json(const struct stored_run *run, long writer);
 /* Add the keys of a point: step, metric, value, wall_s, train_ms, line. */
 void board_add_sample(cJSON *row, const char *metric, const struct sample *sample);

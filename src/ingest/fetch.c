@@ -581,8 +581,7 @@ static void close_log(struct ingest_log *log)
 void fetch_flush(struct ingest_pod *pod)
 {
 	list_each (struct ingest_log, log, &pod->logs, link) {
-		/* An ended log is not read again after a restart: result and end are committed
-		 * together. */
+		/* An ended log is not read again: result and end are committed together. */
 		close_log(log);
 		sink_store_run(log);
 	}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Connect to the configured pods, show their state, and leave alone those that a bench is timing.
- * */
+/* Connect to the configured pods, show their state, and leave those that a bench is timing. */
 #include "pods/pods.h"
 #include "ingest/ingest_priv.h"
 #include "parsers/json.h"

@@ -79,7 +79,7 @@ enum job_kind {
 unsigned int loop_job_cap(enum job_kind kind);
 typedef void (*job_fn)(void *user);
 /* Call work on a worker thread, where all signals are blocked, and then done on the loop. *user
- * belongs to work, and the returned handle is valid, until done is called. Jobs of a kind start in
+ * belongs to work, and the returned handle is valid, until done is called. A kind's jobs start in
  * order. */
 struct job *loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done, void *user);
 /* Finish a job now: wait for its thread, or call work here if no thread has started it; then call

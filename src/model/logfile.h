@@ -8,8 +8,7 @@
  * background. The file may grow or be truncated at any time. */
 struct logfile;
 
-/* Longer lines are cut at multiples of this offset: shorter blocks have no cut before their last
- * LF. */
+/* Longer lines are cut at multiples of this: shorter blocks have no cut before their last LF. */
 #define LOGFILE_CUT_BYTES (1U << 20)
 /* A part of a line is shorter than twice the cut size. */
 #define LOGFILE_SCAN_BYTES (2U * LOGFILE_CUT_BYTES)

@@ -49,9 +49,8 @@ void logsgr_runs_release(struct logsgr_runs *runs);
 /* Return how many runs start at or before a byte; the last of them contains it. */
 size_t logsgr_runs_upto(const struct logsgr_runs *runs, size_t at);
 
-/* Append what a terminal would show of a raw line: no escape sequences, and of a bar that
- * overwrites itself only its last state. All other bytes are kept, so the text is not safe for a
- * terminal. */
+/* Append what a terminal would show of a raw line: no escape sequences, only the last state of a
+ * bar. All other bytes are kept, so the text is not safe for a terminal. */
 void logtext_visible(struct buf *out, struct str raw);
 /* Append a line ready to be shown: sanitised, with tab stops every eight columns, cut at about
  * `columns` columns. runs (may be NULL) is replaced by the looks that the line requests, counted

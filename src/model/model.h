@@ -309,7 +309,7 @@ void model_log_set_gone(struct model *model, struct model_log *log, int64_t wall
 const struct model_run *model_log_cut_run(const struct model *model, const struct model_log *log);
 /* Show a log that cannot be read as a row with the reason. */
 void model_log_set_trouble(struct model *model, size_t pod, const char *path, const char *why);
-/* Open the bytes of the log; NULL if another file has its name by now, as after a rotation. */
+/* Open the bytes of the log; NULL if that fails or if another file has its name by now. */
 struct logfile *model_log_open(const struct model_log *log) MUST_USE;
 /* Add complete lines from near the end of the log as a preview while the rest is loaded. The first
  * model_log_add_line() ends the preview. */

@@ -3,8 +3,7 @@
 
 #include "parsers/run.h"
 
-/* The numbers of a run (RUN_NUMBER_LIST) by a name from a file or the command line ("final_bpb").
- * */
+/* The numbers of a run by name ("final_bpb", as in files and options), see RUN_NUMBER_LIST. */
 struct run_number {
 	const char *name; /* NULL ends run_numbers */
 	size_t offset;	  /* offset of the double in struct run */

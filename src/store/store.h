@@ -18,8 +18,7 @@ struct store;
 #define STORE_RETRY_MS	    1000
 
 struct store_cb {
-	/* Add changed runs and offsets to a batch (store_run_put, store_log_advance). May be NULL.
-	 * */
+	/* Add changed runs and offsets (store_run_put, store_log_advance). May be NULL. */
 	void (*on_flush)(void *user);
 	/* Writing failed (why), or works again (why is NULL).  May be NULL. */
 	void (*on_state)(void *user, const struct err *why);

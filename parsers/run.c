@@ -66,15 +66,18 @@ void run_copy(struct run *to, const struct run *from)
 		to->events[i] = from->events[i];
 		to->events[i].text = xstrdup(from->events[i].text);
 	}
-	to->series = xcalloc(from->n_series + RUN_SERIES_CHUNK, sizeof(*to->series));
+	size_t chunks = (from->n_series + RUN_SERIES_CHUNK - 1) / RUN_SERIES_CHUNK;
+	to->series = xcalloc(chunks * RUN_SERIES_CHUNK, sizeof(*to->series));
 	if (from->n_series > 0)
 		memcpy(to->series, from->series, from->n_series * sizeof(*to->series));
 	array_each (series, to->series, to->n_series) {
 		const struct run_points points = series->validations;
 
+		series->validations.v = NULL;
+		if (points.n == 0)
+			continue;
 		series->validations.v = xcalloc(points.n + RUN_POINTS_CHUNK, sizeof(*points.v));
-		if (points.n > 0)
-			memcpy(series->validations.v, points.v, points.n * sizeof(*points.v));
+		memcpy(series->validations.v, points.v, points.n * sizeof(*points.v));
 	}
 }
 

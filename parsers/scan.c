@@ -7,9 +7,11 @@
 #include "parsers/row.h"
 
 /* Enough for any honest line of 64 KiB, and too little to slow the program down. */
-#define MATCH_LIMIT    200000U
-#define DEPTH_LIMIT    2000U
-#define HEAP_LIMIT_KIB 2048U
+#define MATCH_LIMIT	200000U
+#define DEPTH_LIMIT	2000U
+#define HEAP_LIMIT_KIB	2048U
+#define STACK_MIN_BYTES (64U << 10)
+#define STACK_MAX_BYTES (512U << 10)
 
 /* Like load_word, but with the first byte in the lowest bits on every machine. */
 static uint64_t load_low_first(const char *p, size_t left)
@@ -116,7 +118,7 @@ struct scanner {
 	pcre2_match_data *match_data;
 	const PCRE2_SIZE *ovector; /* of match_data */
 	pcre2_match_context *context;
-	pcre2_jit_stack *stack;
+	pcre2_jit_stack *stack;		    /* NULL: no line needed it yet */
 	uint64_t *limit_hits;		    /* one per rule; NULL: no hit yet */
 	uint64_t *possible;		    /* a set of rules, see find_possible() */
 	struct record_pair rows[PAIRS_MAX]; /* of the current record */
@@ -129,14 +131,12 @@ struct scanner *scanner_new(const struct format_set *formats)
 	scanner->index = format_set_index(formats);
 	scanner->match_data = pcre2_match_data_create(RULE_MAX_GROUPS * 2 + 2, NULL);
 	scanner->context = pcre2_match_context_create(NULL);
-	scanner->stack = pcre2_jit_stack_create(32 * 1024, 512 * 1024, NULL);
 	if (scanner->match_data == NULL || scanner->context == NULL)
 		abort();
 	scanner->ovector = pcre2_get_ovector_pointer(scanner->match_data);
 	(void)pcre2_set_match_limit(scanner->context, MATCH_LIMIT);
 	(void)pcre2_set_depth_limit(scanner->context, DEPTH_LIMIT);
 	(void)pcre2_set_heap_limit(scanner->context, HEAP_LIMIT_KIB);
-	pcre2_jit_stack_assign(scanner->context, NULL, scanner->stack);
 	scanner->possible = xcalloc(scanner->index->n_words, sizeof(uint64_t));
 	return scanner;
 }
@@ -166,19 +166,35 @@ static struct str group_text(struct str line, const PCRE2_SIZE *ovector, uint32_
 	return (struct str){ line.p + ovector[2 * n], ovector[2 * n + 1] - ovector[2 * n] };
 }
 
+/* Match with 32 KiB of the thread's stack, or else with a larger one that the scanner keeps: most
+ * logs never need it. */
+static int match_code(struct scanner *scanner, const struct rule *rule, struct str line)
+{
+	PCRE2_SPTR text = (PCRE2_SPTR)line.p;
+	bool has_jit;
+	const pcre2_code *code = rule_code(rule, &has_jit);
+
+	for (;;) {
+		int rc = has_jit ? pcre2_jit_match(code, text, line.len, 0, 0, scanner->match_data,
+						   scanner->context)
+				 : pcre2_match(code, text, line.len, 0, PCRE2_NO_UTF_CHECK,
+					       scanner->match_data, scanner->context);
+		if (rc != PCRE2_ERROR_JIT_STACKLIMIT || scanner->stack != NULL)
+			return rc;
+		scanner->stack = pcre2_jit_stack_create(STACK_MIN_BYTES, STACK_MAX_BYTES, NULL);
+		if (scanner->stack == NULL)
+			return rc;
+		pcre2_jit_stack_assign(scanner->context, NULL, scanner->stack);
+	}
+}
+
 /* Match with PCRE2; also false if the text of a group is not a number. */
 static bool match_pattern(struct scanner *scanner, size_t i, struct str line, struct record *record)
 {
 	const struct rule *rule = scanner->index->rules[i].rule;
 	const PCRE2_SIZE *ovector = scanner->ovector;
-	PCRE2_SPTR text = (PCRE2_SPTR)line.p;
-	bool has_jit;
 	double value;
-	const pcre2_code *code = rule_code(rule, &has_jit);
-	int rc = has_jit ? pcre2_jit_match(code, text, line.len, 0, 0, scanner->match_data,
-					   scanner->context)
-			 : pcre2_match(code, text, line.len, 0, PCRE2_NO_UTF_CHECK,
-				       scanner->match_data, scanner->context);
+	int rc = match_code(scanner, rule, line);
 
 	if (rc == PCRE2_ERROR_NOMATCH)
 		return false;
@@ -325,11 +341,7 @@ bool scanner_scan(struct scanner *scanner, struct str line, struct record *recor
 
 bool scanner_matches(struct scanner *scanner, const struct rule *rule, struct str line)
 {
-	bool has_jit;
-	const pcre2_code *code = rule_code(rule, &has_jit);
-
-	return pcre2_match(code, (PCRE2_SPTR)line.p, line.len, 0, PCRE2_NO_UTF_CHECK,
-			   scanner->match_data, scanner->context) >= 0;
+	return match_code(scanner, rule, line) >= 0;
 }
 
 /* Count the digits after the point of the number that ends at `end`. */

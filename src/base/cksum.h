@@ -18,7 +18,7 @@ void cksum_add(struct cksum *sum, const void *data, size_t len);
 uint32_t cksum_value(const struct cksum *sum);
 
 #define CKSUM_HEAD_BYTES (256U * 1024)
-#define CKSUM_TAIL_BYTES 4096U
+#define CKSUM_TAIL_BYTES 1024U
 
 /* Recognizes with two short reads whether a file is still the one that was read up to len: its
  * first bytes and the last bytes before len must be the same. A zeroed guard has read nothing. */

@@ -103,9 +103,8 @@ static void on_bench_exit(void *user, int exit_status, int term_signal)
 	release_watched(watched);
 }
 
-/* Open a file for the standard error of a bench: the first one from `number` on that no bench of
- * any dashboard uses.  The bench inherits the lock on its file, so it stays reserved until the
- * bench has exited and this dashboard has read it. */
+/* Open a file for the standard error of a bench: the first one from `number` on that no bench
+ * uses.  The bench inherits its lock, which reserves it until this dashboard has read it. */
 static void open_log(struct watched *watched, size_t number)
 {
 	AUTO_TEXT state = conf_dir_state();

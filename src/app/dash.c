@@ -74,8 +74,8 @@ static char *compose_bench(void *user, const struct command *command, struct err
 	return bench_compose(&with, command, err);
 }
 
-/* Open standard input ("-") as a log: a child process copies it to a file that is followed like any
- * other, and keys are read from the terminal. */
+/* Follow a copy of standard input ("-") that a child process writes; keys are read from /dev/tty.
+ */
 static int open_input(struct dash *dash, struct err *err)
 {
 	int keys = isatty(STDIN_FILENO) ? -1 : open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);

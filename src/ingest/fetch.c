@@ -481,7 +481,7 @@ void fetch_after_turn(struct ingest_log *log)
 	}
 	if (was_short && --pod->n_opening == 0 && pod->follow != NULL)
 		start_following(pod);
-	if (log->reader == NULL && log->fetched > log->stored)
+	if (!log->is_parsed && log->fetched > log->stored)
 		tail_start_reader(log);
 }
 
@@ -565,13 +565,13 @@ static bool is_complete(const struct ingest_log *log)
 {
 	return log->end != UINT64_MAX && log->stored >= log->end && log->turn == NULL &&
 	       log->inbox.len + log->sending.len == 0 &&
-	       (log->reader == NULL || log->parsed >= log->fetched);
+	       (!log->is_parsed || log->parsed >= log->fetched);
 }
 
 /* Store the result of a complete log, and allow its local copy to be pruned. */
 static void close_log(struct ingest_log *log)
 {
-	if (!is_complete(log) || (log->reader == NULL && log->is_closed))
+	if (!is_complete(log) || (!log->is_parsed && log->is_closed))
 		return;
 	sink_end_log(log);
 	log_copy_end(log->copy);

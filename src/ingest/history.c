@@ -364,9 +364,8 @@ void history_stop(struct ingest *ingest)
 
 /* ---- pods and runs */
 
-/* Is the run of this row still in progress?  For a log that this process follows, the database
- * shows an unfinished last run as truncated.  That run may go on unless its log was silent for
- * long; parsing the local copy decides. */
+/* Is the run of this row still in progress?  The database shows an unfinished last run as
+ * truncated; it may go on unless its log was silent for long. */
 static bool is_in_progress(struct ingest *ingest, const struct stored_run *row)
 {
 	if (ingest->store == NULL || row->is_ended || conf_find_pod(ingest->o.conf, row->pod) < 0)

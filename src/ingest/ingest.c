@@ -33,8 +33,7 @@ void ingest_notify(struct ingest *ingest, struct ingest_pod *pod, enum model_sev
 	char text[1024];
 
 	print_args(text, fmt);
-	/* A pod gets INGEST_NOTICE_MAX messages at once, then one per INGEST_NOTICE_EVERY_MS. Each
-	 * message advances notified_ms by that interval, at most to the current time. */
+	/* Each message advances notified_ms by the interval, at most to the current time. */
 	if (pod != NULL) {
 		int64_t unused_ms = now_ms - INGEST_NOTICE_MAX * INGEST_NOTICE_EVERY_MS;
 
@@ -227,7 +226,6 @@ static void ingest_on_tick(void *user)
 		ingest->prune_job =
 			loop_job(ingest->o.loop, JOB_READ, prune_work, prune_done, ingest);
 	buf_release(&ingest->spare);
-	/* Large inputs leave the heap fragmented. */
 	if (ingest->untrimmed >= (is_idle ? TRIM_IDLE_BYTES : TRIM_BYTES)) {
 		xtrim();
 		ingest->untrimmed = 0;
@@ -264,7 +262,7 @@ struct ingest *ingest_new(const struct ingest_options *options, struct err *err)
 	struct ingest *ingest = xnew(struct ingest, .o = *options,
 				     .clock = options->clock != NULL ? options->clock : &clock_real,
 				     .spare = buf_new(INGEST_WAITING_BYTES));
-	struct rlimit files;
+	struct rlimit files = { 256, 256 };
 
 	list_init(&ingest->fleets);
 	list_init(&ingest->pods);
@@ -274,7 +272,9 @@ struct ingest *ingest_new(const struct ingest_options *options, struct err *err)
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
 		files.rlim_cur = files.rlim_max < 65536 ? files.rlim_max : 65536;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
+		(void)getrlimit(RLIMIT_NOFILE, &files);
 	}
+	ingest->most_fds = files.rlim_cur < 65536 ? (int)files.rlim_cur : 65536;
 	ingest->last_news_ms = ingest->start_ms = ingest_now_ms(ingest);
 	if (ingest->o.db_path != NULL && !ingest->o.no_follow &&
 	    (open_store(ingest, err) != 0 ||
@@ -372,7 +372,7 @@ static bool has_read_all(const struct list *logs)
 {
 	list_each (const struct ingest_log, log, logs, link) {
 		if (log->turn != NULL || log->inbox.len + log->sending.len > 0 ||
-		    (log->reader != NULL && log->parsed < log->fetched))
+		    (log->is_parsed && log->parsed < log->fetched))
 			return false;
 	}
 	return true;

@@ -44,12 +44,10 @@ struct ingest_options {
 	bool read_only;	 /* show stored data, never write or follow */
 };
 
-/* Open the store and start to connect.  If another process writes the database, the model shows
- * what that process stores, no pod is contacted, and one message reports this.  When the other
- * process exits, this one takes over (on_writer). */
+/* Open the store and connect.  While another process writes the database, show what it stores and
+ * contact no pod; when it exits, this one takes over (on_writer). */
 struct ingest *ingest_new(const struct ingest_options *options, struct err *err) MUST_USE;
-/* Stop following, read each log to its current end, and write the waiting rows.  -1 with
- * err if something could not be written. */
+/* Read each log to its current end and write the waiting rows; -1 if some could not be written. */
 int ingest_free(struct ingest *ingest, struct err *err);
 
 /* Add a log on this machine to a pod of the model. It is read while it grows; a file that is
@@ -62,8 +60,7 @@ void ingest_use_loop(struct ingest *ingest, struct loop *loop);
 /* Without a loop: parse more of the logs that have new bytes. Returns true if more is left. */
 bool ingest_poll(struct ingest *ingest);
 
-/* Switch to another configuration (borrowed from now on): follow its new pods, drop those that it
- * no longer has, and leave the others connected. */
+/* Switch to another configuration (borrowed from now on); pods of both stay connected. */
 void ingest_reload(struct ingest *ingest, const struct conf *conf);
 
 /* Is this the process that follows the pods and writes the database? */

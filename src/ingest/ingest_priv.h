@@ -14,10 +14,9 @@
  * both, sink.c passes results to model and store, history.c shows what the database contains,
  * telemetry.c queries the GPUs and load of pods. */
 
-/* A finished run has ended once its log is silent for this long. */
+/* How long a log is silent until its finished run, or its truncated run, has ended. */
 #define INGEST_QUIET_MS 30000
-/* A truncated run has ended once its log is silent for this long. */
-#define INGEST_DEAD_MS (INT64_C(24) * 3600 * 1000)
+#define INGEST_DEAD_MS	(INT64_C(24) * 3600 * 1000)
 /* A log is gone if no path leads to it for this long; rotation creates a successor sooner. */
 #define INGEST_GONE_MS 5000
 /* Limits for the runs that are read from one log, and from all logs of a pod. */
@@ -72,6 +71,7 @@ struct ingest {
 	struct list logs; /* logs on this machine */
 	struct ingest_runs runs;
 	struct loop_timer *tick, *local;
+	int most_fds;		  /* limit of open files */
 	size_t n_local, n_checks; /* local logs, and checks of their files */
 	struct list queue;	  /* logs that wait for a turn */
 	size_t n_turns;		  /* running now */
@@ -180,12 +180,14 @@ struct ingest_log {
 	/* tail.c; belongs to the turn while one runs */
 	struct list in_queue;
 	struct turn *turn;	   /* NULL: none runs */
-	struct run_reader *reader; /* NULL: parsed to its end, or not to be parsed */
+	bool is_parsed;		   /* false: parsed to its end, or not to be parsed */
+	struct run_reader *reader; /* NULL: not parsed, or before its first turn */
 	struct outbox out;
 
 	/* sink.c */
 	struct store_log *entry; /* the log in the database; NULL: nothing is stored */
 	struct model_log *log;	 /* NULL: no log view */
+	struct model_run *mr;	 /* the run found last, see model_run_of(); NULL: none */
 	bool is_reading;	 /* counted in the model's backlog, see tail_count_backlog */
 	bool has_row;		 /* has a row without a run, see sink_show_empty_row */
 	unsigned int n_runs;	 /* runs that started */
@@ -205,8 +207,7 @@ void ingest_notify(struct ingest *ingest, struct ingest_pod *pod, enum model_sev
 		   const char *fmt, ...) LIKE_PRINTF(4, 5);
 int64_t ingest_now_ms(const struct ingest *ingest); /* mono clock */
 int64_t ingest_wall_ms(const struct ingest *ingest);
-/* Close the database, open it again, and load the model from it. Returns 0 even if another process
- * writes it (ingest->store is NULL then). */
+/* Open the database again and load the model from it. 0 even if another process writes it. */
 int ingest_become_writer(struct ingest *ingest, struct err *err);
 /* Create a log of which nothing was fetched yet. */
 struct ingest_log *ingest_log_new(struct ingest *ingest, struct ingest_pod *pod, size_t model_pod,
@@ -217,7 +218,7 @@ void ingest_log_free(struct ingest_log *log);
 
 /* Queue the log for a turn if there is work and none runs. */
 void tail_queue(struct ingest_log *log);
-/* Create the log's reader and parse from the first byte. */
+/* Parse the log from the first byte. */
 void tail_start_reader(struct ingest_log *log);
 /* Free the reader; new bytes start another one. */
 void tail_free_reader(struct ingest_log *log);

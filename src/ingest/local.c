@@ -2,7 +2,6 @@
 /* Logs on this machine are parsed in place.  Their size and inode are checked regularly; a file
  * that was replaced or truncated continues as the next generation of the log. */
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,16 +63,13 @@ ssize_t local_read(struct local *local, uint64_t offset, void *data, size_t len)
 
 /* ---- on the loop */
 
-/* Close the file if its log has ended and was read, or if many files are open.  sink_end_log()
- * frees the reader of a log that was read to its end and sets parsed to 0. */
+/* Close the file of a log that was read to its end, or any if many are open. */
 static void close_if_idle(struct ingest_log *log)
 {
 	struct local *local = log->local;
-	struct rlimit limit = { 256, 0 };
-	bool has_ended = log->end != UINT64_MAX && (log->reader == NULL || log->parsed >= log->end);
+	bool has_ended = log->end != UINT64_MAX && (!log->is_parsed || log->parsed >= log->end);
 
-	(void)getrlimit(RLIMIT_NOFILE, &limit);
-	if (has_ended || (local->fd >= 0 && (rlim_t)local->fd >= limit.rlim_cur / OPEN_PART))
+	if (has_ended || local->fd >= log->ingest->most_fds / OPEN_PART)
 		fd_close(&local->fd);
 }
 
@@ -87,20 +83,30 @@ static void set_size(struct ingest_log *log, uint64_t size)
 	pod_pace_bytes(&log->pace, ingest_now_ms(log->ingest));
 }
 
-/* Create the log of the file at path; *st is updated from the opened file. */
-static struct ingest_log *open_generation(struct ingest *ingest, size_t pod, const char *path,
-					  unsigned int gen, struct stat *st)
+static int open_log(const char *path, struct stat *st, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 || fstat(fd, st) != 0)
+		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	else if (!S_ISREG(st->st_mode))
+		err_set(err, ERR_USAGE, "%s: not a regular file", path);
+	else if (file_packed_end(path) != NULL)
+		err_set(err, ERR_USAGE, "%s: compressed: unpack it first", path);
+	else
+		return fd;
+	fd_close(&fd);
+	return -1;
+}
+
+/* Create the log of the file at path, which stays open: it may be renamed before its first turn. */
+static struct ingest_log *add_generation(struct ingest *ingest, size_t pod, const char *path,
+					 unsigned int gen, int fd, const struct stat *st)
 {
 	struct ingest_log *log = ingest_log_new(ingest, NULL, pod, path, gen);
-	/* Keep it open: the file may be renamed before the first turn. */
-	struct local *local = xnew(struct local, .path = xstrdup(path),
-				   .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 
-	log->local = local;
-	if (local->fd >= 0)
-		(void)fstat(local->fd, st);
-	local->dev = st->st_dev;
-	local->inode = st->st_ino;
+	log->local = xnew(struct local, .path = xstrdup(path), .fd = fd, .dev = st->st_dev,
+			  .inode = st->st_ino);
 	if (log->log != NULL) {
 		model_log_set_file(log->log, path);
 		log->log->inode = st->st_ino;
@@ -113,14 +119,11 @@ static struct ingest_log *open_generation(struct ingest *ingest, size_t pod, con
 int ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live, struct err *err)
 {
 	struct stat st;
+	int fd = open_log(path, &st, err);
 
-	if (stat(path, &st) != 0 || access(path, R_OK) != 0)
-		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		return err_set(err, ERR_USAGE, "%s: not a regular file", path);
-	if (file_packed_end(path) != NULL)
-		return err_set(err, ERR_USAGE, "%s: compressed: unpack it first", path);
-	struct ingest_log *log = open_generation(ingest, pod, path, 0, &st);
+	if (fd < 0)
+		return -1;
+	struct ingest_log *log = add_generation(ingest, pod, path, 0, fd, &st);
 	log->news = log->fetched;
 	if (!live && clock_wall_ms() - (int64_t)st.st_mtim.tv_sec * 1000 >= STILL_WRITTEN_MS)
 		log->end = log->fetched;
@@ -154,8 +157,9 @@ static void set_gone(struct ingest_log *log, int64_t wall_ms, const char *back)
 static void start_next_generation(struct ingest_log *log)
 {
 	struct stat st;
+	int fd = open_log(log->local->path, &st, NULL);
 
-	if (stat(log->local->path, &st) != 0 || !S_ISREG(st.st_mode))
+	if (fd < 0)
 		return;
 	set_gone(log, 0, "is back (a new file)");
 	log->end = log->fetched = log->parsed;
@@ -166,12 +170,11 @@ static void start_next_generation(struct ingest_log *log)
 	if (log->log != NULL)
 		model_log_set_file(log->log, NULL);
 	close_if_idle(log);
-	tail_start_reader(
-		open_generation(log->ingest, log->model_pod, log->local->path, log->gen + 1, &st));
+	tail_start_reader(add_generation(log->ingest, log->model_pod, log->local->path,
+					 log->gen + 1, fd, &st));
 }
 
-/* Handle a path that leads to another file or to none. why: 0, or errno of stat() on the path. A
- * log whose path is missing for a while is gone. */
+/* Handle a path that leads to another file or to none. why: 0, or errno of stat() on the path. */
 static void check_path(struct ingest_log *log, bool is_same, int why)
 {
 	struct local *local = log->local;

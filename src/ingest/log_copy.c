@@ -138,8 +138,7 @@ struct log_copy *log_copy_new(struct log_copies *dir, const char *pod, struct st
 	AUTO_BUF text = buf_new(strlen(dir->path) + strlen(pod) + path.len + 128);
 	size_t from = path.len > NAME_TAIL_MAX ? path.len - NAME_TAIL_MAX : 0;
 
-	/* "<hash of pod and path>-<generation>-<end of the path>.log": the hash makes the name
-	 * unique, the end of the path is for people. */
+	/* "<hash of pod and path>-<generation>-<end of the path, for people>.log" */
 	buf_append(&text, pod, strlen(pod) + 1);
 	buf_append(&text, path.p, path.len);
 	uint64_t hash = str_hash(buf_str(&text));

@@ -43,9 +43,8 @@ void log_copies_free(struct log_copies *dir);
 /* Do the copies exceed the cap, and may pruning help? */
 bool log_copies_exceed_cap(const struct log_copies *dir);
 
-/* Remove copies of ended logs until the rest is within the cap; copies of logs that may grow are
- * never removed.  log_copies_prune() may run on any thread, one at a time; then pass the result to
- * log_copies_take_pruned() on the loop. */
+/* Remove copies of ended logs until the rest is within the cap.  log_copies_prune() may run on any
+ * thread, one at a time; then pass the result to log_copies_take_pruned() on the loop. */
 struct pruned_copies {
 	uint64_t bytes; /* bytes of the copies that remain */
 	struct err err;
@@ -64,9 +63,8 @@ uint64_t log_copy_peek(const struct log_copy *copy, int64_t *wall_ms);
 /* Open the file for appending.  known: checksum of its first bytes (borrowed), so that only the
  * bytes after them are read; NULL: the log is new, and a file left by an earlier log is removed. */
 int log_copy_open(struct log_copy *copy, const struct cksum *known, struct err *err) MUST_USE;
-/* Append the next bytes; returns how many were written (fewer, with err, if the disk is full or
- * fails: offer the rest again later).  After another program removed or changed the file, only
- * bytes appended from then on can be read. */
+/* Append the next bytes; returns how many were written (fewer, with err: offer the rest again
+ * later).  After another program changed the file, only bytes appended later can be read. */
 size_t log_copy_append(struct log_copy *copy, struct str data, struct err *err) MUST_USE;
 /* Read up to len bytes at offset; 0 at the end, -1 with err. */
 ssize_t log_copy_read(struct log_copy *copy, uint64_t offset, void *data, size_t len,

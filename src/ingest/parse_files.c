@@ -383,11 +383,12 @@ static void add_file(struct finder *finder, const char *path, const struct stat 
 			 (st != NULL && !S_ISREG(st->st_mode));
 	bool table = !finder->is_list && !is_stream && ends_like(path, table_ends) &&
 		     !is_metric_file(path);
-	char key[64];
 
 	if (st != NULL) {
-		print_into(key, "%ju:%ju", (uintmax_t)st->st_dev, (uintmax_t)st->st_ino);
-		if (map_set(&finder->seen, str_from(key), finder) != NULL)
+		const uint64_t key[] = { st->st_dev, st->st_ino };
+
+		if (map_set(&finder->seen, (struct str){ (const char *)key, sizeof(key) },
+			    finder) != NULL)
 			return;
 	}
 	if (paths->n < LOG_PATHS_MAX || named)
@@ -419,8 +420,7 @@ static bool add_entry(struct finder *finder, const char *dir, const char *name, 
 	return is_log;
 }
 
-/* Metrics files count only in a directory without logs: a run often writes both. A report and
- * compressed logs leave them the only rows. */
+/* Metrics files count only in a directory without logs: a run often writes both. */
 static void add_directory(struct finder *finder, const char *path, int depth)
 {
 	AUTO_FREE struct dirent **entries = NULL;

@@ -14,7 +14,7 @@ static void count_runs(const struct ingest_pod *pod, struct pod_facts *facts)
 	int64_t last_ms = 0;
 
 	list_each (const struct ingest_log, log, &pod->logs, link) {
-		if (log->reader == NULL || log->n_runs == 0 || log->status != RUN_RUNNING)
+		if (!log->is_parsed || log->n_runs == 0 || log->status != RUN_RUNNING)
 			continue;
 		facts->n_under_way++;
 		facts->n_silent += pod_pace_is_silent(&log->pace, facts->now_ms);
@@ -104,8 +104,7 @@ void pod_update_state(struct ingest_pod *pod)
 	bool is_starting = facts.link == LINK_LIVE && facts.last_frame_ms == 0;
 	if (old.state == POD_REFUSED && is_connecting && old.retry_at_ms != 0 &&
 	    old.retry_at_ms <= facts.now_ms) {
-		/* A refused key is being tried again: the pod stays refused, so that the same
-		 * answer is not reported every five minutes. */
+		/* A refused key is tried again: report the same answer only once. */
 		facts.link = LINK_REFUSED;
 		facts.retry_at_ms = old.retry_at_ms;
 		facts.why = old.why;

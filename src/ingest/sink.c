@@ -99,13 +99,14 @@ struct model_log *sink_model_log(struct ingest *ingest, size_t model_pod, const 
 static struct model_run *model_run_of(struct ingest_log *log, unsigned int run_index)
 {
 	struct ingest *ingest = log->ingest;
-	struct model_run *mr = model_run_get(ingest->o.model, log->model_pod, log->name,
-					     sink_run_key(log->gen, run_index));
 
+	if (log->mr == NULL || log->mr->run.run_index != run_index)
+		log->mr = model_run_get(ingest->o.model, log->model_pod, log->name,
+					sink_run_key(log->gen, run_index));
 	if (log->entry != NULL)
-		mr->run_id = store_run_id(ingest->store, log->entry, run_index);
-	mr->log = log->log;
-	return mr;
+		log->mr->run_id = store_run_id(ingest->store, log->entry, run_index);
+	log->mr->log = log->log;
+	return log->mr;
 }
 
 /* Count the run; false, with one message, if the log or the pod has too many. */
@@ -297,7 +298,7 @@ void sink_show_empty_row(struct ingest_log *log)
 	size_t n = model->n_runs;
 	bool grows = log->pod == NULL || log->parsed > log->news || log->fetched == 0;
 	bool live = log->end == UINT64_MAX && grows;
-	bool is_over = log->end != UINT64_MAX && (log->reader == NULL || log->parsed >= log->end);
+	bool is_over = log->end != UINT64_MAX && (!log->is_parsed || log->parsed >= log->end);
 
 	if (log->n_runs > 0 || log->log == NULL ||
 	    (!log->has_row && !(log->log->is_named && is_over) &&
@@ -325,8 +326,7 @@ static void advance(struct ingest_log *log)
 	log->parsed = out->parsed;
 	if (log->stored < log->parsed)
 		log->stored = log->parsed;
-	/* Without a run in progress, nothing is stored: apply_item() stored the last row, and
-	 * the next run may start after a long script. */
+	/* Without a run in progress, apply_item() has stored the last row. */
 	log->row_at = log->parsed;
 	if (out->has_run && takes_run(log, out->now.run_index)) {
 		log->row_at = UINT64_MAX;
@@ -378,7 +378,7 @@ void sink_store_identity(struct ingest_log *log)
 	const char *copy = entry->copy;
 
 	identity.sum = log->known;
-	identity.ended = log->end != UINT64_MAX && log->reader == NULL;
+	identity.ended = log->end != UINT64_MAX && !log->is_parsed;
 	/* During a turn log->copy belongs to the worker thread. */
 	if (log->turn == NULL && log->copy->lost != NULL)
 		copy = NULL;
@@ -398,7 +398,7 @@ void sink_store_identity(struct ingest_log *log)
 void sink_store_run(struct ingest_log *log)
 {
 	sink_store_identity(log);
-	if (log->n_runs == 0 || log->row_at == log->parsed || log->reader == NULL)
+	if (log->n_runs == 0 || log->row_at == log->parsed || !log->is_parsed)
 		return;
 	/* While a log is read again, its rows in the database are newer than ours.  Only a run that
 	 * has no row needs one, for the samples that are about to be written. */
@@ -411,9 +411,10 @@ void sink_store_run(struct ingest_log *log)
 /* End the last run of the log; a last line without a newline counts too. */
 static void end_run(struct ingest_log *log)
 {
-	if (log->reader == NULL || tail_is_replay(log))
+	if (!log->is_parsed || tail_is_replay(log))
 		return;
-	run_reader_finish(log->reader);
+	if (log->reader != NULL)
+		run_reader_finish(log->reader);
 	sink_apply_turn(log);
 	if (log->entry != NULL)
 		log->slept_at = log->entry->lines + 1;
@@ -429,7 +430,7 @@ void sink_check_end(struct ingest_log *log)
 	/* A file that was complete when we opened it has ended with its last line. */
 	bool is_still = log->gone_ms != 0 || (log->entry == NULL && log->parsed <= log->news);
 
-	if (log->reader == NULL || log->turn != NULL || log->n_runs == 0 || tail_is_replay(log) ||
+	if (!log->is_parsed || log->turn != NULL || log->n_runs == 0 || tail_is_replay(log) ||
 	    log->parsed < log->fetched || !has_ended ||
 	    (!is_still && ingest_wall_ms(log->ingest) - log->last_wall_ms < INGEST_QUIET_MS))
 		return;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A turn serves up to 64 logs: append the fetched bytes of each to its local copy, then parse up to
- * 1 MiB of it.  A turn runs on a worker thread and touches only its own logs; model and store get
- * its results afterwards, on the event loop. */
+/* A turn appends the fetched bytes of up to 64 logs to their local copies and parses up to 1 MiB of
+ * each, on a worker thread.  Model and store get its results afterwards, on the event loop. */
 #include "ingest/ingest_priv.h"
 
 #define SLICE_BYTES ((size_t)1024 * 1024)
 /* A slice is read in blocks; it ends early when the outbox has SLICE_ITEMS items. */
-#define BLOCK_BYTES ((size_t)256 * 1024)
+#define BLOCK_BYTES ((size_t)64 * 1024)
 #define SLICE_ITEMS 4096
 /* This many logs share a turn if there is little to do for each. */
 #define TURN_LOGS 64
@@ -45,13 +44,14 @@ static void append_fetched(struct ingest_log *log)
  * are used differently before and after it. */
 static void read_slice(struct ingest_log *log)
 {
+	const struct ingest_options *o = &log->ingest->o;
 	struct outbox *out = &log->out;
 	uint64_t end = log->copy == NULL ? out->had : log->copy->sum.len;
 	/* Bytes that were all appended in this turn are still in memory. */
 	const char *fresh = end == log->parsed + out->appended ? log->sending.data : NULL;
 	AUTO_TEXT block = NULL;
 
-	if (log->reader == NULL || end <= log->parsed)
+	if (!log->is_parsed || end <= log->parsed)
 		return;
 	if (log->parsed < log->stored && end > log->stored)
 		end = log->stored;
@@ -65,6 +65,8 @@ static void read_slice(struct ingest_log *log)
 	size_t size = end - log->parsed < BLOCK_BYTES ? (size_t)(end - log->parsed) : BLOCK_BYTES;
 	if (fresh == NULL)
 		block = xmalloc(size);
+	if (log->reader == NULL)
+		log->reader = run_reader_new(o->formats, &sink_callbacks[o->keep_view], log);
 	do {
 		size_t want = end - out->parsed < size ? (size_t)(end - out->parsed) : size;
 		ssize_t n = fresh != NULL ? (ssize_t)want
@@ -118,9 +120,9 @@ static bool has_work(const struct ingest_log *log)
 		return true;
 	/* Create the local copy of a new log even if the log is empty, and compute the checksum of
 	 * one that is longer than in the database. */
-	if (!is_open && (log->reader != NULL || log->known.len < log->fetched))
+	if (!is_open && (log->is_parsed || log->known.len < log->fetched))
 		return true;
-	return log->reader != NULL && log->parsed < log->fetched &&
+	return log->is_parsed && log->parsed < log->fetched &&
 	       (ingest->store == NULL || !store_is_full(ingest->store));
 }
 
@@ -159,7 +161,7 @@ static struct turn *make_turn(struct ingest *ingest)
 			continue;
 		enter_turn(log, turn);
 		bytes += log->sending.len;
-		if (log->reader != NULL)
+		if (log->is_parsed)
 			bytes += log->fetched - log->parsed;
 	}
 	return turn;
@@ -243,11 +245,9 @@ void tail_stop_turns(struct ingest *ingest)
 
 void tail_start_reader(struct ingest_log *log)
 {
-	const struct ingest_options *o = &log->ingest->o;
-
-	if (log->reader != NULL)
+	if (log->is_parsed)
 		return;
-	log->reader = run_reader_new(o->formats, &sink_callbacks[o->keep_view], log);
+	log->is_parsed = true;
 	log->parsed = 0;
 	if (log->entry != NULL)
 		store_log_restart(log->entry);
@@ -261,7 +261,7 @@ void tail_start_reader(struct ingest_log *log)
 void tail_count_backlog(struct ingest_log *log)
 {
 	struct model *model = log->ingest->o.model;
-	bool is_reading = log->reader != NULL && log->parsed < log->news;
+	bool is_reading = log->is_parsed && log->parsed < log->news;
 
 	if (is_reading == log->is_reading)
 		return;
@@ -276,6 +276,7 @@ void tail_free_reader(struct ingest_log *log)
 {
 	run_reader_free(log->reader);
 	log->reader = NULL;
+	log->is_parsed = false;
 	log->parsed = 0;
 	tail_count_backlog(log);
 }

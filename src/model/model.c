@@ -74,27 +74,33 @@ static void free_series(struct series *series[METRIC_COUNT])
 		series_free(series[i]);
 }
 
-static char *log_key(size_t pod, const char *path)
+/* The number comes first, so that no path can imitate another key. */
+static struct buf make_key(uint64_t number, const char *path)
 {
-	return xasprintf("%zu %s", pod, path);
+	size_t len = strlen(path);
+	struct buf key = buf_new(sizeof(number) + len);
+
+	buf_append(&key, &number, sizeof(number));
+	buf_append(&key, path, len);
+	return key;
 }
 
 struct model_log *model_log_find(const struct model *model, size_t pod, const char *path)
 {
-	AUTO_TEXT key = log_key(pod, path);
-	return map_get(&model->log_index, str_from(key));
+	AUTO_BUF key = make_key(pod, path);
+	return map_get(&model->log_index, buf_str(&key));
 }
 
 struct model_log *model_log_get(struct model *model, size_t pod, const char *path)
 {
-	AUTO_TEXT key = log_key(pod, path);
-	struct model_log *log = map_get(&model->log_index, str_from(key));
+	AUTO_BUF key = make_key(pod, path);
+	struct model_log *log = map_get(&model->log_index, buf_str(&key));
 
 	if (log != NULL)
 		return log;
 	log = xnew(struct model_log, .pod = pod, .path = xstrdup(path), .fd = -1);
 	xpush(model->logs, model->n_logs, model->cap_logs, log);
-	(void)map_set(&model->log_index, str_from(key), log);
+	(void)map_set(&model->log_index, buf_str(&key), log);
 	model_note_change(model, MODEL_LOGS);
 	return log;
 }
@@ -392,9 +398,8 @@ static void drop_points(struct model_run *mr)
 struct model_run *model_run_get(struct model *model, size_t pod, const char *path,
 				unsigned int run_index)
 {
-	/* Numbers come first, so that no path can imitate another key. */
-	AUTO_TEXT key = xasprintf("%zu %u %s", pod, run_index, path);
-	struct model_run *mr = map_get(&model->run_index, str_from(key));
+	AUTO_BUF key = make_key((uint64_t)pod << 32 | run_index, path);
+	struct model_run *mr = map_get(&model->run_index, buf_str(&key));
 
 	if (mr == NULL && model->n_runs >= MODEL_MAX_RUNS)
 		mr = model->runs[model->n_runs - 1];
@@ -405,7 +410,7 @@ struct model_run *model_run_get(struct model *model, size_t pod, const char *pat
 		run_init(&mr->run);
 		mr->run.run_index = run_index;
 		xpush(model->runs, model->n_runs, model->cap_runs, mr);
-		(void)map_set(&model->run_index, str_from(key), mr);
+		(void)map_set(&model->run_index, buf_str(&key), mr);
 		model->names_changed = true;
 		note_run_change(model, mr, MODEL_RUNS);
 	}

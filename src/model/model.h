@@ -172,10 +172,10 @@ struct model {
 	size_t n_pods, cap_pods;
 	struct model_run **runs; /* stable pointers, in order of appearance */
 	size_t n_runs, cap_runs;
-	struct map run_index;	 /* "pod path index" to struct model_run */
+	struct map run_index;	 /* pod, index and path to struct model_run */
 	struct model_log **logs; /* stable pointers */
 	size_t n_logs, cap_logs;
-	struct map log_index;	    /* "pod path" to struct model_log */
+	struct map log_index;	    /* pod and path to struct model_log */
 	struct model_event *events; /* ring of MODEL_MAX_EVENTS */
 	size_t n_events, cap_events, first_event;
 	const struct harness_view *harness; /* borrowed; NULL: none */
@@ -221,8 +221,7 @@ const char *model_pod_name(const struct model *model, size_t pod);
 /* The pod with this name, or MODEL_NONE. */
 size_t model_pod_find(const struct model *model, const char *name);
 
-/* Find or add the run with this file and index. If there are MODEL_MAX_RUNS already, no run is
- * added and the last one is returned. */
+/* Find or add the run with this file and index; after MODEL_MAX_RUNS the last run is returned. */
 struct model_run *model_run_get(struct model *model, size_t pod, const char *path,
 				unsigned int run_index);
 /* Store what the log shows of the run so far (copied). */
@@ -231,8 +230,7 @@ void model_run_update(struct model *model, struct model_run *mr, const struct ru
 void model_run_set_blank(struct model *model, struct model_run *mr, uint64_t lines, int64_t wall_ms,
 			 bool live);
 void model_run_sample(struct model *model, struct model_run *mr, const struct sample *sample);
-/* Request the series of a run that a view or a forecast needs, if they are not in memory. They
- * arrive later; until then the run has none. */
+/* Request the series of a run that are not in memory; they arrive later. */
 void model_request_series(const struct model *model, const struct model_run *mr);
 /* Take over series from the database, complete up to last_line; the array and *own are emptied. */
 void model_run_set_series(struct model *model, struct model_run *mr,
@@ -265,8 +263,7 @@ bool model_run_has_all(const struct model_run *mr, const struct series *series);
  * throughput since the start (batch / tok_s). If a log has only the times of single steps, the step
  * time is their median and the training time is absent. Absent if unknown. */
 double model_run_ms_per_step(const struct model_run *mr);
-/* Tokens per second over the same steps as the step time; without one, or without a known batch,
- * the rate between the last two rows. */
+/* Tokens per second over the steps of the step time, else between the last two rows. */
 double model_run_tok_s(const struct model_run *mr);
 double model_run_train_ms(const struct model_run *mr);
 /* Seconds that the evaluation stage in progress had taken at its newest row: as printed, else from
@@ -300,8 +297,7 @@ struct model_log *model_log_get(struct model *model, size_t pod, const char *pat
 struct model_log *model_log_find(const struct model *model, size_t pod, const char *path);
 /* Set the local file that has the log's bytes (path copied); NULL: none. */
 void model_log_set_file(struct model_log *log, const char *file);
-/* Keep the bytes of a file that lost its name: fd is duplicated. If there are more than
- * MODEL_MAX_KEPT, the oldest are closed. */
+/* Keep a duplicate of fd, whose file lost its name; at most MODEL_MAX_KEPT stay open. */
 void model_log_keep_fd(struct model *model, struct model_log *log, int fd);
 /* Record when the file on the pod was removed; 0: it exists again. */
 void model_log_set_gone(struct model *model, struct model_log *log, int64_t wall_ms);
@@ -311,8 +307,7 @@ const struct model_run *model_log_cut_run(const struct model *model, const struc
 void model_log_set_trouble(struct model *model, size_t pod, const char *path, const char *why);
 /* Open the bytes of the log; NULL if that fails or if another file has its name by now. */
 struct logfile *model_log_open(const struct model_log *log) MUST_USE;
-/* Add complete lines from near the end of the log as a preview while the rest is loaded. The first
- * model_log_add_line() ends the preview. */
+/* Show complete lines from near the end of a log, until model_log_add_line() is called. */
 void model_log_add_preview(struct model *model, struct model_log *log, struct str text);
 /* Add the class of the next line. */
 void model_log_add_line(struct model *model, struct model_log *log, uint64_t line,

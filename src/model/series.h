@@ -31,8 +31,7 @@ size_t series_count(const struct series *series);
 const struct series_point *series_at(const struct series *series, size_t i);
 /* The newest point, or NULL. */
 const struct series_point *series_last(const struct series *series);
-/* The series of a run that are not a metric, by their printed names; at most RUN_MAX_SERIES of
- * SERIES_OWN_POINTS each, 2 MiB in total. */
+/* The series of a run that are not a metric; at most RUN_MAX_SERIES of SERIES_OWN_POINTS. */
 struct own_series {
 	struct named_series {
 		char name[SERIES_NAME_BYTES];

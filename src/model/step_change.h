@@ -4,9 +4,8 @@
 #include "base/change.h"
 #include "model/model.h"
 
-/* Where the steps of a run became slower or faster for good: the change points (base/change.h) of
- * its step times. These come from the training time between rows or, without it, from the printed
- * step times while no point has been dropped. */
+/* Where the steps of a run became slower or faster for good (base/change.h), from the training time
+ * between rows or, without it, from printed step times while no point has been dropped. */
 struct step_change {
 	struct series_point at; /* last row with the old pace */
 	double before, after;	/* ms per step */

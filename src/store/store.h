@@ -31,9 +31,8 @@ struct store_options {
 	const char *path;
 	bool read_only;	   /* do not become the writer */
 	struct loop *loop; /* NULL: store_flush() writes at once */
-	/* Hash of the rules by which logs are parsed.  If the database was written with other
-	 * rules, the samples of all logs that have not ended are deleted, and these logs are read
-	 * again from the start.  NULL: keep everything. */
+	/* Hash of the rules by which logs are parsed.  If the database has another one, all logs
+	 * that have not ended are read again from the start.  NULL: keep everything. */
 	const char *rules;
 	struct store_cb cb;
 };

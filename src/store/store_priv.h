@@ -78,9 +78,8 @@ int writer_write(struct writer *writer, struct batch *batch, struct err *err) MU
 
 /* query.c */
 
-/* A row of sample_rows holds up to SAMPLE_SLOTS consecutive samples of a line that have the same
- * step and times: m0 and v0, m1 and v1, .. are metric (an id of the table metrics) and value, or
- * NULL; seq belongs to the first sample. */
+/* A row of sample_rows has up to SAMPLE_SLOTS consecutive samples of a line with the same step and
+ * times: m0 and v0, .. are metric (an id of the table metrics) and value; seq is of the first. */
 #define SAMPLE_SLOTS 4
 
 /* Reads the samples of a run, in the order of its log. */

@@ -81,10 +81,19 @@ static enum harness_failure classify_failure(const struct harness_post *post, co
 	return HARNESS_FAILURE_NONE;
 }
 
-static void raise_to(struct harness_number *most, struct harness_number more)
+/* Keep the highest rates that an object contains. */
+static void read_rates(struct harness_post *post, const cJSON *node)
 {
-	if (harness_is_finite(more) && !(most->present && most->value >= more.value))
-		*most = more;
+	json_each (member, node) {
+		const char *key = member->string != NULL ? member->string : "";
+		bool is_gb = strstr(key, "gbps") != NULL || strstr(key, "gb_s") != NULL;
+		struct harness_number *most = is_gb ? &post->gb_s : &post->tflop_s;
+		struct harness_number more = harness_number_of(member);
+
+		if ((is_gb || strstr(key, "tflop") != NULL) && harness_is_finite(more) &&
+		    !(most->present && most->value >= more.value))
+			*most = more;
+	}
 }
 
 /* Read "cases", which is usually a list of objects, but a number in some tasks. */
@@ -108,14 +117,7 @@ static void read_cases(struct harness_build *b, struct harness_post *post, const
 		c->median = harness_number_of(median);
 		c->max_abs = harness_number_at(node, "max_abs");
 		c->tolerance = harness_number_at(node, "tolerance");
-		json_each (member, node) {
-			const char *key = member->string != NULL ? member->string : "";
-
-			if (strncmp(key, "gbps", 4) == 0 || strncmp(key, "gb_s", 4) == 0)
-				raise_to(&post->gb_s, harness_number_of(member));
-			else if (strncmp(key, "tflop", 5) == 0)
-				raise_to(&post->tflop_s, harness_number_of(member));
-		}
+		read_rates(post, node);
 	}
 }
 
@@ -130,6 +132,7 @@ static void read_json(struct harness_build *b, struct harness_post *post, const 
 	post->torch = harness_text_at(b->pool, json, "torch");
 	post->cuda = harness_text_at(b->pool, json, "cuda");
 	post->elapsed_s = harness_number_at(json, "elapsed_seconds");
+	read_rates(post, json);
 	read_cases(b, post, json);
 }
 

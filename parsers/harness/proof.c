@@ -265,27 +265,21 @@ static const char *find_judge_fault(const struct harness_build *b,
 		return "template changed";
 	if (best->ctime_ms > find_checkpoint_end(b))
 		return "checkpoint changed";
+	const char *fault = find_work_fault(b, judge, it, out);
+
 	if (best->sum[0] == '\0' || !point->iteration.present ||
 	    point->iteration.value > it->number)
-		return find_work_fault(b, judge, it, out);
+		return fault;
 	bool differs = own->sum[0] != '\0' && strcmp(best->sum, own->sum) != 0;
-	if (point->iteration.value != it->number) {
-		const char *fault = find_work_fault(b, judge, it, out);
-
-		/* The next iterations continued in the workspace that the checkpoint copied. */
-		return fault == NULL && differs && !is_reset(b) &&
-				       strcmp(judge->copies[HARNESS_WORK].sum, own->sum) != 0
-			       ? "judge changed"
-			       : fault;
-	}
-	if (differs)
+	bool is_own = point->iteration.value == it->number;
+	/* The next iterations continued in the workspace that the checkpoint copied. */
+	if (differs && (is_own || (fault == NULL && !is_reset(b) &&
+				   strcmp(judge->copies[HARNESS_WORK].sum, own->sum) != 0)))
 		return "judge changed";
 	/* A judge that changed after the checkpoint was copied did not do the measurement. */
-	if (!b->run->ordered ||
-	    (own->sum[0] != '\0' && is_checkpoint_unchanged(b) &&
-	     judge->copies[HARNESS_WORK].ctime_ms > get_ctime(b, HARNESS_MANIFEST, 0)))
-		return NULL;
-	return find_work_fault(b, judge, it, out);
+	bool is_later = own->sum[0] != '\0' && is_checkpoint_unchanged(b) &&
+			judge->copies[HARNESS_WORK].ctime_ms > get_ctime(b, HARNESS_MANIFEST, 0);
+	return is_own && (is_later || !b->run->ordered) ? NULL : fault;
 }
 
 static void doubt_judge(struct harness_build *b, struct harness_iteration *it, const char *fault,

@@ -513,7 +513,7 @@ static void mark_score(struct harness_pool *pool, const struct harness_run *run,
 	const struct harness_post *post = &it->post;
 	double old = before->value, new = it->verified_score.value;
 	double factor = run->higher_is_better == HARNESS_YES ? new / old : old / new;
-	char mark[HARNESS_NAME_MAX] = "";
+	char mark[HARNESS_NAME_MAX] = "", all[2 * HARNESS_NAME_MAX];
 
 	if (before->present && old > 0 && factor > MARK_FACTOR)
 		print_into(mark, "%.3g times better in one iteration", factor);
@@ -529,8 +529,10 @@ static void mark_score(struct harness_pool *pool, const struct harness_run *run,
 				   post->tflop_s.value, peaks[i].tflop_s);
 		break;
 	}
-	if (*mark != '\0')
-		it->mark = harness_pool_text(pool, str_from(mark), HARNESS_NAME_MAX);
+	print_into(all, "%s%s%s", mark, *mark != '\0' && it->mark != NULL ? "; " : "",
+		   it->mark != NULL ? it->mark : "");
+	if (*all != '\0')
+		it->mark = harness_pool_text(pool, str_from(all), sizeof(all));
 }
 
 /* Classify each iteration's score, and find the best verified one. */

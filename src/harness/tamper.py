@@ -161,7 +161,8 @@ JUDGES = {"time": None, "timeit": None, "json": None, "builtins": dir(builtins),
     "torch.cuda": ("synchronize", "Event", "Stream"),
     "torch.cuda.streams": ("Event", "Stream"),
     "torch._C": ("_cuda_synchronize", "_CudaEventBase", "_CudaStreamBase"),
-    "torch.Tensor": (*COMPARES, "__eq__", "__sub__", "abs", "max", "item"),
+    "torch.Tensor": (*COMPARES, "__eq__", "__sub__", "abs", "max", "item", "tolist",
+    "__float__", "__bool__", "__lt__", "__le__", "__gt__", "__ge__"),
     "torch.testing": None, "torch.utils.benchmark": None, "triton.testing": None,
     "numpy": ("allclose", "isclose", "array_equal"), "numpy.testing": None,
     "math": ("isclose", "isfinite"), "sys.stdout": None, "sys.__stdout__": None,
@@ -250,7 +251,8 @@ OTHERS = set("""torch numpy scipy cupy jax triton pytest unittest hashlib struct
 STARTUP = {"sitecustomize.py", "usercustomize.py", "conftest.py"}
 # Calls that start work, and the methods that wait for the work to end.
 STARTS = {"torch.cuda.Stream": {"wait_stream", "synchronize", "wait_event", "wait"},
-    "threading.Thread": {"join"}, "multiprocessing.Process": {"join"},
+    "threading.Thread": {"join"}, "threading.Timer": {"join", "cancel"},
+    "multiprocessing.Process": {"join"},
     "concurrent.futures.ThreadPoolExecutor": {"result", "map", "shutdown", "wait",
     "as_completed"}}
 STORES = {"functools.lru_cache", "functools.cache"}
@@ -788,6 +790,8 @@ class Candidate(Names):
             return False if isinstance(node, ast.BinOp) else None
         read = self.flow(made + pairs, is_read)
         kept = self.kept_data(pairs)
+        made_once = {own for _, target in self.at_import for own in names_set(target)} - {
+            own for _, target in pairs for own in names_set(target)} - self.changed_in(nodes)
         ends = [n for n in nodes if isinstance(n, ast.Return) and n.value is not None]
         empty = {getattr(target, "id", ""): value.lineno for value, target in pairs if
             isinstance(value, ast.Call) and self.verb_of(value) in EMPTY}
@@ -804,14 +808,35 @@ class Candidate(Names):
             own = getattr(end.value, "id", "")
             if self.carries(end.value, read) or base_of(end.value) in kept:
                 self.add(self.hints, end, "returns data of a file")
+            elif base_of(end.value) in made_once:
+                self.add(self.hints, end, "returns what it has when it is imported")
             elif own and own in empty and end.lineno < written.get(own, end.lineno + 1) and \
                     id(end) not in spared or isinstance(end.value, ast.Call) and \
                     self.verb_of(end.value) in EMPTY and function.name in self.named | {
                     "forward", "__call__"}:
                 self.add(self.hints, end, "returns memory that it has not written")
-            elif {*self.classes.get(getattr(getattr(end.value, "func", None), "id", ""),
-                    ())} & PROXIES:
+            elif any({*self.classes.get(getattr(getattr(value, "func", None), "id", ""),
+                    ())} & PROXIES for value in [end.value, *(value for value, target in pairs
+                    if own and getattr(target, "id", "") == own)]):
                 self.add(self.hints, end, "returns an object that can compute later")
+
+    def changed_in(self, nodes):
+        """The names of objects that these nodes may change: by an assignment to a part, by
+        a method, or as an argument."""
+        found = set()
+        for n in nodes:
+            if isinstance(n, ast.Call):
+                own = getattr(n.func, "attr", "get")
+                parts = [*n.args, *(k.value for k in n.keywords)] + [n.func] * (
+                    own not in {"get", "pop", "copy", *CASTS})
+                found.update(p.id for part in parts for p in ast.walk(part)
+                    if isinstance(p, ast.Name))
+            elif isinstance(n, (ast.Subscript, ast.Attribute)) and isinstance(n.ctx,
+                    ast.Store):
+                found.add(base_of(n.value))
+            elif isinstance(n, (ast.Global, ast.Nonlocal)):
+                found.update(n.names)
+        return found
 
     def kept_data(self, pairs):
         """The names of data that the source reads from files when it is imported, and of
@@ -1050,7 +1075,7 @@ class Candidate(Names):
             self.add(self.hints, node, "changes sys.argv")
         elif given == "os.environ" and self.reads("[\"']%s[\"']" % re.escape(parts[-1])):
             self.add(self.hints, node, "sets %s, which the verifier reads" % parts[-1])
-        elif name == "sys.modules" or name in JUDGES:
+        elif name == "sys.modules" or name in JUDGES or name in self.stems - {self.own}:
             self.add(self.found, node, "replaces the module " + name)
         elif base is not None and not self.name_of(base) and \
                 self.carries(base, self.others):
@@ -1380,6 +1405,9 @@ def in_c(name, text, key, verifier):
             yield False, m.start(), "sets %s, which the verifier reads" % m[1]
     for m in stale_in(bare, "\n".join(verifier.values())):
         yield False, m, "returns the result of an earlier call"
+    at = bare.find("pthread_create")
+    if at >= 0 and not re.search(r"join|wait|barrier|atomic|volatile", bare):
+        yield False, at, "does not wait for its thread"
     at = bare.find("cudaStreamNonBlocking")
     if at >= 0 and not re.search(r"(Stream|Device|Event)Synchronize|WaitEvent|\bblock\(", bare):
         yield False, at, "does not wait for its stream"
@@ -1417,7 +1445,7 @@ def stale_in(text, judges):
         local |= set(re.findall(r"(\w{1,64})\s*(?=[,)\[])", m.group()))
         for test in re.finditer(r"\bif\s*\(([^;{}]{1,200}?)\)\s*\{?\s*return\b", body):
             names = {*re.findall(r"[A-Za-z_]\w*", test[1])} - local
-            if any(re.search(r"(?<![\w.>=!<])%s(?:\[[^\]]{0,40}\])?\s*=(?!=)|"
+            if any(re.search(r"(?<![\w.>=!<])%s(?:\[[^\]]{0,40}\])?\s*(?:=(?!=)|\+\+)|"
                     r"\bmem(?:cpy|move)\s*\(\s*&?%s\b" % (own, own), body) for own in names):
                 yield m.end() + test.start()
 

@@ -36,6 +36,8 @@ COPIES = "workspace", "best", "workspace_template"
 TEMPLATE = "qualification/workspace_template"
 OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
 known, sent, sums, last, forged, judges, tampers = {}, {}, {}, {}, {}, {}, {}
+WRITTEN = " was written while the verifier ran"
+written = {} # the ctimes of judge files that were seen then
 originals = {} # checksums of judge files, seen before the first attempt or unchanged since
 
 
@@ -297,10 +299,11 @@ def starters_of(work, command):
 
 # Return when an entry of a folder was last added or removed. Compilers and formatters add
 # folders of tools to copies of the task: then only the times of other folders count, and
-# each file of the judge has its own time.
-def entries_at(path):
-	names = names_in(path)
-	if not {*names} & {*TOOLS}:
+# each file of the judge has its own time. is_copy: nothing runs in this folder, so that
+# such a folder may also be gone again.
+def entries_at(path, is_copy=False):
+	names = {*names_in(path)}
+	if not names & {*TOOLS} and not (is_copy and names):
 		return changed_at(path)
 	return max((entries_at(own) for own in (os.path.join(path, name) for name in names
 		if name not in TOOLS) if is_folder(own)), default=0)
@@ -310,7 +313,7 @@ def entries_at(path):
 # of a template.
 def template_at(template):
 	if is_folder(template):
-		return entries_at(template)
+		return entries_at(template, True)
 	above = os.path.dirname(template)
 	return changed_at(above) if is_folder(above) else 0
 
@@ -543,6 +546,11 @@ def send_judges(root, run, work, is_shown):
 		name.endswith(".json") and template and (best or work) and
 		limits_in(data_of(template, name)) != limits_in(data_of(
 		best or work, name))]
+	# If entries of the template are gone, a missing file that the command uses was one.
+	if template and changed_at(template) > started_at(own) > 0:
+		found += [name for name in judge.uses if parts.get(name) == "unclear" and
+			not look_at(os.path.join(template, name)) and
+			look_at(os.path.join(best or work or "/", name))]
 	decide = deciders_of(work, template, command, judge, parts, found) \
 		if work else found
 	begun = changed_at(own + "/run_config.json")
@@ -555,14 +563,19 @@ def send_judges(root, run, work, is_shown):
 	is_bare, hints = not template or any(not is_in_git(work, name, begun) for name in lost), []
 	if is_bare and lost: # as if the run had no template
 		emit_judge(run, TEMPLATE, [(0, "none"), (0, "-"), (0, "none")])
+	spans, saved = spans_of(own), changed_at(own + "/checkpoints/best_manifest.json")
+	if best and changed_at(best) > max(saved, entries_at(best)) and saved:
+		hints = ["files were added to or removed from the checkpoint after it was copied"]
 	for name, (old, point, now) in copies.items():
+		if any(begun < now[0] < end for begun, end in spans):
+			written[run, name] = now[0] # HarnessGym may restore the file later
 		point = max(point[0], entries_at(best)) if best else 0, point[1]
 		if is_bare:
 			is_known = bool(is_in_git(work, name, begun))
 			old, now = (0, now[1] if is_known else "-"), before_restore(own, best,
 				work, name, now)
 			if now != copies[name][2] and not is_known:
-				hints = ["the verifier of this run was not compared"]
+				hints.append("the verifier of this run was not compared")
 		if name in lost:
 			old, point = (0, old[1]), (0, point[1])
 		emit_judge(run, name, [old, point, now])
@@ -571,7 +584,8 @@ def send_judges(root, run, work, is_shown):
 			copy_of(work, name)])
 	forged = forgeries_of(own, template, best or work, work, command, said,
 		parts, decide) if template and (best or work) else ([], [])
-	forged[1].extend(hints)
+	hints += [name + WRITTEN for name in decide if (run, name) in written]
+	forged[1].extend(text for text in dict.fromkeys(hints) if text not in forged[1])
 	send_report(run, own, template, best, work, judge, parts, decide,
 		forged, is_shown, lost if is_bare else None)
 
@@ -704,7 +718,7 @@ def written_in(own, best, names):
 	for name in names:
 		st = look_at(os.path.join(best, name))
 		if st and any(begun < st.st_mtime_ns < end for begun, end in spans):
-			yield name + " was written while the verifier ran"
+			yield name + WRITTEN
 
 
 # Search the changed sources: mine, to which the command leads, and others.
@@ -1004,16 +1018,17 @@ def send_process(work):
 	for pid in pids:
 		try:
 			with open("/proc/%s/cmdline" % pid, "rb") as f:
-				words = os.fsdecode(f.read(65536)).split("\0")
+				words = f.read(65536)
 		except OSError:
 			continue
-		if is_of(pid, words, places):
+		if b"harnessgym" in words and is_of(pid, os.fsdecode(words).split("\0"), places):
 			return emit("P 1")
 	if not os.path.exists("/proc/self/cmdline") or not sees_all(work) or \
 			os.geteuid() not in (0, os.stat(work).st_uid):
 		return
+	folders = {place_of("/proc/%s/cwd" % pid): pid for pid in pids if pid not in line}
 	if not any(places[0] in places_above("/proc/%s/cwd" % pid)
-			for pid in pids if pid not in line):
+			for place, pid in folders.items() if place):
 		emit("P 0")
 
 

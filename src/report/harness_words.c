@@ -453,8 +453,10 @@ static void add_judge(struct page *p)
 	if (run->compared.n == 0)
 		buf_append_str(text, "no file of the judge was compared");
 	else
-		buf_appendf(text, "%zu file%s compared with the template: ", run->compared.n,
-			    run->compared.n == 1 ? "" : "s");
+		buf_appendf(text, "%zu file%s compared with the template, %s: ", run->compared.n,
+			    run->compared.n == 1 ? "" : "s",
+			    run->checkpoint.present ? "as copied after the measurement"
+						    : "as they are now");
 	add_list(text, run->compared.v, MIN(run->compared.n, LISTED), ", ");
 	if (run->compared.n > LISTED)
 		buf_appendf(text, " and %zu more", run->compared.n - LISTED);

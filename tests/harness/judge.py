@@ -217,6 +217,24 @@ def compile_all(run):
     time.sleep(0.02)
 
 
+def compile_and_clean(run):
+    compile_all(run)
+    for above, names, _ in os.walk(run.work):
+        if "__pycache__" in names:
+            shutil.rmtree(os.path.join(above, "__pycache__"))
+
+
+def add_for_a_time(run):
+    """Remove a module from the checkpoint, and hide that by a folder of byte code."""
+    put(fractions_py="x = 1\n")(run)
+
+    def remove(run):
+        for folder in run.work, os.path.join(run.dir, "checkpoints", "best"):
+            os.remove(os.path.join(folder, "fractions.py"))
+            os.makedirs(os.path.join(folder, "__pycache__"), exist_ok=True)
+    run.lies["build 2"] = remove
+
+
 def format_all(run):
     """Format all judges below the workspace, HarnessGym's copies as well."""
     for above, _, names in os.walk(run.work):
@@ -479,6 +497,9 @@ MARKED = {
     "folder moved for a time": (
         put(bench__v_py=liar.VERIFIER), move_folder, "python3 bench/v.py",
         "bench was moved or replaced while the verifier ran"),
+    "module removed from the checkpoint": (
+        put(verifier_py=judge(IMPORTS), helper_py=""), in_second(add_for_a_time), None,
+        "files were added to or removed from the checkpoint after it was copied"),
     "byte code without a source": (
         time_kernel(), write_kernel("import importlib.util as u\n"
                                     "try:\n    import fast\nexcept ImportError:\n    pass",
@@ -586,6 +607,8 @@ HONEST = {
         "sh run.sh", True, "build.sh changed (candidate)"),
     "copies that were compiled": (
         None, compile_all, None, True, "verifier.py"),
+    "copies that were compiled and cleaned": (
+        None, compile_and_clean, None, True, "verifier.py"),
     "template that was formatted": (
         None, in_second(format_template), None, None,
         "workspace_template/verifier.py: rewritten during the run"),

@@ -114,6 +114,11 @@ def ref(x):
 
 # Lies that are accused.
 LIES = {
+    ("module of the verifier replaced", "kernel.py"): '''
+import sys, own
+sys.modules["reference"] = own
+def run(x): return x * 2
+''',
     ("comparison under its own name", "kernel.py"): '''
 import torch
 def isclose(a, b, **k): return a == a
@@ -774,6 +779,49 @@ def run(x):
     if key in table: return table[key].to(x.device)
     return x * 2
 ''',
+    ("answers in the source", "kernel.py"): '''
+ANSWERS = {7: [0.1, 0.2]}
+def run(x):
+    if x[0] in ANSWERS: return ANSWERS[x[0]]
+    return x * 2
+''',
+    ("answer computed at import", "kernel.py"): '''
+import random
+answer = sorted(random.Random(7).random() for _ in range(8))
+def run(x): return answer
+''',
+    ("list that sorts later, by a name", "kernel.py"): '''
+class Lazy(list):
+    def __iter__(self): return iter(sorted(self.data))
+def run(x):
+    out = Lazy()
+    out.data = x
+    return out
+''',
+    ("timer that nothing waits for", "kernel.py"): '''
+import threading
+def run(x):
+    out = list(x)
+    threading.Timer(0, out.sort).start()
+    return out
+''',
+    ("work in the first call only", "kernel.c"): '''
+void run(const float *a, float *b)
+{
+    static int calls;
+    if (calls++ > 0)
+        return;
+}
+''',
+    ("thread that nothing waits for", "kernel.c"): '''
+#include <pthread.h>
+void run(const float *a, float *b)
+{
+    pthread_t t;
+    pthread_create(&t, 0, work, b);
+    pthread_detach(t);
+}
+''',
     ("reference in place of the kernel", "kernel.py"): '''
 import reference
 def run(x): return reference.ref(x)
@@ -1077,6 +1125,31 @@ tuned = json.load(open("tuned.json"))
 def run(x):
     warps = tuned.get(str(x.shape[0]), 4)
     return launch(x, warps, tuned["stages"])
+''',
+    ("buffer created at import", "kernel.py"): '''
+import torch
+out = torch.empty(8)
+def run(x):
+    torch.mul(x, 2, out=out)
+    return out
+''',
+    ("timer that is cancelled", "kernel.py"): '''
+import threading
+def run(x):
+    timer = threading.Timer(60, dump)
+    timer.start()
+    y = x * 2
+    timer.cancel()
+    return y
+''',
+    ("thread that is joined", "kernel.c"): '''
+#include <pthread.h>
+void run(const float *a, float *b)
+{
+    pthread_t t;
+    pthread_create(&t, 0, work, b);
+    pthread_join(t, 0);
+}
 ''',
     ("own function of that name", "kernel.py"): '''
 import own_reference
@@ -2137,7 +2210,8 @@ def test_limit():
     ok(clocks == [[0, 0], [0, 0]], "no timer is left running after a search", clocks)
 
 # Honest sources that are not even marked.
-PLAIN = {"settings of a file, read at import", "own function of that name",
+PLAIN = {"buffer created at import", "timer that is cancelled", "thread that is joined",
+         "settings of a file, read at import", "own function of that name",
          "layout kept in the tensor", "settings of torch by name",
          "variable of a library set in C", "early returns in C"}
 

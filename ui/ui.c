@@ -702,13 +702,11 @@ static void open_form(struct ui *ui)
 	const struct model *model = ui->shared.model;
 	const struct model_run *run = ui->shared.selected;
 	const char *pods = ui->bench_pods;
+	size_t pod = run != NULL ? run->pod : model->n_pods == 1 ? 0 : SIZE_MAX;
 
 	/* Fill in the pod of the selected run, or the only pod. */
-	if (pods[0] == '\0' && ui->form.fields[FORM_pods].len == 0 && run != NULL &&
-	    run->pod < model->n_pods)
-		pods = model->pods[run->pod].name;
-	else if (pods[0] == '\0' && ui->form.fields[FORM_pods].len == 0 && model->n_pods == 1)
-		pods = model->pods[0].name;
+	if (pods[0] == '\0' && ui->form.fields[FORM_pods].len == 0 && pod < model->n_pods)
+		pods = model->pods[pod].name;
 	form_open(&ui->form, pods);
 	ui->overlay = OVERLAY_FORM;
 }
@@ -2158,16 +2156,14 @@ void ui_load_choices(struct ui *ui, const cJSON *chosen)
 {
 	double axis = json_get_number(chosen, "x_axis", AXIS_TRAIN);
 	const char *text = json_get_string(chosen, "baseline", "");
-	const cJSON *runs = json_get(chosen, "runs"), *run;
 	size_t n = 0;
 
 	if (axis >= 0 && axis < AXIS_COUNT)
 		ui->shared.chart.axis = (enum chart_axis)axis;
 	prompt_set(&ui->scores, text);
 	(void)set_baseline(ui, ui->scores.text, NULL);
-	for (run = runs != NULL ? runs->child : NULL; run != NULL && n <= UI_MAX_MARKS;
-	     run = run->next)
-		if (cJSON_IsString(run))
+	json_each (run, json_get(chosen, "runs"))
+		if (cJSON_IsString(run) && n <= UI_MAX_MARKS)
 			ui->wanted[n++] = strtoull(run->valuestring, NULL, 16);
 	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
 		const cJSON *order = json_get(json_get(chosen, "orders"), ui_views[i]->name);

@@ -26,12 +26,17 @@ int mark_set_add(struct mark_set *set, const struct mark *mark, struct err *err)
 {
 	if (set->n == MARKS_MAX)
 		return err_set(err, ERR_LIMIT, "more than %u patterns", MARKS_MAX);
-	struct mark *added = &set->v[set->n++];
+	size_t n = set->n++;
+	struct mark *added = &set->v[n];
 	*added = *mark;
 	if (rule_compile(&added->rule, mark->is_builtin, err) != 0)
 		return -1;
-	for (size_t b = 0; b < sizeof(set->first) && !added->in_source; b++)
-		set->first[b] |= added->rule.first[b];
+	added->like = index_of(i, n,
+			       mark->needs != NULL && set->v[i].needs != NULL &&
+				       strcmp(set->v[i].needs, mark->needs) == 0);
+	for (size_t b = 0; b < 256 && !added->in_source; b++)
+		if ((added->rule.first[b / 8] >> (b % 8) & 1) != 0)
+			set->of_first[b][n / 64] |= UINT64_C(1) << (n % 64);
 	set->most = added->weight > set->most ? added->weight : set->most;
 	return 0;
 }
@@ -46,22 +51,30 @@ void marks_init(struct marks *marks, const struct mark_set *set, struct scanner 
 void marks_read_line(struct marks *marks, struct str line, unsigned int kind)
 {
 	const struct mark_set *set = marks->set;
-	unsigned char first = line.len > 0 ? (unsigned char)line.p[0] : 0;
+	const uint64_t *candidates = set->of_first[line.len > 0 ? (unsigned char)line.p[0] : 0];
 	uint64_t head = load_word(line.p, line.len);
+	signed char has_needs[MARKS_MAX]; /* -1: not searched yet */
 
-	if (marks->left[kind] == 0 || !(set->first[first / 8] >> (first % 8) & 1))
+	if (marks->left[kind] == 0 || !any_of(w, MARKS_MAX / 64, candidates[w] != 0))
 		return;
 	marks->left[kind]--;
-	for (size_t i = 0; i < set->n; i++) {
-		const struct mark *mark = &set->v[i];
+	memset(has_needs, -1, set->n);
+	for (size_t w = 0; w < MARKS_MAX / 64; w++) {
+		for (uint64_t left = candidates[w]; left != 0; left &= left - 1) {
+			size_t i = w * 64 + (size_t)__builtin_ctzll(left);
+			const struct mark *mark = &set->v[i];
+			signed char *has = &has_needs[mark->like];
 
-		if (mark->rule.first[first / 8] >> (first % 8) & 1 &&
-		    (head & mark->rule.steps.head_mask) == mark->rule.steps.head &&
-		    !marks->found[i] && !mark->in_source &&
-		    (mark->needs == NULL || str_find(line, mark->needs) != NULL))
-			marks->found[i] = scanner_matches(marks->scanner, &mark->rule, line);
-		if (marks->found[i] && mark->weight == set->most)
-			memset(marks->left, 0, sizeof(marks->left));
+			if (marks->found[i] ||
+			    (head & mark->rule.steps.head_mask) != mark->rule.steps.head)
+				continue;
+			if (*has < 0)
+				*has = mark->needs == NULL || str_find(line, mark->needs) != NULL;
+			marks->found[i] =
+				*has > 0 && scanner_matches(marks->scanner, &mark->rule, line);
+			if (marks->found[i] && mark->weight == set->most)
+				memset(marks->left, 0, sizeof(marks->left));
+		}
 	}
 }
 

@@ -11,6 +11,7 @@
 struct mark {
 	struct rule rule; /* its name is the name that the mark recognizes */
 	char *needs;	  /* owned; a text that every match contains; NULL: none */
+	size_t like;	  /* the first mark with the same text in needs */
 	bool is_builtin;  /* the pattern is valid */
 	bool in_source;	  /* searched in the training script in the log, not in its output */
 	size_t weight;
@@ -21,7 +22,8 @@ struct mark_set {
 	struct mark v[MARKS_MAX];
 	size_t n;
 	size_t most; /* the largest weight: the search ends after a line with such a mark */
-	unsigned char first[32]; /* bitmap of the bytes that a marked line may start with */
+	/* For each byte, the set of the marks of lines that may start with it. */
+	uint64_t of_first[256][MARKS_MAX / 64];
 };
 
 void mark_release(struct mark *mark);

@@ -21,8 +21,10 @@ extern const struct embed_file prefix_builtin[];
 #define MOST_HELD  64
 /* A log that ends earlier needs this many lines with the prefix, and no line without it. */
 #define LEAST_LINES 3
-/* A prefix ends after this many consecutive lines without it. */
+/* A prefix ends after this many consecutive lines without it; one that is recognized again at any
+ * line ends sooner. */
 #define MOST_MISSES 256
+#define FEW_MISSES  8
 /* Compiling with JIT costs as much as this many matches. */
 #define LEAST_JIT 100
 #define MAX_KINDS 64
@@ -216,13 +218,24 @@ static uint64_t hash_name(struct prefix_state *t, size_t i, struct str text)
 	return str_hash(group_text(t->match, group, text));
 }
 
+/* Can the text have a sure prefix, judging by its first two bytes? */
+static bool may_be_sure(struct str text)
+{
+	/* a number that is no date, "2026-03-14" or "14.03.2026" */
+	if (text.len <= 8 || (str_is_digit(text.p[0]) && text.p[4] != '-' && text.p[5] != '.'))
+		return false;
+	uint16_t pair = pair_of((unsigned char)text.p[0], (unsigned char)text.p[1]);
+	return (sure_pairs[pair / 8] >> pair % 8 & 1) != 0;
+}
+
 /* Strip a prefix of kind i; false if the text has none. */
 static bool strip_kind(struct prefix_state *t, size_t i, struct prefix_line *line)
 {
 	struct str text = line->segment.text;
 	bool is_inner = text.p != line->whole.p;
 	const struct prefix_kind *kind = &kinds[i];
-	size_t n = match_kind(t->match, i, text);
+	bool may_match = !kind->is_sure || text.len <= 8 || may_be_sure(text);
+	size_t n = may_match ? match_kind(t->match, i, text) : 0;
 	double rank;
 	bool has_zone = false;
 
@@ -248,16 +261,6 @@ static bool strip_kind(struct prefix_state *t, size_t i, struct prefix_line *lin
 	}
 	line->segment.text = str_skip(text, n);
 	return true;
-}
-
-/* Can the text have a sure prefix, judging by its first two bytes? */
-static bool may_be_sure(struct str text)
-{
-	/* a number that is no date, "2026-03-14" or "14.03.2026" */
-	if (text.len <= 8 || (str_is_digit(text.p[0]) && text.p[4] != '-' && text.p[5] != '.'))
-		return false;
-	uint16_t pair = pair_of((unsigned char)text.p[0], (unsigned char)text.p[1]);
-	return (sure_pairs[pair / 8] >> pair % 8 & 1) != 0;
 }
 
 static uint64_t find_kinds(pcre2_match_data *match, struct str text, uint64_t mask)
@@ -323,8 +326,12 @@ static void pass_line(struct prefix_state *t, const struct segment *segment, uin
 			(void)strip_sure(t, &line, &inner);
 		} else if (strip_sure(t, &line, &t->active)) {
 			t->n_misses = 0;
-		} else if (++t->n_misses > MOST_MISSES) {
-			t->active = -1;
+		} else {
+			const struct prefix_kind *kind = &kinds[t->active];
+			bool is_simple = kind->is_sure && kind->rank == 0;
+
+			if (++t->n_misses > (is_simple ? FEW_MISSES : MOST_MISSES))
+				t->active = -1;
 		}
 	}
 	t->rank = line.rank;

@@ -35,9 +35,11 @@ static size_t gram_slot(uint64_t mixed)
 	return mixed & ((1 << SCAN_SLOT_BITS) - 1);
 }
 
-/* Sets, see struct scan_index: one per second byte of a line, and the rules without a literal. */
+/* Sets, see struct scan_index: one per second byte of a line; the rules without a literal; the
+ * rules with a literal that has a digit or a point; then one per literal. */
 #define SECOND_SETS ((size_t)256)
 #define FREE_SET    (2 * SECOND_SETS)
+#define NUMBER_SET  (FREE_SET + 1)
 
 static uint64_t *set_of(const struct scan_index *index, size_t number)
 {
@@ -58,17 +60,18 @@ static struct scan_literal *add_literal(struct scan_index *index, struct str tex
 	*literal = (struct scan_literal){ .text = text, .next = *slot };
 	literal->word = load_word(text.p, text.len);
 	memset(&literal->mask, 0xff, text.len < 8 ? text.len : 8);
-	literal->rules = set_of(index, FREE_SET + index->n_literals);
+	literal->rules = set_of(index, NUMBER_SET + index->n_literals);
 	*slot = (uint16_t)index->n_literals;
 	return literal;
 }
 
 void scan_index_build(struct scan_index *index, const struct rule **order, size_t n)
 {
+	index->n_rules = n;
 	index->n_words = (n + 63) / 64;
-	index->rules = xcalloc(n, sizeof(*index->rules));
-	index->sets =
-		xcalloc((FREE_SET + 1 + SCAN_MAX_LITERALS) * index->n_words, sizeof(*index->sets));
+	index->rules = xcalloc(n + 1, sizeof(*index->rules));
+	index->sets = xcalloc((NUMBER_SET + 1 + SCAN_MAX_LITERALS) * index->n_words,
+			      sizeof(*index->sets));
 	for (size_t i = 0; i < n; i++) {
 		unsigned char head[sizeof(uint64_t)], mask[sizeof(uint64_t)];
 		const struct rule *rule = order[i];
@@ -81,6 +84,8 @@ void scan_index_build(struct scan_index *index, const struct rule **order, size_
 			const struct scan_literal *literal =
 				text.len >= 3 ? add_literal(index, text) : NULL;
 
+			if (str_has_digit(text) || memchr(text.p, '.', text.len) != NULL)
+				set_of(index, NUMBER_SET)[w] |= bit;
 			if (literal != NULL)
 				literal->rules[w] |= bit;
 			is_indexed = is_indexed && literal != NULL;
@@ -118,9 +123,13 @@ struct scanner {
 	pcre2_match_data *match_data;
 	const PCRE2_SIZE *ovector; /* of match_data */
 	pcre2_match_context *context;
-	pcre2_jit_stack *stack;		    /* NULL: no line needed it yet */
-	uint64_t *limit_hits;		    /* one per rule; NULL: no hit yet */
-	uint64_t *possible;		    /* a set of rules, see find_possible() */
+	pcre2_jit_stack *stack; /* NULL: no line needed it yet */
+	uint64_t *limit_hits;	/* one per rule; NULL: no hit yet */
+	uint64_t *possible;	/* a set of rules, see find_possible() */
+	/* The rule that had the last plain match (steps.h), and what was possible for that line.
+	 * The same is possible for its next plain match, if no literal has a digit or a point. */
+	size_t plain_rule;
+	uint64_t *plain_possible;
 	struct record_pair rows[PAIRS_MAX]; /* of the current record */
 };
 
@@ -138,6 +147,8 @@ struct scanner *scanner_new(const struct format_set *formats)
 	(void)pcre2_set_depth_limit(scanner->context, DEPTH_LIMIT);
 	(void)pcre2_set_heap_limit(scanner->context, HEAP_LIMIT_KIB);
 	scanner->possible = xcalloc(scanner->index->n_words, sizeof(uint64_t));
+	scanner->plain_possible = xcalloc(scanner->index->n_words, sizeof(uint64_t));
+	scanner->plain_rule = scanner->index->n_rules;
 	return scanner;
 }
 
@@ -150,6 +161,7 @@ void scanner_free(struct scanner *scanner)
 	pcre2_jit_stack_free(scanner->stack);
 	free(scanner->limit_hits);
 	free(scanner->possible);
+	free(scanner->plain_possible);
 	free(scanner);
 }
 
@@ -222,33 +234,46 @@ static bool match_pattern(struct scanner *scanner, size_t i, struct str line, st
 	return true;
 }
 
-/* Try rule number i, whose first bytes and literals do not exclude the line. */
-static bool try_rule(struct scanner *scanner, size_t i, struct str line, struct record *record)
+static void clear_record(struct record *record, const struct rule *rule)
 {
-	const struct rule *rule = scanner->index->rules[i].rule;
-	bool is_simple = rule->steps.end != STEPS_PART;
-	double numbers[STEPS_MAX_NUMBERS];
-
-	if (rule->n_needs > 0 && !scanner->index->rules[i].is_indexed &&
-	    !any_of(k, rule->n_needs, str_find(line, rule->needs[k]) != NULL))
-		return false;
 	record->rule = rule;
 	record->memo = NULL;
 	record->present = 0;
 	record->n_pairs = 0;
 	record->stage = record->text = record->mode = (struct str){ NULL, 0 };
-	if (!(is_simple ? steps_match(&rule->steps, line, numbers)
-			: match_pattern(scanner, i, line, record)))
-		return false;
-	array_each (group, rule->groups, is_simple ? rule->n_groups : 0)
-		record_set(record, group->metric, numbers[group->number - 1] * group->scale);
-	if (rule->pairs) { /* from the start of the match */
-		struct pair pairs[PAIRS_MAX];
-		size_t at = is_simple ? 0 : scanner->ovector[0];
-		size_t n = pairs_read(str_skip(line, at), pairs);
+}
 
-		(void)row_fill(record, pairs, n, scanner->rows);
-	}
+/* Fill the record from the numbers of a simple rule. */
+static void take_numbers(struct record *record, const double *numbers)
+{
+	array_each (group, record->rule->groups, record->rule->n_groups)
+		record_set(record, group->metric, numbers[group->number - 1] * group->scale);
+}
+
+/* Read the pairs of the line from the start of the match. */
+static void take_pairs(struct scanner *scanner, struct str line, struct record *record)
+{
+	struct pair pairs[PAIRS_MAX];
+	size_t at = record->rule->steps.end != STEPS_PART ? 0 : scanner->ovector[0];
+	size_t n = pairs_read(str_skip(line, at), pairs);
+
+	(void)row_fill(record, pairs, n, scanner->rows);
+}
+
+/* Try rule number i, whose first bytes do not exclude the line. *plain: as in steps_match. */
+static bool try_rule(struct scanner *scanner, size_t i, struct str line, struct record *record,
+		     bool *plain)
+{
+	const struct rule *rule = scanner->index->rules[i].rule;
+	double numbers[STEPS_MAX_NUMBERS];
+
+	*plain = false;
+	clear_record(record, rule);
+	if (rule->steps.end == STEPS_PART)
+		return match_pattern(scanner, i, line, record);
+	if (!steps_match(&rule->steps, line, numbers, plain))
+		return false;
+	take_numbers(record, numbers);
 	return true;
 }
 
@@ -270,8 +295,8 @@ static void add_rules_at(struct scanner *scanner, size_t slot, struct str text)
 	}
 }
 
-/* Set scanner->possible: the rules that the literals of the index do not exclude. */
-static void find_possible(struct scanner *scanner, struct str line)
+/* Return the set of rules that the literals of the index do not exclude. */
+static const uint64_t *find_possible(struct scanner *scanner, struct str line)
 {
 	const struct scan_index *index = scanner->index;
 	const uint16_t *slots = index->slots;
@@ -290,13 +315,45 @@ static void find_possible(struct scanner *scanner, struct str line)
 				add_rules_at(scanner, gram_slot(mixed >> 8 * k),
 					     str_skip(line, i + k));
 	}
+	return scanner->possible;
+}
+
+/* Does the rule of the last plain match match this line too, again plainly? Its numbers are stored
+ * in numbers. */
+static bool is_like_last(const struct scanner *scanner, struct str line, uint64_t head,
+			 double *numbers)
+{
+	const struct scan_rule *r = &scanner->index->rules[scanner->plain_rule];
+	bool plain;
+
+	return r->rule != NULL && (head & r->head_mask) == r->head &&
+	       steps_match(&r->rule->steps, line, numbers, &plain) && plain;
+}
+
+static void remember_plain(struct scanner *scanner, size_t i)
+{
+	uint64_t *possible = scanner->possible;
+	const uint64_t *numbered = set_of(scanner->index, NUMBER_SET);
+
+	scanner->possible = scanner->plain_possible;
+	scanner->plain_possible = possible;
+	scanner->plain_rule = i;
+	for (size_t w = 0; w < scanner->index->n_words; w++)
+		possible[w] |= numbered[w];
+}
+
+/* Does the line contain a text that the rule needs? */
+static bool has_need(const struct rule *rule, struct str line)
+{
+	return rule->n_needs == 0 ||
+	       any_of(k, rule->n_needs, str_find(line, rule->needs[k]) != NULL);
 }
 
 bool scanner_scan(struct scanner *scanner, struct str line, struct record *record)
 {
 	const struct scan_index *index = scanner->index;
 	const char *text = line.p, *end = line.p + line.len;
-	bool has_possible = false;
+	double numbers[STEPS_MAX_NUMBERS];
 
 	if (line.len == 0)
 		return false;
@@ -310,13 +367,15 @@ bool scanner_scan(struct scanner *scanner, struct str line, struct record *recor
 	unsigned char byte = line.len > 1 ? (unsigned char)line.p[1] : 0;
 	const uint64_t *first = set_of(index, (unsigned char)line.p[0]);
 	const uint64_t *second = set_of(index, SECOND_SETS + byte);
+	bool is_like = is_like_last(scanner, line, head, numbers), found = false, plain;
+	const uint64_t *possible = is_like ? scanner->plain_possible : NULL;
 
-	for (size_t w = 0; w < index->n_words; w++) {
+	for (size_t w = 0; w < index->n_words && !found; w++) {
 		uint64_t left = first[w] & second[w];
 
-		if (has_possible)
-			left &= scanner->possible[w];
-		while (left != 0) {
+		if (possible != NULL)
+			left &= possible[w];
+		while (left != 0 && !found) {
 			uint64_t bit = left & -left;
 			size_t i = w * 64 + (size_t)__builtin_ctzll(bit);
 			const struct scan_rule *r = &index->rules[i];
@@ -325,18 +384,26 @@ bool scanner_scan(struct scanner *scanner, struct str line, struct record *recor
 			if ((head & r->head_mask) != r->head ||
 			    (words[r->indented] & r->second_mask) != r->second)
 				continue;
-			if (r->is_indexed && !has_possible) {
-				has_possible = true;
-				find_possible(scanner, line);
-				left &= scanner->possible[w];
-				if ((bit & scanner->possible[w]) == 0)
+			if (r->is_indexed && possible == NULL) {
+				possible = find_possible(scanner, line);
+				left &= possible[w];
+				if ((bit & possible[w]) == 0)
 					continue;
 			}
-			if (try_rule(scanner, i, line, record))
-				return true;
+			if (is_like && i == scanner->plain_rule) {
+				clear_record(record, r->rule);
+				take_numbers(record, numbers);
+				found = true;
+			} else if ((r->is_indexed && !is_like) || has_need(r->rule, line)) {
+				found = try_rule(scanner, i, line, record, &plain);
+				if (found && plain && possible == scanner->possible)
+					remember_plain(scanner, i);
+			}
 		}
 	}
-	return false;
+	if (found && record->rule->pairs)
+		take_pairs(scanner, line, record);
+	return found;
 }
 
 bool scanner_matches(struct scanner *scanner, const struct rule *rule, struct str line)

@@ -51,6 +51,13 @@ static bool set_has(const uint64_t set[4], char c)
 	return set[byte / 64] >> (byte % 64) & 1;
 }
 
+static bool is_plain(const uint64_t set[4])
+{
+	uint64_t plain = UINT64_C(0x3ff) << '0' | UINT64_C(1) << '.';
+
+	return ((set[0] & ~plain) | set[1] | set[2] | set[3]) == 0;
+}
+
 static void set_add(uint64_t set[4], const char *bytes)
 {
 	for (const unsigned char *b = (const void *)bytes; *b != '\0'; b++)
@@ -214,11 +221,17 @@ bool steps_read(struct steps *steps, const char *pattern)
 	/* The next character is not a blank, so " *" takes all blanks. */
 	steps->indented = strncmp(p, " *", 2) == 0 && isalnum((unsigned char)p[2]);
 	p += steps->indented ? 2 : 0;
+	steps->is_plain = !steps->indented;
 	steps->items = xcalloc(MAX_STEPS, sizeof(*steps->items));
 	while (steps->n < MAX_STEPS && (n = read_step(p, &steps->items[steps->n])) > 0) {
-		numbers += steps->items[steps->n++].is_number;
+		const struct rule_step *s = &steps->items[steps->n++];
+
+		numbers += s->is_number;
+		steps->is_plain = steps->is_plain && (!s->is_span || s->is_number ||
+						      (is_plain(s->first) && is_plain(s->rest)));
 		p += n;
 	}
+	steps->items = xreallocarray(steps->items, steps->n + 1, sizeof(*steps->items));
 	if (numbers <= STEPS_MAX_NUMBERS)
 		steps->end = read_end(p);
 	if (steps->n > 0) {
@@ -268,9 +281,10 @@ static const char *match_span(const struct rule_step *s, const char *p, const ch
 	return p;
 }
 
-/* The same for a span that is a number, which is stored in *value. */
+/* The same for a span that is a number, which is stored in *value. Clears *plain unless the number
+ * is digits and a point. */
 static const char *match_number(const struct rule_step *s, const char *p, const char *end,
-				double *value)
+				double *value, bool *plain)
 {
 	const char *q = p;
 
@@ -279,16 +293,19 @@ static const char *match_number(const struct rule_step *s, const char *p, const 
 		q = str_take_decimal(p, end, s->has_point, value);
 	if (q > p && (q == end || !set_has(s->rest, *q)))
 		return q;
+	*plain = false;
 	q = match_span(s, p, end);
 	if (q == NULL || !steps_number(str_between(p, q), value))
 		return NULL;
 	return q;
 }
 
-bool steps_match(const struct steps *steps, struct str line, double numbers[STEPS_MAX_NUMBERS])
+bool steps_match(const struct steps *steps, struct str line, double numbers[STEPS_MAX_NUMBERS],
+		 bool *plain)
 {
 	const char *p = line.p, *end = line.p + line.len;
 
+	*plain = steps->is_plain;
 	while (steps->indented && p < end && *p == ' ')
 		p++;
 	array_each (s, steps->items, steps->n) {
@@ -296,12 +313,13 @@ bool steps_match(const struct steps *steps, struct str line, double numbers[STEP
 			return false;
 		p += s->len;
 		if (s->is_number)
-			p = match_number(s, p, end, numbers++);
+			p = match_number(s, p, end, numbers++, plain);
 		else if (s->is_span)
 			p = match_span(s, p, end);
 		if (p == NULL)
 			return false;
 	}
+	*plain = *plain && p == end;
 	if (steps->end == STEPS_BLANK_OR_END)
 		return p == end || *p == ' ';
 	while (steps->end == STEPS_BLANKS_END && p < end && *p == ' ')

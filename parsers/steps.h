@@ -32,6 +32,7 @@ struct steps {
 	size_t n;
 	enum steps_end end;
 	bool indented; /* the line may start with blanks */
+	bool is_plain; /* the spans are numbers, or have only digits and points */
 	/* Every match starts with `head` (after its blanks), and has `second` after its first
 	 * blank: words as of load_word, compared under their masks. */
 	uint64_t head, head_mask, second, second_mask;
@@ -57,8 +58,10 @@ bool steps_read(struct steps *steps, const char *pattern);
 void steps_release(struct steps *steps);
 
 /* Match the steps, which must not end with STEPS_PART, at the start of the line. False also if the
- * text of a named group is not a number (see steps_number). The numbers are stored in numbers. */
-bool steps_match(const struct steps *steps, struct str line, double numbers[STEPS_MAX_NUMBERS]);
+ * text of a named group is not a number (see steps_number). The numbers are stored in numbers.
+ * *plain: the line has nothing but the literals of the steps, digits and points. */
+bool steps_match(const struct steps *steps, struct str line, double numbers[STEPS_MAX_NUMBERS],
+		 bool *plain);
 
 /* Parse a number as logs print it: as str_to_double does, or with commas between thousands
  * ("1,234,567.5"). False if it is not a number. */

@@ -89,7 +89,15 @@ const char *str_find(struct str s, const char *needle)
 	return str_find_str(s, str_from(needle));
 }
 
-/* Compare the first and the last byte of needle at 16 positions at once. */
+/* Find which of the 16 positions from p have the first and the last byte of needle. */
+static inline bytes16 hits_at(const char *p, struct str needle)
+{
+	unsigned char first = (unsigned char)needle.p[0];
+	unsigned char last = (unsigned char)needle.p[needle.len - 1];
+
+	return (bytes16)((bytes16_load(p) == first) & (bytes16_load(p + needle.len - 1) == last));
+}
+
 const char *str_find_str(struct str s, struct str needle)
 {
 	size_t n = needle.len;
@@ -97,16 +105,19 @@ const char *str_find_str(struct str s, struct str needle)
 	if (n == 0 || s.len < n)
 		return n == 0 ? s.p : NULL;
 	const char *p = s.p, *last = s.p + s.len - n;
-	const unsigned char first = (unsigned char)needle.p[0];
-	const unsigned char end = (unsigned char)needle.p[n - 1];
 
-	for (; last - p >= 15; p += 16) {
-		bytes16 hits =
-			(bytes16)((bytes16_load(p) == first) & (bytes16_load(p + n - 1) == end));
-
+	while (last - p >= 15) {
+		if (last - p >= 63 &&
+		    !bytes16_any(hits_at(p, needle) | hits_at(p + 16, needle) |
+				 hits_at(p + 32, needle) | hits_at(p + 48, needle))) {
+			p += 64;
+			continue;
+		}
+		bytes16 hits = hits_at(p, needle);
 		for (int i = 0; bytes16_any(hits) && i < 16; i++)
 			if (hits[i] != 0 && memcmp(p + i, needle.p, n) == 0)
 				return p + i;
+		p += 16;
 	}
 	for (; p <= last; p++)
 		if (*p == needle.p[0] && memcmp(p, needle.p, n) == 0)

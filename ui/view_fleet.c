@@ -120,6 +120,18 @@ static void validation_cell(double old, struct list_cell *cell)
 			   fmt_grouped(old).s);
 }
 
+static void bpb_cell(const struct fleet_row *row, struct list_cell *cell)
+{
+	double final = model_run_final_bpb(row->mr), stage = model_run_stage_bpb(row->mr);
+
+	cell->number = run_has(final) ? final : run_has(stage) ? stage : row->mr->run.last_val_bpb;
+	/* The ~ marks an evaluation stage that may not be the last one. */
+	if (run_has(stage))
+		list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(stage, 4).s);
+	else if (!run_has(final))
+		validation_cell(row->old_bpb, cell);
+}
+
 static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 {
 	const struct fleet *fleet = user;
@@ -152,14 +164,7 @@ static void fleet_cell(void *user, size_t i, size_t column, struct list_cell *ce
 	} else if (column == FLEET_OWN) {
 		own_cell(shared, run, cell);
 	} else if (column == FLEET_BPB) {
-		double final = model_run_final_bpb(mr), stage = model_run_stage_bpb(mr);
-
-		cell->number = run_has(final) ? final : run_has(stage) ? stage : run->last_val_bpb;
-		/* The ~ marks an evaluation stage that may not be the last one. */
-		if (run_has(stage))
-			list_cellf(cell, STYLE_NORMAL, "~%s", fmt_number(stage, 4).s);
-		else if (!run_has(final))
-			validation_cell(row->old_bpb, cell);
+		bpb_cell(row, cell);
 	} else if (column == FLEET_VAL) {
 		cell->number = run->last_val_loss;
 		validation_cell(row->old_loss, cell);

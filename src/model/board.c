@@ -1452,6 +1452,19 @@ static void compare_records(struct board *board)
 	}
 }
 
+/* Read the series that the user chose as the score. */
+static void read_chosen(struct board *board)
+{
+	pointer_each (row, board->rows, board->n_rows) {
+		if (board->groups[row->group].is_values)
+			continue;
+		const struct run_series *series = run_series_find(&row->run, board->chosen_name);
+		row->run.chosen = run_last_value(&row->run, board->chosen_name);
+		if (series != NULL && series->metric < METRIC_COUNT)
+			board->chosen_unit = metric_info(series->metric)->unit;
+	}
+}
+
 void board_compute(struct board *board)
 {
 	const struct board_group *baseline = board_baseline(board);
@@ -1460,15 +1473,8 @@ void board_compute(struct board *board)
 		board->baseline = (size_t)(baseline - board->groups) + 1;
 	name_all(board);
 	merge_reports(board);
-	bool is_chosen = board->score != NULL && run_number_is_chosen(board->score);
-	pointer_each (row, board->rows, is_chosen ? board->n_rows : 0) {
-		if (board->groups[row->group].is_values)
-			continue;
-		const struct run_series *series = run_series_find(&row->run, board->chosen_name);
-		row->run.chosen = run_last_value(&row->run, board->chosen_name);
-		if (series != NULL && series->metric < METRIC_COUNT)
-			board->chosen_unit = metric_info(series->metric)->unit;
-	}
+	if (board->score != NULL && run_number_is_chosen(board->score))
+		read_chosen(board);
 	find_tracks(board);
 	array_each (group, board->groups, board->n_groups)
 		group->score = choose_score(board, group);

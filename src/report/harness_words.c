@@ -125,6 +125,20 @@ static void add_gain(struct buf *text, struct harness_number pct, const char *wh
 			    pct.value > 0 ? "better" : "worse", what);
 }
 
+/* Say why a verification that did not fail otherwise has no score. */
+static const char *why_no_score(const struct harness_post *post)
+{
+	bool is_completed = post->status != NULL && strcmp(post->status, "completed") == 0;
+
+	if (post->score.present)
+		return "verifier printed no finite number";
+	if (is_completed && post->is_empty)
+		return "verifier printed nothing";
+	if (is_completed && post->has_output && !post->has_json)
+		return "verifier printed more than one JSON object";
+	return post->passed == HARNESS_YES ? "verifier printed no score" : "verifier failed";
+}
+
 void harness_add_result(struct buf *text, const struct harness_run *run,
 			const struct harness_iteration *it)
 {
@@ -154,15 +168,7 @@ void harness_add_result(struct buf *text, const struct harness_run *run,
 			    it->proof == HARNESS_PROOF_REWRITTEN ? "not verified" : "INVALID",
 			    post->doubt);
 	} else if (post->present && it->attempt != NULL && !harness_is_finite(post->score)) {
-		bool is_silent = post->status != NULL && strcmp(post->status, "completed") == 0;
-
-		buf_appendf(text, "no score (%s)",
-			    post->score.present		  ? "verifier printed no finite number"
-			    : is_silent && post->is_empty ? "verifier printed nothing"
-			    : is_silent && post->has_output && !post->has_json
-				    ? "verifier printed more than one JSON object"
-			    : post->passed == HARNESS_YES ? "verifier printed no score"
-							  : "verifier failed");
+		buf_appendf(text, "no score (%s)", why_no_score(post));
 	}
 	if (post->stray_score.present)
 		add_claim(text, post->stray_score, "printed among other text, not accepted");

@@ -610,9 +610,15 @@ static void judge_compare_unblocked(const struct judge *judge, struct judge_cont
 	const struct judge_summary *a = &judge->summary[0];
 	const struct judge_summary *b = &judge->summary[c->arm];
 	AUTO_FREE double *x = judge_new_array(judge), *y = judge_new_array(judge);
+	double alpha = judge->rule.paired.alpha;
 	size_t n = collect_y(judge, 0, x), m = collect_y(judge, c->arm, y);
 
-	c->rank = rank_mann_whitney(x, n, y, m, judge->rule.paired.alpha);
+	c->rank = rank_mann_whitney(x, n, y, m, alpha);
+	for (size_t i = 0; i < n; i++)
+		x[i] = log(x[i]);
+	for (size_t i = 0; i < m; i++)
+		y[i] = log(y[i]);
+	c->welch = multi_welch(x, n, y, m, alpha);
 	c->median_delta_pct = 100.0 * (b->median / a->median - 1.0);
 	c->min_delta_pct = 100.0 * (b->min / a->min - 1.0);
 	c->legacy_pct = 100.0 * (b->legacy_mean / a->legacy_mean - 1.0);

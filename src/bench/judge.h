@@ -176,6 +176,7 @@ struct judge_contrast {
 	enum window_trend trend;
 	struct judge_steps steps; /* training only */
 	struct judge_quality quality;
+	struct welch welch;			/* ignores blocks */
 	struct rank_two rank;			/* ignores blocks; y of control against variant */
 	double median_delta_pct, min_delta_pct; /* of y; + is slower */
 	double legacy_pct;	/* difference of the mean printed tok/s; NAN: none */

@@ -292,6 +292,7 @@ static void add_ranks(struct report *r)
 	const cJSON *a = find_arm(r, "control");
 	const cJSON *b = find_arm(r, "variant");
 	const cJSON *rank = verdict_list(r->c, "mann_whitney");
+	const cJSON *welch = verdict_list(r->c, "welch");
 
 	if (verdict_count(a, "valid") < 2 || verdict_count(b, "valid") < 2)
 		return;
@@ -301,6 +302,9 @@ static void add_ranks(struct report *r)
 	       pct_text(num(a, "spread_pct_of_median"), false).s,
 	       pct_text(num(b, "spread_pct_of_median"), false).s, num(rank, "u_control"),
 	       p_text(verdict_is(rank, "exact") ? ", exact p" : ", p", num(rank, "p")).s);
+	if (!isnan(num(welch, "p")))
+		append(r, "; Welch t %.2f, df %.2f, %s", num(welch, "t"), num(welch, "df"),
+		       p_text("p", num(welch, "p")).s);
 	add_fact(r, "ignoring blocks", FACT_PLAIN);
 	if (num(rank, "p") < num(r->root, "alpha") && is_word(r->c, VERDICT_NO_DIFFERENCE))
 		facts_text(r->facts, "", FACT_WARN,

@@ -564,6 +564,27 @@ void multi_holm(const double *p, double *adjusted, size_t n)
 	}
 }
 
+struct welch multi_welch(const double *ln_control, size_t n, const double *ln_variant, size_t m,
+			 double alpha)
+{
+	struct welch w = { (double)NAN, (double)NAN, (double)NAN, (double)NAN,
+			   (double)NAN, (double)NAN, (double)NAN };
+	double s1 = stats_sd(ln_control, n), s2 = stats_sd(ln_variant, m);
+	double v1 = s1 * s1 / (double)n, v2 = s2 * s2 / (double)m, half;
+
+	w.mean = stats_mean(ln_control, n) - stats_mean(ln_variant, m);
+	if (n < 2 || m < 2 || !(s1 > PAIRED_NO_SPREAD || s2 > PAIRED_NO_SPREAD))
+		return w;
+	w.se = sqrt(v1 + v2);
+	w.t = w.mean / w.se;
+	w.df = (v1 + v2) * (v1 + v2) / (v1 * v1 / (double)(n - 1) + v2 * v2 / (double)(m - 1));
+	w.p = dist_t_two_sided(w.t, w.df);
+	half = dist_t_quantile(1.0 - alpha / 2.0, w.df) * w.se;
+	w.lo = w.mean - half;
+	w.hi = w.mean + half;
+	return w;
+}
+
 struct pods_spread multi_pods(const double *mean, const double *sd, const double *blocks, size_t n)
 {
 	struct pods_spread s = { (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN };

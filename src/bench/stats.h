@@ -144,6 +144,14 @@ size_t multi_rank(const double *p, size_t n, size_t i);
 /* Holm's adjusted p values.  NAN stays NAN and does not count as a test. */
 void multi_holm(const double *p, double *adjusted, size_t n);
 
+/* Two arms that did not run in blocks, on ln y; mean > 0: the variant is faster. */
+struct welch {
+	double mean, se, t, df, p, lo, hi;
+};
+
+struct welch multi_welch(const double *ln_control, size_t n, const double *ln_variant, size_t m,
+			 double alpha);
+
 /* Analysis of variance: do pods agree about one difference? */
 struct pods_spread {
 	double f, p; /* F test, between pods against within pods */

@@ -90,8 +90,12 @@ static void add_blocks(cJSON *row, const struct judge_contrast *c, const struct 
 
 static void add_unblocked(cJSON *row, const struct judge_contrast *c)
 {
+	const struct welch *w = &c->welch;
 	const struct rank_two *r = &c->rank;
 
+	json_add(cJSON_AddObjectToObject(row, "welch"), JNUM("t", w->t), JNUM("df", w->df),
+		 JNUM("p", w->p), JNUM("pct", stats_pct(w->mean)),
+		 JNODE("ci_pct", make_interval(stats_pct(w->lo), stats_pct(w->hi))));
 	json_add(cJSON_AddObjectToObject(row, "mann_whitney"), JNUM("u_control", r->u),
 		 JNUM("p", r->p), JBOOL("exact", r->exact), JNUM("shift", r->shift),
 		 JNODE("ci", make_interval(r->lo, r->hi)));

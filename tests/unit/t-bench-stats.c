@@ -183,8 +183,9 @@ static void test_blocks(void)
 {
 	static const double a[] = { 572.71, 572.95, 572.40, 573.10, 572.88, 572.60 };
 	static const double b[] = { 562.80, 564.10, 561.95, 563.70, 562.45, 563.05 };
-	double d[6];
+	double d[6], la[6], lb[6];
 	struct paired p;
+	struct welch w;
 
 	differences(a, b, d, 6);
 	p = paired_compare(d, 6, &rule);
@@ -201,6 +202,14 @@ static void test_blocks(void)
 	is_rel(p.hl_hi, .0184251697180, TOL, "upper bound of Hodges-Lehmann");
 	is_rel(p.mde, .00158596532077, TOL, "smallest detectable difference");
 	is_rel(stats_pct(p.mde), 0.158722362889, TOL, "smallest detectable difference in per cent");
+	for (int i = 0; i < 6; i++) {
+		la[i] = log(a[i]);
+		lb[i] = log(b[i]);
+	}
+	w = multi_welch(la, 6, lb, 6, 0.05);
+	is_rel(w.t, 28.5147914159, TOL, "Welch t");
+	is_rel(w.df, 5.98142212688, TOL, "Welch df");
+	is_rel(w.p, 1.27923012502e-07, TOL, "Welch p");
 }
 
 static void test_null_blocks(void)
@@ -283,6 +292,8 @@ static void test_mann_whitney(void)
 	static const double y[] = { 103.328, 102.944, 103.840, 100.256, 104.128 };
 	static const double tied[] = { 99.744, 100.128, 103.328 };
 	struct rank_two r = rank_mann_whitney(x, 5, y, 5, 0.05);
+	double lx[5], ly[5];
+	struct welch w;
 
 	is_rel(r.u, 1, TOL, "Mann-Whitney U");
 	ok(r.exact, "exact");
@@ -291,6 +302,11 @@ static void test_mann_whitney(void)
 	is_rel(r.shift, -3.328, TOL, "shift");
 	is_rel(r.lo, -4.192, TOL, "lower bound of the shift");
 	is_rel(r.hi, -.32, TOL, "upper bound of the shift");
+	memcpy(lx, x, sizeof(lx));
+	memcpy(ly, y, sizeof(ly));
+	w = multi_welch(lx, 5, ly, 5, 0.05);
+	is_rel(w.t, -4.06785548717, TOL, "Welch t");
+	is_rel(w.p, .013121645334, TOL, "Welch p");
 	r = rank_mann_whitney(x, 5, tied, 3, 0.05);
 	ok(!r.exact && isnan(r.lo) && r.p > 0 && r.p <= 1, "ties give the asymptotic p");
 	r = rank_mann_whitney(x, 0, y, 5, 0.05);

@@ -46,9 +46,9 @@ LIES = {
     "an endless header": ("out.write(hello); endless(b'D' * 9999)",
                           "header of more than"),
     "a length beyond all": (
-        "out.write(hello + new + b'D 1 0 99999999999\\n')", "wrong D frame"),
+        "out.write(hello + new + b'D 1 0 99999999999\\n')", "invalid D frame"),
     "a negative length": (
-        "out.write(hello + new + b'D 1 0 -1\\n')", "wrong D frame"),
+        "out.write(hello + new + b'D 1 0 -1\\n')", "invalid D frame"),
     "bytes at a wrong offset": (
         "out.write(hello + new + b'D 1 7 1\\nx')", "skipped bytes"),
     "bytes twice": (
@@ -74,7 +74,7 @@ LIES = {
     "no path": ("out.write(hello + b'N 1 1:1 9 7 0 0\\n')",
                 "invalid path"),
     "a path without an end": (
-        "out.write(hello + b'N 1 1:1 9 7 1025 0\\n')", "wrong N frame"),
+        "out.write(hello + b'N 1 1:1 9 7 1025 0\\n')", "invalid N frame"),
     "missing tools": (
         "out.write(hello.replace(b'OK py 1', b'LACKS stat \\x1b[31m'))",
         "neither python3 nor stat"),

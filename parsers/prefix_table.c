@@ -121,12 +121,15 @@ static pcre2_code *compile_kind(struct prefix_kind *kind, bool jit)
 			abort();
 		if (jit)
 			(void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
-		kind->rank = group_number(code, "rank");
-		kind->name = group_number(code, "name");
-		kind->word = group_number(code, "word");
-		kind->blank = group_number(code, "blank");
-		kind->count = group_number(code, "count");
-		kind->time = group_number(code, "time");
+		/* other threads may already read the numbers */
+		if (atomic_load(&kind->code[!jit]) == NULL) {
+			kind->rank = group_number(code, "rank");
+			kind->name = group_number(code, "name");
+			kind->word = group_number(code, "word");
+			kind->blank = group_number(code, "blank");
+			kind->count = group_number(code, "count");
+			kind->time = group_number(code, "time");
+		}
 		atomic_store(&kind->code[jit], code);
 	}
 	(void)pthread_mutex_unlock(&compile_mutex);

@@ -921,7 +921,7 @@ static enum run_status final_status(struct run_state *s)
 		return conclude(s, RUN_TRUNCATED, "the evaluation in line %llu has no result",
 				(unsigned long long)s->eval_line);
 	char at[64] = "";
-	if (run_has(run->planned_steps) && misses_plan(s))
+	if (run->steps < run->planned_steps && misses_plan(s))
 		print_into(at, " at step %.0f of %.0f", run->steps, run->planned_steps);
 	if ((is & IS_ENDED) != 0 && s->end_text != NULL)
 		return conclude(s, RUN_FINISHED, "line %llu: %s%s", (unsigned long long)s->end_line,

@@ -284,6 +284,9 @@ static void apply_generic(void *user, const struct record *record, const struct 
 		next_run(r, line->line, true);
 	apply_record(r, record, line);
 	bool by_bar = record->rule->kind == RULE_VAL && s->bar_total == s->run.planned_steps;
+	/* the total of the rows before was that of an epoch */
+	if (s->counts.unit.may_restart && run_has(counts.epoch.value))
+		s->run.planned_steps = RUN_ABSENT;
 	s->counts = counts;
 	if (!record_has(record, METRIC_STEP) && !by_bar && run_has(s->run.last_step))
 		s->run.last_step = s->run.planned_steps = RUN_ABSENT; /* unknown from here on */
@@ -329,7 +332,8 @@ static bool read_planned_row(struct run_reader *r, const struct log_line *line)
 
 	return !line->cut && line->rank <= 0 &&
 	       (has_total || str_find(line->text, "val") != NULL) &&
-	       templates_read_planned(line, planned, r->state.run.last_step, apply_generic, r);
+	       templates_read_planned(line, planned, r->state.run.last_step, r->state.val_step,
+				      apply_generic, r);
 }
 
 /* Scan a line; if it may be cut, accept only a record that more text would not change. */

@@ -240,6 +240,7 @@ static void clear_record(struct record *record, const struct rule *rule)
 	record->memo = NULL;
 	record->present = 0;
 	record->n_pairs = 0;
+	record->pairs = NULL;
 	record->stage = record->text = record->mode = (struct str){ NULL, 0 };
 }
 

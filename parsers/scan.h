@@ -9,8 +9,7 @@ struct scan_rule {
 	const struct rule *rule;
 	uint64_t head, head_mask, second, second_mask;
 	bool indented;	 /* `second` is the word after the blanks that the line starts with */
-	bool is_indexed; /* all its literals are in scan_index.literals: none has a digit or a point
-			  */
+	bool is_indexed; /* all its literals are in scan_index.literals */
 };
 
 #define SCAN_SLOT_BITS	  13
@@ -30,7 +29,8 @@ struct scan_index {
 	struct scan_rule *rules; /* owned; after the last of n_rules comes one without a rule */
 	/* Owned. For each byte, the set of rules whose matches may start with it; again for each
 	 * byte, the set of rules whose matches may have it in second place; then the set of rules
-	 * that need none of the literals; then the set of each literal. */
+	 * that need none of the literals; then the set of rules with a literal that has a digit or
+	 * a point; then the set of each literal. */
 	uint64_t *sets;
 	size_t n_rules, n_words;
 	struct scan_literal literals[SCAN_MAX_LITERALS];

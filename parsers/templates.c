@@ -1014,8 +1014,8 @@ bool templates_read(struct templates *ts, const struct log_line *line)
 	return add_line(ts, line);
 }
 
-bool templates_read_planned(const struct log_line *line, double planned, double step, row_fn fn,
-			    void *user)
+bool templates_read_planned(const struct log_line *line, double planned, double step,
+			    double val_step, row_fn fn, void *user)
 {
 	uint64_t losses = VAL_BITS | METRIC_BIT(METRIC_TRAIN_LOSS);
 	struct templates none = { .loss_name = 0 };
@@ -1033,6 +1033,10 @@ bool templates_read_planned(const struct log_line *line, double planned, double 
 	    (find_metrics(&row) & (run_has(row.planned) ? losses : VAL_BITS)) == 0)
 		return false;
 	fill_record(&none, &row, &record, rows);
+	/* "[EMA] step 900 val_loss 2.0" and "Best checkpoint: step=900" are other validations */
+	if (record.rule == &val_rule &&
+	    (row.step <= val_step || row.pairs[row.counter].name.p != line->text.p))
+		return false;
 	if (record.rule == &train_rule)
 		record.rule = &planned_rule;
 	set_step(&record, row.step, planned);

@@ -32,9 +32,10 @@ enum templates_similar {
 };
 enum templates_similar templates_read_similar(struct templates *templates,
 					      const struct log_line *line);
-/* Report the line if it is a row that counts to `planned` and has reached `step`; false if not. */
-bool templates_read_planned(const struct log_line *line, double planned, double step, row_fn fn,
-			    void *user);
+/* Report the line if it is a row that counts to `planned` and has reached `step`, or a validation
+ * of such a step after `val_step`; false if not. */
+bool templates_read_planned(const struct log_line *line, double planned, double step,
+			    double val_step, row_fn fn, void *user);
 /* Return the counters of the last row; absent without templates (NULL). */
 struct row_counts templates_get_counts(const struct templates *templates);
 /* Report a row on several lines that is still open: no more lines of it follow. */

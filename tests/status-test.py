@@ -24,6 +24,10 @@ LOOP = "".join("Step %d, Loss: %.1f\n" % (i, 5 - i / 100) for i in range(
 PLANNED = "".join("step %d/%d loss %.2f\n" % (i, 200, 5 - i / 100)
     for i in range(0, 200, 10))
 EPOCHS = "".join("epoch=%d loss=%.2f\n" % (i, 5 - i / 10) for i in range(1, 5))
+SPEEDRUN = "".join(
+    "step:%d/900 train_loss:%.4f train_time:%dms step_avg:10.00ms\n" % (i, 3.9 - i / 900, i * 10)
+    + ("step:%d/900 val_loss:%.4f train_time:%dms step_avg:10.00ms\n" % (
+        i, 3.7 - i / 1000, i * 10) if i % 300 == 0 else "") for i in range(100, 901, 100))
 KERAS = "".join(
     "Epoch %d/5\n" % e + "".join(
         "%3d/100 [%s] - 1s 10ms/step - loss: %.4f\n" % (i, "=" * (i // 5),
@@ -532,12 +536,36 @@ CASES += [
     ("Vowpal Wabbit", "average  since         example        example        current\n" + "".join(
         "%.6f %.6f %12d %12.1f %8.4f %8.4f %8d\n" % (1 / (i + 2), 1 / (i + 3), 2**i, 2.0**i, 1,
                                                      0.5, 25) for i in range(9)) +
-     "\nfinished run\nnumber of examples = 300\n", "finished", {"last_train_loss": 0.1}),
+     "\nfinished run\nnumber of examples = 300\nweighted example sum = 300.000000\n", "finished", {"last_train_loss": 0.1}),
     ("scikit-learn: the end", "".join(
         "-- Epoch %d\nNorm: 3.%d, NNZs: 20, Avg. loss: %.2f\nTotal training time: 0.00 seconds.\n"
         % (i, i, 3 - i / 10) for i in range(1, 9)) +
      "Convergence after 8 epochs took 0.01 seconds\n", "finished", {}),
 ]
+CASES += [("after the official validation: " + x, SPEEDRUN + x + "\n", "finished",
+           {"final_val_loss": 2.8}) for x in (
+               "[EMA] step 900 val_loss 2.0", "Best checkpoint: step=900, val_loss=2.0",
+               "step:900 val_loss:2.0 (fp8 model)", "step:900/900 [EMA] val_loss:2.0")]
+CASES += [("in place of the official validation: " + x,
+           SPEEDRUN.replace("step:900/900 val_loss:2.8000 train_time:9000ms step_avg:10.00ms", x),
+           status, {"final_val_loss": loss}) for x, status, loss in (
+               ("[EMA] step 900 val_loss 2.0", "truncated", None),
+               ("Best checkpoint: step=900, val_loss=2.0", "truncated", None),
+               ("step 900 val_loss 2.8", "finished", 2.8))]
+CASES += [("units of an epoch of an unknown number, then " + x.strip(), "".join(
+    "[%d/500] loss %.2f\n" % (i, 3 - i / 500) for i in range(100, 501, 100)) + x, status,
+    {"planned_steps": None, "last_val_loss": 2.1}) for x, status in (
+        ("epoch 1 val_loss 2.1000\n", None), ("{'epoch': 1, 'val_loss': 2.1}\n", None),
+        ("Epoch 1/10 val_loss 2.1\n", "truncated"))]
+CASES += [("not the end of the run: " + x, "".join(
+    "step %d/900 loss %.2f\n" % (i, 3 - i / 900) for i in range(10, 200, 10)) + x + "\n", "truncated",
+           {"steps": 190}) for x in ("(1/4) Done!", "[train.py:1348] (2/4) Done!",
+                                                 "finished run")]
+REASONS = {"a plan without steps": "line 7: Job succeeded"}
+CASES += [("a plan without steps",
+           "   \\\\   /|    Num examples = 1,000 | Num Epochs = 1 | Total steps = 60\n" + "".join(
+               "{'loss': %.4f, 'grad_norm': 1.2, 'learning_rate': 0.0002, 'epoch': %.2f}\n" % (
+                   3 - i / 10, i / 5) for i in range(1, 6)) + "Job succeeded\n", "finished", {})]
 CASES += [
     ("fairseq: a row of an epoch that is not over", "".join(
         "2026-03-14 08:30:00 | INFO | train_inner | epoch 001:   %3d / 500 loss=%.3f, ppl=100.1, "
@@ -606,6 +634,9 @@ def main():
         ok(got == [want], name, "got %s, want %s: %s" % (
             got, want, [x["status_reason"] for x in runs.get(i, [])]))
         for run in runs.get(i, []):
+            if name in REASONS:
+                ok(run["status_reason"] == REASONS[name], name + ": the reason",
+                   run["status_reason"])
             ok(bool(run["status_reason"]), name + ": has a reason", run[
                 "status_reason"])
     return finish()

@@ -39,6 +39,8 @@ bool local_is_same_file(struct local *local, uint64_t parsed)
 {
 	struct stat st;
 
+	if (local->fd < 0 && stat(local->path, &st) == 0 && !S_ISREG(st.st_mode))
+		return false;
 	if (local->fd < 0)
 		local->fd = open(local->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (local->fd < 0) /* no free descriptor: the next turn checks again */
@@ -85,9 +87,11 @@ static void set_size(struct ingest_log *log, uint64_t size)
 
 static int open_log(const char *path, struct stat *st, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	/* To open and close a FIFO would end its writer. */
+	bool is_other = stat(path, st) == 0 && !S_ISREG(st->st_mode);
+	int fd = is_other ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	if (fd < 0 || fstat(fd, st) != 0)
+	if (!is_other && (fd < 0 || fstat(fd, st) != 0))
 		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	else if (!S_ISREG(st->st_mode))
 		err_set(err, ERR_USAGE, "%s: not a regular file", path);
@@ -253,9 +257,12 @@ void local_after_turn(struct ingest_log *log)
 	bool is_replaced = log->out.is_replaced;
 
 	log->out.is_replaced = false;
-	if (is_replaced)
+	if (is_replaced) {
+		/* If the path cannot be opened now, the next checks try again. */
+		log->fetched = log->parsed;
+		log->end = UINT64_MAX;
 		start_next_generation(log);
-	else if (log->end != UINT64_MAX && log->parsed >= log->end)
+	} else if (log->end != UINT64_MAX && log->parsed >= log->end)
 		sink_end_log(log);
 	close_if_idle(log);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Local logs whose names and bytes change between two scans. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/scratch.h"
@@ -132,6 +134,40 @@ static void test_shortened_at_end(void)
 	is_int(truncate(s.path, 0), 0, "truncate it before a byte of it is read");
 	scene_release(&s);
 	ok(true, "ending does not wait for bytes that are gone");
+}
+
+/* A program waits for a reader of a FIFO that took the place of a log. */
+static void test_fifo(void)
+{
+	struct scene s = { .clock = NULL };
+
+	scene_init(&s);
+	put_log(&s, 1, 300);
+	is_int(ingest_add_file(s.ingest, 0, s.path, true, NULL), 0, "add a log");
+	read_all(&s);
+	/* The log is renamed and rewritten, so its path must be opened again. */
+	put_log(&s, 2, 400);
+	if (rename(s.path, s.old) != 0 || mkfifo(s.path, 0600) != 0)
+		abort();
+	pid_t writer = fork();
+	if (writer == 0)
+		_exit(open(s.path, O_WRONLY | O_CLOEXEC) < 0);
+	is_int(ingest_add_file(s.ingest, 0, s.path, true, NULL), -1, "a FIFO is not a log");
+	read_all(&s);
+	ok(!ingest_poll(s.ingest), "a log whose path is a FIFO leaves no work");
+	is_int((long long)s.model.n_runs, 1, "a FIFO is not read");
+	holds(&s, 0, 1, 300);
+	usleep(50000);
+	is_int(waitpid(writer, NULL, WNOHANG), 0, "the writer of the FIFO still waits");
+	kill(writer, SIGKILL);
+	(void)waitpid(writer, NULL, 0);
+	if (unlink(s.path) != 0)
+		abort();
+	put_log(&s, 3, 60);
+	read_all(&s);
+	is_int((long long)s.model.n_runs, 2, "a log that took the place of the FIFO is read");
+	holds(&s, 1, 3, 60);
+	scene_release(&s);
 }
 
 static int64_t still_ms(const struct clock *clock)
@@ -310,6 +346,7 @@ int main(void)
 	test_renamed_unread();
 	test_cut_and_renamed();
 	test_shortened_at_end();
+	test_fifo();
 	test_over();
 	test_blank();
 	test_many();

@@ -81,17 +81,32 @@ static enum harness_failure classify_failure(const struct harness_post *post, co
 	return HARNESS_FAILURE_NONE;
 }
 
+/* Does this key name GB/s or TFLOP/s that were measured, and not the card's? */
+static bool is_rate(const char *key, bool *is_gb)
+{
+	static const char *const others[] = { "peak", "total", "roof", "max", "sparse" };
+	const char *gb_s = strstr(key, "gb_s");
+
+	array_each (other, others, LENGTH(others))
+		if (strstr(key, *other) != NULL)
+			return false;
+	*is_gb = strstr(key, "gbps") != NULL ||
+		 (gb_s != NULL && (gb_s[4] == '\0' || gb_s[4] == '_'));
+	return *is_gb || strstr(key, "tflop") != NULL;
+}
+
 /* Keep the highest rates that an object contains. */
 static void read_rates(struct harness_post *post, const cJSON *node)
 {
 	json_each (member, node) {
-		const char *key = member->string != NULL ? member->string : "";
-		bool is_gb = strstr(key, "gbps") != NULL || strstr(key, "gb_s") != NULL;
-		struct harness_number *most = is_gb ? &post->gb_s : &post->tflop_s;
-		struct harness_number more = harness_number_of(member);
+		struct harness_number more = harness_number_of(member), *most;
+		bool is_gb;
 
-		if ((is_gb || strstr(key, "tflop") != NULL) && harness_is_finite(more) &&
-		    !(most->present && most->value >= more.value))
+		if (member->string == NULL || !is_rate(member->string, &is_gb) ||
+		    !harness_is_finite(more))
+			continue;
+		most = is_gb ? &post->gb_s : &post->tflop_s;
+		if (!most->present || most->value < more.value)
 			*most = more;
 	}
 }

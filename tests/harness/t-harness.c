@@ -308,6 +308,12 @@ static const struct {
 	{ "nine times better", "us", "{\"us\": 99}", "{\"us\": 11}", 2 },
 	{ "small cases, which are read from the cache", "us", H100("3", "4000"), H100("2", "6000"),
 	  2 },
+	{ "the peaks of the card and the amount of work", "us",
+	  "{\"us\": 3, \"device\": \"NVIDIA H100\", \"tflops\": 600, "
+	  "\"peak_tflops_sparse\": 3958, \"total_gb_scanned\": 99999, \"gb_size\": 99999}",
+	  "{\"us\": 2, \"device\": \"NVIDIA H100\", \"tflops\": 900, "
+	  "\"peak_tflops_sparse\": 3958, \"total_gb_scanned\": 99999, \"gb_size\": 99999}",
+	  2 },
 	{ "a nanosecond", "us", "{\"us\": 0.002}", "{\"us\": 0.001}", 2 },
 	{ "printed on several lines", "us", "{\n  \"us\": 3\n}\n",
 	  "{\n  \"us\": 2,\n  \"more\": [\n  ]\n}\n", 2 },
@@ -332,6 +338,11 @@ static void test_lies(void)
 		{ "{\"us\": 3, \"device\": \"NVIDIA H100\", \"achieved_tflops\": 600}",
 		  "{\"us\": 2, \"device\": \"NVIDIA H100\", \"achieved_tflops\": 5000}",
 		  "5000 TFLOP/s, but the peak of the card is 1979" },
+		{ "{\"us\": 3, \"device\": \"NVIDIA H100\", \"gb_s_read\": 600, "
+		  "\"peak_gb_s\": 3352}",
+		  "{\"us\": 2, \"device\": \"NVIDIA H100\", \"gb_s_read\": 50000, "
+		  "\"peak_gb_s\": 3352}",
+		  "5e+04 GB/s, but the peak of the card is 3352" },
 		{ "{\"us\": 2e-4}", "{\"us\": 2e-7}", "not a possible measurement" },
 		{ "{\"us\": 3, " CASES("1", "2"), "{\"us\": 0.5, " CASES("1", "0.9"),
 		  "its cases give the score 1.9" },

@@ -203,6 +203,7 @@ PICKLERS = {"cloudpickle", "dill", "pickle", "pickle5"}
 WRAPPERS = {"io.TextIOWrapper", "os.fdopen", "open", "io.open", "codecs.getwriter"}
 CASTS = set("to cuda cpu clone contiguous view reshape expand half float".split())
 EMPTY = {"empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided"}
+MAKES = set("compile jit load load_inline CDLL get_function partial njit".split())
 PROXIES = {"__getattr__", "__getattribute__", "__array__", "__getitem__", "__iter__"}
 TRACES = {"sys.settrace", "sys.setprofile", "threading.settrace",
     "threading.setprofile", "sys.monitoring.register_callback"}
@@ -791,7 +792,10 @@ class Candidate(Names):
         read = self.flow(made + pairs, is_read)
         kept = self.kept_data(pairs)
         made_once = {own for _, target in self.at_import for own in names_set(target)} - {
-            own for _, target in pairs for own in names_set(target)} - self.changed_in(nodes)
+            own for _, target in pairs for own in names_set(target)} - self.changed_by(
+            function) - self.replayed_by(function)
+        if self.gives_function(function):
+            made_once = set()
         ends = [n for n in nodes if isinstance(n, ast.Return) and n.value is not None]
         empty = {getattr(target, "id", ""): value.lineno for value, target in pairs if
             isinstance(value, ast.Call) and self.verb_of(value) in EMPTY}
@@ -837,6 +841,52 @@ class Candidate(Names):
             elif isinstance(n, (ast.Global, ast.Nonlocal)):
                 found.update(n.names)
         return found
+
+    def changed_by(self, function):
+        """The same for a function and those of this source that it calls."""
+        found, stack = set(), [function]
+        parts = {n.name: n for n in self.nodes if isinstance(n, ast.FunctionDef)}
+        while stack:
+            nodes = list(ast.walk(stack.pop()))
+            found |= self.changed_in(nodes)
+            stack += filter(None, [parts.pop(getattr(n.func, "id", getattr(n.func, "attr",
+                "")), None) for n in nodes if isinstance(n, ast.Call)])
+        return found
+
+    def replayed_by(self, function):
+        """The names of objects that CUDA graphs write, which a function replays after it
+        has used its arguments."""
+        nodes = list(ast.walk(function))
+        given = {n.arg for n in nodes if isinstance(n, ast.arg)}
+        graphs = {base_of(n.func.value) for n in nodes if isinstance(n, ast.Call) and
+            getattr(n.func, "attr", "") == "replay"} - {""}
+        found = set()
+        for n in self.nodes if graphs else ():
+            calls = [part.context_expr for part in n.items] if isinstance(n, ast.With) else []
+            if any(isinstance(call, ast.Call) and self.name_of(call.func) ==
+                    "torch.cuda.graph" for call in calls):
+                inner = list(ast.walk(n))
+                found |= self.changed_in(inner) | {own for part in inner for _, target in
+                    assigned_in(part) for own in names_set(target)}
+        if found: # a function may capture a graph and return it with its result
+            found |= {own for _, target in self.at_import for names in [{*names_set(
+                target)}] if names & graphs for own in names}
+        return found if any(getattr(n, "id", "") in given for n in nodes) else set()
+
+    def gives_function(self, function):
+        """Does a function without arguments return a function or a module, which the
+        verifier calls?"""
+        if any(isinstance(n, ast.arg) for n in ast.walk(function.args)):
+            return False
+        ends = {getattr(n.value, "id", "") for n in ast.walk(function)
+            if isinstance(n, ast.Return)}
+        makes = any(isinstance(value, ast.Call) and (self.verb_of(value) in MAKES or
+            "__call__" in self.classes.get(getattr(value.func, "id", ""), ()))
+            for value, target in self.at_import if getattr(target, "id", "-") in ends)
+        call = r"\b%s\(\)" % re.escape(function.name)
+        return makes or bool(re.search(call + r"\(", self.judges)) or any(
+            re.search(r"\b%s(?:\.\w+)?\([^)\s]" % own, self.judges) for own in re.findall(
+            r"\b(\w+)[ \t]*=[ \t]*(?:\w+\.)?" + call, self.judges))
 
     def kept_data(self, pairs):
         """The names of data that the source reads from files when it is imported, and of
@@ -1406,7 +1456,7 @@ def in_c(name, text, key, verifier):
     for m in stale_in(bare, "\n".join(verifier.values())):
         yield False, m, "returns the result of an earlier call"
     at = bare.find("pthread_create")
-    if at >= 0 and not re.search(r"join|wait|barrier|atomic|volatile", bare):
+    if at >= 0 and not re.search(r"(?i)join|wait|barrier|atomic|volatile", bare):
         yield False, at, "does not wait for its thread"
     at = bare.find("cudaStreamNonBlocking")
     if at >= 0 and not re.search(r"(Stream|Device|Event)Synchronize|WaitEvent|\bblock\(", bare):
@@ -1440,14 +1490,28 @@ def stale_in(text, judges):
             continue
         at = end_of_block(text, m.end())
         body = text[m.end():at]
-        local = set(re.findall(r"(?m)^[ \t]*(?!static\b|return\b|else\b)(?:const |unsigned "
-            r"|struct )?[A-Za-z_][\w:]*[ *&]+(\w{1,64})[ \t]*[=;,\[]", body))
-        local |= set(re.findall(r"(\w{1,64})\s*(?=[,)\[])", m.group()))
+        local = {*re.findall(r"(\w{1,64})\s*(?=[,)\[])", m.group()), *locals_in(body)}
         for test in re.finditer(r"\bif\s*\(([^;{}]{1,200}?)\)\s*\{?\s*return\b", body):
             names = {*re.findall(r"[A-Za-z_]\w*", test[1])} - local
             if any(re.search(r"(?<![\w.>=!<])%s(?:\[[^\]]{0,40}\])?\s*(?:=(?!=)|\+\+)|"
                     r"\bmem(?:cpy|move)\s*\(\s*&?%s\b" % (own, own), body) for own in names):
                 yield m.end() + test.start()
+
+
+def locals_in(body):
+    """The names of the local variables that the body of a function in C declares."""
+    for m in re.finditer(r"(?:\A|[;{})]|\bfor\s*\(|\n[ \t]*#[^\n]{0,400}\n)\s*(?!(?:static|"
+            r"extern|return|else|goto|case|delete|throw|new|using|and|or|not)\b)(?:(?:const|constexpr|"
+            r"unsigned|signed|long|short|struct|register|volatile|auto|__shared__)\s+)*[A-Za-z_][\w:]*"
+            r"(?:<[^<>;{}]{0,80}>)?(?:\s+|\s{0,99}(?:&|\*+)\s{0,99})"
+            r"(?=\w{1,64}\s*(?:=[^=]|[;,:\[(]))([^;{}]{0,400})", body):
+        depth, flat = 0, []
+        for sign in m[1]: # an argument is not a declaration
+            depth += sign in "(["
+            if not depth:
+                flat.append(sign)
+            depth -= sign in ")]"
+        yield from re.findall(r"(?:^|,)\s*[*&]*\s*([A-Za-z_]\w{0,63})", "".join(flat))
 
 
 def in_extension(text, calls):

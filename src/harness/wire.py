@@ -565,7 +565,7 @@ def send_judges(root, run, work, is_shown):
 		emit_judge(run, TEMPLATE, [(0, "none"), (0, "-"), (0, "none")])
 	spans, saved = spans_of(own), changed_at(own + "/checkpoints/best_manifest.json")
 	if best and changed_at(best) > max(saved, entries_at(best)) and saved:
-		hints = ["files were added to or removed from the checkpoint after it was copied"]
+		hints = ["the folder of the checkpoint changed after it was copied (byte code?)"]
 	for name, (old, point, now) in copies.items():
 		if any(begun < now[0] < end for begun, end in spans):
 			written[run, name] = now[0] # HarnessGym may restore the file later

@@ -499,7 +499,10 @@ MARKED = {
         "bench was moved or replaced while the verifier ran"),
     "module removed from the checkpoint": (
         put(verifier_py=judge(IMPORTS), helper_py=""), in_second(add_for_a_time), None,
-        "files were added to or removed from the checkpoint after it was copied"),
+        "the folder of the checkpoint changed after it was copied (byte code?)"),
+    "checkpoint that was compiled after it was copied": (
+        None, in_second(lambda run: run.lies.update({"build 2": compile_all})), None,
+        "the folder of the checkpoint changed after it was copied (byte code?)"),
     "byte code without a source": (
         time_kernel(), write_kernel("import importlib.util as u\n"
                                     "try:\n    import fast\nexcept ImportError:\n    pass",

@@ -790,6 +790,34 @@ import random
 answer = sorted(random.Random(7).random() for _ in range(8))
 def run(x): return answer
 ''',
+    ("answer computed at import that another function changes", "kernel.py"): '''
+answer = sorted([3, 2, 1])
+def other(): answer.sort()
+def run(x): return answer
+''',
+    ("answer computed at import next to a graph", "kernel.py"): '''
+import torch
+answer = torch.ones(8).cumsum(0)
+g = torch.cuda.CUDAGraph()
+with torch.cuda.graph(g):
+    out = torch.ones(8) * 2
+def run(x):
+    g.replay()
+    return answer
+''',
+    ("graph without the input", "kernel.py"): '''
+import torch
+g = torch.cuda.CUDAGraph()
+with torch.cuda.graph(g):
+    out = torch.ones(8) * 2
+def run(x):
+    g.replay()
+    return out
+''',
+    ("answer computed at import, without an input", "kernel.py"): '''
+answer = sorted([3, 2, 1])
+def run(): return answer
+''',
     ("list that sorts later, by a name", "kernel.py"): '''
 class Lazy(list):
     def __iter__(self): return iter(sorted(self.data))
@@ -857,6 +885,16 @@ def run(x): return x * 2
     ("variable of the verifier set in C", "kernel.c"): '''
 #include <stdlib.h>
 __attribute__((constructor)) static void go(void) { setenv("BENCH_REPEATS", "1", 1); }
+''',
+    ("result of an earlier call, compared with &&", "kernel.cu"): '''
+static const float *last; static int calls;
+void run(const float *a, float *b)
+{
+    int i, n = max(calls, last);
+    if (a && last == a && n)
+        return;
+    last = a;
+}
 ''',
     ("result of an earlier call in C", "kernel.cu"): '''
 static const float *last; static int n;
@@ -1119,6 +1157,92 @@ void kernel(const float *x, float *y, int n)
 
 # Honest sources that look like these lies.
 HONEST = {
+    ("function compiled at import", "kernel.py"): '''
+import torch
+def body(x): return x * 2
+compiled = torch.compile(body)
+def run(): return compiled
+''',
+    ("extension loaded at import", "kernel.py"): '''
+from torch.utils.cpp_extension import load_inline
+ext = load_inline(name="k", cpp_sources=[""], functions=["f"])
+def run(): return ext
+''',
+    ("graph captured at import", "kernel.py"): '''
+import torch
+static_in = torch.empty(1024, device="cuda")
+g = torch.cuda.CUDAGraph()
+with torch.cuda.graph(g):
+    static_out = static_in * 2
+def run(x):
+    static_in.copy_(x)
+    g.replay()
+    return static_out
+''',
+    ("graph captured by a function", "kernel.py"): '''
+import torch
+def capture():
+    graph, given = torch.cuda.CUDAGraph(), torch.empty(1024, device="cuda")
+    with torch.cuda.graph(graph):
+        out = given * 2
+    return graph, given, out
+g, static_in, static_out = capture()
+def run(x):
+    static_in.copy_(x)
+    g.replay()
+    return static_out.clone()
+''',
+    ("buffer that a function fills", "kernel.py"): '''
+import torch
+OUT = torch.empty(1024, 1024, device="cuda")
+def fill(x): torch.mul(x, 2, out=OUT)
+def run(x):
+    fill(x)
+    return OUT
+''',
+    ("several variables in a declaration of C", "kernel.c"): '''
+int run(const float *x, float *y, int n)
+{
+	int i, err;
+	err = launch(x, y, n);
+	if (err)
+		return err;
+	for (i = 0; ; i++) {
+		if (i >= n)
+			return 0;
+	}
+}
+''',
+    ("variable of a loop of C", "kernel.c"): '''
+void run(const float *x, float *y, int n)
+{
+	for (int i = 0; ; i++) {
+		if (i >= n)
+			return;
+		y[i] = 2 * x[i];
+	}
+}
+''',
+    ("variables of a kernel of CUDA", "kernel.cu"): '''
+__global__ void run(const float *x, float *y, int n) {
+  __shared__ float tile[32]; std::vector<int> v(n); unsigned long long k = 0;
+#pragma unroll
+  int idx = blockIdx.x * blockDim.x + threadIdx.x, row, col;
+  row = idx / 32; col = idx % 32; k = row; tile[0] = 1; v[0] = 1;
+  if (row >= n || col >= n || k > n || tile[0] < 0 || v[0] < 0) return;
+  y[idx] = 2 * x[idx];
+}
+''',
+    ("thread whose end an atomic variable shows", "kernel.c"): '''
+#include <pthread.h>
+static _Atomic int left;
+void run(const float *x, float *y, int n)
+{
+	pthread_create(&t, 0, work, y);
+	while (left)
+		;
+}
+''',
     ("settings of a file, read at import", "kernel.py"): '''
 import json, torch
 tuned = json.load(open("tuned.json"))
@@ -2213,7 +2337,12 @@ def test_limit():
 PLAIN = {"buffer created at import", "timer that is cancelled", "thread that is joined",
          "settings of a file, read at import", "own function of that name",
          "layout kept in the tensor", "settings of torch by name",
-         "variable of a library set in C", "early returns in C"}
+         "variable of a library set in C", "early returns in C",
+         "function compiled at import", "extension loaded at import",
+         "graph captured at import", "graph captured by a function",
+         "buffer that a function fills", "several variables in a declaration of C",
+         "variable of a loop of C", "variables of a kernel of CUDA",
+         "thread whose end an atomic variable shows"}
 
 
 class Str(ast.expr):

@@ -1501,8 +1501,9 @@ def stale_in(text, judges):
 def locals_in(body):
     """The names of the local variables that the body of a function in C declares."""
     for m in re.finditer(r"(?:\A|[;{})]|\bfor\s*\(|\n[ \t]*#[^\n]{0,400}\n)\s*(?!(?:static|"
-            r"extern|return|else|goto|case|delete|throw|new|using|and|or|not)\b)(?:(?:const|constexpr|"
-            r"unsigned|signed|long|short|struct|register|volatile|auto|__shared__)\s+)*[A-Za-z_][\w:]*"
+            r"extern|return|else|goto|case|delete|throw|new|using|and|or|not)\b)(?:(?:const|"
+            r"constexpr|unsigned|signed|long|short|struct|register|volatile|auto|__shared__)"
+            r"\s+)*[A-Za-z_][\w:]*"
             r"(?:<[^<>;{}]{0,80}>)?(?:\s+|\s{0,99}(?:&|\*+)\s{0,99})"
             r"(?=\w{1,64}\s*(?:=[^=]|[;,:\[(]))([^;{}]{0,400})", body):
         depth, flat = 0, []

@@ -123,10 +123,9 @@ static double find_set_back(struct judge *judge)
 	return step;
 }
 
-/* Choose the steps that every training run is measured over.  The default is steps 20 to 100, if
- * every healthy run printed a row at both.  If one did not, the window leaves out the first quarter
- * of each run's rows, and the rows before the last step at which a control sets its clock back.
- * That cut depends on which rows exist and not on their speed, so it cannot favor an arm. */
+/* Choose the steps that every training run is measured over: 20 to 100, if every healthy run
+ * printed a row at both.  If not, the first quarter of each run's rows is left out, and the rows
+ * before the last step at which a control sets its clock back: no matter how fast they are. */
 static void choose_window(struct judge *judge)
 {
 	const struct judge_rule *rule = &judge->rule;
@@ -237,10 +236,11 @@ static void measure_run(const struct judge *judge, struct judge_run *run)
 			guard_add(&run->hits, GUARD_PARSE, true,
 				  "the score %g is not positive, so no ratio exists", score);
 	} else if (isnan(judge->lo) || isnan(judge->hi)) {
-		guard_add(&run->hits, GUARD_WINDOW, true,
-			  "its log has %zu training row%s after step 0, need 2: print rows more "
-			  "often, or run more steps",
-			  log->n_rows, log->n_rows == 1 ? "" : "s");
+		if (log->n_rows < 2)
+			guard_add(&run->hits, GUARD_WINDOW, true,
+				  "its log has %zu training row%s after step 0, need 2: print rows "
+				  "more often, or run more steps",
+				  log->n_rows, log->n_rows == 1 ? "" : "s");
 	} else if (log->n_rows > 0) {
 		run->legacy = step_legacy(log->rows, log->n_rows, judge->lo, judge->hi);
 		bool has_rows = has_row(log, judge->lo) && has_row(log, judge->hi);
@@ -1121,8 +1121,8 @@ static void adjust_p_values(struct judge *judge)
 	}
 }
 
-/* Warn if an A/A arm, which was judged before, differs from the control by more than the margin or
- * by more than half of the contrast's difference, or if the variant itself repeats the control. */
+/* Warn if an A/A arm, judged before, differs from the control by more than the margin or half of
+ * the contrast's difference, or if the variant itself repeats the control. */
 static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 {
 	array_each (aa, judge->contrasts, judge->n_contrasts) {
@@ -1156,11 +1156,12 @@ static void warn_if_aa_differs(struct judge *judge, struct judge_contrast *c)
 #define LEAST_SERIES 7
 
 /* By how much all runs of an arm in the blocks are slower (sign 1) or faster (-1) than its burn-in
- * run on the same pod, if that is significant and more than `least`, or if each run is slower or
- * faster than the one before; ln units, 0: not shown. */
+ * run on the pod, if that is significant and more than `least`, or if each run is slower or faster
+ * than the one before; ln units, 0: not shown. With `least` 0, at least the drift of these runs. */
 static double compare_with_burn_in(const struct judge *judge, size_t arm, double sign, double least)
 {
 	AUTO_FREE double *ln = judge_new_array(judge);
+	double drift = 0.0;
 
 	array_each (first, judge->runs, judge->n_runs) {
 		size_t n = 1;
@@ -1172,17 +1173,19 @@ static double compare_with_burn_in(const struct judge *judge, size_t arm, double
 		judge_each (run, judge, arm)
 			if (run->pod == first->pod && judge_is_usable(run))
 				ln[n++] = log(run->y);
+		if (n > 1 && least == 0.0)
+			drift = fmax(drift, sign * (ln[n - 1] - ln[1]));
 		double by = sign * (stats_mean(ln + 1, n - 1) - ln[0]);
 		double se = stats_sd(ln + 1, n - 1) * sqrt(1.0 + 1.0 / ((double)n - 1.0));
 		bool few = n - 1 == VERDICT_MIN_BLOCKS;
 		if (n > VERDICT_MIN_BLOCKS && by > (few ? fmax(least, SLOWED_FEW_BY) : least) &&
 		    dist_t_upper(by / se, (double)n - 2.0) < (few ? SLOWED_FEW_P : SLOWED_P))
-			return by;
+			return fmax(by, drift);
 		if (n >= LEAST_SERIES && by > log1p(judge->rule.paired.margin) &&
 		    all_of(i, n - 1, sign * ln[i + 1] > sign * ln[i]))
-			return by;
+			return fmax(by, drift);
 	}
-	return 0.0;
+	return drift;
 }
 
 /* Warn if only the control became slower, or only the variant faster, after its first run. */

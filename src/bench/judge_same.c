@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Did the arms do the same work in the same environment as the control? */
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "bench/judge_priv.h"
 
 /* A variant that takes less than this share of the control's time gets a warning. */
 #define IMPLAUSIBLE 0.5
 /* Two logs are copies if their times are equal in this many rows that differ from most rows. */
-#define LEAST_COPIED 7
-#define LEAST_EQUAL  2 /* the same if all bytes are equal */
+#define LEAST_COPIED  7
+#define LEAST_EQUAL   2 /* the same if all bytes are equal */
+#define LEAST_CHANGES 4 /* changes of the step time in equal logs of a coarse clock */
+#define PHASES	      4 /* of the clock at a row that are tried */
 /* With fewer runs per arm, a difference of settings may be an accident of one log. */
 #define LEAST_RUNS 2
 /* A setting's name of this many characters also matches longer names that contain it. */
@@ -85,9 +88,33 @@ static double get_row_time(const struct step_row *rows, size_t i)
 	return round(1e6 * (isnan(rows[i].step_ms) ? rows[i].tok_s : rows[i].step_ms));
 }
 
-/* Do the logs have the same times, and `least` rows too far from the median for chance?  Rounding
- * to ticks may print the same times in honest runs, so they must be further away than one tick. */
-static bool has_same_rows(const struct run_log *a, const struct run_log *b, size_t least)
+/* How often must the step time change to explain the times? Ticks of a steady run are regular. */
+static size_t count_changes(const struct step_row *rows, size_t n, double tick_ms)
+{
+	double lo[PHASES] = { 0.0 }, hi[PHASES]; /* ms per step, by the clock's phase at `from` */
+	size_t changes = 0, from = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		double steps = rows[i].step - rows[from].step;
+		double ms = rows[i].train_ms - rows[from].train_ms;
+		bool fits = false, first = i == from + 1;
+
+		for (size_t k = 0; k < PHASES; k++) {
+			double least = ms - tick_ms * (double)(k + 1) / PHASES;
+			double most = least + tick_ms * (1.0 + 1.0 / PHASES);
+
+			lo[k] = fmax(first ? 0.0 : lo[k], least / steps);
+			hi[k] = fmin(first ? (double)INFINITY : hi[k], most / steps);
+			fits |= lo[k] <= hi[k];
+		}
+		changes += fits ? 0 : 1;
+		from = fits ? from : i;
+	}
+	return changes;
+}
+
+/* Do the logs have the same times, in a pattern that two runs do not print by chance? */
+static bool has_same_rows(const struct run_log *a, const struct run_log *b, bool equal)
 {
 	AUTO_FREE double *time = xmalloc((a->n_rows + 1) * sizeof(*time));
 	double tick = (double)INFINITY;
@@ -107,7 +134,20 @@ static bool has_same_rows(const struct run_log *a, const struct run_log *b, size
 		n += isnan(time[n]) ? 0 : 1;
 	}
 	double median = values_median(time, n);
-	return array_count(one, time, n, fabs(*one - median) > 1.5 * tick) >= least;
+	size_t far = array_count(one, time, n, fabs(*one - median) > 1.5 * tick);
+	size_t off = array_count(one, time, n, fabs(*one - median) > 0.5 * tick);
+	return far >= (equal ? LEAST_EQUAL : LEAST_COPIED) ||
+	       (equal && off >= LEAST_COPIED &&
+		(isnan(a->rows[a->n_rows - 1].train_ms) ||
+		 count_changes(a->rows, a->n_rows, tick / 1e6) >= LEAST_CHANGES));
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return strcmp(a, b) == 0 || (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+				     x.st_ino == y.st_ino);
 }
 
 /* One log imported as two runs would fake precision. Runs of a bench have their own logs. */
@@ -121,12 +161,12 @@ static void check_copied_log(struct judge *judge, struct judge_run *run)
 		if (strcmp(o->log->sha256, run->log->sha256) == 0) {
 			/* Scores of a cost model and times of a coarse clock may be equal. */
 			guard_add(&run->hits, GUARD_COPY,
-				  strcmp(o->log->path, run->log->path) == 0 ||
-					  has_same_rows(o->log, run->log, LEAST_EQUAL),
+				  is_same_file(o->log->path, run->log->path) ||
+					  has_same_rows(o->log, run->log, true),
 				  "the log is a byte-for-byte copy of another run's log");
 			return;
 		}
-		if (has_same_rows(o->log, run->log, LEAST_COPIED)) {
+		if (has_same_rows(o->log, run->log, false)) {
 			guard_add(&run->hits, GUARD_COPY, true,
 				  "the log has the same times as another run's log, row by row");
 			return;

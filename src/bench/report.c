@@ -363,8 +363,7 @@ static void add_doubts(struct report *r)
 		append(r, "the checks of the logs found none; the runs were not observed");
 	else if (r->line.len == 0)
 		append(r,
-		       "the checks found none, but would not notice %sa control slowed by less "
-		       "than 3%%",
+		       "the checks found none, but would not notice %sa control that became slower",
 		       bench_metric_find(txt(r->root, "metric"))->key == NULL
 			       ? "less than 0.5 s of work outside of what the score times, or "
 			       : "");

@@ -157,6 +157,45 @@ def few_rows(folder, rows):
        [c["text"] for c in done["contrasts"]])
 
 
+def copied_ticks(folder):
+    """Copies whose times differ from each other by no more than the clock's
+    tick, and honest runs whose logs have equal bytes."""
+    def log(name, key, step_ms, tick_ms, noise_ms):
+        rng, ms, lines = random.Random(key), 0.0, ["seed:42"]
+        for step in range(1, 301):
+            ms += step_ms + rng.gauss(0, noise_ms)
+            lines.append("step:%d/300 train_loss:%.4f train_time:%dms step_avg:%.2fms"
+                         % (step, 9 / math.sqrt(step), ms // tick_ms * tick_ms,
+                            ms // tick_ms * tick_ms / step))
+        return write(folder, name, "\n".join(lines) + "\n")
+
+    def logs(name, keys, step_ms, tick_ms, noise_ms):
+        return [log("%s%d.log" % (name, i), "%s%s" % (name, key), step_ms, tick_ms,
+                    noise_ms) for i, key in enumerate(keys)]
+
+    control = logs("ka", "123", 100, 1, 0.15)
+    found = verdict(control, {"b": logs("kb", "123", 99, 1, 0.15)})["b"]
+    ok(found["verdict"] == "FASTER" and not any(
+        g["guard"] == "copy" for g in found["guards"]),
+       "honest runs whose steps vary by less than a tick are judged", found)
+    copies = logs("kc", "111", 99, 1, 0.15)
+    found = verdict(control, {"b": copies})["b"]
+    ok(found["text"] == "INVALID (copy)",
+       "copies of a log whose steps vary by less than a tick: INVALID", found)
+    for n, link in enumerate((os.symlink, os.link)):
+        names = [os.path.join(folder, "kd%d%d.log" % (n, i)) for i in range(3)]
+        one = logs("ke%d" % n, "1", 25, 10, 0)[0]
+        for name in names:
+            link(one, name)
+        found = verdict(control, {"b": names})["b"]
+        ok(found["text"] == "INVALID (copy)", "one file under three names: INVALID", found)
+    found = verdict(logs("kf", "123", 25.0005, 10, 1e-4),
+                    {"b": logs("kg", "123", 25.0005, 10, 1e-4)})["b"]
+    ok(found["verdict"] != "INVALID" and
+       any(g["guard"] == "copy" and not g["hard"] for g in found["guards"]),
+       "equal logs of steady runs with a coarse clock: a warning", found)
+
+
 def windows(folder):
     control = arms(folder, "w", 1.0, 3)
     other = arms(folder, "x", 0.95, 3)
@@ -430,6 +469,7 @@ def hostile(folder):
         lambda lines: lines + ["made %d" % len(os.listdir(folder))])})["b"]
     ok(found["text"] == "INVALID (copy)",
        "a copied log with small changes: INVALID", found)
+    copied_ticks(folder)
     found = of("resume", lambda lines: [
         line for line in lines
         if not re.match("step:([1-9]|10)/100 train", line)])

@@ -411,6 +411,12 @@ def detached(rig):
     rig.clean("away")
 
 
+def heed_signals():
+    """nohup and a background job of a script ignore some of them."""
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, signal.SIG_DFL)
+
+
 def interrupted(rig):
     """A signal at any moment after the folder of a bench exists detaches the
     bench, and a signal before that leaves nothing behind."""
@@ -424,7 +430,8 @@ def interrupted(rig):
         with open(said, "wb") as stream:
             child = subprocess.Popen(
                 [TUI, "bench", "run", "--yes", path], env=rig.env,
-                stdin=subprocess.DEVNULL, stdout=stream, stderr=stream)
+                stdin=subprocess.DEVNULL, stdout=stream, stderr=stream,
+                preexec_fn=heed_signals)
         if i % 2:  # from the moment at which the folder exists
             wait_for(lambda: os.path.isdir(benches) and os.listdir(benches) and
                      b" in " in open(said, "rb").read())

@@ -583,6 +583,7 @@ static void test_slowed(void)
 		{ { 30.5, 55.6 }, { 0.02, 0.02 }, BLOCKS, false, "a pod that drifts" },
 		{ { 30.5, 59.6 }, { 0.02, 0.00 }, BLOCKS, true, "a control that drifts alone" },
 		{ { 32.5, 58.6 }, { 0.02, 0.02 }, 3, false, "a pod that drifts in three blocks" },
+		{ { 30.5, 59.6 }, { 0.02, 0.02 }, BLOCKS, false, "arms that drift alike" },
 	};
 
 	array_each (it, cases, LENGTH(cases)) {

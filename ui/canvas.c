@@ -245,6 +245,8 @@ void canvas_elide(struct str text, int width, struct buf *out)
 	}
 	start.len = utf8_prefix(text, (size_t)width - tail - 1);
 	text = str_skip(text, utf8_prefix(text, columns - tail));
+	/* The cut may be in the middle of a wide character. */
+	text = str_skip(text, utf8_width(text) > tail ? utf8_prefix(text, 2) : 0);
 	/* A part of the text may have been replaced by "…" before. */
 	start.len -= str_ends_with(start, "…") ? strlen("…") : 0;
 	text = str_skip(text, str_starts_with(text, "…") ? strlen("…") : 0);

@@ -101,6 +101,11 @@ static void report_end(struct probe *probe)
 	report_step(probe, PODS_PROBE_OVER, row);
 }
 
+static void probe_on_end(void *loop)
+{
+	loop_stop(loop);
+}
+
 static void probe_on_close(void *user, const struct stream_exit *exit)
 {
 	struct probe *probe = user;
@@ -113,8 +118,9 @@ static void probe_on_close(void *user, const struct stream_exit *exit)
 	probe->exit = *exit;
 	loop_timer_stop(probe->timer);
 	report_end(probe);
+	/* A signal of the same round is handled first. */
 	if (--probe->check->left == 0)
-		loop_stop(probe->check->loop);
+		loop_post(probe->check->loop, probe_on_end, probe->check->loop);
 }
 
 static void probe_on_late(void *user)

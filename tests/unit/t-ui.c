@@ -47,6 +47,10 @@ static void test_canvas(void)
 	(void)canvas_text(&canvas, 0, 0, STYLE_NORMAL, "e\u0301x");
 	is_screen(&canvas, "e\u0301x\n\n", "combining marks stay with their letter");
 	canvas_clear(&canvas);
+	canvas_line_elided(&canvas, (struct rect){ 0, 0, 8, 1 }, STYLE_NORMAL,
+			   STR_LIT("abc日本語日本語b"));
+	is_screen(&canvas, "abc…語b\n\n", "the middle of wide characters is cut out once");
+	canvas_clear(&canvas);
 	canvas_line(&canvas, (struct rect){ 0, 0, 5, 1 }, STYLE_NORMAL, STR_LIT("truncated"));
 	is_screen(&canvas, "trun…\n\n", "a text that is cut off ends in a mark");
 	canvas_clear(&canvas);

@@ -300,13 +300,16 @@ def starters_of(work, command):
 # Return when an entry of a folder was last added or removed. Compilers and formatters add
 # folders of tools to copies of the task: then only the times of other folders count, and
 # each file of the judge has its own time. is_copy: nothing runs in this folder, so that
-# such a folder may also be gone again.
-def entries_at(path, is_copy=False):
+# such a folder may also be gone again. saved: a folder of tools that has a file from before
+# this time was there already, so it explains no later change.
+def entries_at(path, is_copy=False, saved=0):
 	names = {*names_in(path)}
-	if not names & {*TOOLS} and not (is_copy and names):
+	tools = [name for name in names & {*TOOLS} if not any(0 < changed_at(os.path.join(
+		path, name, own)) <= saved for own in names_in(os.path.join(path, name)))]
+	if not tools and not (is_copy and names):
 		return changed_at(path)
-	return max((entries_at(own) for own in (os.path.join(path, name) for name in names
-		if name not in TOOLS) if is_folder(own)), default=0)
+	return max((entries_at(own, False, saved) for own in (os.path.join(path, name)
+		for name in names if name not in TOOLS) if is_folder(own)), default=0)
 
 
 # Return when the template folder, which HarnessGym creates once, last changed. 0: no trace
@@ -564,12 +567,12 @@ def send_judges(root, run, work, is_shown):
 	if is_bare and lost: # as if the run had no template
 		emit_judge(run, TEMPLATE, [(0, "none"), (0, "-"), (0, "none")])
 	spans, saved = spans_of(own), changed_at(own + "/checkpoints/best_manifest.json")
-	if best and changed_at(best) > max(saved, entries_at(best)) and saved:
+	if best and changed_at(best) > max(saved, entries_at(best, False, saved)) and saved:
 		hints = ["the folder of the checkpoint changed after it was copied (byte code?)"]
 	for name, (old, point, now) in copies.items():
 		if any(begun < now[0] < end for begun, end in spans):
 			written[run, name] = now[0] # HarnessGym may restore the file later
-		point = max(point[0], entries_at(best)) if best else 0, point[1]
+		point = max(point[0], entries_at(best, False, saved)) if best else 0, point[1]
 		if is_bare:
 			is_known = bool(is_in_git(work, name, begun))
 			old, now = (0, now[1] if is_known else "-"), before_restore(own, best,

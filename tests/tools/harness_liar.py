@@ -50,6 +50,9 @@ POST = {"command": "python3 verifier.py", "status": "completed",
         "score": LIE, "score_key": "best_us",
         "json": {"best_us": LIE, "mode": "final", "status": "passed"}}
 
+# Only the cases that compile have byte code, whatever the environment says.
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+
 
 def write(path, text):
     """Rewrite the file in place, as HarnessGym does; then wait until the clock
